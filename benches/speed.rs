@@ -126,7 +126,7 @@ fn screen(count: usize) -> State {
         has_links: true,
         ..Settings::default()
     };
-    let (mut state, _) = State::new(
+    let mut state = State::new(
         agent::resume_session(Session::replay(entries(count)), blank, &Default::default()).0,
         SessionId("01BENCH".into()),
         Connection { model: "m".into(), ..Connection::default() },
@@ -135,7 +135,9 @@ fn screen(count: usize) -> State {
         Keymap::default(),
         update::slash_commands::COMMANDS,
         settings,
-        (aye::chat::UnsentText::default(), Vec::new(), Vec::new()),
+        aye::chat::UnsentText::default(),
+        Vec::new(),
+        Vec::new(),
     );
     update::update(&mut state, &mut LayoutCache::default(), Event::Resized(TERMINAL.0, TERMINAL.1));
     state

@@ -45,6 +45,24 @@ pub enum HostRequest {
     AddToHistory(String),
 }
 
+macro_rules! impl_from_request {
+    ($($kind:ident($request:ident))*) => {
+        $(impl From<$request> for HostRequest {
+            fn from(request: $request) -> Self {
+                Self::$kind(request)
+            }
+        })*
+    };
+}
+
+impl_from_request! {
+    Session(SessionRequest)
+    Model(ModelRequest)
+    Rule(RuleRequest)
+    Rehearsal(RehearsalRequest)
+    Trust(TrustRequest)
+}
+
 /// A request about sessions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionRequest {
@@ -244,11 +262,11 @@ pub enum HostReply {
 pub struct Opened {
     /// Id of the session.
     pub session: SessionId,
-    /// The session it was just copied from, if any.
+    /// Session of which it is a new copy, if any.
     pub copied_from: Option<SessionId>,
     /// The agent with the session loaded.
     pub agent: agent::State,
-    /// Connection to its runtime. The effects of resuming have already run.
+    /// Connection to the runtime of the session. The effects of resuming have already run.
     pub link: AgentLink,
     /// Rehearsed steps to show as approval prompts at once.
     pub approvals: Option<agent::ApplyRequest>,

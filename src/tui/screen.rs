@@ -17,6 +17,7 @@ use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, update, view};
 use exit_watchdog::ExitWatchdog;
+use rustix::process::{getpid, kill_process};
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -51,7 +52,7 @@ pub struct Screen {
     urgency: Urgency,
     exit_signal: Option<i32>,
     has_quit: bool,
-    /// File the session was written to instead of its own.
+    /// File the session was written to because its own file cannot be written.
     saved_to: Option<PathBuf>,
 }
 
@@ -74,12 +75,12 @@ struct Signals {
 
 /// Reason the loop woke up.
 enum WakeReason {
-    Input(Box<Event>),
+    Event(Box<Event>),
     Resized,
     Suspended,
     Signal(i32),
     Timer,
-    /// A channel was closed.
+    /// The channel of user input was closed.
     ChannelClosed,
 }
 
@@ -112,7 +113,7 @@ impl Screen {
         startup_input.raw_mode.release_ownership();
         let (event_sender, events) = mpsc::unbounded_channel();
         let (link, host, replies) = (start.link, start.host, start.replies);
-        let (state, initial_effects) = State::new(
+        let mut state = State::new(
             start.agent,
             start.session,
             start.connection,
@@ -121,8 +122,11 @@ impl Screen {
             start.keys,
             update::slash_commands::COMMANDS,
             start.settings,
-            (start.unsent, start.history, start.notices),
+            start.unsent,
+            start.history,
+            start.notices,
         );
+        let initial_effects = state.take_effects();
         let mut screen = Self {
             state,
             cache: LayoutCache::default(),
@@ -166,7 +170,7 @@ impl Screen {
             let reason = self.wait_for_wake().await;
             self.handle_event(Event::Tick(self.started_at.elapsed()));
             match reason {
-                WakeReason::Input(event) => self.handle_event(*event),
+                WakeReason::Event(event) => self.handle_event(*event),
                 WakeReason::Resized => self.update_size(),
                 WakeReason::Suspended => self.suspend_program().await?,
                 WakeReason::Signal(signal) if self.signals.is_late_signal(signal) => {}
@@ -206,20 +210,20 @@ impl Screen {
                 None => std::future::pending().await,
             }
         };
-        let [(terminate, t), (hangup, h), (interrupt, i), (quit, q)] = &mut self.signals.ending;
+        let [(terminate, sigterm), (hangup, sighup), (interrupt, sigint), (quit, sigquit)] = &mut self.signals.ending;
         tokio::select! {
             biased;
-            event = self.events.recv() => event.map_or(WakeReason::ChannelClosed, |event| WakeReason::Input(Box::new(event))),
-            _ = terminate.recv() => WakeReason::Signal(*t),
-            _ = hangup.recv() => WakeReason::Signal(*h),
-            _ = interrupt.recv() => WakeReason::Signal(*i),
-            _ = quit.recv() => WakeReason::Signal(*q),
+            event = self.events.recv() => event.map_or(WakeReason::ChannelClosed, |event| WakeReason::Event(Box::new(event))),
+            _ = terminate.recv() => WakeReason::Signal(*sigterm),
+            _ = hangup.recv() => WakeReason::Signal(*sighup),
+            _ = interrupt.recv() => WakeReason::Signal(*sigint),
+            _ = quit.recv() => WakeReason::Signal(*sigquit),
             _ = self.signals.suspend.recv() => WakeReason::Suspended,
             _ = self.signals.resized.recv() => WakeReason::Resized,
             // A frame that is due comes before more events of the agent.
             () = timer => WakeReason::Timer,
-            Some(reply) = self.replies.recv() => WakeReason::Input(Box::new(Event::Host(reply))),
-            Some(event) = self.link.events.recv() => WakeReason::Input(Box::new(Event::Agent(event))),
+            Some(reply) = self.replies.recv() => WakeReason::Event(Box::new(Event::Host(reply))),
+            Some(event) = self.link.events.recv() => WakeReason::Event(Box::new(Event::Agent(event))),
         }
     }
 
@@ -265,61 +269,50 @@ impl Screen {
         };
         let event_urgency = Urgency::from_event(&event);
         let effects = update::update(&mut self.state, &mut self.cache, event);
-        let time_urgency = if self.state.take_changed_by_time() { Urgency::Soon } else { Urgency::NotNeeded };
+        let is_changed_by_time = std::mem::take(&mut self.state.timing.is_changed_by_time);
+        let time_urgency = if is_changed_by_time { Urgency::Soon } else { Urgency::NotNeeded };
         self.urgency = self.urgency.max(event_urgency).max(time_urgency);
         self.run_effects(effects);
     }
 
     fn run_effects(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            let result = match effect {
-                Effect::Agent(effects) => {
-                    if let Some(error) = (self.link.run)(effects) {
-                        if self.state.session.saving.unsaved().is_none() {
-                            self.send_notice(error);
-                        }
-                        self.save_session();
-                    }
-                    Ok(())
-                }
-                Effect::Request(request) => {
-                    self.host.start_request(request);
-                    Ok(())
-                }
-                Effect::CopyText(text) => match external::clipboard_bytes(&text) {
-                    Some(bytes) => self.write_bytes(&bytes),
-                    None => {
-                        Err(io::Error::other("Cannot copy: the text is too long for the terminal's clipboard (100 kB)"))
-                    }
-                },
-                Effect::OpenFile { path, line } => self.open_file(&path, line),
-                Effect::OpenWeb(address) => external::open_web(&address),
-                Effect::EditText(text) => self.edit_text(&text),
-                Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
-                Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
-                Effect::Suspend => {
-                    // The same signal the shell uses.
-                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)
-                        .map_err(io::Error::from)
-                }
-                Effect::Redraw => {
-                    self.canvas.invalidate();
-                    Ok(())
-                }
-                Effect::Save => {
-                    self.save_session();
-                    Ok(())
-                }
-                Effect::SaveTo(file) => self.save_session_to(file),
-                Effect::Quit => {
-                    self.has_quit = true;
-                    Ok(())
-                }
-            };
-            if let Err(error) = result {
+            if let Err(error) = self.run_effect(effect) {
                 self.send_notice(error.to_string());
             }
         }
+    }
+
+    fn run_effect(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Agent(effects) => {
+                if let Some(error) = (self.link.run)(effects) {
+                    if self.state.session.saving.unsaved().is_none() {
+                        self.send_notice(error);
+                    }
+                    self.save_session();
+                }
+            }
+            Effect::Request(request) => self.host.start_request(request),
+            Effect::CopyText(text) => {
+                let bytes = external::clipboard_bytes(&text).ok_or_else(|| {
+                    io::Error::other("Cannot copy: the text is too long for the terminal's clipboard (100 kB)")
+                })?;
+                self.write_bytes(&bytes);
+            }
+            Effect::OpenFile { path, line } => self.open_file(&path, line)?,
+            Effect::OpenWeb(address) => external::open_web(&address)?,
+            Effect::EditText(text) => self.edit_text(&text)?,
+            Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
+            Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
+            // The same signal the shell uses.
+            Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
+            Effect::Redraw => self.canvas.invalidate(),
+            Effect::Save => self.save_session(),
+            Effect::SaveTo(file) => self.save_session_to(file)?,
+            Effect::Quit => self.has_quit = true,
+        }
+        Ok(())
     }
 
     /// Shows a notification with the next batch of events.
@@ -340,12 +333,11 @@ impl Screen {
         }
     }
 
-    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_bytes(&mut self, bytes: &[u8]) {
         if terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
             self.end_by_signal(HANGUP);
         }
-        Ok(())
     }
 
     fn update_size(&mut self) {

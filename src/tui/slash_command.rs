@@ -1,12 +1,11 @@
 //! Definition of a slash command. The commands themselves are in `update/slash_commands.rs`.
 
-use super::effect::Effect;
 use super::keys::Action;
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 
 /// Runs a command with the text after its name.
-pub type RunCommand = fn(&mut State, &mut LayoutCache, &str) -> Vec<Effect>;
+pub type RunCommand = fn(&mut State, &mut LayoutCache, &str);
 
 /// A command the user can run by name.
 #[derive(Debug, Clone, Copy)]

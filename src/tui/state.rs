@@ -56,7 +56,7 @@ pub struct Settings {
 pub struct State {
     /// The agent. The view reads it; only its own update changes it.
     pub agent: agent::State,
-    /// The session shown and its surroundings.
+    /// State of the session shown.
     pub session: OpenSession,
     /// All themes.
     pub themes: Themes,
@@ -80,6 +80,8 @@ pub struct State {
     pub viewport: Viewport,
     /// Clocks of the screen.
     pub timing: Timing,
+    /// Effects of the current event so far, in the order in which they will run.
+    effects: Vec<Effect>,
 }
 
 /// The terminal window and what it shows.
@@ -114,9 +116,9 @@ impl Default for Viewport {
 pub struct Timing {
     /// Time since the start.
     pub now: Duration,
-    /// Start of the current activity.
+    /// Start time of the current activity.
     pub activity_start: Duration,
-    /// Start of each running sub-agent.
+    /// Start time of each running sub-agent.
     pub sub_agent_starts: Vec<(CallId, Duration)>,
     /// Speed of the reply.
     pub pace: ReplyTiming,
@@ -156,7 +158,7 @@ impl Notices {
 }
 
 impl State {
-    /// Creates the state before the first event. Returns it with the effects to run at once.
+    /// Creates the state before the first event. `take_effects` returns the effects to run at the start.
     #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]
     pub fn new(
         agent: agent::State,
@@ -167,8 +169,10 @@ impl State {
         keys: Keymap,
         commands: &'static [SlashCommand],
         settings: Settings,
-        (unsent, history, startup_warnings): (UnsentText, Vec<String>, Vec<String>),
-    ) -> (Self, Vec<Effect>) {
+        unsent: UnsentText,
+        history: Vec<String>,
+        startup_warnings: Vec<String>,
+    ) -> Self {
         let mut completion = Completion::default();
         completion.set_commands(commands.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
         completion.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
@@ -188,17 +192,31 @@ impl State {
             local_servers: Vec::new(),
             viewport: Viewport::default(),
             timing: Timing::default(),
+            effects: Vec::new(),
         };
         state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();
         let connection = &state.session.connection;
-        let initial_effects = if connection.is_tour || connection.is_unconfigured {
-            vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
-        } else {
-            Vec::new()
-        };
-        (state, initial_effects)
+        if connection.is_tour || connection.is_unconfigured {
+            state.send_request(ModelRequest::FindLocalServers);
+        }
+        state
+    }
+
+    /// Adds an effect of the current event.
+    pub(super) fn push_effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Adds a request to the host to the effects of the current event.
+    pub(super) fn send_request(&mut self, request: impl Into<HostRequest>) {
+        self.push_effect(Effect::Request(request.into()));
+    }
+
+    /// Returns and removes the effects of the current event.
+    pub(super) fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
     }
 
     /// Shows a notification. A warning or an error is also recorded for `/notices`.
@@ -237,10 +255,5 @@ impl State {
     pub fn can_retry(&self) -> bool {
         let wait = self.timing.pace.current_wait(&self.agent, self.timing.now);
         matches!(wait, Some(Wait::Countdown { .. })) || self.agent.can_retry_turn() || self.agent.has_sub_agent_retry()
-    }
-
-    /// Returns and resets whether the passing of time changed the screen.
-    pub(super) fn take_changed_by_time(&mut self) -> bool {
-        std::mem::take(&mut self.timing.is_changed_by_time)
     }
 }

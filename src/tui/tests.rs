@@ -78,7 +78,7 @@ impl Screen {
     fn from_agent(agent: agent::State) -> Self {
         let connection =
             Connection { model: "gpt-5-mini".into(), source: "from your settings".into(), ..Connection::default() };
-        let (state, effects) = State::new(
+        let mut state = State::new(
             agent,
             SessionId("01J".into()),
             connection,
@@ -87,8 +87,11 @@ impl Screen {
             Keymap::default(),
             update::slash_commands::COMMANDS,
             view::tests::settings(),
-            (UnsentText::default(), Vec::new(), Vec::new()),
+            UnsentText::default(),
+            Vec::new(),
+            Vec::new(),
         );
+        let effects = state.take_effects();
         let mut screen = Self { state, cache: LayoutCache::default(), effects };
         screen.draw_frame();
         screen

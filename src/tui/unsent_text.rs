@@ -1,7 +1,6 @@
 //! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
-use super::effect::Effect;
-use super::host::{HostRequest, SessionRequest};
+use super::host::SessionRequest;
 use super::parts::toast::Kind;
 use super::state::State;
 use super::user_input::DraftSaving;
@@ -35,43 +34,34 @@ impl State {
 
     /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment.
     /// `is_user_input` means that this event was input of the user.
-    pub(super) fn save_unsent_if_due(&mut self, is_user_input: bool) -> Option<Effect> {
+    pub(super) fn save_unsent_if_due(&mut self, is_user_input: bool) {
         let is_stale = self.is_saved_text_stale();
         if is_user_input && self.may_hold_unsent() || is_stale {
             self.input.draft_saving.changed_at.get_or_insert(self.timing.now);
         }
-        match self.next_unsent_save() {
-            Some(due) if is_stale || due <= self.timing.now => self.save_unsent_now(),
-            Some(_) | None => None,
+        if self.next_unsent_save().is_some_and(|due| is_stale || due <= self.timing.now) {
+            self.save_unsent_now();
         }
     }
 
     /// Saves changes now.
-    pub(super) fn save_unsent_now(&mut self) -> Option<Effect> {
+    pub(super) fn save_unsent_now(&mut self) {
         let unsent = self.collect_unsent();
         self.input.draft_saving.changed_at = None;
         if unsent.is_same(&self.input.draft_saving.saved) {
-            return None;
+            return;
         }
         self.input.draft_saving.saved_at = Some(self.timing.now);
         self.input.draft_saving.saved = unsent.clone();
-        Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(
-            self.session.id.clone(),
-            Box::new(unsent),
-        ))))
+        self.send_request(SessionRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent)));
     }
 
     /// Returns the time of the next save; `None` without a change.
     pub(super) fn next_unsent_save(&self) -> Option<Duration> {
+        let DraftSaving { changed_at, saved_at, .. } = self.input.draft_saving;
         let interval = if self.is_draft_in_prompt() { SAVE_INTERVAL_IN_PROMPT } else { SAVE_INTERVAL };
-        let changed_at = self.input.draft_saving.changed_at?;
-        Some(
-            self.input
-                .draft_saving
-                .saved_at
-                .map_or(Duration::ZERO, |saved_at| saved_at + interval)
-                .max(changed_at + DEBOUNCE),
-        )
+        let earliest = saved_at.map_or(Duration::ZERO, |saved_at| saved_at + interval);
+        Some(earliest.max(changed_at? + DEBOUNCE))
     }
 
     /// Handles the result of a write. Of several errors in a row the user sees only the first.

@@ -29,8 +29,6 @@ mod transcript_change;
 mod trust_decision;
 mod user_messages;
 
-pub use session_exit::{interrupt_turn, prepare_exit};
-
 use super::effect::Effect;
 use super::event::Event;
 use super::parts::toast::Kind;
@@ -44,16 +42,19 @@ use std::time::Duration;
 /// resulting state is the same.
 pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<Effect> {
     let is_user_input = is_input(&event);
-    let mut effects = match event {
+    match event {
         Event::Tick(now) => {
             advance_clock(state, now);
-            state.session.saving.take_due(now).then_some(Effect::Save).into_iter().collect()
+            if state.session.saving.take_due(now) {
+                state.push_effect(Effect::Save);
+            }
         }
         Event::Key(key) => key_dispatch::handle_key_event(state, cache, key),
         Event::Pasted(text) => {
-            let held_key_effects =
-                if state.input.held_key.is_some() { key_dispatch::handle_fast_input(state, cache) } else { Vec::new() };
-            held_key_effects.into_iter().chain(composer_input::handle_paste(state, cache, &text)).collect()
+            if state.input.held_key.is_some() {
+                key_dispatch::handle_fast_input(state, cache);
+            }
+            composer_input::handle_paste(state, cache, &text);
         }
         Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
         Event::TooFast => key_dispatch::handle_fast_input(state, cache),
@@ -64,32 +65,36 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             if has_focus {
                 state.input.recent_keys.record_other_press(state.timing.now);
             }
-            Vec::new()
         }
-        Event::Resized(width, height) => {
-            state.viewport.size = (width, height);
-            Vec::new()
-        }
+        Event::Resized(width, height) => state.viewport.size = (width, height),
         Event::Agent(event) => agent_events::handle_agent_event(state, event),
         Event::Host(reply) => host_replies::handle_host_reply(state, cache, reply),
         Event::Edited(text) => {
             if let Some(text) = text
-                && !prompt_keys::apply_editor_text_to_prompt(state, &text)
+                && !state.prompts.front_mut().is_some_and(|prompt| prompt.apply_editor_text(&text))
             {
                 state.input.composer.set(&text);
             }
-            Vec::new()
         }
         Event::Saved(unsaved) => session_exit::handle_save_result(state, unsaved),
-        Event::Notice(text) => {
-            state.show_notice(&text, Kind::Warning);
-            Vec::new()
-        }
-        Event::TerminalLost => Vec::new(),
-    };
-    effects.extend(agent_events::sync_prompt_and_title(state));
-    effects.extend(state.save_unsent_if_due(is_user_input));
-    effects
+        Event::Notice(text) => state.show_notice(&text, Kind::Warning),
+        Event::TerminalLost => {}
+    }
+    agent_events::sync_prompt_and_title(state);
+    state.save_unsent_if_due(is_user_input);
+    state.take_effects()
+}
+
+/// Ends the running turn before another session is shown. Returns the effects to run.
+pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
+    session_exit::interrupt_turn(state);
+    state.take_effects()
+}
+
+/// Saves the draft and ends the running turn before the program exits. Returns the effects to run.
+pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
+    session_exit::prepare_exit(state);
+    state.take_effects()
 }
 
 /// Returns whether the event is input of the user.
@@ -127,8 +132,8 @@ pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<Drawn
     first_drawn_before != prompt.first_drawn()
 }
 
-/// Applies the options of the command line: the first message, rehearsed calls to approve, or the session
-/// list.
+/// Applies the options of the command line: the first message, rehearsed calls to approve, or the session list. Returns
+/// the effects to run.
 pub fn apply_start_options(
     state: &mut State,
     first_message: String,
@@ -142,13 +147,15 @@ pub fn apply_start_options(
             state.notices.toasts.push(Kind::Warning, &warning.text, state.timing.now);
         }
     }
-    let mut effects = session_picker.map(|action| session_list::open_session_list(state, action)).unwrap_or_default();
-    if let Some(request) = apply_request {
-        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request)));
+    if let Some(action) = session_picker {
+        session_list::open_session_list(state, action);
     }
-    effects.extend(trust_decision::check_project_files(state, first_message));
-    effects.extend(agent_events::sync_prompt_and_title(state));
-    effects
+    if let Some(request) = apply_request {
+        agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request));
+    }
+    trust_decision::check_project_files(state, first_message);
+    agent_events::sync_prompt_and_title(state);
+    state.take_effects()
 }
 
 fn advance_clock(state: &mut State, now: Duration) {

@@ -19,18 +19,17 @@ use std::time::Duration;
 /// Two presses within this time count as a double press.
 const DOUBLE_PRESS: Duration = Duration::from_secs(1);
 
-/// Runs the global action of a key, if any; the key that retries a failed request takes precedence while one can be
-/// retried.
-pub fn handle_global_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+/// Runs the global action of a key, if any. While a failed request can be retried, the key that retries it takes
+/// precedence.
+pub fn handle_global_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let retry = state.keys.lookup(Scope::FailedRequest, &key).filter(|_| state.can_retry());
-    match retry.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
-        Some(action) => run_action(state, cache, action),
-        None => Vec::new(),
+    if let Some(action) = retry.or_else(|| state.keys.lookup(Scope::Anywhere, &key)) {
+        run_action(state, cache, action);
     }
 }
 
 /// Runs the action of a key or command, independent of the focus.
-pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
+pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
     match action {
         Action::ScrollUp
         | Action::ScrollDown
@@ -40,10 +39,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         | Action::NextMessage
         | Action::SelectPrevious
         | Action::SelectNext => run_transcript_action(state, cache, action),
-        Action::SearchTranscript => {
-            search_input::open_transcript_search(state);
-            Vec::new()
-        }
+        Action::SearchTranscript => search_input::open_transcript_search(state),
         Action::OpenLink => link_letters::show_link_letters(state, cache),
         Action::Copy => clipboard_copy::offer_copy(state),
         Action::Palette => help_lists::open_palette(state),
@@ -51,26 +47,23 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) ->
         Action::Themes => theme_list::open_themes(state),
         Action::Models => model_list::open_model_list(state),
         Action::Connect => provider_list::open_provider_list(state),
-        Action::OpenQuestion => {
-            prompt_keys::reopen_prompt(state);
-            Vec::new()
-        }
+        Action::OpenQuestion => prompt_keys::reopen_prompt(state),
         Action::DeclineQuestion => prompt_keys::decline_parked_prompt(state),
         Action::Help | Action::HelpWhenEmpty => help_lists::open_help(state),
-        Action::Redraw => vec![Effect::Redraw],
-        Action::Suspend => vec![Effect::Suspend],
+        Action::Redraw => state.push_effect(Effect::Redraw),
+        Action::Suspend => state.push_effect(Effect::Suspend),
         Action::RetryNow => agent_events::retry_request(state),
         Action::Stop => stop_turn(state),
         Action::StopOrQuit => stop_or_quit(state),
-        Action::OpenEditor => vec![Effect::EditText(state.input.composer.text())],
-        Action::ChangeMode => mode_list::toggle_mode(state),
+        Action::OpenEditor => state.push_effect(Effect::EditText(state.input.composer.text())),
+        Action::ChangeMode => mode_list::set_mode(state, state.agent.policy.mode.next_by_key()),
         Action::EditQueued => user_messages::take_back_queue(state),
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// Runs an action that moves within the transcript.
-pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) -> Vec<Effect> {
+pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
     change_transcript(state, cache, |transcript, layouts| {
         let page_height = layouts.height.saturating_sub(2).max(1) as isize;
         match action {
@@ -91,11 +84,10 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             _ => {}
         }
     });
-    Vec::new()
 }
 
 /// Opens the whole text of the selected entry.
-pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
+pub fn open_selected_entry(state: &mut State) {
     let entries = state.agent.session.entries();
     let mut is_terminal_output = false;
     let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {
@@ -135,27 +127,20 @@ pub fn open_selected_entry(state: &mut State) -> Vec<Effect> {
     if let Some((title, text)) = title_and_text {
         popup_stack::open_reader(state, &title, &text, is_terminal_output);
     }
-    Vec::new()
 }
 
-/// Notice of the first Esc while a prompt is open.
+/// Shown after the first Esc while a prompt is open.
 const STOP_HINT: &str = "Press esc again to stop the turn";
-/// Notice of the first Esc while a question is parked.
+/// Shown after the first Esc while a question is parked.
 const STOP_UNANSWERED_HINT: &str = "Press esc again to stop without an answer";
 
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
-fn stop_turn(state: &mut State) -> Vec<Effect> {
-    if let Some(effects) = trust_decision::skip_project_files(state) {
-        return effects;
-    }
-    if state.agent.is_idle() {
-        return Vec::new();
-    }
+fn stop_turn(state: &mut State) {
     // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
-    if let Some(effects) = prompt_keys::park_prompt(state) {
-        return effects;
+    if trust_decision::skip_project_files(state) || state.agent.is_idle() || prompt_keys::park_prompt(state) {
+        return;
     }
-    // Pressing Esc once too often must not discard the question that it parked.
+    // Pressing Esc once too often must not discard the question that the first Esc parked.
     let has_prompt = state.prompts.current.is_some();
     let is_double_press = state
         .input
@@ -166,7 +151,7 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         state.input.last_stop = Some(state.timing.now);
         let hint = if state.prompts.front().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
         state.show_notice(hint, Kind::Info);
-        return Vec::new();
+        return;
     }
     // The turn is stopped, so the hint is outdated.
     for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
@@ -179,25 +164,24 @@ fn stop_turn(state: &mut State) -> Vec<Effect> {
         let reason = retry.reason.clone();
         state.show_notice(&format!("Stopped while waiting to retry: {reason}"), Kind::Warning);
     }
-    agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted)
+    agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
 }
 
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.
-pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
+pub fn stop_or_quit(state: &mut State) {
     if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
         return session_exit::quit(state);
     }
     state.input.last_quit = Some(state.timing.now);
-    let mut effects = Vec::new();
     let is_leaving = matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_))));
     if is_leaving {
         // The list of exit choices stays open, so that the second press quits instead of asking again.
     } else if !state.viewport.popups.is_empty() {
-        effects.extend(popup_stack::close_popup(state));
+        popup_stack::close_popup(state);
     } else if state.is_draft_in_prompt() {
         // A question has no timeout: it keeps waiting.
     } else if !state.agent.is_idle() {
-        effects.extend(agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted));
+        agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
     }
     let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
     let consequence = match (is_leaving, state.is_draft_in_prompt()) {
@@ -206,5 +190,4 @@ pub fn stop_or_quit(state: &mut State) -> Vec<Effect> {
         (false, false) => String::new(),
     };
     state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Info);
-    effects
 }

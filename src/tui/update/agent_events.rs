@@ -8,7 +8,7 @@ use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
 /// Passes an event to the agent and updates the screen for it.
-pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect> {
+pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     let old_marker = activity_marker(state);
     if let agent::Event::RulesLoaded { notices, .. } = &event {
         for notice in notices {
@@ -36,13 +36,15 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) -> Vec<Effect>
         state.timing.activity_start = state.timing.now;
     }
     time_sub_agents(state);
-    if effects.is_empty() { Vec::new() } else { vec![Effect::Agent(effects)] }
+    if !effects.is_empty() {
+        state.push_effect(Effect::Agent(effects));
+    }
 }
 
 /// Sends the failed request again now.
-pub fn retry_request(state: &mut State) -> Vec<Effect> {
+pub fn retry_request(state: &mut State) {
     if !state.can_retry() {
-        return Vec::new();
+        return;
     }
     if !state.agent.is_idle() {
         return handle_agent_event(state, agent::Event::RetryNow);
@@ -71,12 +73,11 @@ fn time_sub_agents(state: &mut State) {
     }
 }
 
-/// Derives the open prompt and the window title from the agent's state after any update. Notifies the user of a new
-/// prompt if the terminal does not have the focus.
-pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
+/// Updates the open prompt and the window title to the agent's state. Notifies the user of a new prompt if the terminal
+/// does not have the focus.
+pub fn sync_prompt_and_title(state: &mut State) {
     let previous_call = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
-    let mut effects = Vec::new();
     let title_mark = match &state.prompts.current {
         Some(_) => "? ",
         None if !state.agent.is_idle() => "… ",
@@ -86,7 +87,7 @@ pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
     let title = format!("{title_mark}{}", result_origin::mark_dry_run(session_title, state.agent.is_dry_run()));
     if title != state.viewport.window_title {
         state.viewport.window_title.clone_from(&title);
-        effects.push(Effect::SetTitle(title));
+        state.push_effect(Effect::SetTitle(title));
     }
     if let Some(prompt) = &state.prompts.current
         && Some(prompt.call()) != previous_call.as_ref().map(Option::as_ref)
@@ -95,20 +96,14 @@ pub fn sync_prompt_and_title(state: &mut State) -> Vec<Effect> {
     {
         let sub_agent = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call));
         let sub_agent = sub_agent.map(|name| format!(" · {}", origin_line(name))).unwrap_or_default();
-        effects.push(Effect::Notify(format!("{}{sub_agent}", prompt.notification())));
+        state.push_effect(Effect::Notify(format!("{}{sub_agent}", prompt.notification())));
     }
-    effects
 }
 
 /// Returns the text of the model's last reply that is not blank.
 pub fn last_reply(state: &State) -> Option<&str> {
-    state.agent.session.entries().iter().rev().find_map(|entry| {
-        if let Entry::Replied { text, .. } = entry
-            && !text.trim().is_empty()
-        {
-            Some(text.as_str())
-        } else {
-            None
-        }
+    state.agent.session.entries().iter().rev().find_map(|entry| match entry {
+        Entry::Replied { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
+        _ => None,
     })
 }

@@ -4,8 +4,7 @@ use super::popup_stack;
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, SessionRequest};
+use crate::tui::host::SessionRequest;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup};
@@ -15,14 +14,14 @@ use crate::tui::state::State;
 const MAX_COLUMNS: usize = 100;
 
 /// Opens the list with the cursor on the newest call. Its times follow when the host has loaded them.
-pub fn open_audit_list(state: &mut State) -> Vec<Effect> {
+pub fn open_audit_list(state: &mut State) {
     let records = collect_records(state.agent.session.entries());
     let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
     let rows = audit_rows(&records, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
     state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
-    vec![Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone())))]
+    state.send_request(SessionRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
 /// Stores the times of a session's entries and refreshes the list.
@@ -41,17 +40,16 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
     }
 }
 
-/// Opens the page of a call, with the list below it.
-pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) -> Vec<Effect> {
+/// Opens the page of a call over the list.
+pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) {
     let call = calls.get(row).cloned();
     state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
     if let Some(call) = call {
         open_audit_page(state, &call);
     }
-    Vec::new()
 }
 
-/// Opens the page of a call above any open list.
+/// Opens the page of a call over all open popups.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
     let width = usize::from(state.viewport.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
     let entry_time = |entry: usize| state.session.entry_times.get(entry).cloned().unwrap_or_default();

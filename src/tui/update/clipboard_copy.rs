@@ -12,7 +12,7 @@ use crate::tui::state::State;
 
 /// Offers texts to copy: the selected output or summary, the last reply, its code blocks, the last output. A single
 /// text is copied at once.
-pub fn offer_copy(state: &mut State) -> Vec<Effect> {
+pub fn offer_copy(state: &mut State) {
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
     let selected = state.viewport.transcript.selected().and_then(|index| entries.get(index));
@@ -37,22 +37,18 @@ pub fn offer_copy(state: &mut State) -> Vec<Effect> {
         rows.push(("Last output".into(), text.to_owned()));
     }
     match rows.len() {
-        0 => {
-            state.show_notice("Nothing to copy yet", Kind::Info);
-            Vec::new()
-        }
+        0 => state.show_notice("Nothing to copy yet", Kind::Info),
         1 => copy_text(state, &rows[0].1.clone()),
         _ => {
             let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
             let texts = rows.into_iter().map(|(_, text)| text).collect();
             state.viewport.popups.push(Popup::List(Picker::new("Copy", "", items), List::CopyTexts(texts)));
-            Vec::new()
         }
     }
 }
 
 /// Copies a text to the clipboard. If it exceeds the limit, a notice names the command that prints all of it.
-pub fn copy_text(state: &mut State, text: &str) -> Vec<Effect> {
+pub fn copy_text(state: &mut State, text: &str) {
     let text = remove_hidden(&escape_sequences::strip_colors(text)).into_owned();
     if text.len() > MAX_CLIPBOARD {
         let notice = format!(
@@ -62,11 +58,11 @@ pub fn copy_text(state: &mut State, text: &str) -> Vec<Effect> {
             state.session.id
         );
         state.show_notice(&notice, Kind::Warning);
-        return Vec::new();
+        return;
     }
     let lines = text.lines().count();
     state.show_notice(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
-    vec![Effect::CopyText(text)]
+    state.push_effect(Effect::CopyText(text));
 }
 
 fn format_size(bytes: usize) -> String {

@@ -1,14 +1,11 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
 use super::key_explanations::set_prompt_message;
-use super::{
-    actions, agent_events, popup_input, prompt_keys, search_input, session_exit, slash_commands, user_messages,
-};
+use super::{actions, agent_events, popup_input, search_input, session_exit, slash_commands, user_messages};
 use crate::agent::Event;
 use crate::config::problem::find_nearest;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
-use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::completion::{self, Kind};
@@ -19,25 +16,22 @@ use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
 /// Handles a key for the composer. A key it does not use has its global meaning.
-pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let completion_key = match state.input.composer.is_searching() {
         // While searching the history, keys belong to the search, even if a word could be completed.
         true => completion::KeyResult::PassedOn,
         false => state.input.completion.handle_key(&key, &state.keys),
     };
     match completion_key {
-        completion::KeyResult::Handled => return Vec::new(),
+        completion::KeyResult::Handled => return,
         completion::KeyResult::Replace(range, text) => {
             state.input.composer.replace(range, &text);
             return update_completion(state);
         }
         completion::KeyResult::PassedOn => {}
     }
-    let effects = match state.input.composer.handle_key(&key, &state.keys) {
-        KeyResult::Handled => {
-            state.viewport.transcript.clear_selection();
-            Vec::new()
-        }
+    match state.input.composer.handle_key(&key, &state.keys) {
+        KeyResult::Handled => state.viewport.transcript.clear_selection(),
         KeyResult::Send => send_draft(state, cache),
         KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
             Some(Action::DeleteOrQuit) => session_exit::quit(state),
@@ -51,20 +45,20 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             }
             Some(_) | None => actions::handle_global_key(state, cache, key),
         },
-    };
-    effects.into_iter().chain(update_completion(state)).collect()
+    }
+    update_completion(state);
 }
 
 /// Handles pasted text, which is never an answer.
-pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) {
     if !state.viewport.popups.is_empty() {
         return popup_input::paste_into_popup(state, cache, text);
     }
     if state.viewport.transcript.search.is_some() {
         return search_input::paste_search_text(state, cache, text);
     }
-    if prompt_keys::paste_into_prompt(state, text) {
-        return Vec::new();
+    if state.prompts.front_mut().is_some_and(|prompt| prompt.insert_paste(text)) {
+        return;
     }
     state.input.recent_keys.record_other_press(state.timing.now);
     state.input.composer.paste(text);
@@ -74,10 +68,10 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) -> V
 
 /// Inserts text typed before the first frame. An Enter in it sends nothing, because the user could not see the draft
 /// and the model it would go to. A leading Enter is dropped.
-pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
+pub fn insert_early_input(state: &mut State, text: &str) {
     let text = if state.input.composer.is_empty() { text.trim_start_matches('\n') } else { text };
     if text.is_empty() {
-        return Vec::new();
+        return;
     }
     state.input.recent_keys.record_other_press(state.timing.now);
     state.input.composer.insert(&remove_hidden(&escape_sequences::strip_controls(text)));
@@ -90,23 +84,22 @@ pub fn insert_early_input(state: &mut State, text: &str) -> Vec<Effect> {
 }
 
 /// Updates the completion for the text at the cursor. Files are requested when the first is needed.
-fn update_completion(state: &mut State) -> Vec<Effect> {
+fn update_completion(state: &mut State) {
     let (text, cursor) = state.input.composer.folded_text();
     match state.input.completion.update_word(&text, cursor) {
         Some(Kind::File) if !state.input.has_requested_files => {
             state.input.has_requested_files = true;
-            vec![Effect::Request(HostRequest::ListFiles)]
+            state.send_request(HostRequest::ListFiles);
         }
-        Some(Kind::File | Kind::Command | Kind::Topic) => Vec::new(),
+        Some(Kind::File | Kind::Command | Kind::Topic) => {}
         None => {
             // Files come and go, so they are requested again for the next word.
             state.input.has_requested_files = false;
-            Vec::new()
         }
     }
 }
 
-fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     let text = state.input.composer.text();
     if let Some((command, arguments)) = slash_commands::parse(text.trim()) {
         let arguments = arguments.to_owned();
@@ -118,18 +111,18 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
         let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
         let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
         state.show_notice(&notice, toast::Kind::Info);
-        return Vec::new();
+        return;
     }
     if state.prompts.front().is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
-        // In the prompt, because a low screen has no row for a toast above it.
+        // Shown in the prompt, because a low screen has no row for a toast above the prompt.
         set_prompt_message(state, format!("Not sent: answer the prompt first · {key} to answer"));
-        return Vec::new();
+        return;
     }
     if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
         state.show_notice(&format!("Not sent: answer the question first · {key} to answer"), toast::Kind::Info);
-        return Vec::new();
+        return;
     }
     state.input.composer.take_text();
     state.input.recent_keys.send_key.record_send(state.timing.now);

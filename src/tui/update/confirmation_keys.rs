@@ -2,8 +2,7 @@
 
 use super::grant_list;
 use crate::chat::Decider;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, RehearsalRequest};
+use crate::tui::host::RehearsalRequest;
 use crate::tui::keys::Chord;
 use crate::tui::parts::confirmation::KeyResult;
 use crate::tui::popup::{ConfirmedAction, Popup};
@@ -12,20 +11,20 @@ use crossterm::event::KeyEvent;
 use std::time::Duration;
 
 /// Handles a key for the confirmation prompt in front.
-pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
+pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
     let (now, chord) = (state.timing.now, Chord::from(key));
     let listening = state.confirmation_listening();
     let Some((Popup::Confirmation(confirmation, _), listening)) = state.viewport.popups.last_mut().zip(listening)
     else {
-        return Vec::new();
+        return;
     };
     let elapsed = confirmation.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
     let result = confirmation.handle_key(key, &state.keys, listening);
     match result {
-        KeyResult::Scrolled => return Vec::new(),
+        KeyResult::Scrolled => return,
         KeyResult::Explained => {
             state.input.recent_keys.record_other_press(now);
-            return Vec::new();
+            return;
         }
         KeyResult::Confirmed | KeyResult::Cancelled => {}
     }
@@ -35,11 +34,11 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) -> Vec<Effect>
     state.input.recent_keys.record_answer(chord, now);
     match popup {
         Some(Popup::Confirmation(_, ConfirmedAction::DiscardRehearsal(session))) if result == KeyResult::Confirmed => {
-            vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(session)))]
+            state.send_request(RehearsalRequest::Discard(session));
         }
         Some(Popup::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
             grant_list::revoke_grant(state, *grant, Decider::from_key(chord.to_string(), elapsed))
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }

@@ -6,8 +6,7 @@ use crate::chat::audit::{Record, collect_records};
 use crate::chat::{Decider, Entry};
 use crate::text::clean::clean_line;
 use crate::text::width;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, RuleRequest, SessionRequest};
+use crate::tui::host::{RuleRequest, SessionRequest};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
@@ -21,12 +20,10 @@ const SUMMARY_COLUMNS: usize = 24;
 const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 
 /// Opens the list at once; its times follow when the host has loaded them.
-pub fn open_grants(state: &mut State) -> Vec<Effect> {
+pub fn open_grants(state: &mut State) {
     show_grants(state, 0);
-    vec![
-        Effect::Request(HostRequest::Rule(RuleRequest::Reload)),
-        Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(state.session.id.clone()))),
-    ]
+    state.send_request(RuleRequest::Reload);
+    state.send_request(SessionRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
 fn show_grants(state: &mut State, row: usize) {
@@ -133,7 +130,7 @@ fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> Strin
 }
 
 /// Opens the call in a row, or asks for confirmation to revoke the grant in it.
-pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row: usize) -> Vec<Effect> {
+pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row: usize) {
     let call = row.checked_sub(approvals.len()).and_then(|index| calls.get(index));
     if let Some(call) = call {
         show_grants(state, row);
@@ -149,11 +146,10 @@ pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row
         let confirmation = Confirmation::new("Revoke it?", labels, facts);
         state.viewport.popups.push(Popup::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
     }
-    Vec::new()
 }
 
 /// Revokes a grant or rule with the user's confirmation.
-pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) -> Vec<Effect> {
+pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
     let description = approval.describe();
     match approval.source {
         ApprovalSource::Session(grant) => {
@@ -163,12 +159,12 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) -
                 Event::GrantRevoked { granting_call: Some(grant.call), description, by },
             )
         }
-        ApprovalSource::Rule(rule) => vec![Effect::Request(HostRequest::Rule(RuleRequest::Revoke { rule, by }))],
+        ApprovalSource::Rule(rule) => state.send_request(RuleRequest::Revoke { rule, by }),
     }
 }
 
 /// Records that a rule was removed from its file.
-pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) -> Vec<Effect> {
+pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) {
     state.show_notice(&format!("Revoked: {description}"), Kind::Info);
     agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by })
 }

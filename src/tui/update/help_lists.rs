@@ -2,7 +2,6 @@
 
 use super::popup_stack;
 use crate::manual;
-use crate::tui::effect::Effect;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::help_page::Help;
@@ -13,14 +12,13 @@ use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
-pub fn open_help(state: &mut State) -> Vec<Effect> {
+pub fn open_help(state: &mut State) {
     let help = Help::new(focus::active_scopes(state));
     state.viewport.popups.push(Popup::Help(help));
-    Vec::new()
 }
 
 /// Opens the page of the manual with this name; shows the names of all pages if there is none.
-pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
+pub fn open_topic(state: &mut State, name: &str) {
     match manual::find_topic(name) {
         Some(topic) => {
             let title = format!("Manual: {}", topic.name);
@@ -32,11 +30,10 @@ pub fn open_topic(state: &mut State, name: &str) -> Vec<Effect> {
             state.show_notice(&text, toast::Kind::Info);
         }
     }
-    Vec::new()
 }
 
 /// Opens the palette: every command in one list.
-pub fn open_palette(state: &mut State) -> Vec<Effect> {
+pub fn open_palette(state: &mut State) {
     let key_hint = |action: Option<Action>| {
         let action = action?;
         let scopes = [Scope::Anywhere, Scope::Composer, Scope::FailedRequest];
@@ -48,5 +45,4 @@ pub fn open_palette(state: &mut State) -> Vec<Effect> {
     };
     let items = state.commands.iter().map(build_row).collect();
     state.viewport.popups.push(Popup::List(Picker::new("Commands", "", items), List::Commands));
-    Vec::new()
 }

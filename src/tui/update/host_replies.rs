@@ -4,7 +4,6 @@ use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
     session_list, trust_decision,
 };
-use crate::tui::effect::Effect;
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::parts::completion::Candidate;
 use crate::tui::parts::reply_timing::ReplyTiming;
@@ -15,14 +14,14 @@ use crate::tui::session_saving::Saving;
 use crate::tui::state::State;
 
 /// Applies a reply of the host. A reply for a list that has been closed is dropped.
-pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) -> Vec<Effect> {
+pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) {
     match reply {
         HostReply::Sessions(rows) => session_list::set_sessions(state, rows),
         HostReply::SearchResults { query, matches, is_complete } => {
             session_list::set_search_results(state, &query, matches, is_complete)
         }
         HostReply::Models(models) => model_list::show_models(state, models),
-        HostReply::Connected(pending) => return model_list::apply_provider_switch(state, *pending),
+        HostReply::Connected(pending) => model_list::apply_provider_switch(state, *pending),
         HostReply::Done(text) => state.show_notice(&text, toast::Kind::Info),
         HostReply::SettingSaved(text) => state.show_notice(&text, toast::Kind::Setting),
         HostReply::Opened(opened) => {
@@ -57,35 +56,31 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.timing.pace = ReplyTiming::default();
             (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
             cache.clear();
-            let apply_event = opened.approvals.map(crate::agent::Event::ApplyRequested);
-            let mut effects =
-                apply_event.map(|event| agent_events::handle_agent_event(state, event)).unwrap_or_default();
+            if let Some(request) = opened.approvals {
+                agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request));
+            }
             let first_message = std::mem::take(&mut state.session.trust.first_message);
-            effects.extend(trust_decision::check_project_files(state, first_message));
-            return effects;
+            trust_decision::check_project_files(state, first_message);
         }
         HostReply::EntryTimes(session, times) => {
             audit_list::set_entry_times(state, &session, times);
             grant_list::refresh_times(state);
         }
         HostReply::AgentEvent(event) => {
-            let effects = agent_events::handle_agent_event(state, event);
+            agent_events::handle_agent_event(state, event);
             grant_list::refresh_grants(state);
-            return effects;
         }
         HostReply::RuleSaved { call, grant, by, error } => {
-            return prompt_keys::handle_rule_stored(state, call, grant, by, error);
+            prompt_keys::handle_rule_stored(state, call, grant, by, error);
         }
-        HostReply::RuleRevoked { description, by } => return grant_list::record_rule_revoked(state, description, by),
-        HostReply::Rehearsal(result) => return rehearsal_list::show_rehearsal(state, result),
+        HostReply::RuleRevoked { description, by } => grant_list::record_rule_revoked(state, description, by),
+        HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
         HostReply::Rules(text) => popup_stack::open_reader(state, "rules", &text, false),
-        HostReply::ProjectFiles { files, reason } => {
-            return trust_decision::handle_project_files(state, *files, reason);
-        }
+        HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event } => {
-            return trust_decision::apply_trust_change(state, &folder, instructions, rules_event);
+            trust_decision::apply_trust_change(state, &folder, instructions, rules_event);
         }
-        HostReply::TrustFailed(text) => return trust_decision::report_trust_failure(state, &text),
+        HostReply::TrustFailed(text) => trust_decision::report_trust_failure(state, &text),
         HostReply::Files { names, completeness } => {
             let files = names.iter().map(|name| Candidate::new(name, "")).collect();
             state.input.completion.set_files(files, completeness);
@@ -95,5 +90,4 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
         HostReply::Notice(text) => state.show_notice(&text, toast::Kind::Warning),
     }
-    Vec::new()
 }

@@ -2,7 +2,6 @@
 
 use super::actions::{handle_global_key, open_selected_entry, run_transcript_action, stop_or_quit};
 use super::{composer_input, key_explanations, popup_input, prompt_keys, search_input};
-use crate::tui::effect::Effect;
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};
@@ -12,29 +11,30 @@ use crate::tui::view::layout;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Handles a press, repeat or release of a key.
-pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {
         state.input.recent_keys.send_key.record_release(Chord::from(&key));
-        return Vec::new();
+        return;
     }
     let toasts = layout::toast_area(state);
     state.notices.toasts.dismiss_read_errors(toasts, state.timing.now);
     state.prompts.key_message.clear();
-    // The key that stops and quits works in every state.
+    // The key that stops the turn or quits works in every state.
     if state.keys.lookup(Scope::Anywhere, &key) == Some(Action::StopOrQuit) {
         state.input.held_key = None;
-        return stop_or_quit(state);
+        stop_or_quit(state);
+        return;
     }
     let is_text = is_text_key(&key);
-    let mut effects = match state.input.held_key.take() {
+    match state.input.held_key.take() {
         // These are the first characters of a paste, so none of them was an answer.
         Some((held_key, _)) if is_text => write_held_key(state, cache, held_key),
         Some((held_key, _)) => dispatch_key(state, cache, held_key),
-        None => Vec::new(),
-    };
+        None => {}
+    }
     if state.input.recent_keys.is_repeat_of_answer(Chord::from(&key), state.timing.now) {
         key_explanations::explain_held_key(state, &key);
-        return effects;
+        return;
     }
     let is_typing = state.is_typing_in_prompt();
     let prompt_listens = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
@@ -44,42 +44,42 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
             key_explanations::explain_possibly_held_key(state, &key, press);
-            return effects;
+            return;
         }
     }
     if is_text && !is_typing && (prompt_listens || state.confirmation_listening() == Some(Listening::Ready)) {
         state.input.held_key = Some((key, state.timing.now));
-        return effects;
+        return;
     }
-    effects.extend(dispatch_key(state, cache, key));
-    effects
+    dispatch_key(state, cache, key);
 }
 
-/// Handles input that arrives at the speed of a paste: the key that was held back was its first character and is
+/// Handles input that arrives at the speed of a paste. A held-back key was the first character of the paste and is
 /// written.
-pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+pub fn handle_fast_input(state: &mut State, cache: &mut LayoutCache) {
     state.input.recent_keys.record_fast_input(state.timing.now);
-    match state.input.held_key.take() {
-        Some((key, _)) => write_held_key(state, cache, key),
-        None => Vec::new(),
+    if let Some((key, _)) = state.input.held_key.take() {
+        write_held_key(state, cache, key);
     }
 }
 
 /// Writes a held-back key that turned out to be part of a paste; drops it while a popup is open.
-fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+fn write_held_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     if state.viewport.popups.is_empty() {
-        return handle_key_outside_prompt(state, cache, key);
+        handle_key_outside_prompt(state, cache, key);
+    } else {
+        state.input.recent_keys.record_fast_input(state.timing.now);
     }
-    state.input.recent_keys.record_fast_input(state.timing.now);
-    Vec::new()
 }
 
 /// Routes the held-back key once its delay is over.
-pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+pub fn release_held_key(state: &mut State, cache: &mut LayoutCache) {
     if state.held_key_deadline().is_none_or(|deadline| state.timing.now < deadline) {
-        return Vec::new();
+        return;
     }
-    state.input.held_key.take().map_or_else(Vec::new, |(key, _)| dispatch_key(state, cache, key))
+    if let Some((key, _)) = state.input.held_key.take() {
+        dispatch_key(state, cache, key);
+    }
 }
 
 /// Returns whether the key could be a character of pasted text.
@@ -88,7 +88,7 @@ fn is_text_key(key: &KeyEvent) -> bool {
 }
 
 /// Routes a key to the focus.
-fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
         // A key for a popup, the search or the transcript must not answer a prompt that gets the focus next.
@@ -109,25 +109,23 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Ve
                 None => handle_global_key(state, cache, key),
             },
         },
-        Focus::Prompt | Focus::Composer => match prompt_keys::handle_prompt_key(state, key) {
-            Some(effects) => effects,
-            None => {
+        Focus::Prompt | Focus::Composer => {
+            if !prompt_keys::handle_prompt_key(state, key) {
                 let rejection = key_explanations::classify_rejected_key(state, &key);
-                let effects = handle_key_outside_prompt(state, cache, key);
+                handle_key_outside_prompt(state, cache, key);
                 key_explanations::explain_rejected_key(state, &key, rejection);
-                effects
             }
-        },
+        }
     }
 }
 
-/// Handles a key that the prompt did not use. Unless it switches the focus, it
-/// restarts the delay after which an open prompt accepts answers.
-fn handle_key_outside_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+/// Handles a key that the prompt did not use. Unless it switches the focus, it restarts the delay after which an open
+/// prompt accepts answers.
+fn handle_key_outside_prompt(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let switches_focus = state.keys.lookup(Scope::Composer, &key) == Some(Action::SwitchFocus);
     if switches_focus && !state.input.completion.is_open() && state.prompts.front().is_some() {
         state.prompts.has_keyboard = !state.prompts.has_keyboard;
-        return Vec::new();
+        return;
     }
     state.input.recent_keys.record_other_press(state.timing.now);
     composer_input::handle_composer_key(state, cache, key)

@@ -1,5 +1,4 @@
-//! Explains why an open prompt rejected a key and which key would work. Only the message is set here; nothing is
-//! decided.
+//! Explains why an open prompt rejected a key and which key would work. Sets only the message of the prompt.
 
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};

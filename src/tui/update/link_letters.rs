@@ -12,7 +12,7 @@ use crate::tui::view::{layout, visible_lines};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Shows a letter on each visible link.
-pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effect> {
+pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) {
     let layout::Areas { transcript: area, toasts, .. } = layout::compute_areas(state);
     let toast_rows = toasts.height;
     let links: Vec<LinkLetter> = visible_lines::visible_targets(state, cache, area)
@@ -25,22 +25,21 @@ pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) -> Vec<Effe
     } else {
         state.viewport.popups.push(Popup::Links(Links { links, toast_rows, pending_address: None }));
     }
-    Vec::new()
 }
 
 /// Handles a key while letters are shown or a web address is to be confirmed.
-pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
-    let Some(Popup::Links(links)) = state.viewport.popups.pop() else { return Vec::new() };
+pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
+    let Some(Popup::Links(links)) = state.viewport.popups.pop() else { return };
     if let Some(address) = links.pending_address {
         return match key.code {
-            KeyCode::Enter if key.kind == KeyEventKind::Press => vec![Effect::OpenWeb(address)],
+            KeyCode::Enter if key.kind == KeyEventKind::Press => state.push_effect(Effect::OpenWeb(address)),
             KeyCode::Char('y' | 'Y') => clipboard_copy::copy_text(state, &address),
-            _ => Vec::new(),
+            _ => {}
         };
     }
-    let Some(letter) = Chord::from(key).typed_character() else { return Vec::new() };
+    let Some(letter) = Chord::from(key).typed_character() else { return };
     let Some(link) = links.links.iter().find(|link| link.letter == letter.to_ascii_lowercase()) else {
-        return Vec::new();
+        return;
     };
     match letter.is_uppercase() {
         true => clipboard_copy::copy_text(state, &link.target.to_string()),
@@ -49,18 +48,18 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) -> Vec<Effect> {
 }
 
 /// Opens the target of a link. A web address is shown first and opened once the user confirms.
-pub fn open_link(state: &mut State, target: &LinkTarget) -> Vec<Effect> {
+pub fn open_link(state: &mut State, target: &LinkTarget) {
     match target {
-        LinkTarget::File { path, line, .. } => vec![Effect::OpenFile { path: path.clone(), line: *line }],
+        LinkTarget::File { path, line, .. } => {
+            state.push_effect(Effect::OpenFile { path: path.clone(), line: *line });
+        }
         LinkTarget::Web(address) => {
             let toast_rows = layout::compute_areas(state).toasts.height;
             let links = Links { links: Vec::new(), toast_rows, pending_address: Some(address.clone()) };
             state.viewport.popups.push(Popup::Links(links));
-            Vec::new()
         }
         LinkTarget::Workspace(address) => {
             state.show_notice(&format!("Cannot open {address}: it is not a file on this machine"), Kind::Warning);
-            Vec::new()
         }
     }
 }

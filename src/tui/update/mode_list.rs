@@ -3,14 +3,13 @@
 use super::agent_events;
 use crate::agent::Event;
 use crate::policy::Mode;
-use crate::tui::effect::Effect;
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
-pub fn run_mode_command(state: &mut State, name: &str) -> Vec<Effect> {
+pub fn run_mode_command(state: &mut State, name: &str) {
     if name.is_empty() {
         return open_mode_list(state);
     }
@@ -20,17 +19,11 @@ pub fn run_mode_command(state: &mut State, name: &str) -> Vec<Effect> {
         None => {
             let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::as_str).collect();
             state.show_notice(&format!("Unknown mode. Use one of {}", names.join(", ")), Kind::Warning);
-            Vec::new()
         }
     }
 }
 
-/// Switches from plan mode to ask mode, and from any other mode to plan mode.
-pub fn toggle_mode(state: &mut State) -> Vec<Effect> {
-    set_mode(state, state.agent.policy.mode.next_by_key())
-}
-
-fn open_mode_list(state: &mut State) -> Vec<Effect> {
+fn open_mode_list(state: &mut State) {
     let current_mode = state.agent.policy.mode;
     let build_row = |mode: Mode| {
         let detail = if mode == current_mode { IN_USE } else { "" };
@@ -41,11 +34,10 @@ fn open_mode_list(state: &mut State) -> Vec<Effect> {
     let mut picker = Picker::new("Mode", "", items);
     picker.select(Mode::ALL.into_iter().position(|mode| mode == current_mode).unwrap_or(0));
     state.viewport.popups.push(Popup::List(picker, List::Modes(modes)));
-    Vec::new()
 }
 
 /// Explains a wide mode and asks for confirmation. The first choice is to stay.
-pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
+pub fn confirm_mode(state: &mut State, mode: Mode) {
     let current_mode = state.agent.policy.mode;
     let items = vec![
         Row::new(&format!("Stay in {} mode", current_mode.as_str())).with_secondary(current_mode.description()),
@@ -53,17 +45,15 @@ pub fn confirm_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
     ];
     let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
     state.viewport.popups.push(Popup::List(picker, List::Modes(vec![(current_mode, true), (mode, true)])));
-    Vec::new()
 }
 
 /// Switches the mode, unless a prompt is open.
-pub fn set_mode(state: &mut State, mode: Mode) -> Vec<Effect> {
+pub fn set_mode(state: &mut State, mode: Mode) {
     if state.prompts.current.is_some() {
         state.show_notice("Cannot change the mode while a prompt is open", Kind::Info);
-        return Vec::new();
+        return;
     }
-    let effects = agent_events::handle_agent_event(state, Event::ModeChanged(mode));
+    agent_events::handle_agent_event(state, Event::ModeChanged(mode));
     let kind = if mode.is_wide() { Kind::Warning } else { Kind::Info };
     state.show_notice(&format!("{} mode: {}", mode.as_str(), mode.description()), kind);
-    effects
 }

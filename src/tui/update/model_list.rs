@@ -1,8 +1,7 @@
 //! Choosing a model: of the provider in use, of another profile, or by a name that no list contains.
 
 use super::{agent_events, provider_list};
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, ModelList, ModelRequest, ModelRow, Models, PendingConnection};
+use crate::tui::host::{ModelList, ModelRequest, ModelRow, Models, PendingConnection};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::parts::toast::Kind;
@@ -11,15 +10,16 @@ use crate::tui::state::State;
 
 /// Opens the list with the model in use; more rows follow once they are known. Without a provider there are no models,
 /// so the provider list opens instead.
-pub fn open_model_list(state: &mut State) -> Vec<Effect> {
+pub fn open_model_list(state: &mut State) {
     if state.session.connection.is_tour || state.session.connection.is_unconfigured {
-        return provider_list::open_provider_list(state);
+        provider_list::open_provider_list(state);
+        return;
     }
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Models(Vec::new())));
     show_models(state, Models { listed: ModelList::Loading, other_models: Vec::new() });
-    vec![Effect::Request(HostRequest::Model(ModelRequest::List))]
+    state.send_request(ModelRequest::List);
 }
 
 /// Shows the models that are known by now.
@@ -52,77 +52,67 @@ pub fn show_models(state: &mut State, models: Models) {
 }
 
 /// Applies the model in a row.
-pub fn pick_model(state: &mut State, row: ModelRow, save: bool) -> Vec<Effect> {
-    let save_effect = save.then(|| {
-        Effect::Request(HostRequest::Model(ModelRequest::Save {
-            profile: row.profile.clone(),
-            address: String::new(),
-            model: row.model.clone(),
-        }))
-    });
-    let mut effects = if row.profile.is_empty() {
-        use_model(state, row)
+pub fn pick_model(state: &mut State, row: ModelRow, save: bool) {
+    let ModelRow { profile, model, .. } = row.clone();
+    let save_request = ModelRequest::Save { profile: profile.clone(), address: String::new(), model: model.clone() };
+    let is_switched = if profile.is_empty() {
+        use_model(state, row);
+        true
     } else {
-        provider_list::switch_provider(
-            state,
-            HostRequest::Model(ModelRequest::UseProfile { profile: row.profile, model: row.model }),
-        )
+        provider_list::switch_provider(state, ModelRequest::UseProfile { profile, model })
     };
-    // If nothing was switched, nothing is stored either.
-    effects.extend(save_effect.filter(|_| !effects.is_empty()));
-    effects
+    if save && is_switched {
+        state.send_request(save_request);
+    }
 }
 
 /// Switches to a model that was typed by name.
-pub fn use_named(state: &mut State, name: &str) -> Vec<Effect> {
+pub fn use_named(state: &mut State, name: &str) {
     if state.session.connection.is_tour {
         state.show_notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
-        return Vec::new();
+        return;
     }
     if state.session.connection.is_unconfigured {
         state.show_notice("No provider is configured. Press alt-c to choose one", Kind::Warning);
-        return Vec::new();
+        return;
     }
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
 }
 
 /// Uses another model of the same provider from the next request on, including a running turn.
-fn use_model(state: &mut State, row: ModelRow) -> Vec<Effect> {
+fn use_model(state: &mut State, row: ModelRow) {
     if row.model != state.agent.model.name {
         (state.session.connection.context_window, state.session.connection.price) = (row.context_window, row.price);
     }
     state.session.connection.model.clone_from(&row.model);
     let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
-    let mut effects = agent_events::handle_agent_event(state, event);
-    effects.extend(report_context_window(state));
-    effects.push(Effect::Request(HostRequest::Model(ModelRequest::Use(row.model))));
-    effects
+    agent_events::handle_agent_event(state, event);
+    report_context_window(state);
+    state.send_request(ModelRequest::Use(row.model));
 }
 
 /// Switches to another provider and records the switch in the session. Does nothing if another session has been opened
 /// since the request, or if a turn is running.
-pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) -> Vec<Effect> {
+pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) {
     let PendingConnection { session, number, connection } = pending;
     if session != state.session.id {
-        return Vec::new();
+        return;
     }
-    if !state.agent.is_idle() {
-        state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
-        return Vec::new();
+    if !provider_list::can_switch_provider(state) {
+        return;
     }
     let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());
     let event = crate::agent::Event::ModelSwitched { model: connection.model.clone(), profile };
     state.session.connection = connection;
-    let mut effects = agent_events::handle_agent_event(state, event);
-    effects.extend(report_context_window(state));
-    effects.push(Effect::Request(HostRequest::Model(ModelRequest::SwitchConnection(number))));
-    effects
+    agent_events::handle_agent_event(state, event);
+    report_context_window(state);
+    state.send_request(ModelRequest::SwitchConnection(number));
 }
 
 /// Passes the context window known from the list or the settings to the agent.
-fn report_context_window(state: &mut State) -> Vec<Effect> {
+fn report_context_window(state: &mut State) {
     let window = state.session.connection.context_window;
-    agent_events::handle_agent_event(state, crate::agent::Event::ContextWindowChanged(window))
+    agent_events::handle_agent_event(state, crate::agent::Event::ContextWindowChanged(window));
 }
 
 /// Returns the model in use. If none was named, this is the model that answered last.

@@ -3,7 +3,6 @@
 
 use super::transcript_change::change_transcript;
 use super::{link_letters, prompt_keys};
-use crate::tui::effect::Effect;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crate::tui::view::{layout, visible_lines};
@@ -14,16 +13,16 @@ use ratatui::layout::Position;
 const WHEEL_LINES: isize = 3;
 
 /// Handles one mouse event.
-pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEvent) -> Vec<Effect> {
+pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEvent) {
     match event.kind {
         MouseEventKind::ScrollUp if prompt_keys::scroll_prompt(state, &event, -WHEEL_LINES) => {}
         MouseEventKind::ScrollDown if prompt_keys::scroll_prompt(state, &event, WHEEL_LINES) => {}
-        MouseEventKind::ScrollUp => return scroll_transcript(state, cache, -WHEEL_LINES),
-        MouseEventKind::ScrollDown => return scroll_transcript(state, cache, WHEEL_LINES),
+        MouseEventKind::ScrollUp => scroll_transcript(state, cache, -WHEEL_LINES),
+        MouseEventKind::ScrollDown => scroll_transcript(state, cache, WHEEL_LINES),
         MouseEventKind::Down(MouseButton::Left) => {
             // The click may have been meant only to focus the window.
             state.input.recent_keys.record_other_press(state.timing.now);
-            return handle_click(state, cache, event.column, event.row);
+            handle_click(state, cache, event.column, event.row);
         }
         MouseEventKind::Drag(MouseButton::Left) => drag_scrollbar(state, cache, event.row),
         MouseEventKind::Up(_) => state.viewport.transcript.dragged_row = None,
@@ -33,29 +32,27 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
         | MouseEventKind::ScrollLeft
         | MouseEventKind::ScrollRight => {}
     }
-    Vec::new()
 }
 
-fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
-    if !state.viewport.popups.is_empty() {
-        return super::popup_input::scroll_popup(state, cache, lines);
+fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) {
+    if state.viewport.popups.is_empty() {
+        change_transcript(state, cache, |transcript, layouts| transcript.scroll_by(layouts, lines));
+    } else {
+        super::popup_input::scroll_popup(state, cache, lines);
     }
-    change_transcript(state, cache, |transcript, layouts| transcript.scroll_by(layouts, lines));
-    Vec::new()
 }
 
-fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) -> Vec<Effect> {
+fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) {
     let areas = layout::compute_areas(state);
     let (area, click_position) = (areas.transcript, Position::new(column, row));
     if !state.viewport.popups.is_empty() {
-        return Vec::new();
+        return;
     }
     if areas.scroll_bar().contains(click_position) {
-        grab_scrollbar(state, cache, row);
-        return Vec::new();
+        return grab_scrollbar(state, cache, row);
     }
     if !area.contains(click_position) {
-        return Vec::new();
+        return;
     }
     let drawn_lines = change_transcript(state, cache, |transcript, layouts| transcript.visible_lines(layouts));
     let clicked_line = drawn_lines.get(usize::from(row - area.y));
@@ -73,7 +70,9 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
         let item = clicked.position.item;
         change_transcript(state, cache, |transcript, layouts| transcript.toggle_entry(&layouts.context, item));
     }
-    target.map_or_else(Vec::new, |target| link_letters::open_link(state, &target))
+    if let Some(target) = target {
+        link_letters::open_link(state, &target);
+    }
 }
 
 /// Grabs the scroll bar. A click outside its thumb moves the thumb to the mouse.

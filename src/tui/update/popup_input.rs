@@ -1,11 +1,10 @@
-//! Keys, pastes and the wheel while a list or page is open over the screen.
+//! Keys, pastes and the mouse wheel while a popup is open.
 
 use super::popup_stack::close_popup;
 use super::{
     audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
     rehearsal_list, session_exit, session_list, theme_list,
 };
-use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::scroll_position;
@@ -16,17 +15,17 @@ use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
 
-/// Handles a key while something is open over the screen.
-pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+/// Handles a key for the popup in front.
+pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let page_height = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
-    let Some(popup) = state.viewport.popups.last_mut() else { return Vec::new() };
+    let Some(popup) = state.viewport.popups.last_mut() else { return };
     let pick = match popup {
         Popup::Help(help) => {
-            return match help.handle_key(&key, keys) {
-                help_page::KeyResult::Close => close_popup(state),
-                help_page::KeyResult::Handled => Vec::new(),
-            };
+            if help.handle_key(&key, keys) == help_page::KeyResult::Close {
+                close_popup(state);
+            }
+            return;
         }
         Popup::Reader(reader) => {
             match keys.lookup(Scope::Page, &key) {
@@ -37,7 +36,7 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
                 }
                 None => {}
             }
-            return Vec::new();
+            return;
         }
         Popup::ApiKey(field) => {
             let result = field.handle_key(&key, keys);
@@ -51,48 +50,37 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
 }
 
 /// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
-pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) {
     let pick = match state.viewport.popups.last_mut() {
         Some(Popup::List(picker, _)) => picker.paste(text),
         Some(Popup::ApiKey(field)) => {
             field.insert(text);
-            return Vec::new();
+            return;
         }
-        Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => {
-            return Vec::new();
-        }
+        Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => return,
     };
     handle_pick(state, cache, pick)
 }
 
 /// Scrolls the popup in front.
-pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) -> Vec<Effect> {
+pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) {
     let pick = match state.viewport.popups.last_mut() {
-        Some(Popup::Reader(reader)) => {
-            reader.top.set(reader.top.get().saturating_add_signed(lines));
-            return Vec::new();
-        }
         Some(Popup::List(picker, _)) => picker.scroll(lines.signum()),
-        Some(Popup::Help(help)) => {
-            help.scroll(lines);
-            return Vec::new();
-        }
-        Some(Popup::Confirmation(confirmation, _)) => {
-            confirmation.scroll(lines);
-            return Vec::new();
-        }
-        Some(Popup::Links(_) | Popup::ApiKey(_)) | None => return Vec::new(),
+        Some(Popup::Reader(reader)) => return reader.top.set(reader.top.get().saturating_add_signed(lines)),
+        Some(Popup::Help(help)) => return help.scroll(lines),
+        Some(Popup::Confirmation(confirmation, _)) => return confirmation.scroll(lines),
+        Some(Popup::Links(_) | Popup::ApiKey(_)) | None => return,
     };
     handle_pick(state, cache, pick)
 }
 
-fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Effect> {
-    let search_effects = session_list::update_session_search(state);
-    if !search_effects.is_empty() {
-        return search_effects;
+/// Runs what a key, paste or the wheel picked in the list in front.
+fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) {
+    if session_list::update_session_search(state) {
+        return;
     }
     let (row, save) = match pick {
-        Pick::Handled => return Vec::new(),
+        Pick::Handled => return,
         Pick::Close => return close_popup(state),
         Pick::Moved(row) => {
             if let Some(Popup::List(_, List::Themes(_))) = state.viewport.popups.last()
@@ -100,12 +88,12 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
             {
                 state.theme = theme;
             }
-            return Vec::new();
+            return;
         }
         Pick::Row { row, save } => (Some(row), save),
         Pick::Typed { save } => (None, save),
     };
-    let Some(Popup::List(picker, list)) = state.viewport.popups.pop() else { return Vec::new() };
+    let Some(Popup::List(picker, list)) = state.viewport.popups.pop() else { return };
     state.input.recent_keys.record_other_press(state.timing.now);
     match (list, row) {
         (List::Models(_), None) => {
@@ -113,29 +101,26 @@ fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) -> Vec<Ef
             model_list::pick_model(state, ModelRow { model, ..ModelRow::default() }, save)
         }
         (list, Some(row)) => pick_list_row(state, cache, picker, list, row, save),
-        (_, None) => Vec::new(),
+        (_, None) => {}
     }
 }
 
-fn pick_list_row(
-    state: &mut State,
-    cache: &mut LayoutCache,
-    picker: Picker,
-    list: List,
-    row: usize,
-    save: bool,
-) -> Vec<Effect> {
+/// Runs the action of a row. The list was closed; some actions open it again.
+fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, list: List, row: usize, save: bool) {
     match list {
         List::Sessions(search, action) => session_list::pick_session(state, search, action, row),
-        List::Themes(_) => match theme_list::theme_at_row(state, row) {
-            Some((name, theme)) => {
+        List::Themes(_) => {
+            if let Some((name, theme)) = theme_list::theme_at_row(state, row) {
                 state.theme = theme;
                 state.settings.theme.clone_from(&name);
-                vec![Effect::Request(HostRequest::SaveTheme(name))]
+                state.send_request(HostRequest::SaveTheme(name));
             }
-            None => Vec::new(),
-        },
-        List::Commands => state.commands.get(row).map_or_else(Vec::new, |command| (command.run)(state, cache, "")),
+        }
+        List::Commands => {
+            if let Some(command) = state.commands.get(row) {
+                (command.run)(state, cache, "");
+            }
+        }
         List::Models(rows) => pick_item(rows, row, |row| model_list::pick_model(state, row, save)),
         List::Connect(choices) => pick_item(choices, row, |choice| provider_list::pick_provider(state, choice, save)),
         List::CopyTexts(texts) => pick_item(texts, row, |text| clipboard_copy::copy_text(state, &text)),
@@ -153,6 +138,8 @@ fn pick_list_row(
 }
 
 /// Runs a function on the item of a row.
-fn pick_item<T>(items: Vec<T>, row: usize, pick: impl FnOnce(T) -> Vec<Effect>) -> Vec<Effect> {
-    items.into_iter().nth(row).map_or_else(Vec::new, pick)
+fn pick_item<T>(items: Vec<T>, row: usize, pick: impl FnOnce(T)) {
+    if let Some(item) = items.into_iter().nth(row) {
+        pick(item);
+    }
 }

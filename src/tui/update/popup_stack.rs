@@ -1,7 +1,6 @@
 //! Opens texts in the pager and closes the popup in front.
 
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, SessionRequest};
+use crate::tui::host::SessionRequest;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::popup::{List, Popup, Reader, ReaderBody};
@@ -30,16 +29,15 @@ pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderB
 }
 
 /// Closes the popup in front. A theme that was only previewed is reverted.
-pub fn close_popup(state: &mut State) -> Vec<Effect> {
+pub fn close_popup(state: &mut State) {
     let closed = state.viewport.popups.pop();
     // A key typed ahead must not answer a prompt that becomes visible.
     state.input.recent_keys.record_other_press(state.timing.now);
     match closed {
         Some(Popup::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
         Some(Popup::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
-            return vec![Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())))];
+            state.send_request(SessionRequest::Search(String::new()));
         }
         _ => {}
     }
-    Vec::new()
 }

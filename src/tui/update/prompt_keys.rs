@@ -4,7 +4,6 @@
 use super::{agent_events, key_explanations, trust_decision};
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{CallId, Decider, Decision, Grant};
-use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::toast::Kind;
 use crate::tui::prompts::prompt::PromptCommand;
@@ -15,51 +14,47 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Position;
 use std::time::Duration;
 
-/// Passes a key to the open prompt; `None` if the prompt does not use it.
-pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> Option<Vec<Effect>> {
-    let listening = state.prompt_listening()?;
+/// Passes a key to the open prompt. Returns whether the prompt used it.
+pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> bool {
+    let Some(listening) = state.prompt_listening() else { return false };
     let mut prompts = std::mem::take(&mut state.prompts);
     let facts = state.prompt_facts(listening, "");
     let commands = prompts.front_mut().and_then(|prompt| prompt.handle_prompt_key(&key, &facts));
     state.prompts = prompts;
-    Some(commands?.into_iter().flat_map(|command| run_prompt_command(state, &key, command)).collect())
+    let is_used = commands.is_some();
+    for command in commands.into_iter().flatten() {
+        run_prompt_command(state, &key, command);
+    }
+    is_used
 }
 
 /// Runs a command that the prompt returned for a key.
-fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand) -> Vec<Effect> {
+fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand) {
     match command {
         PromptCommand::Explain(message) => key_explanations::set_prompt_message(state, message),
         PromptCommand::Notify(message) => state.show_notice(&message, Kind::Info),
         PromptCommand::IgnoreRepeats => state.input.recent_keys.record_answer(Chord::from(key), state.timing.now),
-        PromptCommand::Agent(event) => return agent_events::handle_agent_event(state, event),
-        PromptCommand::Effect(effect) => return vec![effect],
-        PromptCommand::OpenQueue => return open_queue(state),
+        PromptCommand::Agent(event) => agent_events::handle_agent_event(state, event),
+        PromptCommand::Effect(effect) => state.push_effect(effect),
+        PromptCommand::OpenQueue => open_queue(state),
         PromptCommand::CloseQueue => (state.prompts.open_queue, state.prompts.current) = (None, None),
-        PromptCommand::ReturnParked => return return_parked_prompt(state),
-        PromptCommand::SkipProjectFiles => return trust_decision::skip_project_files(state).unwrap_or_default(),
+        PromptCommand::ReturnParked => return_parked_prompt(state),
+        PromptCommand::SkipProjectFiles => drop(trust_decision::skip_project_files(state)),
     }
-    Vec::new()
 }
 
 /// Opens the queue in place of an approval prompt. A call that was opened before its turn returns to its place in the
 /// queue.
-fn open_queue(state: &mut State) -> Vec<Effect> {
-    let mut effects = agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
+fn open_queue(state: &mut State) {
+    agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
     if matches!(state.agent.waiting_call(), Some(WaitingCall::Approval { .. })) {
         state.prompts.open_queue = Some(Box::new(QueueList::default()));
-        effects.extend(agent_events::handle_agent_event(state, Event::QueueOpened));
+        agent_events::handle_agent_event(state, Event::QueueOpened);
     }
-    effects
 }
 
 /// Runs the call once its rule is written. If the rule cannot be written, the prompt stays open for another decision.
-pub fn handle_rule_stored(
-    state: &mut State,
-    call: CallId,
-    grant: Grant,
-    by: Decider,
-    error: Option<String>,
-) -> Vec<Effect> {
+pub fn handle_rule_stored(state: &mut State, call: CallId, grant: Grant, by: Decider, error: Option<String>) {
     // Writing the rule can take as long as another process holds the file. By then a call of another session may wait
     // under the same id, which the user has not approved.
     let now = state.timing.now;
@@ -71,26 +66,13 @@ pub fn handle_rule_stored(
     if let Some(reason) = error {
         let suffix = if still_waits { "; the call was not run" } else { "" };
         state.show_notice(&format!("Cannot store the rule: {reason}{suffix}"), Kind::Warning);
-        return Vec::new();
+        return;
     }
     state.show_notice(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()), Kind::Info);
     if still_waits {
-        return agent_events::handle_agent_event(
-            state,
-            Event::CallDecided { call, decision: Decision::Always(grant), by },
-        );
+        let event = Event::CallDecided { call, decision: Decision::Always(grant), by };
+        agent_events::handle_agent_event(state, event);
     }
-    Vec::new()
-}
-
-/// Passes pasted text to a line of the open prompt. Returns whether it was used. It is never an answer.
-pub fn paste_into_prompt(state: &mut State, text: &str) -> bool {
-    state.prompts.front_mut().is_some_and(|prompt| prompt.insert_paste(text))
-}
-
-/// Passes text from the external editor to a field of the open prompt. Returns whether it was used.
-pub fn apply_editor_text_to_prompt(state: &mut State, text: &str) -> bool {
-    state.prompts.front_mut().is_some_and(|prompt| prompt.apply_editor_text(text))
 }
 
 /// Scrolls the prompt under the mouse. Returns false if the mouse is not over a prompt that scrolls.
@@ -101,20 +83,23 @@ pub fn scroll_prompt(state: &mut State, event: &MouseEvent, lines: isize) -> boo
         && state.prompts.front_mut().is_some_and(|prompt| prompt.scroll_content(lines))
 }
 
-/// Parks the open prompt. Returns `None` if there is no open prompt or it cannot be parked.
-pub fn park_prompt(state: &mut State) -> Option<Vec<Effect>> {
+/// Parks the open prompt. Returns false if there is no open prompt or it cannot be parked.
+pub fn park_prompt(state: &mut State) -> bool {
     let has_parked = state.prompts.current.as_mut().is_some_and(|prompt| prompt.park());
-    has_parked.then(|| return_parked_prompt(state))
+    if has_parked {
+        return_parked_prompt(state);
+    }
+    has_parked
 }
 
 /// Returns a parked prompt to the queue if it was opened before its turn, so that it hides no other prompt.
-fn return_parked_prompt(state: &mut State) -> Vec<Effect> {
+fn return_parked_prompt(state: &mut State) {
     if !state.agent.shows_early_prompt() {
-        return Vec::new();
+        return;
     }
     let queue_key = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
     state.show_notice(&format!("The question keeps waiting with your choices · {queue_key} lists it"), Kind::Info);
-    agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None))
+    agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
 }
 
 /// Reopens a parked prompt.
@@ -125,10 +110,12 @@ pub fn reopen_prompt(state: &mut State) {
 }
 
 /// Declines to answer a parked prompt.
-pub fn decline_parked_prompt(state: &mut State) -> Vec<Effect> {
-    let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) else { return Vec::new() };
+pub fn decline_parked_prompt(state: &mut State) {
+    let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) else { return };
     let elapsed =
         prompt.first_drawn().map_or(Duration::ZERO, |first_drawn| state.timing.now.saturating_sub(first_drawn));
     let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), elapsed);
-    prompt.decline(by).map_or_else(Vec::new, |event| agent_events::handle_agent_event(state, event))
+    if let Some(event) = prompt.decline(by) {
+        agent_events::handle_agent_event(state, event);
+    }
 }

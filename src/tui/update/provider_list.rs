@@ -1,8 +1,7 @@
 //! Choosing a provider: a server found on this machine, or an API key that the user enters.
 
 use super::popup_stack;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, LocalServer, ModelRequest};
+use crate::tui::host::{LocalServer, ModelRequest};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
@@ -12,12 +11,12 @@ use crate::tui::state::State;
 use crossterm::event::KeyEventKind;
 
 /// Opens the list and looks for local servers again: one may have been started since.
-pub fn open_provider_list(state: &mut State) -> Vec<Effect> {
+pub fn open_provider_list(state: &mut State) {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Connect(choices)));
-    vec![Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))]
+    state.send_request(ModelRequest::FindLocalServers);
 }
 
 /// Shows the local servers that were found.
@@ -31,30 +30,25 @@ pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
 }
 
 /// Applies the choice in a row.
-pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) -> Vec<Effect> {
+pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
     match choice {
-        ProviderChoice::KeepCurrent => Vec::new(),
-        ProviderChoice::EnterKey => {
-            state.viewport.popups.push(Popup::ApiKey(TextField::default()));
-            Vec::new()
-        }
+        ProviderChoice::KeepCurrent => {}
+        ProviderChoice::EnterKey => state.viewport.popups.push(Popup::ApiKey(TextField::default())),
         ProviderChoice::Server(server) => {
-            let save_request = HostRequest::Model(ModelRequest::Save {
+            let save_request = ModelRequest::Save {
                 profile: String::new(),
                 address: server.address.clone(),
                 model: server.models.first().cloned().unwrap_or_default(),
-            });
-            let mut effects = switch_provider(state, HostRequest::Model(ModelRequest::UseLocalServer(server)));
-            if save && !effects.is_empty() {
-                effects.push(Effect::Request(save_request));
+            };
+            if switch_provider(state, ModelRequest::UseLocalServer(server)) && save {
+                state.send_request(save_request);
             }
-            effects
         }
     }
 }
 
 /// Handles a key in the line for the API key.
-pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) -> Vec<Effect> {
+pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) {
     match result {
         KeyResult::Cancelled => popup_stack::close_popup(state),
         KeyResult::Accepted if kind == KeyEventKind::Press => {
@@ -62,23 +56,31 @@ pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEvent
                 Some(Popup::ApiKey(field)) => field.text().trim().to_owned(),
                 Some(_) | None => String::new(),
             };
-            let mut effects = popup_stack::close_popup(state);
+            popup_stack::close_popup(state);
             if !api_key.is_empty() {
-                effects.extend(switch_provider(state, HostRequest::Model(ModelRequest::SaveKey(api_key))));
+                switch_provider(state, ModelRequest::SaveKey(api_key));
             }
-            effects
         }
-        KeyResult::Accepted | KeyResult::PassedOn | KeyResult::Handled | KeyResult::Changed => Vec::new(),
+        KeyResult::Accepted | KeyResult::PassedOn | KeyResult::Handled | KeyResult::Changed => {}
     }
 }
 
-/// Switches the provider. This is possible only between turns: a running turn has already sent its request.
-pub fn switch_provider(state: &mut State, request: HostRequest) -> Vec<Effect> {
+/// Sends a request that switches the provider. Returns false if that is not possible now.
+pub fn switch_provider(state: &mut State, request: ModelRequest) -> bool {
+    let can_switch = can_switch_provider(state);
+    if can_switch {
+        state.send_request(request);
+    }
+    can_switch
+}
+
+/// Returns whether the provider can be switched now, and explains why if not. A running turn has already sent its
+/// request to the current one.
+pub fn can_switch_provider(state: &mut State) -> bool {
     if !state.agent.is_idle() {
         state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
-        return Vec::new();
     }
-    vec![Effect::Request(request)]
+    state.agent.is_idle()
 }
 
 /// Returns one choice per model of each server, then the API key, then the tour if it is in use.

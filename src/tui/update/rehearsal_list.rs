@@ -4,8 +4,7 @@ use super::{agent_events, popup_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, Rehearsal, RehearsalRequest};
+use crate::tui::host::{Rehearsal, RehearsalRequest};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row, escape_to_line, outside_row, step_row_texts};
@@ -18,7 +17,7 @@ use std::sync::Arc;
 pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
 
 /// Runs `/rehearsal` with the text after it.
-pub fn run_rehearsal_command(state: &mut State, argument: &str) -> Vec<Effect> {
+pub fn run_rehearsal_command(state: &mut State, argument: &str) {
     let pending_action = match argument {
         "" | "show" => None,
         "drop" => Some(RowAction::Discard),
@@ -29,38 +28,35 @@ pub fn run_rehearsal_command(state: &mut State, argument: &str) -> Vec<Effect> {
                     "Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
                     Kind::Info,
                 );
-                return Vec::new();
+                return;
             }
         },
     };
     if !state.agent.is_idle() {
         state.show_notice("Not available while a turn is running", Kind::Info);
-        return Vec::new();
+        return;
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     let view = RehearsalView { pending_action, ..RehearsalView::default() };
     state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view)));
-    vec![Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Load(state.session.id.clone())))]
+    state.send_request(RehearsalRequest::Load(state.session.id.clone()));
 }
 
 /// Shows the results of the dry run once the host has loaded them.
-pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) -> Vec<Effect> {
-    let Some(Popup::List(_, List::Rehearsal(view))) = state.viewport.popups.last() else { return Vec::new() };
+pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) {
+    let Some(Popup::List(_, List::Rehearsal(view))) = state.viewport.popups.last() else { return };
     let pending_action = view.pending_action.clone();
     state.viewport.popups.pop();
     let Rehearsal { session, summary } = match result {
         Ok(rehearsal) => rehearsal,
         Err(reason) => {
             state.show_notice(&reason, Kind::Info);
-            return Vec::new();
+            return;
         }
     };
     let view = RehearsalView { session, summary: Arc::new(summary), actions: Vec::new(), pending_action: None };
     match pending_action {
-        None => {
-            open_rehearsal_list(state, view);
-            Vec::new()
-        }
+        None => open_rehearsal_list(state, view),
         Some(action) => run_row_action(state, view, action),
     }
 }
@@ -107,10 +103,10 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
         push_row(Row::new(&text).with_detail(&outcome), RowAction::Read(RehearsalPart::Step(index)));
     }
     let defaults = ApplyOptions::default();
-    let prompts = summary.apply_calls(defaults).len();
-    if prompts > 0 {
-        let count = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
-        push_row(Row::new("Apply…").with_secondary(&count), RowAction::Apply(defaults));
+    let prompt_count = summary.apply_calls(defaults).len();
+    if prompt_count > 0 {
+        let text = if prompt_count == 1 { "1 prompt".to_owned() } else { format!("{prompt_count} prompts") };
+        push_row(Row::new("Apply…").with_secondary(&text), RowAction::Apply(defaults));
     }
     for (label, secondary, options) in [
         ("Apply with ignored files…", "also files that git ignores", ApplyOptions { ignored: true, ..defaults }),
@@ -121,7 +117,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
         ),
         ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..defaults }),
     ] {
-        if summary.apply_calls(options).len() > prompts {
+        if summary.apply_calls(options).len() > prompt_count {
             push_row(Row::new(label).with_secondary(secondary), RowAction::Apply(options));
         }
     }
@@ -135,15 +131,15 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
 }
 
 /// Runs the action of a row.
-pub fn pick_rehearsal_row(state: &mut State, picker: Picker, view: RehearsalView, row: usize) -> Vec<Effect> {
-    let Some(action) = view.actions.get(row).cloned() else { return Vec::new() };
+pub fn pick_rehearsal_row(state: &mut State, picker: Picker, view: RehearsalView, row: usize) {
+    let Some(action) = view.actions.get(row).cloned() else { return };
     if let RowAction::Read(_) = action {
         state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view.clone())));
     }
     run_row_action(state, view, action)
 }
 
-fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> Vec<Effect> {
+fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) {
     match action {
         RowAction::Read(part) => {
             let title = match &part {
@@ -160,7 +156,6 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
                 }
             };
             popup_stack::push_reader(state, &title, "".into(), ReaderBody::Rehearsal(view.summary, part));
-            Vec::new()
         }
         RowAction::Apply(options) => offer_changes(state, view.session, &view.summary, options),
         RowAction::Discard => {
@@ -174,22 +169,19 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) -> 
                 .viewport
                 .popups
                 .push(Popup::Confirmation(confirmation, ConfirmedAction::DiscardRehearsal(view.session)));
-            Vec::new()
         }
     }
 }
 
 /// Offers every group of changes for approval: in this session if it is live, otherwise in a live copy.
-fn offer_changes(state: &mut State, session: SessionId, summary: &DryRunSummary, options: ApplyOptions) -> Vec<Effect> {
+fn offer_changes(state: &mut State, session: SessionId, summary: &DryRunSummary, options: ApplyOptions) {
     let request = ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls: summary.apply_calls(options) };
     if request.calls.is_empty() {
         state.show_notice("No rehearsed changes to apply", Kind::Info);
-        return Vec::new();
+        return;
     }
     match state.agent.is_dry_run() {
-        true => {
-            session_exit::leave_session_for(state, HostRequest::Rehearsal(RehearsalRequest::Apply(session, request)))
-        }
+        true => session_exit::leave_session_for(state, RehearsalRequest::Apply(session, request)),
         false => agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
     }
 }

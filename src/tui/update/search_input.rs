@@ -2,7 +2,6 @@
 
 use super::transcript_change::change_transcript;
 use crate::text::clean;
-use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::parts::transcript::{Direction, Search};
@@ -14,19 +13,18 @@ pub fn open_transcript_search(state: &mut State) {
 }
 
 /// Handles text that was pasted or typed very fast while searching.
-pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) -> Vec<Effect> {
+pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) {
     change_transcript(state, cache, |transcript, layouts| {
         if let Some(search) = &mut transcript.search {
             search.query.push_str(&clean::clean_line(text.lines().next().unwrap_or_default()));
         }
         transcript.update_match(layouts);
     });
-    Vec::new()
 }
 
 /// Handles a key while searching: characters extend the search text, Enter and Up find the previous match, Down the
 /// next, Esc closes the search. The match stays on the screen.
-pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) -> Vec<Effect> {
+pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let action = state.keys.lookup(Scope::TextField, &key);
     let global_action = state.keys.lookup(Scope::Anywhere, &key);
     change_transcript(state, cache, |transcript, layouts| match (action, key.code) {
@@ -46,5 +44,4 @@ pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEve
             transcript.update_match(layouts);
         }
     });
-    Vec::new()
 }

@@ -10,11 +10,11 @@ use crate::tui::popup::{List, Popup};
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
 
-/// Asks what to do with the unsaved session. Returns `None` if it is saved or the question is already open.
-fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
-    let unsaved = state.session.saving.unsaved()?;
+/// Asks what to do with the unsaved session. Returns false if it is saved or the list of choices is already open.
+fn offer_exit_choices(state: &mut State) -> bool {
+    let Some(unsaved) = state.session.saving.unsaved() else { return false };
     if matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_)))) {
-        return None;
+        return false;
     }
     let reason = clean_line(&unsaved.reason).into_owned();
     let loss = state.session.saving.describe_loss(state.agent.session.entries());
@@ -32,79 +32,75 @@ fn prompt_unsaved(state: &mut State) -> Option<Vec<Effect>> {
     let mut picker = Picker::new("This session is not saved", "", rows);
     picker.set_note(&reason);
     state.viewport.popups.push(Popup::List(picker, List::UnsavedSession(choices)));
-    Some(Vec::new())
+    true
 }
 
 /// Applies the user's choice.
-pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) -> Vec<Effect> {
+pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) {
     match choice {
         UnsavedChoice::QuitWhenSaved => {
             state.session.saving.quits_when_saved = true;
             state.show_notice("Quits as soon as the session is saved", Kind::Info);
-            vec![Effect::Save]
+            state.push_effect(Effect::Save);
         }
         UnsavedChoice::SaveTo(file) => {
-            let mut effects = prepare_exit(state);
-            effects.push(Effect::SaveTo(file));
-            effects
+            prepare_exit(state);
+            state.push_effect(Effect::SaveTo(file));
         }
         UnsavedChoice::Discard => {
-            let mut effects = prepare_exit(state);
-            effects.push(Effect::Quit);
-            effects
+            prepare_exit(state);
+            state.push_effect(Effect::Quit);
         }
     }
 }
 
 /// Handles the result of an attempt to save.
-pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) -> Vec<Effect> {
+pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) {
     if !state.session.saving.record_result(unsaved, state.timing.now) {
-        return Vec::new();
+        return;
     }
     if matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_)))) {
         state.viewport.popups.pop();
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     if state.session.saving.quits_when_saved {
-        return quit(state);
+        quit(state);
+    } else {
+        state.show_notice("The session is saved again", Kind::Info);
     }
-    state.show_notice("The session is saved again", Kind::Info);
-    Vec::new()
 }
 
 /// Quits after saving the draft. If the session is not saved, asks first; if that question is already open, quits.
-pub fn quit(state: &mut State) -> Vec<Effect> {
-    if let Some(effects) = prompt_unsaved(state) {
-        return effects;
+pub fn quit(state: &mut State) {
+    if !offer_exit_choices(state) {
+        prepare_exit(state);
+        state.push_effect(Effect::Quit);
     }
-    let mut effects = prepare_exit(state);
-    effects.push(Effect::Quit);
-    effects
 }
 
 /// Saves the draft and ends the running turn before the program exits.
-pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
-    let mut effects: Vec<Effect> = state.save_unsent_now().into_iter().collect();
-    effects.extend(interrupt_turn(state));
-    effects
+pub fn prepare_exit(state: &mut State) {
+    state.save_unsent_now();
+    interrupt_turn(state);
 }
 
 /// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
 /// waits for the user keeps waiting.
-pub fn interrupt_turn(state: &mut State) -> Vec<Effect> {
-    if state.agent.waiting_call().is_some() {
-        return Vec::new();
+pub fn interrupt_turn(state: &mut State) {
+    if state.agent.waiting_call().is_none() {
+        let effects = crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted);
+        state.push_effect(Effect::Agent(effects));
     }
-    vec![Effect::Agent(crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted))]
 }
 
 /// Leaves for another session, which the request opens. The draft stays with this session. Refused while this session
 /// is not saved.
-pub fn leave_session_for(state: &mut State, request: HostRequest) -> Vec<Effect> {
+pub fn leave_session_for(state: &mut State, request: impl Into<HostRequest>) {
     if let Some(unsaved) = state.session.saving.unsaved() {
         let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
         state.show_notice(&notice, Kind::Warning);
-        return Vec::new();
+        return;
     }
-    state.save_unsent_now().into_iter().chain([Effect::Request(request)]).collect()
+    state.save_unsent_now();
+    state.send_request(request);
 }

@@ -2,8 +2,7 @@
 
 use super::session_exit;
 use crate::chat::SessionId;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, SessionRequest, SessionRow};
+use crate::tui::host::{SessionRequest, SessionRow};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::popup::{List, PickedAction, Popup, SessionSearch};
 use crate::tui::state::State;
@@ -13,14 +12,14 @@ use std::collections::HashMap;
 const MIN_SEARCH_CHARS: usize = 2;
 
 /// Opens the list at once; its rows follow when the host has loaded them.
-pub fn open_session_list(state: &mut State, action: PickedAction) -> Vec<Effect> {
+pub fn open_session_list(state: &mut State, action: PickedAction) {
     let title = match action {
         PickedAction::Open => "Sessions",
         PickedAction::Fork(_) => "Continue in a copy of",
     };
     let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
     state.viewport.popups.push(Popup::List(picker, List::Sessions(SessionSearch::default(), action)));
-    vec![Effect::Request(HostRequest::Session(SessionRequest::List))]
+    state.send_request(SessionRequest::List);
 }
 
 /// Shows the sessions that the host loaded.
@@ -35,16 +34,16 @@ pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
     }
 }
 
-/// Starts a search if a key or paste changed the search text.
-pub fn update_session_search(state: &mut State) -> Vec<Effect> {
+/// Starts a search if a key or paste changed the search text. Returns whether it did.
+pub fn update_session_search(state: &mut State) -> bool {
     let Some(Popup::List(picker, List::Sessions(search, _))) = state.viewport.popups.last_mut() else {
-        return Vec::new();
+        return false;
     };
     let filter = picker.filter_text();
     let is_long_enough = filter.chars().count() >= MIN_SEARCH_CHARS || !filter.is_ascii();
     let query = if is_long_enough { filter } else { "" };
     if query == search.query {
-        return Vec::new();
+        return false;
     }
     query.clone_into(&mut search.query);
     if query.is_empty() {
@@ -53,7 +52,9 @@ pub fn update_session_search(state: &mut State) -> Vec<Effect> {
         show_session_rows(picker, search, &state.session.id);
     }
     // The results of the previous text stay until new ones arrive, so that rows do not flicker.
-    vec![Effect::Request(HostRequest::Session(SessionRequest::Search(search.query.clone())))]
+    let request = SessionRequest::Search(search.query.clone());
+    state.send_request(request);
+    true
 }
 
 /// Shows search results. Results for another text than the current one are late and dropped.
@@ -68,20 +69,19 @@ pub fn set_search_results(state: &mut State, query: &str, matches: Vec<(SessionI
 }
 
 /// Opens or forks the session in a row.
-pub fn pick_session(state: &mut State, search: SessionSearch, action: PickedAction, row: usize) -> Vec<Effect> {
-    let end_search = Effect::Request(HostRequest::Session(SessionRequest::Search(String::new())));
-    let mut effects: Vec<Effect> = (!search.query.is_empty()).then_some(end_search).into_iter().collect();
-    effects.extend(match (search.rows.into_iter().nth(row), action) {
-        (Some(session), PickedAction::Fork(fork_mode)) => {
-            session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::Fork(session.id, fork_mode)))
+pub fn pick_session(state: &mut State, search: SessionSearch, action: PickedAction, row: usize) {
+    if !search.query.is_empty() {
+        // Ends the search.
+        state.send_request(SessionRequest::Search(String::new()));
+    }
+    let Some(SessionRow { id, .. }) = search.rows.into_iter().nth(row) else { return };
+    match action {
+        PickedAction::Fork(fork_mode) => {
+            session_exit::leave_session_for(state, SessionRequest::Fork(id, fork_mode));
         }
-        (Some(session), PickedAction::Open) if session.id == state.session.id => Vec::new(),
-        (Some(session), PickedAction::Open) => {
-            session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::Open(session.id)))
-        }
-        (None, _) => Vec::new(),
-    });
-    effects
+        PickedAction::Open if id == state.session.id => {}
+        PickedAction::Open => session_exit::leave_session_for(state, SessionRequest::Open(id)),
+    }
 }
 
 fn show_session_rows(picker: &mut Picker, search: &SessionSearch, current: &SessionId) {

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, RuleRequest, SessionRequest, TrustRequest};
+use crate::tui::host::{RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
 use crate::tui::parts::toast::Kind;
 use crate::tui::popup::PickedAction;
@@ -26,7 +25,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         },
     ),
     slash_command(&["new", "clear"], "Start a new session", None, |state, _, _| {
-        session_exit::leave_session_for(state, HostRequest::Session(SessionRequest::New))
+        session_exit::leave_session_for(state, SessionRequest::New);
     }),
     slash_command(&["resume", "sessions"], "Continue another session", Some(Action::Sessions), |state, _, _| {
         session_list::open_session_list(state, PickedAction::Open)
@@ -55,17 +54,14 @@ pub const COMMANDS: &[SlashCommand] = &[
     }),
     slash_command(&["search", "find"], "Search transcript", Some(Action::SearchTranscript), |state, _, _| {
         search_input::open_transcript_search(state);
-        Vec::new()
     }),
     slash_command(&["audit", "calls"], "List calls with decisions and outcomes", None, |state, _, _| {
         audit_list::open_audit_list(state)
     }),
     slash_command(&["grants", "allowed"], "List and revoke grants", None, |state, _, _| grant_list::open_grants(state)),
-    slash_command(&["rules"], "List rules in effect", None, |_, _, _| {
-        vec![Effect::Request(HostRequest::Rule(RuleRequest::List))]
-    }),
-    slash_command(&["trust"], "Review the project files aye would use", None, |_, _, _| {
-        vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true }))]
+    slash_command(&["rules"], "List rules in effect", None, |state, _, _| state.send_request(RuleRequest::List)),
+    slash_command(&["trust"], "Review the project files aye would use", None, |state, _, _| {
+        state.send_request(TrustRequest::Inspect { is_user_request: true });
     }),
     slash_command(
         &["mode"],
@@ -137,12 +133,11 @@ pub fn find_unknown_name(text: &str) -> Option<&str> {
 }
 
 /// Shows why the command did nothing.
-fn explain(state: &mut State, text: &str) -> Vec<Effect> {
+fn explain(state: &mut State, text: &str) {
     state.show_notice(text, Kind::Info);
-    Vec::new()
 }
 
-fn explain_dry_runs(state: &mut State) -> Vec<Effect> {
+fn explain_dry_runs(state: &mut State) {
     explain(
         state,
         match state.agent.is_dry_run() {
@@ -156,18 +151,17 @@ fn explain_dry_runs(state: &mut State) -> Vec<Effect> {
     )
 }
 
-fn list_warnings(state: &mut State) -> Vec<Effect> {
+fn list_warnings(state: &mut State) {
     if state.notices.warnings.is_empty() {
         return explain(state, "No warnings so far");
     }
     let warnings: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
     let text = warnings.join("\n\n");
     popup_stack::open_reader(state, "Warnings so far", &text, false);
-    Vec::new()
 }
 
 /// Starts a summary that replaces the conversation so far.
-fn compact_session(state: &mut State) -> Vec<Effect> {
+fn compact_session(state: &mut State) {
     let notice = match (state.agent.is_idle(), state.agent.has_entries_to_summarize()) {
         (false, _) => "Not available while a turn is running",
         (true, false) => "Nothing to summarize yet",
@@ -180,7 +174,7 @@ fn compact_session(state: &mut State) -> Vec<Effect> {
 
 /// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
 /// waits.
-fn fork_session(state: &mut State, option: &str) -> Vec<Effect> {
+fn fork_session(state: &mut State, option: &str) {
     let fork_mode = match (option, state.agent.is_dry_run()) {
         ("", _) => Ok(ForkMode::Unchanged),
         ("live", true) => Ok(ForkMode::Live),
@@ -202,10 +196,8 @@ fn fork_session(state: &mut State, option: &str) -> Vec<Effect> {
         Some(_) | None if state.agent.is_busy() => "Not available now. Wait for the end of the turn or for a question",
         None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
-            return session_exit::leave_session_for(
-                state,
-                HostRequest::Session(SessionRequest::Fork(state.session.id.clone(), fork_mode)),
-            );
+            let request = SessionRequest::Fork(state.session.id.clone(), fork_mode);
+            return session_exit::leave_session_for(state, request);
         }
     };
     explain(state, notice)

@@ -1,6 +1,5 @@
 //! The list of themes.
 
-use crate::tui::effect::Effect;
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
@@ -10,7 +9,7 @@ use crate::tui::theme::Theme;
 const AUTO_THEME: &str = "auto";
 
 /// Opens the list of themes. Each is previewed when the cursor reaches it.
-pub fn open_themes(state: &mut State) -> Vec<Effect> {
+pub fn open_themes(state: &mut State) {
     let description = |theme: &Theme| match (theme.name.as_str(), theme.is_light) {
         ("terminal", _) => "the terminal's own sixteen colours",
         ("colour-blind", false) => "for dark terminals, no red against green",
@@ -41,7 +40,6 @@ pub fn open_themes(state: &mut State) -> Vec<Effect> {
     let mut picker = Picker::new("Themes", "", items);
     picker.select(current_index.map_or(0, |index| index + 1));
     state.viewport.popups.push(Popup::List(picker, List::Themes(current_theme)));
-    Vec::new()
 }
 
 /// Returns the theme in a row of the list and the name that is stored in the settings.

@@ -11,7 +11,7 @@ pub fn change_transcript<R>(
     cache: &mut LayoutCache,
     change: impl FnOnce(&mut Transcript, &mut Layouts<'_>) -> R,
 ) -> R {
-    let height = layout::transcript_height(state);
+    let height = usize::from(layout::compute_areas(state).transcript.height);
     let mut transcript = std::mem::take(&mut state.viewport.transcript);
     let result = change(&mut transcript, &mut Layouts { context: state.layout_context(), cache, height });
     state.viewport.transcript = transcript;

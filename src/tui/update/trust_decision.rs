@@ -5,8 +5,7 @@ use crate::agent::Event;
 use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
+use crate::tui::host::{InspectionReason, TrustRequest};
 use crate::tui::parts::toast::Kind;
 use crate::tui::prompts::trust_prompt::describe_file;
 use crate::tui::state::State;
@@ -14,16 +13,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Checks the project's files at the start of a session. `first_message` is sent after the decision about them.
-pub fn check_project_files(state: &mut State, first_message: String) -> Vec<Effect> {
+pub fn check_project_files(state: &mut State, first_message: String) {
     state.session.trust.first_message = first_message;
-    vec![Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false }))]
+    state.send_request(TrustRequest::Inspect { is_user_request: false });
 }
 
 /// Opens the trust prompt for the files that were found, if needed.
-pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reason: InspectionReason) -> Vec<Effect> {
+pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reason: InspectionReason) {
     // Files of another folder are ignored: the session has moved since, and its new folder is checked separately.
     if project_files.folder != state.settings.folder {
-        return Vec::new();
+        return;
     }
     state.session.trust.unused_files = project_files.untrusted().map(describe_file).collect();
     let has_untrusted = project_files.untrusted().next().is_some();
@@ -33,7 +32,7 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
     };
     if opens_prompt {
         state.session.trust.pending = Some((Arc::new(project_files), reason));
-        return Vec::new();
+        return;
     }
     for file in &project_files.files {
         // Problems with rules were shown when the rules were read.
@@ -55,27 +54,23 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
     finish_trust_check(state)
 }
 
-/// Continues without the files in the prompt; `None` if no trust prompt is open.
-pub fn skip_project_files(state: &mut State) -> Option<Vec<Effect>> {
-    let (project_files, _) = state.session.trust.pending.clone()?;
+/// Closes the trust prompt and continues without its files. Returns false if no trust prompt is open.
+pub fn skip_project_files(state: &mut State) -> bool {
+    let Some((project_files, _)) = state.session.trust.pending.clone() else { return false };
     let names: Vec<String> = project_files.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
         state.session.trust.record_refusal(&project_files);
         state.show_notice(&format!("Not used: {} · /trust to decide again", names.join(", ")), Kind::Info);
     }
-    Some(finish_trust_check(state))
+    finish_trust_check(state);
+    true
 }
 
 /// Applies a change of trust: instructions reach the model with its next request, and rules start or stop
 /// applying.
-pub fn apply_trust_change(
-    state: &mut State,
-    folder: &Path,
-    instructions: Arc<Vec<Instructions>>,
-    rules_event: Event,
-) -> Vec<Effect> {
+pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Vec<Instructions>>, rules_event: Event) {
     if *folder != state.settings.folder {
-        return Vec::new();
+        return;
     }
     if let Some((project_files, _)) = state.session.trust.pending.clone() {
         let descriptions: Vec<String> = project_files.usable().map(describe_file).collect();
@@ -88,26 +83,25 @@ pub fn apply_trust_change(
             state.session.trust.record_refusal(&project_files);
         }
     }
-    let mut effects = agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
-    effects.extend(agent_events::handle_agent_event(state, rules_event));
-    effects.extend(finish_trust_check(state));
-    effects
+    agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
+    agent_events::handle_agent_event(state, rules_event);
+    finish_trust_check(state);
 }
 
 /// Shows that the decision could not be stored.
-pub fn report_trust_failure(state: &mut State, error: &str) -> Vec<Effect> {
+pub fn report_trust_failure(state: &mut State, error: &str) {
     state.show_notice(error, Kind::Warning);
     finish_trust_check(state)
 }
 
 /// Closes the prompt, if any, and sends the message that waited for it.
-fn finish_trust_check(state: &mut State) -> Vec<Effect> {
+fn finish_trust_check(state: &mut State) {
     if state.session.trust.pending.take().is_some() {
         // A key typed ahead must not answer a prompt that becomes visible.
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     match std::mem::take(&mut state.session.trust.first_message) {
-        message if message.trim().is_empty() => Vec::new(),
+        message if message.trim().is_empty() => {}
         message => user_messages::send_message(state, message),
     }
 }

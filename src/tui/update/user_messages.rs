@@ -3,13 +3,12 @@
 use super::agent_events;
 use crate::agent::Event;
 use crate::chat::image;
-use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::parts::toast;
 use crate::tui::state::State;
 
 /// Sends a user message.
-pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
+pub fn send_message(state: &mut State, text: String) {
     state.input.composer.remember(&text);
     if !state.session.connection.accepts_images
         && !state.session.connection.is_tour
@@ -19,9 +18,8 @@ pub fn send_message(state: &mut State, text: String) -> Vec<Effect> {
         state.show_notice(notice, toast::Kind::Warning);
     }
     state.viewport.transcript.follow_end();
-    let mut effects = agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
-    effects.push(Effect::Request(HostRequest::AddToHistory(text)));
-    effects
+    agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
+    state.send_request(HostRequest::AddToHistory(text));
 }
 
 /// Returns whether a turn ended and messages typed during it still wait in the queue.
@@ -30,9 +28,9 @@ pub fn has_unsent_queue(state: &State) -> bool {
 }
 
 /// Moves queued messages back into the composer, before the draft.
-pub fn take_back_queue(state: &mut State) -> Vec<Effect> {
+pub fn take_back_queue(state: &mut State) {
     if state.agent.queued_messages.is_empty() {
-        return Vec::new();
+        return;
     }
     let mut text = state.agent.queued_messages.join("\n\n");
     if !state.input.composer.is_empty() {
