@@ -57,7 +57,7 @@ pub enum List {
     Rehearsal(RehearsalView),
     /// Grants and rules.
     Grants(GrantList),
-    /// Permission modes, each with whether it was confirmed.
+    /// Permission modes, and whether each can be chosen without confirmation.
     Modes(Vec<(Mode, bool)>),
     /// Choices on leaving a session that is not saved.
     UnsavedSession(Vec<UnsavedChoice>),
@@ -72,9 +72,14 @@ pub enum ConfirmedAction {
     RevokeGrant(Box<LastingApproval>),
 }
 
-/// Grants and rules, followed by all judged calls, newest first.
+/// Rows of the list of grants: grants and rules, then the calls with a verdict.
 #[derive(Debug, Clone)]
-pub struct GrantList(pub Vec<LastingApproval>, pub Vec<CallId>);
+pub struct GrantList {
+    /// Grants and rules.
+    pub approvals: Vec<LastingApproval>,
+    /// Calls with a verdict, newest first.
+    pub calls: Vec<CallId>,
+}
 
 /// A rehearsal and the actions of its list.
 #[derive(Debug, Clone, Default)]

@@ -35,7 +35,7 @@ fn show_grants(state: &mut State, row: usize) {
     let mut picker = Picker::new(title, NO_GRANTS, rows);
     picker.select(row);
     update_empty_note(&mut picker, &approvals);
-    state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList(approvals, calls))));
+    state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList { approvals, calls })));
 }
 
 /// Shows the note above the calls if there is no grant.
@@ -55,7 +55,7 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 pub fn refresh_grants(state: &mut State) {
     let approvals = list_lasting_approvals(&state.agent);
     for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Grants(GrantList(shown_approvals, _))) = popup {
+        if let Popup::List(picker, List::Grants(GrantList { approvals: shown_approvals, .. })) = popup {
             update_empty_note(picker, &approvals);
             shown_approvals.clone_from(&approvals);
         }
@@ -67,7 +67,7 @@ pub fn refresh_grants(state: &mut State) {
 pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Grants(GrantList(approvals, calls))) = popup {
+        if let Popup::List(picker, List::Grants(GrantList { approvals, calls })) = popup {
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
@@ -130,7 +130,7 @@ fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> Strin
 }
 
 /// Opens the call in a row, or asks for confirmation to revoke the grant in it.
-pub fn pick_grant(state: &mut State, GrantList(approvals, calls): GrantList, row: usize) {
+pub fn pick_grant(state: &mut State, GrantList { approvals, calls }: GrantList, row: usize) {
     let call = row.checked_sub(approvals.len()).and_then(|index| calls.get(index));
     if let Some(call) = call {
         show_grants(state, row);
