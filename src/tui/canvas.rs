@@ -16,9 +16,6 @@ use ratatui::layout::{Position, Rect};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Frames with more bytes are sent as one synchronized update with the cursor hidden. Terminals handle smaller ones in
-/// one go anyway, and the markers would double them.
-const MAX_UNSYNCHRONIZED_BYTES: usize = 120;
 /// Number of link addresses remembered before numbering starts again.
 const MAX_ADDRESSES: usize = 4096;
 /// Minimum number of changed rows for which moved rows are searched.
@@ -71,7 +68,7 @@ impl Canvas {
         buffer
     }
 
-    /// Marks the contents of the terminal as unknown: the next frame is sent whole.
+    /// Marks the contents of the terminal as unknown, so that the next frame is sent whole.
     pub fn invalidate(&mut self) {
         self.is_unknown = true;
     }
@@ -89,13 +86,13 @@ impl Canvas {
             self.start_full_frame(&next, &mut spare.writer);
         }
         self.number_links(linked, area, &mut spare.links);
-        let rows = RowPairs { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
         spare.changed.clear();
-        spare.changed.extend((0..height).map(|y| !rows.is_same_row(y)));
+        let is_changed = |y| row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);
+        spare.changed.extend((0..height).map(is_changed));
         let may_have_moved = spare.changed.iter().filter(|changed| **changed).count() >= MIN_MOVED_ROWS;
         spare.row_hashes.clone_from(&self.row_hashes);
         for y in (0..height).filter(|y| spare.changed[*y]) {
-            spare.row_hashes[y] = scroll::RowHash::from_cells(rows.row_cells(y, true));
+            spare.row_hashes[y] = scroll::RowHash::from_cells(row_cells(&next, &spare.links, y));
         }
         if may_have_moved
             && !is_full
@@ -103,25 +100,25 @@ impl Canvas {
         {
             spare.writer.scroll_rows(&shift, area.height);
             self.apply_shift(&shift, width);
-            let rows = RowPairs { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
-            shift.moved_rows().for_each(|y| spare.changed[y] = !rows.is_same_row(y));
+            for y in shift.moved_rows() {
+                spare.changed[y] = row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);
+            }
         }
-        let rows = RowPairs { width, shown: (&self.shown, &self.links), next: (&next, &spare.links) };
         for y in (0..height).filter(|y| spare.changed[*y]) {
-            let (old_cells, new_cells) = (rows.row_cells(y, false), rows.row_cells(y, true));
+            let (old_cells, new_cells) = (row_cells(&self.shown, &self.links, y), row_cells(&next, &spare.links, y));
             spare.old_row.read_cells(old_cells);
             spare.new_row.read_cells(new_cells);
             let (old_row, new_row) = ((&spare.old_row, old_cells.0), (&spare.new_row, new_cells.0));
             spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_fills);
         }
         spare.writer.reset_style();
-        let cursor_change = (self.cursor, cursor, is_full);
+        let old_cursor = self.cursor;
         (self.is_unknown, self.cursor) = (false, cursor);
         spare.buffer = std::mem::replace(&mut self.shown, next);
         std::mem::swap(&mut self.links, &mut spare.links);
         std::mem::swap(&mut self.row_hashes, &mut spare.row_hashes);
         self.spare = spare;
-        self.spare.writer.end_frame(cursor_change, MAX_UNSYNCHRONIZED_BYTES)
+        self.spare.writer.end_frame(old_cursor, cursor, is_full)
     }
 
     /// Clears the terminal, with the frame's background colour if erasing uses it.
@@ -178,21 +175,9 @@ impl Canvas {
     }
 }
 
-/// Current and next frame, row by row.
-struct RowPairs<'a> {
-    width: usize,
-    shown: (&'a Buffer, &'a [u32]),
-    next: (&'a Buffer, &'a [u32]),
-}
-
-impl<'a> RowPairs<'a> {
-    fn row_cells(&self, y: usize, is_next: bool) -> (&'a [Cell], &'a [u32]) {
-        let (buffer, links) = if is_next { self.next } else { self.shown };
-        let cells = y * self.width..(y + 1) * self.width;
-        (&buffer.content[cells.clone()], &links[cells])
-    }
-
-    fn is_same_row(&self, y: usize) -> bool {
-        self.row_cells(y, false) == self.row_cells(y, true)
-    }
+/// Returns the cells of row `y` and their link numbers.
+fn row_cells<'a>(buffer: &'a Buffer, links: &'a [u32], y: usize) -> (&'a [Cell], &'a [u32]) {
+    let width = usize::from(buffer.area.width);
+    let cells = y * width..(y + 1) * width;
+    (&buffer.content[cells.clone()], &links[cells])
 }

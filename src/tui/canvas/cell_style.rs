@@ -44,22 +44,24 @@ impl CellStyle {
         *self == Self { bg: self.bg, ..Self::default() }
     }
 
-    /// Returns whether a space looks the same in this style as in `space_style`.   (parameter: space_style)
-    pub(super) fn fits_space(&self, space: &CellStyle) -> bool {
-        *self == *space
-            || (space.is_background_only() && self.bg == space.bg && !self.modifier.intersects(VISIBLE_ON_SPACE))
+    /// Returns whether a space looks the same in this style as in `space_style`.
+    pub(super) fn fits_space(&self, space_style: &CellStyle) -> bool {
+        *self == *space_style
+            || (space_style.is_background_only()
+                && self.bg == space_style.bg
+                && !self.modifier.intersects(VISIBLE_ON_SPACE))
     }
 
-    /// Changes as little of this style as needed for a space to look the same as in `space_style`.
-    pub(super) fn adapted_to_space(&self, space: &CellStyle) -> CellStyle {
-        match space.is_background_only() {
+    /// Returns this style with the fewest changes that make a space look the same as in `space_style`.
+    pub(super) fn adapted_to_space(&self, space_style: &CellStyle) -> CellStyle {
+        match space_style.is_background_only() {
             true => CellStyle {
-                bg: space.bg,
+                bg: space_style.bg,
                 underline: Color::Reset,
                 modifier: self.modifier.difference(VISIBLE_ON_SPACE),
                 ..*self
             },
-            false => *space,
+            false => *space_style,
         }
     }
 
@@ -69,7 +71,9 @@ impl CellStyle {
             return;
         }
         let start = bytes.len();
-        self.write_change_by_parts(target, bytes);
+        let mut sequence = SgrSequence::start_sequence(bytes);
+        self.write_parts(target, &mut sequence);
+        sequence.end_sequence();
         let by_parts = bytes.len() - start;
         let mut reset_sequence = SgrSequence::start_sequence(bytes);
         reset_sequence.push_parameter(None);
@@ -84,12 +88,7 @@ impl CellStyle {
         }
     }
 
-    fn write_change_by_parts(&self, target: &CellStyle, bytes: &mut Vec<u8>) {
-        let mut sequence = SgrSequence::start_sequence(bytes);
-        self.write_parts(target, &mut sequence);
-        sequence.end_sequence();
-    }
-
+    /// Appends one parameter for each part of the style that differs from `target`.
     fn write_parts(&self, target: &CellStyle, sequence: &mut SgrSequence<'_>) {
         let removed = self.modifier.difference(target.modifier);
         let mut added = target.modifier.difference(self.modifier);

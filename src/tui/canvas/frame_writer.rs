@@ -7,13 +7,17 @@ use ratatui::buffer::Cell;
 use ratatui::layout::Position;
 use std::io::Write;
 
-/// Minimum number of spaces within a row that are erased: below it, erasing and skipping them is longer.
+/// Minimum number of spaces within a row that are erased. For fewer, the sequences that erase and skip them are longer
+/// than the spaces.
 const MIN_ERASED: usize = 12;
 /// Minimum number of spaces at the end of a row that are erased.
 const MIN_ERASED_AT_END: usize = 4;
 /// Maximum number of unchanged cells that are written again instead of skipped.
 const MAX_REWRITTEN: usize = 3;
-/// Start of a synchronized update.
+/// Frames with more bytes are sent as one synchronized update with the cursor hidden. Terminals process smaller
+/// frames at once anyway, and the markers would double their size.
+const MAX_UNSYNCHRONIZED_BYTES: usize = 120;
+/// Start of a synchronized update, and the sequence that hides the cursor.
 const SYNC_START: &[u8] = b"\x1b[?2026h\x1b[?25l";
 
 /// Bytes of one frame.
@@ -21,7 +25,9 @@ const SYNC_START: &[u8] = b"\x1b[?2026h\x1b[?25l";
 pub(super) struct FrameWriter {
     bytes: Vec<u8>,
     width: u16,
+    /// Style in which the terminal draws the next character.
     pen: CellStyle,
+    /// Number of the open link; 0 if none is open.
     link: u32,
     /// Column and row of the cursor, if known. After the last cell of a row was written, the column is `width`: the
     /// terminal wraps only before the next character.
@@ -29,7 +35,7 @@ pub(super) struct FrameWriter {
 }
 
 impl FrameWriter {
-    /// Starts a frame. The position of the cursor is unknown, as another program may have written.
+    /// Starts a frame. The position of the cursor is unknown, because another program may have moved it.
     pub(super) fn start_frame(&mut self, width: u16) {
         self.bytes.clear();
         self.bytes.extend_from_slice(SYNC_START);
@@ -120,8 +126,8 @@ impl FrameWriter {
         }
         let symbol = if slot.is_blank { " " } else { symbol };
         if slot.max_width > 0 && !slot.is_blank {
-            // Terminals disagree about its width: clear all its cells first; the position of the cursor is unknown
-            // after it.
+            // Terminals disagree about the width of this glyph: clear all its cells first. After the glyph the position
+            // of the cursor is unknown.
             let start_position = self.cursor;
             self.bytes.extend((0..slot.width).map(|_| b' '));
             self.cursor = None;
@@ -213,29 +219,30 @@ impl FrameWriter {
         self.set_style(CellStyle::default());
     }
 
-    /// Ends the frame with the cursor at its position, `None` if it is hidden. `old_cursor` is its previous position;
-    /// `is_full` means that the whole frame was sent, so it is unknown whether the terminal shows the cursor.
+    /// Ends the frame and returns its bytes. A cursor of `None` is hidden. `is_full` means that the whole frame was sent:
+    /// then it is unknown whether the terminal shows the cursor.
     pub(super) fn end_frame(
         &mut self,
-        (old_cursor, new_cursor, is_full): (Option<Position>, Option<Position>, bool),
-        max_unsynchronized: usize,
+        old_cursor: Option<Position>,
+        new_cursor: Option<Position>,
+        is_full: bool,
     ) -> &[u8] {
-        let has_output = self.bytes.len() > SYNC_START.len();
-        if !has_output && old_cursor == new_cursor && !is_full {
+        let output_length = self.bytes.len() - SYNC_START.len();
+        if output_length == 0 && old_cursor == new_cursor && !is_full {
             return &[];
         }
-        let is_synchronized = self.bytes.len() - SYNC_START.len() > max_unsynchronized;
+        let is_synchronized = output_length > MAX_UNSYNCHRONIZED_BYTES;
         // If the cursor is already hidden, the sequence that hides it is omitted.
         let hides_cursor = is_synchronized && (old_cursor.is_some() || is_full);
         if let Some(position) = new_cursor {
             self.move_cursor(position.x, position.y);
         }
-        match (new_cursor.is_some(), old_cursor.is_some() && !hides_cursor) {
-            (true, false) => self.bytes.extend_from_slice(b"\x1b[?25h"),
-            (true, true) if is_full => self.bytes.extend_from_slice(b"\x1b[?25h"),
-            (false, true) => self.bytes.extend_from_slice(b"\x1b[?25l"),
-            (false, false) if is_full && !hides_cursor => self.bytes.extend_from_slice(b"\x1b[?25l"),
-            (true, true) | (false, false) => {}
+        let may_be_visible = !hides_cursor && (old_cursor.is_some() || is_full);
+        let may_be_hidden = hides_cursor || old_cursor.is_none() || is_full;
+        match new_cursor {
+            Some(_) if may_be_hidden => self.bytes.extend_from_slice(b"\x1b[?25h"),
+            None if may_be_visible => self.bytes.extend_from_slice(b"\x1b[?25l"),
+            Some(_) | None => {}
         }
         if !is_synchronized {
             return &self.bytes[SYNC_START.len()..];

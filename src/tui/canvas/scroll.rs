@@ -31,9 +31,11 @@ impl RowHash {
 /// Rows that moved together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shift {
+    /// First row, from 0.
     top: usize,
     /// One past the last row.
     bottom: usize,
+    /// Number of rows by which they move.
     distance: usize,
     is_up: bool,
 }
