@@ -74,22 +74,22 @@ impl Keymap {
         (keys, warnings)
     }
 
+    /// Replaces the keys of an action in all its scopes. Keeps its default keys if one of the new ones is invalid.
     fn rebind_action(&mut self, action: Action, chords: &[String], warnings: &mut Vec<String>) {
-        let name = action.name();
-        let mut parsed_chords = Vec::new();
-        for text in chords {
-            match text.parse::<Chord>() {
-                Err(error) => return warnings.push(format!("keys.{name}: {error}. Using the default")),
-                Ok(chord) => {
-                    if let Some(reason) = self.explain_forbidden(action, chord) {
-                        return warnings.push(format!("keys.{name}: {chord} {reason}. Using the default"));
-                    }
-                    parsed_chords.push(chord);
+        let parse_chord = |text: &String| match text.parse::<Chord>() {
+            Ok(chord) => match self.explain_forbidden(action, chord) {
+                Some(reason) => Err(format!("{chord} {reason}")),
+                None => Ok(chord),
+            },
+            Err(error) => Err(error.to_string()),
+        };
+        match chords.iter().map(parse_chord).collect::<Result<Vec<Chord>, String>>() {
+            Ok(chords) => {
+                for row in self.rows.iter_mut().filter(|row| row.action == action) {
+                    row.chords.clone_from(&chords);
                 }
             }
-        }
-        for row in self.rows.iter_mut().filter(|row| row.action == action) {
-            row.chords.clone_from(&parsed_chords);
+            Err(problem) => warnings.push(format!("keys.{}: {problem}. Using the default", action.name())),
         }
     }
 
@@ -107,6 +107,7 @@ impl Keymap {
                     Scope::Composer | Scope::Anywhere | Scope::FailedRequest | Scope::TextField | Scope::List
                 )
         };
+        // A character can open key help, because it does so only while the composer is empty.
         let is_character = chord.typed_character().is_some() && action != Action::HelpWhenEmpty;
         (is_character && self.rows.iter().any(accepts_text)).then_some("is a character that is typed as text there")
     }
@@ -169,7 +170,7 @@ impl Keymap {
         let mut text = String::new();
         for scope in Scope::ALL {
             text.push_str(&format!("**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.heading()));
-            for row in self.rows.iter().filter(|row| row.scope == scope) {
+            for row in self.rows.iter().filter(|row| row.scope == *scope) {
                 let chords: Vec<String> = row.chords.iter().map(|chord| format!("`{chord}`")).collect();
                 let (help, name) = (row.action.help(), row.action.name());
                 text.push_str(&format!("| {} | {help} | `{name}` |\n", chords.join(" ")));

@@ -16,6 +16,10 @@ pub struct Chord {
 /// Modifiers that distinguish chords. Lock keys and keyboard types do not.
 const MODIFIERS: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
 
+/// Prefixes of modifiers, in the order in which they are written.
+const PREFIXES: [(&str, KeyModifiers); 3] =
+    [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
+
 /// Names of keys that are not characters.
 const KEY_NAMES: &[(&str, KeyCode)] = &[
     ("enter", KeyCode::Enter),
@@ -86,8 +90,7 @@ impl From<&KeyEvent> for Chord {
 /// Formats the chord as written in the settings; [`Chord::from_str`] parses it.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefixes = [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
-        for (modifier, prefix) in prefixes {
+        for (prefix, modifier) in PREFIXES {
             if self.modifiers.contains(modifier) {
                 f.write_str(prefix)?;
             }
@@ -117,15 +120,10 @@ impl FromStr for Chord {
         let parse_error = || ParseChordError(text.to_owned());
         let mut modifiers = KeyModifiers::empty();
         let mut rest = text.trim();
-        loop {
-            let prefixes =
-                [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
-            let Some((prefix, modifier)) = prefixes.into_iter().find(|(prefix, _)| {
-                rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-                    && rest.len() > prefix.len()
-            }) else {
-                break;
-            };
+        while let Some((prefix, modifier)) = PREFIXES.into_iter().find(|(prefix, _)| {
+            rest.len() > prefix.len()
+                && rest.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        }) {
             modifiers |= modifier;
             rest = &rest[prefix.len()..];
         }

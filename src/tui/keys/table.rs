@@ -1,74 +1,56 @@
 //! Scopes and actions of keys: names in the settings, labels in key help, default keys.
 
-/// Context of a key binding. The innermost scope that binds a key wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
-    /// Always.
-    Anywhere,
-    /// In the composer.
-    Composer,
-    /// A call of the transcript is selected.
-    Transcript,
-    /// In an approval prompt.
-    Approval,
-    /// Choosing the scope of a grant in an approval prompt.
-    GrantScope,
-    /// In the queue.
-    Queue,
-    /// In a question prompt.
-    Question,
-    /// In the trust prompt.
-    Trust,
-    /// In a list with a filter, or in word completion.
-    List,
-    /// On a page of text.
-    Page,
-    /// In a text field of a prompt or list.
-    TextField,
-    /// Always, while a failed request can be sent again.
-    FailedRequest,
+macro_rules! scopes {
+    ($($(#[$doc:meta])* $scope:ident $heading:literal)*) => {
+        /// Context of a key binding. The innermost scope that binds a key wins.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Scope {
+            $($(#[$doc])* $scope,)*
+        }
+
+        impl Scope {
+            /// All scopes, in the order of key help.
+            pub const ALL: &'static [Scope] = &[$(Scope::$scope),*];
+
+            /// Returns the heading of the scope in key help.
+            pub fn heading(self) -> &'static str {
+                match self { $(Scope::$scope => $heading,)* }
+            }
+        }
+    };
 }
 
-impl Scope {
-    /// All scopes, in the order of key help.
-    pub const ALL: [Scope; 12] = [
-        Scope::Approval,
-        Scope::GrantScope,
-        Scope::Queue,
-        Scope::Question,
-        Scope::Trust,
-        Scope::List,
-        Scope::TextField,
-        Scope::Page,
-        Scope::FailedRequest,
-        Scope::Composer,
-        Scope::Transcript,
-        Scope::Anywhere,
-    ];
-
-    /// Returns the heading of the scope in key help.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Scope::Anywhere => "Anywhere",
-            Scope::Composer => "Composer",
-            Scope::Transcript => "Selected call",
-            Scope::Approval => "Approval prompt",
-            Scope::GrantScope => "Scope of a grant",
-            Scope::Queue => "Queue",
-            Scope::Question => "Question prompt",
-            Scope::Trust => "Trust prompt",
-            Scope::List => "List",
-            Scope::Page => "Page",
-            Scope::TextField => "Text field",
-            Scope::FailedRequest => "Failed request",
-        }
-    }
+scopes! {
+    /// In an approval prompt.
+    Approval "Approval prompt"
+    /// Choosing the scope of a grant in an approval prompt.
+    GrantScope "Scope of a grant"
+    /// In the queue.
+    Queue "Queue"
+    /// In a question prompt.
+    Question "Question prompt"
+    /// In the trust prompt.
+    Trust "Trust prompt"
+    /// In a list with a filter, or in word completion.
+    List "List"
+    /// In a text field of a prompt or list.
+    TextField "Text field"
+    /// On a page of text.
+    Page "Page"
+    /// Always, while a failed request can be sent again.
+    FailedRequest "Failed request"
+    /// In the composer.
+    Composer "Composer"
+    /// A call of the transcript is selected.
+    Transcript "Selected call"
+    /// Always.
+    Anywhere "Anywhere"
 }
 
 macro_rules! actions {
     ($($action:ident $name:literal $help:literal)*) => {
         /// Action of a key.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Action {
             $(#[doc = $help] $action,)*
         }
