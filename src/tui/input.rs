@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Maximum wait for the rest of an escape sequence; after it, the key was Esc.
+/// Maximum wait for the rest of an escape sequence. If nothing follows, the key was Esc.
 const SEQUENCE_TIMEOUT: Duration = Duration::from_millis(30);
 /// Maximum wait for the rest of a paste; after it, the end marker counts as lost.
 const PASTE_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -23,10 +23,10 @@ const PASTE_TIMEOUT: Duration = Duration::from_millis(1500);
 const PASTE_GAP: Duration = Duration::from_millis(150);
 /// Maximum bytes of one key.
 const MAX_KEY_BYTES: usize = 8;
-/// Time an Enter is held back if it follows a character faster than a user types: it may be part of a paste.
+/// Time for which an Enter is held back if it follows a character faster than a user types. It may be part of a paste.
 const ENTER_DELAY: Duration = Duration::from_millis(5);
 
-/// The reading thread. It ends when this is dropped, so that an editor can use the terminal.
+/// The thread that reads the terminal. It ends when this is dropped, so that an editor can use the terminal.
 pub struct Input {
     /// Dropped to end the thread.
     stop_sender: Option<PipeWriter>,
@@ -101,24 +101,30 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
     }
 }
 
-/// Waits for input; a signal does not end the wait. Reads only when there is some: reading a closed terminal would loop
-/// forever.
+/// Waits for input without reading it, because reading a closed terminal would loop forever.
 fn wait_for_input(input: BorrowedFd<'_>, stop_receiver: &PipeReader, max_wait: Option<Duration>) -> WaitResult {
-    let deadline = max_wait.map(|max_wait| Instant::now() + max_wait);
+    let mut fds = [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
+    match poll_until(&mut fds, max_wait.map(|max_wait| Instant::now() + max_wait)) {
+        Err(_) => WaitResult::TerminalLost,
+        Ok(0) => WaitResult::NoInput,
+        Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
+        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+            WaitResult::TerminalLost
+        }
+        Ok(_) => WaitResult::Input,
+    }
+}
+
+/// Polls until a file is ready or the deadline has passed, if any. Returns the number of ready files. A signal does not
+/// end the wait.
+fn poll_until(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> rustix::io::Result<usize> {
     loop {
-        let mut fds = [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
         let remaining = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let timeout = remaining.and_then(|remaining| Timespec::try_from(remaining).ok());
-        return match poll(&mut fds, timeout.as_ref()) {
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(_) => WaitResult::TerminalLost,
-            Ok(0) => WaitResult::NoInput,
-            Ok(_) if !fds[1].revents().is_empty() => WaitResult::Stop,
-            Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-                WaitResult::TerminalLost
-            }
-            Ok(_) => WaitResult::Input,
-        };
+        match poll(fds, timeout.as_ref()) {
+            Err(rustix::io::Errno::INTR) => {}
+            result => return result,
+        }
     }
 }
 

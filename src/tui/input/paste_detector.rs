@@ -10,8 +10,8 @@ const MIN_BURST: usize = 5;
 /// Minimum time between two key presses of a user.
 const MAX_GAP: Duration = Duration::from_millis(10);
 
-/// Recent input. Characters are passed on at once; only an Enter or Tab directly after one is held back for a moment,
-/// because it breaks the line in a paste but sends as a key.
+/// Recent input. Characters are passed on at once. Only an Enter or Tab directly after a character is held back for a
+/// moment: in a paste it is part of the text, while the Enter key sends the draft.
 #[derive(Debug, Default)]
 pub struct PasteDetector {
     last_input: Option<Instant>,

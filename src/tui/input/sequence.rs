@@ -44,7 +44,7 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
                 ParsedInput::Complete(3, final_key(final_byte).and_then(|code| key_input(code, KeyModifiers::NONE)))
             }
         },
-        // Strings sent by terminals as answers are dropped.
+        // Answers of the terminal to queries are dropped.
         Some(b']' | b'P' | b'_' | b'^') => parse_string(bytes),
         Some(0x1b) => match bytes.get(2) {
             None => ParsedInput::Incomplete,
@@ -80,6 +80,7 @@ fn parse_character(bytes: &[u8], modifiers: KeyModifiers, prefix_length: usize) 
     ParsedInput::Complete(prefix_length + length, key_input(code, modifiers | implied))
 }
 
+/// Parses a sequence that starts with `ESC [`.
 fn parse_csi(bytes: &[u8]) -> ParsedInput {
     // The Linux console sends a second bracket for F1 to F5.
     if bytes.get(2) == Some(&b'[') {
@@ -109,6 +110,7 @@ fn parse_csi(bytes: &[u8]) -> ParsedInput {
     ParsedInput::Complete(3 + length, parse_meaning(parameters, bytes[2 + length]))
 }
 
+/// Parses a string sequence, which ends with BEL or `ESC \\`.
 fn parse_string(bytes: &[u8]) -> ParsedInput {
     for (index, byte) in bytes.iter().enumerate().skip(2) {
         match byte {
@@ -128,7 +130,8 @@ fn parse_meaning(parameters: &str, final_byte: u8) -> Option<Meaning> {
     let first = fields.next().unwrap_or_default();
     let (modifiers, kind) = parse_modifiers(fields.next().unwrap_or_default());
     let number = |text: &str| text.split(':').next().unwrap_or_default().parse::<u32>().ok();
-    // Releases are never enabled, but some terminals send them. The release of Enter is useful.
+    // Releases are not requested, but some terminals send them. Only that of Enter is used: it shows that the key
+    // which sent a message is no longer held.
     if kind == 3 {
         let is_enter = final_byte == b'u' && number(first).is_some_and(|code| ENTER.contains(&code));
         let release = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, modifiers) };
@@ -149,24 +152,25 @@ fn parse_meaning(parameters: &str, final_byte: u8) -> Option<Meaning> {
     }
 }
 
-/// Returns the modifiers, and whether it is a press (1), a repeat (2) or a release (3).
+/// Returns the modifiers, and the kind of event: 1 for a press, 2 for a repeat, 3 for a release.
 fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
     let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
     let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
-    let mut modifiers = KeyModifiers::NONE;
-    for (bit, modifier) in [
+    let modifiers_by_bit = [
         (1, KeyModifiers::SHIFT),
         (2, KeyModifiers::ALT),
         (4, KeyModifiers::CONTROL),
         (8, KeyModifiers::SUPER),
         (16, KeyModifiers::HYPER),
         (32, KeyModifiers::META),
-    ] {
-        if mask & bit != 0 {
-            modifiers |= modifier;
-        }
-    }
-    (modifiers, kind.parse().unwrap_or(1))
+    ];
+    (read_modifier_bits(mask, &modifiers_by_bit), kind.parse().unwrap_or(1))
+}
+
+/// Returns the modifiers whose bit is set in `bits`.
+fn read_modifier_bits(bits: u16, modifiers_by_bit: &[(u16, KeyModifiers)]) -> KeyModifiers {
+    let is_set = |(bit, _): &&(u16, KeyModifiers)| bits & bit != 0;
+    modifiers_by_bit.iter().filter(is_set).fold(KeyModifiers::NONE, |modifiers, (_, modifier)| modifiers | *modifier)
 }
 
 /// Returns the key of a code point. `field` is the parameter with the code point, which may contain the shifted
@@ -214,6 +218,7 @@ fn key_from_code(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<
     key_input(code, modifiers)
 }
 
+/// Returns the key of a sequence that ends with this byte.
 fn final_key(final_byte: u8) -> Option<KeyCode> {
     Some(match final_byte {
         b'A' => KeyCode::Up,
@@ -228,6 +233,7 @@ fn final_key(final_byte: u8) -> Option<KeyCode> {
     })
 }
 
+/// Returns the key of a sequence `ESC [ code ~`.
 fn tilde_key(code: u32) -> Option<KeyCode> {
     Some(match code {
         1 | 7 => KeyCode::Home,
@@ -243,7 +249,8 @@ fn tilde_key(code: u32) -> Option<KeyCode> {
     })
 }
 
-fn mouse_event(parameters: &str, pressed: bool) -> Option<MouseEvent> {
+/// Parses a mouse report in the SGR format: `button;column;row`, with a final byte that differs for press and release.
+fn mouse_event(parameters: &str, is_press: bool) -> Option<MouseEvent> {
     let mut fields = parameters.split(';').map(str::parse::<u16>);
     let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next()) else {
         return None;
@@ -260,14 +267,10 @@ fn mouse_event(parameters: &str, pressed: bool) -> Option<MouseEvent> {
         67 => MouseEventKind::ScrollRight,
         35 => MouseEventKind::Moved,
         32..=34 => MouseEventKind::Drag(button),
-        _ if pressed => MouseEventKind::Down(button),
+        _ if is_press => MouseEventKind::Down(button),
         _ => MouseEventKind::Up(button),
     };
-    let mut modifiers = KeyModifiers::NONE;
-    for (bit, modifier) in [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)] {
-        if bits & bit != 0 {
-            modifiers |= modifier;
-        }
-    }
+    let modifiers_by_bit = [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)];
+    let modifiers = read_modifier_bits(bits, &modifiers_by_bit);
     Some(MouseEvent { kind, column: column.saturating_sub(1), row: row.saturating_sub(1), modifiers })
 }

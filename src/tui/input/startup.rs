@@ -1,20 +1,20 @@
 //! Startup of the terminal: queries its colours and keeps everything typed before the first frame.
 
 use super::parse::TerminalInput;
-use super::{paste_detector, read_stdin};
+use super::{paste_detector, poll_until, read_stdin};
 use crate::tui::event::Event;
 use crate::tui::terminal;
 use crate::tui::theme::terminal_background::is_light;
 use crossterm::event::KeyCode;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Queries the text colour, the background colour, and the device attributes. Every terminal answers the last one, so
-/// its answer alone means that colours are not reported. A terminal ends its answer with the terminator of the query;
-/// BEL is used because all terminals support it.
+/// Queries the text colour, the background colour, and the device attributes. Every terminal answers the last query, so
+/// an answer to that query alone means that the terminal does not report its colours. A terminal ends its answer with
+/// the terminator of the query; BEL is used because all terminals support it.
 const COLOUR_QUERY: &[u8] = b"\x1b]10;?\x07\x1b]11;?\x07\x1b[c";
 
 /// Maximum number of buffered bytes read at startup, more than a user types. The reading thread reads the rest.
@@ -31,7 +31,7 @@ pub struct StartupInput {
     pub(in crate::tui) raw_mode: RawMode,
 }
 
-/// Raw mode of the terminal. If `true`, dropping this restores the normal mode.
+/// Raw mode of the terminal. If it holds `true`, dropping it restores the normal mode.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct RawMode(bool);
 
@@ -138,17 +138,10 @@ fn reported_light(bytes: &[u8]) -> Option<bool> {
 
 /// Waits up to this time for input and returns whether there is some.
 fn has_input(max_wait: Duration) -> bool {
-    let deadline = Instant::now() + max_wait;
-    loop {
-        let stdin = io::stdin();
-        let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
-        let remaining = deadline.saturating_duration_since(Instant::now());
-        match poll(&mut fds, Timespec::try_from(remaining).ok().as_ref()) {
-            Err(rustix::io::Errno::INTR) => {}
-            Ok(count) => return count > 0 && fds[0].revents() == PollFlags::IN,
-            Err(_) => return false,
-        }
-    }
+    let stdin = io::stdin();
+    let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
+    let ready_count = poll_until(&mut fds, Some(Instant::now() + max_wait)).unwrap_or(0);
+    ready_count > 0 && fds[0].revents() == PollFlags::IN
 }
 
 #[cfg(test)]
