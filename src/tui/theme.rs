@@ -4,7 +4,7 @@ pub mod catalog;
 mod colour_mapping;
 pub mod depth;
 mod no_colour;
-pub mod output_ink;
+pub mod output_colours;
 mod roles;
 pub mod terminal_background;
 mod theme_source;
@@ -28,7 +28,8 @@ pub struct Theme {
     pub depth: ColourDepth,
     /// Background of the screen; the default colours keep the terminal's own.
     pub background: Style,
-    /// Background used instead if `background` keeps the terminal's own and that does not suit the theme.
+    /// Background used if `background` keeps the terminal's own, unless the terminal reports that its own is as light or
+    /// dark as the theme needs.
     pub fallback_background: Style,
     /// Normal text.
     pub text: Style,

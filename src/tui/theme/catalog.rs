@@ -154,7 +154,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     let mut palette = BTreeMap::new();
     for (_, source) in chain.iter().rev() {
         theme.is_light = source.is_light.unwrap_or(theme.is_light);
-        palette.extend(source.palette.iter().map(|(name, (colour, _))| (name.as_str(), colour.as_str())));
+        palette.extend(source.palette.iter().map(|(name, colour)| (name.as_str(), colour.as_str())));
     }
     for (theme_name, source) in chain.iter().rev() {
         for (role, role_source) in &source.roles {
@@ -195,7 +195,8 @@ fn resolve_style(
     Some(modifiers.into_iter().fold(style, add_if_set))
 }
 
-/// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, one of the sixteen by name, or a number up to 255.
+/// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, the name of one of the terminal's sixteen colours, or
+/// a number up to 255.
 fn parse_colour(name: &str, palette: &BTreeMap<&str, &str>, warn: &mut dyn FnMut(String)) -> Option<Color> {
     let value = palette.get(name).copied().unwrap_or(name);
     let expanded: String = match value.strip_prefix('#') {

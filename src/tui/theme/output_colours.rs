@@ -4,9 +4,9 @@ use super::depth::{nearest_palette_colour, palette_rgb};
 use super::{ColourDepth, Theme};
 use ratatui::style::{Color, Modifier, Style};
 
-/// Colour requested by a command.
+/// Colour that a command requests with an escape sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tint {
+pub enum RequestedColour {
     /// No colour.
     #[default]
     Default,
@@ -16,13 +16,13 @@ pub enum Tint {
     Rgb([u8; 3]),
 }
 
-/// Text style requested by a command.
+/// Text style that a command requests with escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ink {
+pub struct RequestedStyle {
     /// Text colour.
-    pub foreground: Tint,
+    pub foreground: RequestedColour,
     /// Background colour.
-    pub background: Tint,
+    pub background: RequestedColour,
     pub bold: bool,
     pub dim: bool,
     pub italic: bool,
@@ -40,46 +40,47 @@ const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
 impl Theme {
-    /// Returns the style for an ink; `base` is the style of text without an ink. If text is not readable on the
-    /// requested background, a readable variant of that background becomes the text colour of reversed text.
-    pub fn ink_style(&self, base: Style, ink: &Ink) -> Style {
+    /// Returns a readable style for text of a command. `base` is the style of text for which nothing is requested. If the
+    /// text is not readable on the requested background, it is shown reversed, with a readable variant of that
+    /// background as its text colour.
+    pub fn readable_style(&self, base: Style, requested: &RequestedStyle) -> Style {
         let mut style = base;
         let modifiers = [
-            (ink.bold, Modifier::BOLD),
-            (ink.italic, Modifier::ITALIC),
-            (ink.underlined, Modifier::UNDERLINED),
-            (ink.dim && self.depth == ColourDepth::None, Modifier::DIM),
+            (requested.bold, Modifier::BOLD),
+            (requested.italic, Modifier::ITALIC),
+            (requested.underlined, Modifier::UNDERLINED),
+            (requested.dim && self.depth == ColourDepth::None, Modifier::DIM),
         ];
         for (_, modifier) in modifiers.iter().filter(|(is_set, _)| *is_set) {
             style = style.add_modifier(*modifier);
         }
-        let (foreground, background) = match ink.reversed {
-            true => (ink.background, ink.foreground),
-            false => (ink.foreground, ink.background),
+        let (foreground, background) = match requested.reversed {
+            true => (requested.background, requested.foreground),
+            false => (requested.foreground, requested.background),
         };
-        if let (Some(foreground_rgb), Some(background_rgb)) = (self.tint_rgb(foreground), self.tint_rgb(background))
+        if let (Some(foreground_rgb), Some(background_rgb)) = (self.exact_rgb(foreground), self.exact_rgb(background))
             && contrast_ratio(foreground_rgb, background_rgb) >= MIN_CONTRAST
         {
             return style.fg(self.nearest_colour(foreground_rgb)).bg(self.nearest_colour(background_rgb));
         }
-        if ink.reversed || background != Tint::Default {
+        if requested.reversed || background != RequestedColour::Default {
             style = style.add_modifier(Modifier::REVERSED);
-            return self.readable_tint(background).map_or(style, |colour| style.fg(colour));
+            return self.readable_colour(background).map_or(style, |colour| style.fg(colour));
         }
-        match self.readable_tint(foreground) {
+        match self.readable_colour(foreground) {
             Some(colour) => style.fg(colour),
-            None if ink.dim => style.patch(self.dim),
+            None if requested.dim => style.patch(self.dim),
             None => style,
         }
     }
 
     /// Returns a colour that is readable on the theme's background; `None` to use the default text colour.
-    fn readable_tint(&self, tint: Tint) -> Option<Color> {
-        let rgb = match tint {
-            Tint::Default => return None,
-            Tint::Indexed(number @ 0..16) => return self.role_colour(number),
-            Tint::Indexed(number) => palette_rgb(number),
-            Tint::Rgb(colour) => colour,
+    fn readable_colour(&self, requested: RequestedColour) -> Option<Color> {
+        let rgb = match requested {
+            RequestedColour::Default => return None,
+            RequestedColour::Indexed(number @ 0..16) => return self.role_colour(number),
+            RequestedColour::Indexed(number) => palette_rgb(number),
+            RequestedColour::Rgb(colour) => colour,
         };
         // On an unknown background only the theme's own colours are known to be readable.
         let Some(background) = self.known_background().filter(|_| self.depth != ColourDepth::None) else {
@@ -106,13 +107,13 @@ impl Theme {
         role.fg
     }
 
-    /// Returns the RGB value, if the colour has one and the terminal can show it.
-    fn tint_rgb(&self, tint: Tint) -> Option<[u8; 3]> {
+    /// Returns the RGB value; `None` if the colour has none or the terminal cannot show it.
+    fn exact_rgb(&self, requested: RequestedColour) -> Option<[u8; 3]> {
         let can_show = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
-        match tint {
-            Tint::Default | Tint::Indexed(0..16) => None,
-            Tint::Indexed(number) => Some(palette_rgb(number)),
-            Tint::Rgb(colour) => Some(colour),
+        match requested {
+            RequestedColour::Default | RequestedColour::Indexed(0..16) => None,
+            RequestedColour::Indexed(number) => Some(palette_rgb(number)),
+            RequestedColour::Rgb(colour) => Some(colour),
         }
         .filter(|_| can_show)
     }
@@ -137,6 +138,7 @@ impl Theme {
         (0..CONTRAST_STEPS).map(mix_step).find(is_readable).unwrap_or_else(|| mix_step(CONTRAST_STEPS))
     }
 
+    /// Returns the RGB value of the background; `None` if only the terminal knows it.
     fn known_background(&self) -> Option<[u8; 3]> {
         match self.background.bg {
             Some(Color::Rgb(red, green, blue)) => Some([red, green, blue]),
@@ -182,15 +184,16 @@ mod tests {
         adapt_to_depth(Themes::bundled().choose_theme(name, None), depth)
     }
 
-    fn foreground_ink(tint: Tint) -> Ink {
-        Ink { foreground: tint, ..Ink::default() }
+    fn with_foreground(requested: RequestedColour) -> RequestedStyle {
+        RequestedStyle { foreground: requested, ..RequestedStyle::default() }
     }
 
     #[test]
     fn maps_the_sixteen_colours_to_those_of_the_theme() {
         for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
             let theme = load_theme(name, ColourDepth::True);
-            let foreground = |number| theme.ink_style(theme.text, &foreground_ink(Tint::Indexed(number))).fg;
+            let foreground =
+                |number| theme.readable_style(theme.text, &with_foreground(RequestedColour::Indexed(number))).fg;
             assert_eq!(
                 (foreground(1), foreground(9), foreground(2)),
                 (theme.danger.fg, theme.danger.fg, theme.success.fg)
@@ -204,29 +207,34 @@ mod tests {
         let rgb_values = levels.into_iter().flat_map(|red| {
             levels.into_iter().flat_map(move |green| levels.into_iter().map(move |blue| [red, green, blue]))
         });
-        let colours: Vec<Tint> = rgb_values.map(Tint::Rgb).chain((16..=255).map(Tint::Indexed)).collect();
+        let colours: Vec<RequestedColour> =
+            rgb_values.map(RequestedColour::Rgb).chain((16..=255).map(RequestedColour::Indexed)).collect();
         for (name, depth) in
             [("dark", ColourDepth::True), ("light", ColourDepth::True), ("light", ColourDepth::Palette)]
         {
             let theme = load_theme(name, depth);
             let background = theme.known_background().expect("the background is known");
-            for tint in &colours {
-                let style = theme.ink_style(theme.text, &foreground_ink(*tint));
+            for requested in &colours {
+                let style = theme.readable_style(theme.text, &with_foreground(*requested));
                 let colour = match style.fg {
                     Some(Color::Rgb(red, green, blue)) => [red, green, blue],
                     Some(Color::Indexed(index)) => palette_rgb(index),
                     other => panic!("{other:?}"),
                 };
                 let contrast = contrast_ratio(colour, background);
-                assert!(contrast >= MIN_CONTRAST, "{tint:?} is {contrast:.2}:1 in {name}");
+                assert!(contrast >= MIN_CONTRAST, "{requested:?} is {contrast:.2}:1 in {name}");
             }
         }
     }
 
     #[test]
     fn inks_only_use_colours_of_their_depth() {
-        let ink = Ink { background: Tint::Rgb([200, 30, 30]), bold: true, ..foreground_ink(Tint::Rgb([9, 9, 9])) };
-        let style_at = |depth| load_theme("dark", depth).ink_style(Style::new(), &ink);
+        let requested = RequestedStyle {
+            background: RequestedColour::Rgb([200, 30, 30]),
+            bold: true,
+            ..with_foreground(RequestedColour::Rgb([9, 9, 9]))
+        };
+        let style_at = |depth| load_theme("dark", depth).readable_style(Style::new(), &requested);
         assert!(matches!(style_at(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
         assert_eq!(style_at(ColourDepth::Sixteen).fg, Some(Color::Red));
         assert_eq!((style_at(ColourDepth::None).fg, style_at(ColourDepth::None).bg), (None, None));
@@ -236,12 +244,15 @@ mod tests {
     #[test]
     fn keeps_readable_backgrounds_and_reverses_others() {
         let theme = load_theme("dark", ColourDepth::True);
-        let style_with =
-            |foreground, background| theme.ink_style(Style::new(), &Ink { foreground, background, ..Ink::default() });
-        let (white, navy) = (Tint::Rgb([255; 3]), Tint::Rgb([0, 0, 90]));
+        let style_with = |foreground, background| {
+            theme.readable_style(Style::new(), &RequestedStyle { foreground, background, ..RequestedStyle::default() })
+        };
+        let (white, navy) = (RequestedColour::Rgb([255; 3]), RequestedColour::Rgb([0, 0, 90]));
         assert_eq!(style_with(white, navy).bg, Some(Color::Rgb(0, 0, 90)));
         let hidden = style_with(navy, navy);
         assert!(hidden.add_modifier.contains(Modifier::REVERSED) && hidden.bg.is_none());
-        assert!(style_with(Tint::Default, Tint::Indexed(1)).add_modifier.contains(Modifier::REVERSED));
+        assert!(
+            style_with(RequestedColour::Default, RequestedColour::Indexed(1)).add_modifier.contains(Modifier::REVERSED)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Detects a light or dark terminal from the colours it reports.
 
-use super::output_ink::luminance;
+use super::output_colours::luminance;
 
 /// Relative luminance halfway between black and white as perceived.
 const MID_LUMINANCE: f64 = 0.184;

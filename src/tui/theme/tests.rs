@@ -1,6 +1,6 @@
 //! Contrast of the bundled themes, inheritance, and warnings about invalid lines.
 
-use super::output_ink::contrast_ratio;
+use super::output_colours::contrast_ratio;
 use super::*;
 use crate::tui::parts::frame::Frame;
 use ratatui::buffer::Buffer;

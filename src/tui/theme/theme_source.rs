@@ -12,8 +12,8 @@ pub(super) struct ThemeSource {
     /// Name of the parent theme, if any, and the line that names it.
     pub(super) inherits: Option<(String, usize)>,
     pub(super) is_light: Option<bool>,
-    /// Palette name to colour and line number.
-    pub(super) palette: BTreeMap<String, (String, usize)>,
+    /// Colour of each palette name.
+    pub(super) palette: BTreeMap<String, String>,
     pub(super) roles: Vec<(String, RoleSource)>,
     pub(super) warnings: Vec<ThemeWarning>,
 }
@@ -77,10 +77,9 @@ impl ThemeParser<'_> {
             ("light", DeValue::Boolean(light)) => self.source.is_light = Some(*light),
             ("palette", DeValue::Table(palette)) => {
                 for (name, value) in palette.iter() {
-                    let line = self.line_number(&name.span());
                     match read_colour(value.get_ref()) {
                         Some(colour) => {
-                            self.source.palette.insert(name.get_ref().to_string(), (colour, line));
+                            self.source.palette.insert(name.get_ref().to_string(), colour);
                         }
                         None => self
                             .push_warning(value.span(), "a palette entry must be a colour, such as \"#8ab4f8\"".into()),
