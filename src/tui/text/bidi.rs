@@ -41,7 +41,7 @@ impl Grapheme<'_> {
         matches!(self.bidi_class(), BidiClass::R | BidiClass::AL)
     }
 
-    /// Returns whether it separates two runs of text.
+    /// Returns whether the grapheme is a border, which separates two runs of text.
     fn is_separator(&self) -> bool {
         matches!(self.text, "│" | "┃" | "┼" | "─" | "▌")
     }
@@ -150,8 +150,8 @@ impl VisualOrder {
     }
 }
 
-/// Returns whether a word is a path, an option or similar, whose first symbol must stay before it in right-to-left
-/// text too.
+/// Returns whether a word is a path, an option or similar. Such a word keeps its own order within right-to-left text, so
+/// that its first symbol stays at its start.
 fn is_name(word: &[Grapheme<'_>]) -> bool {
     word.first().is_some_and(|first| matches!(first.text, "@" | "/" | "." | "~" | "-" | "$" | "#"))
         && word.iter().any(|grapheme| grapheme.bidi_class() == BidiClass::L)

@@ -30,18 +30,18 @@ pub fn is_known_language(name: &str) -> bool {
 /// Lays out a block of clean code, highlighted if the language is known and the code is not too long.
 pub fn lay_out_highlighted(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
     let fits = code.lines().count() <= MAX_LINES && code.lines().all(|line| line.len() <= MAX_LINE_LENGTH);
-    let colours = (fits && !language.trim().is_empty()).then(|| highlight(language.trim(), code));
-    lay_out_block(code, colours.as_ref(), width, theme)
+    let highlighting = (fits && !language.trim().is_empty()).then(|| highlight(language.trim(), code));
+    lay_out_block(code, highlighting.as_ref(), width, theme)
 }
 
 /// Lays out a block of clean code on its background, `width` columns wide, with the given highlighting.
-pub fn lay_out_block(code: &str, colours: Option<&Highlighting>, width: usize, theme: &Theme) -> Page {
+pub fn lay_out_block(code: &str, highlighting: Option<&Highlighting>, width: usize, theme: &Theme) -> Page {
     let mut page = Page::default();
     let shape = Shape { verbatim: true, ..Shape::with_prefix(width, Piece::new(" ", theme.code_block)) };
     let continuation_mark = Piece::new(CONTINUATION_MARK, theme.code_block.patch(theme.dim));
     let code = code.strip_suffix('\n').unwrap_or(code);
     for (index, line) in code.split('\n').enumerate() {
-        let roles = colours.and_then(|colours| colours.lines.get(index)).map_or(&[][..], Vec::as_slice);
+        let roles = highlighting.and_then(|found| found.lines.get(index)).map_or(&[][..], Vec::as_slice);
         page.append_page(wrap_code(&code_pieces(line, roles, theme.code_block, theme), &shape, &continuation_mark));
     }
     for line in &mut page.lines {

@@ -103,28 +103,28 @@ impl HunkLayout<'_> {
                 (old_line, new_line, remaining_lines) = (old_line + 1, new_line + 1, tail);
                 continue;
             }
-            let (removed, tail) = split_run(remaining_lines, |line| match line {
-                edit::DiffLine::Removed(text) => Some(text),
+            let removed_texts = remaining_lines.iter().map_while(|line| match line {
+                edit::DiffLine::Removed(text) => Some(text.as_str()),
                 edit::DiffLine::Added(_) | edit::DiffLine::Same(_) => None,
             });
-            let (added, tail) = split_run(tail, |line| match line {
-                edit::DiffLine::Added(text) => Some(text),
+            let removed: Vec<&str> = removed_texts.collect();
+            let added_texts = remaining_lines[removed.len()..].iter().map_while(|line| match line {
+                edit::DiffLine::Added(text) => Some(text.as_str()),
                 edit::DiffLine::Removed(_) | edit::DiffLine::Same(_) => None,
             });
-            remaining_lines = tail;
-            let is_paired = removed.len() == added.len();
-            let word_pairs: Vec<_> =
-                removed.iter().zip(&added).map(|(old, new)| is_paired.then(|| split_words(old, new))).collect();
-            let pair_at = |index: usize| word_pairs.get(index).and_then(Option::as_ref);
-            let mut removed_rows = removed.iter().enumerate().map(|(index, text)| {
-                let parts = pair_at(index).map_or_else(|| vec![(*text, false)], |(old, _)| old.clone());
-                self.lay_out_line(LineChange::Removed, old_line + index, &parts)
-            });
-            let mut added_rows = added.iter().enumerate().map(|(index, text)| {
-                let parts = pair_at(index).map_or_else(|| vec![(*text, false)], |(_, new)| new.clone());
-                self.lay_out_line(LineChange::Added, new_line + index, &parts)
-            });
+            let added: Vec<&str> = added_texts.collect();
+            remaining_lines = &remaining_lines[removed.len() + added.len()..];
+            let (removed_parts, added_parts): (Vec<Parts<'_>>, Vec<Parts<'_>>) = match removed.len() == added.len() {
+                true => removed.iter().zip(&added).map(|(old, new)| split_words(old, new)).unzip(),
+                false => (unsplit_lines(&removed), unsplit_lines(&added)),
+            };
+            let lay_out_lines = |change, first_line: usize, parts: &[Parts<'_>]| -> Vec<Vec<Line<'static>>> {
+                (first_line..).zip(parts).map(|(line, parts)| self.lay_out_line(change, line, parts)).collect()
+            };
+            let removed_rows = lay_out_lines(LineChange::Removed, old_line, &removed_parts);
+            let added_rows = lay_out_lines(LineChange::Added, new_line, &added_parts);
             if self.is_side_by_side {
+                let (mut removed_rows, mut added_rows) = (removed_rows.into_iter(), added_rows.into_iter());
                 for _ in 0..removed.len().max(added.len()) {
                     self.merge_sides(
                         removed_rows.next().unwrap_or_default(),
@@ -133,7 +133,7 @@ impl HunkLayout<'_> {
                     );
                 }
             } else {
-                page.lines.extend(removed_rows.chain(added_rows).flatten());
+                page.lines.extend(removed_rows.into_iter().chain(added_rows).flatten());
             }
             (old_line, new_line) = (old_line + removed.len(), new_line + added.len());
         }
@@ -205,18 +205,13 @@ impl HunkLayout<'_> {
     }
 }
 
-/// Splits off the lines of one kind at the start of a slice.
-fn split_run<'l>(
-    lines: &'l [edit::DiffLine],
-    line_text: impl Fn(&'l edit::DiffLine) -> Option<&'l String>,
-) -> (Vec<&'l str>, &'l [edit::DiffLine]) {
-    let run: Vec<&str> = lines.iter().map_while(|line| line_text(line).map(String::as_str)).collect();
-    let rest = &lines[run.len()..];
-    (run, rest)
-}
-
-/// Parts of a line, each with whether it was changed.
+/// Parts of a line, and whether each was changed.
 type Parts<'l> = Vec<(&'l str, bool)>;
+
+/// Returns each line as one unchanged part.
+fn unsplit_lines<'l>(lines: &[&'l str]) -> Vec<Parts<'l>> {
+    lines.iter().map(|line| vec![(*line, false)]).collect()
+}
 
 /// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is
 /// highlighted, as it would not help.

@@ -252,13 +252,10 @@ impl Wrapper<'_> {
 
     /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands.
     fn can_break_code(&self, left: &Grapheme, right: &Grapheme) -> bool {
-        let is_operator = |grapheme: &Grapheme| {
-            let text = &self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length];
-            matches!(text, "|" | "&" | ";")
-        };
-        let is_redirection = |grapheme: &Grapheme| {
-            matches!(&self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length], "<" | ">")
-        };
+        let text_of =
+            |grapheme: &Grapheme| &self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length];
+        let is_operator = |grapheme| matches!(text_of(grapheme), "|" | "&" | ";");
+        let is_redirection = |grapheme| matches!(text_of(grapheme), "<" | ">");
         match (left.kind, right.kind) {
             (_, BreakClass::Blank) => false,
             (BreakClass::Blank, _) => true,

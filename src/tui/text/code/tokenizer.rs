@@ -1,5 +1,5 @@
-//! Tokenizes code in one pass without backtracking. It costs about as much as counting the characters, so it runs
-//! during layout.
+//! Tokenizes code in one pass without backtracking. This costs about as much as counting the characters, so it is fast
+//! enough to run during layout.
 
 use super::languages::{Kind, Language, find_language, has_word};
 use super::syntax_role::{Highlighting, SyntaxRole};
@@ -129,7 +129,7 @@ impl Tokenizer {
         }
     }
 
-    /// Gives the string that just ended the role of a key if a colon follows.
+    /// If a colon follows the string that just ended, marks that string as a key.
     fn mark_key(&self, line: &mut TokenizedLine<'_>) {
         let is_key = self.language.kind == Kind::Keys && line.remaining_text().trim_start().starts_with(':');
         if is_key && let Some((_, role)) = line.tokens.last_mut() {
@@ -239,7 +239,7 @@ impl Tokenizer {
         if rest.starts_with('#') {
             length = leading_name(rest, "#").len();
         }
-        // A colon or stop at the end of a path or sentence is not part of it.
+        // A colon or full stop after a path or a sentence is not part of the word.
         length = rest.ceil_char_boundary(rest[..length].trim_end_matches([':', '.']).len().max(1));
         let word = &rest[..length];
         let following_text = rest[length..].trim_start();

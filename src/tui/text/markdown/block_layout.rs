@@ -20,7 +20,7 @@ pub(super) struct BlockLayout<'a> {
 
 impl BlockLayout<'_> {
     /// Lays out blocks one below the other, separated by blank lines.
-    pub(super) fn lay_out_blocks(&mut self, blocks: &[Block], width: usize) -> Page {
+    pub(super) fn lay_out_blocks(&self, blocks: &[Block], width: usize) -> Page {
         let mut page = Page::default();
         for block in blocks {
             append_below(&mut page, self.lay_out_block(block, width), true);
@@ -28,7 +28,7 @@ impl BlockLayout<'_> {
         page
     }
 
-    fn lay_out_block(&mut self, block: &Block, width: usize) -> Page {
+    fn lay_out_block(&self, block: &Block, width: usize) -> Page {
         match block {
             Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
             Block::Code { language, code } => {
@@ -41,13 +41,10 @@ impl BlockLayout<'_> {
             }
             Block::Quote(blocks) => {
                 let bar = Piece::new("│ ", self.theme.quote);
-                self.add_prefix(&bar, &bar, width, &mut |layout, width| layout.lay_out_blocks(blocks, width))
+                add_prefix(&bar, &bar, width, |width| self.lay_out_blocks(blocks, width))
             }
             Block::Note(name, blocks) => {
-                let mark = format!("[^{name}] ");
-                let continuation = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
-                let mark = Piece::new(mark, self.theme.dim);
-                self.add_prefix(&mark, &continuation, width, &mut |layout, width| layout.lay_out_blocks(blocks, width))
+                self.add_mark(format!("[^{name}] "), width, |width| self.lay_out_blocks(blocks, width))
             }
             Block::List { start, items } => self.lay_out_list(*start, items, width),
             Block::Table { alignments, rows } => table::lay_out_table(rows, alignments, width, self.theme),
@@ -58,7 +55,7 @@ impl BlockLayout<'_> {
         }
     }
 
-    fn lay_out_list(&mut self, start: Option<u64>, items: &[Item], width: usize) -> Page {
+    fn lay_out_list(&self, start: Option<u64>, items: &[Item], width: usize) -> Page {
         let is_loose = items.iter().any(needs_blank_lines);
         let mut page = Page::default();
         let last = start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
@@ -73,18 +70,14 @@ impl BlockLayout<'_> {
                 Some(false) => mark.push_str("[ ] "),
                 None => {}
             }
-            let continuation = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
-            let mark = Piece::new(mark, self.theme.dim);
-            let item = self.add_prefix(&mark, &continuation, width, &mut |layout, width| {
-                layout.lay_out_item(item, is_loose, width)
-            });
+            let item = self.add_mark(mark, width, |width| self.lay_out_item(item, is_loose, width));
             append_below(&mut page, item, is_loose);
         }
         page
     }
 
     /// Lays out the contents of an item, without blank lines unless an item of its list needs them.
-    fn lay_out_item(&mut self, item: &Item, is_loose: bool, width: usize) -> Page {
+    fn lay_out_item(&self, item: &Item, is_loose: bool, width: usize) -> Page {
         let mut page = Page::default();
         for block in &item.blocks {
             append_below(&mut page, self.lay_out_block(block, width), is_loose);
@@ -92,32 +85,38 @@ impl BlockLayout<'_> {
         page
     }
 
-    /// Puts a prefix before lines, unless the width is too small for it.
-    fn add_prefix(
-        &mut self,
-        first_prefix: &Piece,
-        next_prefix: &Piece,
-        width: usize,
-        lay_out_content: &mut dyn FnMut(&mut Self, usize) -> Page,
-    ) -> Page {
-        let indent = width_of(&first_prefix.text);
-        if width < indent + MIN_TEXT_COLUMNS {
-            return lay_out_content(self, width);
-        }
-        let mut page = lay_out_content(self, width - indent);
-        if page.lines.is_empty() {
-            page.lines.push(Line::default());
-        }
-        for (index, line) in page.lines.iter_mut().enumerate() {
-            let piece = if index == 0 { first_prefix } else { next_prefix };
-            line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
-        }
-        let shift = u16::try_from(indent).unwrap_or(u16::MAX);
-        for link in &mut page.links {
-            (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
-        }
-        page
+    /// Lays out content after a mark, such as a bullet, and indents its other lines by the width of the mark.
+    fn add_mark(&self, mark: String, width: usize, lay_out_content: impl FnOnce(usize) -> Page) -> Page {
+        let blanks = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
+        add_prefix(&Piece::new(mark, self.theme.dim), &blanks, width, lay_out_content)
     }
+}
+
+/// Lays out content for the columns next to a prefix and puts the prefix before its lines. If too few columns are left,
+/// the prefix is omitted.
+fn add_prefix(
+    first_prefix: &Piece,
+    next_prefix: &Piece,
+    width: usize,
+    lay_out_content: impl FnOnce(usize) -> Page,
+) -> Page {
+    let indent = width_of(&first_prefix.text);
+    if width < indent + MIN_TEXT_COLUMNS {
+        return lay_out_content(width);
+    }
+    let mut page = lay_out_content(width - indent);
+    if page.lines.is_empty() {
+        page.lines.push(Line::default());
+    }
+    for (index, line) in page.lines.iter_mut().enumerate() {
+        let piece = if index == 0 { first_prefix } else { next_prefix };
+        line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
+    }
+    let shift = u16::try_from(indent).unwrap_or(u16::MAX);
+    for link in &mut page.links {
+        (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
+    }
+    page
 }
 
 /// Appends a page below another, after a blank line if `is_loose` and neither is empty.

@@ -125,32 +125,36 @@ impl<'a> BlockParser<'a> {
     }
 
     fn start_tag(&mut self, tag: Tag<'_>) {
+        if !is_inside_text(&tag) {
+            self.end_text();
+        }
         match tag {
-            Tag::Heading { level, .. } => self.end_text_then(|parser| {
+            Tag::Heading { level, .. } => {
                 let modifier = match level {
                     HeadingLevel::H1 => Modifier::UNDERLINED,
                     HeadingLevel::H2 => Modifier::empty(),
                     HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
                 };
-                parser.push_style(parser.theme.heading.add_modifier(modifier));
-            }),
-            Tag::BlockQuote(kind) => self.end_text_then(|parser| {
-                parser.open_frame(Kind::Quote);
+                self.push_style(self.theme.heading.add_modifier(modifier));
+            }
+            Tag::BlockQuote(kind) => {
+                self.open_frame(Kind::Quote);
                 if let Some(kind) = kind {
-                    parser.push_block(Block::Text(vec![Piece::new(alert_heading(kind), parser.theme.heading)]));
+                    self.push_block(Block::Text(vec![Piece::new(alert_heading(kind), self.theme.heading)]));
                 }
-                parser.push_style(parser.theme.quote);
-            }),
-            Tag::CodeBlock(kind) => self.end_text_then(|parser| {
+                self.push_style(self.theme.quote);
+            }
+            Tag::CodeBlock(kind) => {
                 let language = match kind {
                     CodeBlockKind::Fenced(language) => clean_line(&language).into_owned(),
                     CodeBlockKind::Indented => String::new(),
                 };
-                parser.code = Some((language, String::new()));
-            }),
-            Tag::List(start) => self.end_text_then(|parser| parser.open_frame(Kind::List(start, Vec::new()))),
-            Tag::Item => self.end_text_then(|parser| parser.open_frame(Kind::Item(None))),
-            Tag::Table(alignments) => self.end_text_then(|parser| parser.alignments = alignments),
+                self.code = Some((language, String::new()));
+            }
+            Tag::List(start) => self.open_frame(Kind::List(start, Vec::new())),
+            Tag::Item => self.open_frame(Kind::Item(None)),
+            Tag::Table(alignments) => self.alignments = alignments,
+            Tag::FootnoteDefinition(name) => self.open_frame(Kind::Note(clean_line(&name).into_owned())),
             Tag::TableHead => {
                 self.rows = vec![Vec::new()];
                 self.push_style(self.theme.strong);
@@ -162,19 +166,12 @@ impl<'a> BlockParser<'a> {
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let address = clean_line(&dest_url).into_owned();
                 let target = link::parse_link(&address).filter(|target| (self.exists)(target)).map(Arc::new);
-                if target.is_some() {
-                    self.push_style(self.theme.link);
-                } else {
-                    self.push_style(Style::new());
-                }
+                self.push_style(if target.is_some() { self.theme.link } else { Style::new() });
                 let title = clean_line(&title).into_owned();
                 self.link = Some(OpenLink { target, address, title, first_piece: self.inline.len() });
             }
-            Tag::FootnoteDefinition(name) => {
-                self.end_text_then(|parser| parser.open_frame(Kind::Note(clean_line(&name).into_owned())));
-            }
-            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => self.end_text(),
-            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => self.end_text(),
+            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => {}
+            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => {}
             Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
         }
     }
@@ -243,9 +240,7 @@ impl<'a> BlockParser<'a> {
     /// Appends the address and title of a link, unless its text already shows them.
     fn end_link(&mut self, is_image: bool) {
         self.pop_style();
-        let Some(OpenLink { target, address, title, first_piece }) = self.link.take() else {
-            return;
-        };
+        let Some(OpenLink { target, address, title, first_piece }) = self.link.take() else { return };
         self.add_address(target, address, first_piece, is_image);
         if !title.is_empty() {
             let dim_style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
@@ -281,11 +276,10 @@ impl<'a> BlockParser<'a> {
         {
             return;
         }
-        let style = dim_style;
         let open = if link_text.is_empty() { "(" } else { " (" };
-        self.inline.push(Piece::new(open, style));
-        self.inline.push(Piece { text: shorten_address(&address), style, link: target });
-        self.inline.push(Piece::new(")", style));
+        self.inline.push(Piece::new(open, dim_style));
+        self.inline.push(Piece { text: shorten_address(&address), style: dim_style, link: target });
+        self.inline.push(Piece::new(")", dim_style));
     }
 
     fn push_style(&mut self, style: Style) {
@@ -297,11 +291,6 @@ impl<'a> BlockParser<'a> {
         if self.styles.len() > 1 {
             self.styles.pop();
         }
-    }
-
-    fn end_text_then(&mut self, action: impl FnOnce(&mut Self)) {
-        self.end_text();
-        action(self);
     }
 
     /// Makes a block of the text so far, if any.
@@ -358,6 +347,23 @@ impl<'a> BlockParser<'a> {
             (Kind::Root | Kind::Item(_), _) => {}
         }
     }
+}
+
+/// Returns whether a tag is part of the text of a block or of a table, so that it does not end that text.
+fn is_inside_text(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::TableHead
+            | Tag::TableRow
+            | Tag::TableCell
+            | Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. }
+    )
 }
 
 /// Returns the heading of an alert quote.

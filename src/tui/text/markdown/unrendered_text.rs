@@ -1,4 +1,5 @@
-//! Text of a reply that Markdown does not render. It is shown anyway, because the model reads it again.
+//! Text of a reply that Markdown does not render. It is shown anyway, because the model receives it again with the next
+//! request.
 
 use crate::tui::text::code;
 use pulldown_cmark::{RefDefs, Tag};
