@@ -46,7 +46,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     }
     let areas = layout::compute_areas(state);
     bars::draw_header(state, areas.header, buffer);
-    bars::draw_header_line(state, areas.header_line, buffer);
+    bars::draw_horizontal_line(state, areas.header_line, buffer);
     let mut links = Vec::new();
     if state.agent.session.entries().is_empty() && state.agent.is_idle() {
         welcome::draw_welcome(state, areas.transcript, buffer);
@@ -55,7 +55,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
     if state.prompts.front().is_none() {
-        bars::draw_header_line(state, areas.separator, buffer);
+        bars::draw_horizontal_line(state, areas.separator, buffer);
     }
     bars::draw_chips(state, cache, areas.chip, buffer);
     bars::draw_footer(state, areas.footer, buffer);

@@ -16,7 +16,6 @@ use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::time::Duration;
 
 /// Maximum width of a model's name in the footer, in columns.
 const MAX_MODEL_NAME: usize = 24;
@@ -60,8 +59,8 @@ fn replying_model(agent: &agent::State) -> &str {
     }
 }
 
-/// Draws a horizontal line: below the header, or between transcript and composer.
-pub fn draw_header_line(state: &State, area: Rect, buffer: &mut Buffer) {
+/// Draws the line below the header or between transcript and composer.
+pub fn draw_horizontal_line(state: &State, area: Rect, buffer: &mut Buffer) {
     for x in area.left()..area.right() {
         for y in area.top()..area.bottom() {
             buffer[(x, y)].set_symbol("─").set_style(state.theme.border_dim);
@@ -139,8 +138,8 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     let context = state.agent.context_usage();
     if let Some(percent) = context.used_percent() {
         let estimate_mark = if context.is_estimated { "~" } else { "" };
-        let style = if percent >= 80 { theme.warning } else { theme.dim };
-        bar.push_left(format!("ctx {estimate_mark}{percent}%"), style, if percent >= 80 { 3 } else { 7 });
+        let (style, priority) = if percent >= 80 { (theme.warning, 3) } else { (theme.dim, 7) };
+        bar.push_left(format!("ctx {estimate_mark}{percent}%"), style, priority);
     }
     let usage = session.usage();
     if usage.total() > 0 {
@@ -153,13 +152,10 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     if let Some(figures) = state.timing.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
         let total_time = figures.total.filter(|_| state.agent.is_idle());
+        let total_text = total_time.map(|time| format!("took {}", format_duration(time))).unwrap_or_default();
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
-        bar.push_left(
-            total_time.map(|total_time| format!("took {}", format_duration(total_time))).unwrap_or_default(),
-            theme.dim,
-            11,
-        );
+        bar.push_left(total_text, theme.dim, 11);
     }
     let help = match state.input.composer.is_empty() && state.prompts.current.is_none() {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
@@ -171,7 +167,8 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
 
 /// Describes the current activity and its duration, or the pending prompt.
 fn describe_activity(state: &State) -> Option<String> {
-    let elapsed = format_elapsed(state.timing.now.saturating_sub(state.timing.activity_start));
+    // Whole seconds, so that the footer does not flicker.
+    let elapsed = format_seconds(state.timing.now.saturating_sub(state.timing.activity_start).as_secs());
     let spinner = spinner_frame(state.timing.now);
     let waiting_text = state.prompts.current.as_ref().map(|prompt| match state.agent.waiting_position() {
         (position, count) if count > 1 && prompt.call().is_some() => format!("waiting for you · {position} of {count}"),
@@ -209,11 +206,6 @@ fn describe_activity(state: &State) -> Option<String> {
         }
     };
     waiting_text.or_else(activity_text)
-}
-
-/// Formats a duration in whole seconds, so that the footer does not flicker.
-fn format_elapsed(time: Duration) -> String {
-    format_seconds(time.as_secs())
 }
 
 /// Draws the row between transcript and composer: search, parked question, number of new lines.

@@ -4,6 +4,11 @@ use crate::tui::popup::Popup;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 
+/// Toasts use at most one of this many rows of the screen.
+const TOAST_SHARE: u16 = 5;
+/// While a popup is open, toasts use at most one of this many rows above their bottom edge.
+const POPUP_TOAST_SHARE: u16 = 6;
+
 /// Areas of the screen. An area may be empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Areas {
@@ -29,7 +34,7 @@ pub struct Areas {
 }
 
 impl Areas {
-    /// Returns the column of the transcript's scroll bar, at its right; empty if there is no space.
+    /// Returns the column of the scroll bar, at the right of the transcript; empty if there is no space.
     pub fn scroll_bar(&self) -> Rect {
         let Rect { x, width, .. } = self.transcript;
         Rect { x: x + width, width: x.min(1), ..self.transcript }
@@ -48,7 +53,7 @@ pub fn compute_areas(state: &State) -> Areas {
         rows_left -= rows;
         rows
     };
-    // The composer keeps its first row longest: without it nothing can be typed.
+    // The composer keeps its first row longer than the other parts, because nothing can be typed without it.
     let open_prompt = state.prompts.front();
     let shows_composer = open_prompt.is_none() || !state.input.composer.is_empty();
     let composer_min = u16::from(shows_composer);
@@ -120,15 +125,6 @@ pub fn toast_area(state: &State) -> Rect {
     // On a very low screen the popup needs every row.
     let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / POPUP_TOAST_SHARE);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
-}
-
-/// Toasts use at most one in this many rows; fewer while a popup is open.
-const TOAST_SHARE: u16 = 5;
-const POPUP_TOAST_SHARE: u16 = 6;
-
-/// Returns the number of rows of the transcript.
-pub fn transcript_height(state: &State) -> usize {
-    usize::from(compute_areas(state).transcript.height)
 }
 
 fn has_chip(state: &State) -> bool {

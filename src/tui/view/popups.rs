@@ -16,7 +16,7 @@ use ratatui::layout::{Position, Rect};
 
 /// A drawn popup.
 pub struct DrawnPopup {
-    /// Area of the popup; what it covers cannot be clicked.
+    /// Area of the popup. Prompts and links under it count as hidden.
     pub area: Rect,
     /// Position of the cursor.
     pub cursor: Option<Position>,
@@ -92,8 +92,7 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     let height = area.height.min(u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
     let area = Rect { x, y, width, height };
-    let frame =
-        Frame { title: "Enter API key", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
+    let frame = Frame { title: "Enter API key", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return DrawnPopup { area, cursor: None } };
     let dots = "•".repeat(field.text().chars().count());
@@ -122,7 +121,7 @@ fn popup_area(state: &State, screen_area: Rect) -> Rect {
 
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let hints = ["↑↓ move · page-up/page-down page · esc back".to_owned(), "esc back".to_owned()];
-    let frame = Frame { title: &reader.title, right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
+    let frame = Frame { title: &reader.title, hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, &state.theme);
     let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
     let top = reader.top.get().min(lines.len().saturating_sub(usize::from(inside.height)));
@@ -133,8 +132,7 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
 /// Shows a web address in full before it is opened.
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
-    let frame =
-        Frame { title: "Open this address?", right_title: "", hints: &hints, is_listening: true, ..Frame::default() };
+    let frame = Frame { title: "Open this address?", hints: &hints, is_listening: true, ..Frame::default() };
     let width = usize::from(area.width.saturating_sub(4)).max(1);
     let lines = wrap::wrap_plain(&reveal_to_string(address), state.theme.text, width);
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);

@@ -22,14 +22,14 @@ pub struct PlacedLink {
     pub target: Arc<LinkTarget>,
 }
 
-/// Draws the visible lines and returns their links.
+/// Draws the visible lines of the transcript and returns their links.
 pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
     if area.is_empty() {
         return Vec::new();
     }
     let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
     let lines = state.viewport.transcript.visible_lines(&mut layouts);
-    for (row, visible_line) in visible_rows(area, &lines) {
+    for (row, visible_line) in area.rows().zip(&lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
         buffer.set_style(row, line.style);
@@ -53,8 +53,8 @@ pub fn visual_order(state: &State, line: &Line<'_>) -> Option<VisualOrder> {
     if state.settings.terminal_reorders { None } else { VisualOrder::from_line(line) }
 }
 
-/// Draws the scroll bar, except while a growing end is followed: it would only flicker. It is drawn with a
-/// background colour instead of a character, so that it is not copied with the text.
+/// Draws the scroll bar. There is none while a reply grows and the view follows its end, because it would flicker. The
+/// bar is a background colour instead of a character, so that it is not copied with the text.
 pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
     let is_growing = state.agent.is_busy() && state.viewport.transcript.is_following();
     if area.is_empty() || (is_growing && state.viewport.transcript.dragged_row.is_none()) {
@@ -66,7 +66,7 @@ pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffe
     buffer.set_style(thumb, state.theme.scroll_bar_style(state.viewport.transcript.dragged_row.is_some()));
 }
 
-/// Returns whether this is the first non-blank line of its item: the one that expands and collapses it.
+/// Returns whether this is the first non-blank line of its item. A click on that line expands or collapses the item.
 fn is_first_line(visible_line: &VisibleLine) -> bool {
     let is_blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
     match visible_line.position.line {
@@ -89,13 +89,9 @@ pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Ve
     links
 }
 
-fn visible_rows(area: Rect, lines: &[VisibleLine]) -> impl Iterator<Item = (Rect, &VisibleLine)> {
-    area.rows().zip(lines)
-}
-
 fn place_links(state: &State, area: Rect, lines: &[VisibleLine]) -> Vec<PlacedLink> {
     let mut placed = Vec::new();
-    for (row, visible_line) in visible_rows(area, lines) {
+    for (row, visible_line) in area.rows().zip(lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         // Links are sorted by line.
         let first_link = page.links.partition_point(|link| link.line < line);

@@ -203,29 +203,26 @@ fn providers_section(state: &State, width: usize) -> Section {
 fn keys_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let mode = state.agent.policy.mode;
-    let mut hints = vec![
-        (Scope::Composer, Action::Send, send_label(mode)),
-        (Scope::Anywhere, Action::Palette, "Command palette"),
-        (Scope::Anywhere, Action::Sessions, "Continue another session"),
-        (Scope::Anywhere, Action::Help, "Key help"),
+    let (send_label, send_style) = match state.agent.is_dry_run() {
+        true => ("Send message; tool calls are only rehearsed", theme.dim),
+        false => (send_label(mode), mode_style(mode, theme)),
+    };
+    let hints = [
+        (Scope::Composer, Action::Send, send_label, send_style),
+        (Scope::Anywhere, Action::Palette, "Command palette", theme.dim),
+        (Scope::Anywhere, Action::Sessions, "Continue another session", theme.dim),
+        (Scope::Anywhere, Action::Connect, "Switch provider", theme.dim),
+        (Scope::Anywhere, Action::Help, "Key help", theme.dim),
     ];
-    if state.agent.is_dry_run() {
-        hints[0].2 = "Send message; tool calls are only rehearsed";
-    }
-    let send_style = (!state.agent.is_dry_run()).then(|| mode_style(mode, theme));
-    if state.session.connection.is_tour {
-        hints.remove(0);
-    } else {
-        hints.insert(3, (Scope::Anywhere, Action::Connect, "Switch provider"));
-    }
     let mut lines = Vec::new();
-    for (scope, action, label) in hints {
+    for (scope, action, label, style) in hints {
+        // The other sections of the tour explain how to send a message and how to connect.
+        let is_explained = state.session.connection.is_tour && matches!(action, Action::Send | Action::Connect);
         let chord = state.keys.first_chord(scope, action);
-        if !chord.is_empty() {
+        if !chord.is_empty() && !is_explained {
             let gap = " ".repeat(9usize.saturating_sub(width::text_width(&chord)).max(1));
             let first = vec![Piece::new(chord, theme.accent), Piece::new(gap, theme.dim)];
             let shape = Shape::with_hanging_prefix(width, first);
-            let style = send_style.filter(|_| action == Action::Send).unwrap_or(theme.dim);
             lines.extend(wrap_pieces(&[Piece::new(label, style)], &shape).lines);
         }
     }
