@@ -64,6 +64,13 @@ impl Screen {
         Self::from_agent(agent::State::new(Policy::default(), "gpt-5-mini".into(), String::new(), vec![]))
     }
 
+    /// A screen on which the user sent a message; the model has not replied yet.
+    pub fn with_turn() -> Self {
+        let mut screen = Self::new();
+        screen.send_text("go");
+        screen
+    }
+
     pub fn dry_run() -> Self {
         let policy = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };
         Self::from_agent(agent::State::new(policy, "gpt-5-mini".into(), String::new(), vec![]))
@@ -192,6 +199,11 @@ impl Screen {
     /// Returns the screen as text, without trailing blanks.
     pub fn screen_text(&mut self) -> String {
         buffer_text(&self.draw_frame())
+    }
+
+    /// Returns the last line of the screen.
+    pub fn footer_text(&mut self) -> String {
+        self.screen_text().lines().last().unwrap_or_default().to_owned()
     }
 
     pub fn resize_screen(&mut self, width: u16, height: u16) {
@@ -343,4 +355,11 @@ pub fn question_intent() -> Intent {
         }],
         dropped: Dropped::default(),
     })
+}
+
+/// Three copies of the question of `question_intent`, with the keywords `a`, `b` and `c`.
+pub fn three_questions() -> Intent {
+    let Intent::Ask(questions) = question_intent() else { panic!("a question asks") };
+    let with_keyword = |keyword: &str| Question { keyword: keyword.into(), ..questions.list[0].clone() };
+    Intent::Ask(Questions { list: ["a", "b", "c"].map(with_keyword).to_vec(), dropped: Dropped::default() })
 }

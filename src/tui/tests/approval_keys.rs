@@ -3,8 +3,7 @@
 use super::*;
 
 fn screen_with_approval() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen
 }
@@ -29,8 +28,7 @@ fn r03_a_key_typed_before_the_prompt_was_seen_approves_nothing() {
 
 #[test]
 fn r03_typing_on_never_answers_and_loses_no_character() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.type_text("y y ");
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.type_text("yes 1 yyyyyyyyyyyyyyy");
@@ -40,8 +38,7 @@ fn r03_typing_on_never_answers_and_loses_no_character() {
 
 #[test]
 fn tab_moves_the_focus_from_a_draft_to_the_prompt() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.type_text("half a");
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.advance_ms(2000);
@@ -55,8 +52,7 @@ fn tab_moves_the_focus_from_a_draft_to_the_prompt() {
 
 #[test]
 fn r04_a_held_key_answers_one_prompt() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for id in ["a", "b", "c"] {
         let call = ToolCall { id: id.into(), name: "bash_exec".into(), arguments: "{}".into() };
         screen.receive_chunk(Chunk::Call(call));
@@ -105,8 +101,7 @@ fn enter_alone_never_approves() {
 
 #[test]
 fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.press_key("esc");
     assert!(screen.state.agent.is_idle());
     let mut screen = screen_with_approval();
@@ -123,8 +118,7 @@ fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
 
 #[test]
 fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());
     screen.advance_ms(600);
     screen.press_key("esc");
@@ -155,8 +149,7 @@ fn r63_ctrl_c_twice_quits_in_every_state() {
 fn a_prompt_alerts_only_if_the_window_has_no_focus() {
     let has_notified = |screen: &Screen| screen.effects.iter().any(|effect| matches!(effect, Effect::Notify(_)));
     assert!(!has_notified(&screen_with_approval()));
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.handle_event(Event::Focused(false));
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     assert!(has_notified(&screen));
@@ -180,8 +173,7 @@ fn a_message_that_was_not_sent_is_explained_on_a_low_screen() {
 
 #[test]
 fn a_message_that_a_parked_question_holds_back_names_the_key_of_the_question() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());
     screen.advance_ms(600);
     screen.press_key("esc");

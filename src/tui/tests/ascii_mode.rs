@@ -62,8 +62,7 @@ fn calls_with_every_outcome_are_ascii() {
     let outcomes: [fn(String) -> Outcome; 5] =
         [Outcome::Done, Outcome::Failed, Outcome::Refused, Outcome::Rehearsed, Outcome::Interrupted];
     for build_outcome in outcomes {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         screen.receive_call("a", "read_file", read_intent("a.rs"));
         screen.finish_call("a", build_outcome("line\n".repeat(300)));
         check_ascii(&mut screen, "a call");
@@ -90,8 +89,7 @@ fn every_prompt_is_ascii() {
 
 #[test]
 fn spinners_and_waits_are_ascii() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for _ in 0..10 {
         screen.advance_ms(250);
         check_ascii(&mut screen, "the spinner");

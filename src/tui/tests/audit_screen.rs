@@ -6,8 +6,7 @@ use crate::tui::popup::Popup;
 
 /// A session with two calls: one approved with `y`, one interrupted while it waited.
 fn screen_with_two_calls() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("cargo test retry"));
     screen.advance_ms(2000);
     screen.press_key("y");
@@ -121,8 +120,7 @@ fn a_page_fits_every_width() {
 
 #[test]
 fn r35_long_arguments_and_results_are_cut_in_a_short_page() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     let arguments = format!("{{\"of\":\"{}\"}}", "x".repeat(200_000));
     screen.receive_chunk(Chunk::Call(ToolCall { id: "a".into(), name: "bash_exec".into(), arguments }));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
@@ -147,8 +145,7 @@ fn r16_an_answer_is_recorded_with_its_key_and_delay() {
         })
     };
     let screen_with_question = || {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         screen.receive_call("q", "ask_question", question_intent());
         screen.advance_ms(2000);
         screen
@@ -184,8 +181,7 @@ fn r21_prompt_details_name_files_and_variables_without_values() {
         is_partial: true,
         ..Preconditions::default()
     };
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", Intent::Act(plan));
     screen.advance_ms(2000);
     assert!(!screen.screen_text().contains("2 environment variables"));

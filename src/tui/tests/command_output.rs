@@ -138,8 +138,7 @@ proptest::proptest! {
         is_command in proptest::prelude::any::<bool>(),
     ) {
         let outcome = format!("{text}{}", String::from_utf8_lossy(&bytes));
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         match is_command {
             true => approve_command(&mut screen),
             false => screen.receive_call("a", "read_file", read_intent("a.txt")),
@@ -273,8 +272,7 @@ fn right_to_left_text_stays_within_its_cells() {
 
 #[test]
 fn r10_a_command_to_approve_is_shown_in_logical_order() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("rm שלום/a.txt 12"));
     screen.advance_ms(2000);
     let text = screen.screen_text();

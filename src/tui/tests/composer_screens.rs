@@ -66,8 +66,7 @@ fn r03_text_typed_before_the_first_frame_goes_to_the_composer() {
 #[test]
 fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
     let stopped_screen = || {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         screen.send_text("and quickly");
         assert!(screen.screen_text().contains("queued for the next request · alt-q edit"));
         screen.press_key("esc");

@@ -133,8 +133,7 @@ fn r34_a_toast_takes_no_row_of_a_small_prompt() {
 
 #[test]
 fn a_missing_grant_is_a_note_and_not_a_row() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("make"));
     screen.advance_ms(2000);
     screen.press_key("y");

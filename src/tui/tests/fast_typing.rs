@@ -4,20 +4,10 @@ use super::*;
 use crate::tui::host::SessionRequest;
 
 fn screen_with_approval() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.advance_ms(2000);
     screen
-}
-
-fn three_questions() -> Intent {
-    let Intent::Ask(questions) = question_intent() else { panic!("a question asks") };
-    let with_keyword = |keyword: &str| Question { keyword: keyword.into(), ..questions.list[0].clone() };
-    Intent::Ask(Questions {
-        list: vec![with_keyword("a"), with_keyword("b"), with_keyword("c")],
-        dropped: Dropped::default(),
-    })
 }
 
 /// Presses keys so fast that none is handled before the next arrives.
@@ -94,8 +84,7 @@ fn r03_keys_typed_in_a_popup_do_not_answer_the_prompt_below() {
 
 #[test]
 fn r07_a_covered_prompt_counts_as_unseen() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.press_key("f1");
     screen.receive_call("a", "bash_exec", command_intent(&"long\n".repeat(10)));
     screen.advance_ms(2000);
@@ -109,8 +98,7 @@ fn r07_a_covered_prompt_counts_as_unseen() {
 #[test]
 fn r04_a_held_key_answers_one_question_of_several() {
     for chord in ["1", "enter"] {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         screen.receive_call("q", "ask_question", three_questions());
         screen.advance_ms(2000);
         for _ in 0..40 {
@@ -124,8 +112,7 @@ fn r04_a_held_key_answers_one_question_of_several() {
 
 #[test]
 fn several_questions_can_be_answered_quickly() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", three_questions());
     screen.advance_ms(2000);
     for digit in ["1", "2", "3"] {
@@ -138,8 +125,7 @@ fn several_questions_can_be_answered_quickly() {
 
 #[test]
 fn r05_enter_after_a_paste_does_not_send_a_written_answer() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());
     screen.advance_ms(2000);
     screen.press_key("4");
@@ -159,8 +145,7 @@ fn enter_after_a_burst_ends_a_text_field_or_is_explained() {
         (&["m"], screen_with_approval),
         (&["l", "m"], screen_with_approval),
         (&["n"], || {
-            let mut screen = Screen::new();
-            screen.send_text("go");
+            let mut screen = Screen::with_turn();
             screen.receive_call("q", "ask_question", question_intent());
             screen.advance_ms(2000);
             screen

@@ -135,8 +135,7 @@ fn sample_reply() -> String {
 
 #[test]
 fn streaming_lays_out_only_the_open_block() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     let text = sample_reply();
     let chars: Vec<char> = text.chars().collect();
     let frames = chars.chunks(120).count();
@@ -162,8 +161,7 @@ fn streaming_lays_out_only_the_open_block() {
 
 #[test]
 fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("see [the page] and a[0]\n\n".into()));
     for _ in 0..50 {
         screen.receive_chunk(Chunk::Text("a paragraph\n\n".into()));
@@ -182,8 +180,7 @@ fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
 
 #[test]
 fn a_found_file_lays_out_only_the_block_that_names_it() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
     screen.receive_chunk(Chunk::Text("see src/main.rs:3\n\n".into()));
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
@@ -260,8 +257,7 @@ fn r35_a_very_long_reply_is_cut_and_can_be_opened_in_full() {
 
 #[test]
 fn r35_blocks_that_arrive_between_frames_are_all_shown() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(25_000)));
     screen.receive_chunk(Chunk::Text("the last".into()));
     let text = screen.screen_text();
@@ -270,8 +266,7 @@ fn r35_blocks_that_arrive_between_frames_are_all_shown() {
 
 #[test]
 fn a_table_streamed_by_character_is_never_shown_as_text() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("words\n\n".into()));
     for c in "| head | other |\n|------|-------|\n| one | two |\n| three | four |\n".chars() {
         screen.receive_chunk(Chunk::Text(c.into()));

@@ -52,8 +52,7 @@ fn r35_hostile_replies_take_few_lines_at_every_size() {
 #[test]
 fn r35_a_frame_of_a_streamed_hostile_reply_lays_out_its_open_block() {
     for (name, text, _) in hostile_texts() {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         let chars: Vec<char> = text.chars().collect();
         let (mut max_lines, mut frames) = (0, 0);
         for piece in chars.chunks(chars.len().div_ceil(case_count(40, 6))) {

@@ -5,8 +5,7 @@ use crate::tui::parts::listening::QUIET_TIME;
 
 /// A command that has waited for approval for `ms` milliseconds.
 fn screen_with_approval(ms: u64) -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.advance_ms(1000);
     screen.receive_call("a", "bash_exec", command_intent("ls"));
     screen.advance_ms(10);
@@ -49,8 +48,7 @@ fn enter_capitals_and_repeated_keys_are_explained() {
     assert_eq!(bottom_border(&mut screen), "Y is for destructive calls only · y to approve");
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1, "the explanation does not delay an answer");
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for id in ["a", "b"] {
         let arguments = format!(r#"{{"command":"echo {id}"}}"#);
         screen.receive_chunk(Chunk::Call(ToolCall { id: id.into(), name: "bash_exec".into(), arguments }));
@@ -113,8 +111,7 @@ fn question_explains_rejected_keys_and_missing_answers() {
         allow_text: false,
         recommended: None,
     };
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     let list = vec![build_question("first"), build_question("second")];
     screen.receive_call("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
     screen.advance_ms(100);

@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn footer_text(screen: &mut Screen) -> String {
-    screen.screen_text().lines().last().unwrap_or_default().to_owned()
-}
-
 fn run_slash_command(screen: &mut Screen, text: &str) {
     screen.type_text(text);
     screen.press_key("enter");
@@ -25,9 +21,9 @@ fn r20_a_wide_mode_needs_confirmation_and_staying_is_preselected() {
         screen.press_key("down");
         screen.press_key("enter");
         assert_eq!(screen.state.agent.policy.mode, mode);
-        assert!(footer_text(&mut screen).contains(chip), "{}", footer_text(&mut screen));
+        assert!(screen.footer_text().contains(chip), "{}", screen.footer_text());
         screen.resize_screen(40, 15);
-        assert!(footer_text(&mut screen).contains(chip), "{}", footer_text(&mut screen));
+        assert!(screen.footer_text().contains(chip), "{}", screen.footer_text());
         // The key leads only to narrower modes.
         screen.handle_event(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT)));
         assert_eq!(screen.state.agent.policy.mode, Mode::Plan);
@@ -70,8 +66,7 @@ fn an_unknown_mode_is_reported_with_the_valid_ones() {
 
 #[test]
 fn r20_a_prompt_opened_below_the_list_prevents_a_change() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     run_slash_command(&mut screen, "/mode full");
     screen.receive_call("c1", "bash_exec", command_intent("make"));
     screen.press_key("down");

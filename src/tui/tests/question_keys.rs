@@ -4,16 +4,9 @@ use super::*;
 use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened, SessionRequest};
 
 fn screen_with_question() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());
     screen
-}
-
-fn three_questions() -> Intent {
-    let Intent::Ask(questions) = question_intent() else { panic!("it asks") };
-    let with_keyword = |name: &str| Question { keyword: name.into(), ..questions.list[0].clone() };
-    Intent::Ask(Questions { list: ["a", "b", "c"].map(with_keyword).to_vec(), dropped: Dropped::default() })
 }
 
 /// Returns the drafts of answers that the screen has saved, oldest first.
@@ -74,8 +67,7 @@ fn r03_keys_pressed_before_a_question_was_seen_pick_nothing() {
 
 #[test]
 fn r03_digits_typed_ahead_are_written_and_pick_nothing() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.type_text("1 2 ");
     screen.receive_call("q", "ask_question", question_intent());
     screen.type_text("3 1122x n");
@@ -89,8 +81,7 @@ fn r03_digits_typed_ahead_are_written_and_pick_nothing() {
 
 #[test]
 fn r04_a_held_key_advances_one_question() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", three_questions());
     screen.advance_ms(600);
     for _ in 0..100 {
@@ -105,8 +96,7 @@ fn r04_a_held_key_advances_one_question() {
 fn r04_held_enter_ticks_one_option_and_sends_nothing() {
     let Intent::Ask(mut questions) = question_intent() else { panic!("it asks") };
     questions.list[0].is_multiple = true;
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", Intent::Ask(questions));
     screen.advance_ms(600);
     for _ in 0..100 {
@@ -237,8 +227,7 @@ fn choices_are_saved_soon_but_not_at_every_key() {
 
 #[test]
 fn a_saved_question_prompt_is_restored_with_its_session() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", three_questions());
     screen.advance_ms(600);
     screen.press_key("2");
@@ -283,8 +272,7 @@ fn the_wheel_scrolls_a_question_prompt_and_picks_nothing() {
     use crossterm::event::{MouseEvent, MouseEventKind};
     let Intent::Ask(mut questions) = question_intent() else { panic!("it asks") };
     questions.list[0].text = (0..60).map(|n| format!("line {n}\n")).collect();
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", Intent::Ask(questions));
     screen.advance_ms(600);
     assert!(!screen.screen_text().contains("line 59"));

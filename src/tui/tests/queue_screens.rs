@@ -5,8 +5,7 @@ use crate::tui::host::SessionRequest;
 
 /// A reply with `count` commands; the first waits for approval.
 fn screen_with_queue(count: usize) -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for n in 0..count {
         let arguments = format!(r#"{{"command":"echo {n}"}}"#);
         let call = ToolCall { id: format!("c{n}").as_str().into(), name: "bash_exec".into(), arguments };
@@ -232,8 +231,7 @@ fn help_shows_the_keys_of_the_list() {
 
 /// A command, a question and another command. The first waits for approval, and the list is open over its prompt.
 fn screen_with_question_in_queue() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for (id, name) in [("c0", "bash_exec"), ("q", "ask_question"), ("c2", "bash_exec")] {
         let arguments = format!(r#"{{"of":"{id}"}}"#);
         screen.receive_chunk(Chunk::Call(ToolCall { id: id.into(), name: name.into(), arguments }));

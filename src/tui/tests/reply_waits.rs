@@ -33,10 +33,6 @@ fn take_agent_effects(screen: &mut Screen) -> Vec<agent::Effect> {
     std::mem::take(&mut screen.effects).into_iter().flat_map(agent_effects).collect()
 }
 
-fn footer_text(screen: &mut Screen) -> String {
-    screen.screen_text().lines().last().unwrap_or_default().to_owned()
-}
-
 #[test]
 fn r49_a_countdown_shows_the_reason_and_the_keys() {
     let mut screen = screen_with_request(60, 15);
@@ -264,14 +260,14 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     screen.receive_chunk(Chunk::Text("a".repeat(80)));
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Text("a".repeat(160)));
-    let footer = footer_text(&mut screen);
+    let footer = screen.footer_text();
     assert!(footer.contains("replying · 1 s") && footer.contains("first token 0.8 s · ~60 tok/s"), "{footer}");
     screen.advance_ms(1000);
     screen.receive_chunk(Chunk::Usage(Usage { input: 14_000, cached: 0, output: 60 }));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     let footer_at = |width: u16, screen: &mut Screen| {
         screen.resize_screen(width, 24);
-        footer_text(screen).split_whitespace().collect::<Vec<_>>().join(" ")
+        screen.footer_text().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let expected = "ask mode · ctx 10% · 14.1k tok · $0.01 · first token 0.8 s · 60 tok/s · took 2.8 s ? help";
     assert_eq!(footer_at(100, &mut screen), expected);
@@ -281,10 +277,10 @@ fn the_footer_shows_reply_timing_and_drops_the_least_important() {
     );
     assert_eq!(footer_at(60, &mut screen), "ask mode · ctx 10% · 14.1k tok · $0.01 · 60 tok/s ? help");
     screen.advance_ms(60_000);
-    assert!(footer_text(&mut screen).contains("60 tok/s"), "the figures stay");
+    assert!(screen.footer_text().contains("60 tok/s"), "the figures stay");
     assert_eq!(screen.state.next_change(), None, "and nothing moves");
     screen.send_text("more");
-    assert!(!footer_text(&mut screen).contains("tok/s"));
+    assert!(!screen.footer_text().contains("tok/s"));
 }
 
 #[test]

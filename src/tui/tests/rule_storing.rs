@@ -4,8 +4,7 @@ use super::*;
 use crate::tui::host::{HostReply, HostRequest, RuleRequest};
 
 fn screen_with_approval() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     let Intent::Act(mut plan) = command_intent("cargo test") else { unreachable!() };
     let scope = GrantScope::Command { command: "cargo test".into(), folder: "/project".into(), network: false };
     plan.grant = Some(Grant::new("bash_exec", scope));

@@ -35,8 +35,7 @@ fn reopen_session(old_screen: &Screen) -> Screen {
 }
 
 fn screen_with_approval() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("make it"));
     screen.advance_ms(600);
     screen
@@ -102,8 +101,7 @@ fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
 
 #[test]
 fn a_queued_message_is_saved_at_once_and_restored() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.send_text("and quickly");
     assert_eq!(last_draft(&screen).queue, ["and quickly"]);
     let mut reopened = reopen_session(&screen);
@@ -121,8 +119,7 @@ fn a_queued_message_is_saved_at_once_and_restored() {
 
 #[test]
 fn a_sent_message_is_not_restored_as_a_draft() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.send_text("and quickly");
     let old_draft = last_draft(&screen);
     screen.receive_reply("first");
@@ -182,8 +179,7 @@ fn a_denial_message_in_the_queue_list_is_saved() {
 
 #[test]
 fn a_partial_answer_is_saved_within_half_a_second() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());
     screen.advance_ms(600);
     screen.press_key("4");

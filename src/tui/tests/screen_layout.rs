@@ -10,8 +10,7 @@ fn find_line(text: &str, needle: &str) -> String {
 
 #[test]
 fn picking_an_option_does_not_move_its_label() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "ask_question", question_intent());
     screen.advance_ms(2000);
     let unpicked = find_line(&screen.screen_text(), "virtual time");
@@ -23,8 +22,7 @@ fn picking_an_option_does_not_move_its_label() {
 
 #[test]
 fn an_open_question_is_shown_only_in_its_prompt() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "ask_question", question_intent());
     screen.advance_ms(2000);
     assert!(!screen.screen_text().contains("ask_question"), "{}", screen.screen_text());
@@ -79,8 +77,7 @@ fn reasoning_is_separate_and_shows_its_time_only_if_long() {
 
 #[test]
 fn reasoning_after_calls_is_grouped_with_them_live_and_later() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "read_file", read_intent("src/a.rs"));
     screen.finish_call("a", Outcome::Done("text".into()));
     screen.receive_chunk(Chunk::Reasoning("hm".into()));
@@ -129,8 +126,7 @@ fn a_small_screen_has_no_blank_rows() {
 #[test]
 fn a_denied_call_shows_the_users_message() {
     for (message, expected) in [("", " denied by you"), ("not now", " denied by you: not now")] {
-        let mut screen = Screen::new();
-        screen.send_text("go");
+        let mut screen = Screen::with_turn();
         screen.receive_call("a", "bash_exec", command_intent("rm -r build"));
         screen.advance_ms(2000);
         screen.press_key(if message.is_empty() { "n" } else { "m" });
@@ -144,8 +140,7 @@ fn a_denied_call_shows_the_users_message() {
 
 #[test]
 fn an_incomplete_reply_shows_the_reason_once() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("Half a".into()));
     let turn = screen.state.agent.current_turn().expect("a turn runs");
     screen.handle_event(Event::Agent(agent::Event::RequestFailed {

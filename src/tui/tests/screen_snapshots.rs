@@ -146,8 +146,7 @@ fn a_dry_run_is_marked_on_every_screen() {
 
 #[test]
 fn a_failure_shows_the_partial_reply() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_chunk(Chunk::Text("Half a".into()));
     let turn = screen.state.agent.current_turn().expect("a turn runs");
     screen.handle_event(Event::Agent(agent::Event::RequestFailed {
@@ -207,8 +206,7 @@ fn a_search_shows_its_match() {
 
 #[test]
 fn a_selected_call_opens_in_place() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "read_file", read_intent("src/a.rs"));
     screen.finish_call("a", Outcome::Done("the whole\nof it".into()));
     screen.receive_reply("Done.");

@@ -276,8 +276,7 @@ fn r68_files_changed_while_the_prompt_is_open_are_asked_about_again() {
 
 #[test]
 fn the_trust_prompt_precedes_an_approval_which_must_be_seen_again() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("cargo test"));
     screen.advance_ms(2_000);
     receive_project_files(&mut screen, changed_files("Use tabs.", TrustState::Unknown), InspectionReason::UserRequest);
@@ -299,8 +298,7 @@ fn the_trust_prompt_precedes_an_approval_which_must_be_seen_again() {
 
 #[test]
 fn a_waiting_question_keeps_its_choices_below_the_trust_prompt() {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "ask_question", question_intent());
     screen.advance_ms(600);
     screen.press_key("down");

@@ -4,8 +4,7 @@ use super::*;
 
 /// Calls of which only the first has been planned.
 fn screen_with_unplanned_calls(calls: &[(&str, &str)]) -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     for (n, (name, arguments)) in calls.iter().enumerate() {
         let call =
             ToolCall { id: format!("c{n}").as_str().into(), name: (*name).into(), arguments: (*arguments).into() };

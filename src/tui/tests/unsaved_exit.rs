@@ -11,8 +11,7 @@ fn unsaved_event(entries: usize) -> Event {
 
 /// A session whose message and reply are not saved.
 fn unsaved_screen() -> Screen {
-    let mut screen = Screen::new();
-    screen.send_text("go");
+    let mut screen = Screen::with_turn();
     screen.receive_reply("Good.");
     let entries = screen.state.agent.session.entries().len();
     screen.handle_event(unsaved_event(entries));
