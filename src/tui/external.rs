@@ -20,7 +20,7 @@ pub fn clipboard_bytes(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the bytes of a desktop notification, for terminals that support it, and the bell.
+/// Returns the bytes of the bell and of a desktop notification, which some terminals show.
 pub fn notification_bytes(text: &str) -> Vec<u8> {
     let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     format!("\x1b]9;{text}\x1b\\\x07").into_bytes()
@@ -119,7 +119,7 @@ pub fn open_web(address: &str) -> io::Result<()> {
     spawn_opener(OsStr::new(address))
 }
 
-/// Returns whether the opener may receive this text: it would also accept files, programs and options.
+/// Returns whether the opener may receive this text. The opener itself would also accept files, programs and options.
 fn is_web_address(address: &str) -> bool {
     (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
 }

@@ -53,7 +53,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         Focus::Transcript => vec![Scope::Transcript],
         Focus::Prompt => prompt_scope(state).into_iter().collect(),
         Focus::Composer if state.input.completion.is_open() => vec![Scope::List, Scope::Composer],
-        // A prompt that does not accept answers yet will do so soon: key help lists its keys already.
+        // Key help lists the keys of a prompt even before the prompt accepts answers.
         Focus::Composer => prompt_scope(state).into_iter().chain([Scope::Composer]).collect(),
     };
     if state.is_typing_in_prompt() {

@@ -14,9 +14,9 @@ pub struct Rehearsal {
 /// Reason of an inspection of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InspectionReason {
-    /// A session started in it.
+    /// A session started in the project.
     SessionStarted,
-    /// The user asked for it.
+    /// The user asked for the inspection.
     UserRequest,
     /// The files changed after the user trusted them.
     FilesChanged,

@@ -1,4 +1,4 @@
-//! The session shown, apart from its entries, which are the agent's; and trust in its project.
+//! State of the session shown, without its entries, which belong to the agent's state; and trust in its project.
 
 use super::host::{Connection, InspectionReason};
 use super::session_saving::Saving;
@@ -7,7 +7,7 @@ use crate::config::ProjectFiles;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The session shown, apart from its entries, which are the agent's.
+/// State of the session shown, without its entries, which belong to the agent's state.
 pub struct OpenSession {
     /// Id of the session.
     pub id: SessionId,
@@ -15,7 +15,7 @@ pub struct OpenSession {
     pub connection: Connection,
     /// Save state of the session.
     pub saving: Saving,
-    /// Formatted times of the session's entries that were requested so far.
+    /// Formatted time of each entry on disk, as of the last request; empty before the first.
     pub entry_times: Vec<String>,
     /// Trust in the project.
     pub trust: ProjectTrust,
@@ -28,7 +28,7 @@ impl OpenSession {
     }
 }
 
-/// State of the trust prompt and its results.
+/// Trust in the project: what the trust prompt asks, and what the user refused.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProjectTrust {
     /// Files the trust prompt asks about; `None` without a prompt.

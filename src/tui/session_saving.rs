@@ -64,7 +64,8 @@ impl Saving {
     }
 }
 
-/// Returns the files the session can be written to instead: one in each of the given folders.
+/// Returns the files the session can be written to instead: one each in the home directory, in the project and in
+/// `/tmp`.
 pub fn alternative_files(session: &SessionId, home: Option<&Path>, project: &Path) -> Vec<PathBuf> {
     let folders = home.into_iter().chain([project, Path::new("/tmp")]);
     let mut files: Vec<PathBuf> = folders.map(|folder| folder.join(format!("aye-{}.jsonl", session.0))).collect();

@@ -14,7 +14,7 @@ use std::panic::PanicHookInfo;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// True while the terminal is taken over. Static, because a panic in any thread needs it.
+/// True while the terminal is taken over. Static, because a panic in any thread restores the terminal.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 /// Serializes changes of the terminal's modes.
 static MODES_LOCK: Mutex<()> = Mutex::new(());
@@ -123,7 +123,7 @@ fn restore_terminal() {
     let _ = disable_raw_mode();
 }
 
-/// Leaves raw mode and ends the program at once, for a terminal that accepts no output: nothing is written to it. Does
+/// Leaves raw mode and ends the program at once without writing anything, for a terminal that accepts no output. Does
 /// nothing while another program has the terminal.
 pub fn exit_now(code: i32) {
     if IS_TAKEN.load(Ordering::SeqCst) {

@@ -1,12 +1,12 @@
-//! Features of the terminal that only the environment tells, given as a function from name to value.
+//! Features of the terminal that only environment variables show. `variable` returns the value of a variable.
 
 /// Returns whether the terminal is known to lack box-drawing characters: it is not UTF-8, or it is the Linux console.
 /// Without a locale UTF-8 is assumed.
 pub fn needs_ascii(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     let set_value = |name: &&str| variable(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set_value).map(|locale| locale.to_ascii_lowercase());
-    let utf = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
-    !utf || variable("TERM").is_some_and(|term| term == "linux")
+    let is_utf8 = locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"));
+    !is_utf8 || variable("TERM").is_some_and(|term| term == "linux")
 }
 
 /// Returns whether the terminal is known to reorder right-to-left text by itself.

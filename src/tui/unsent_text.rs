@@ -110,13 +110,15 @@ impl State {
     /// change is saved at once.
     fn is_saved_text_stale(&self) -> bool {
         let UnsentText { draft, queue, questions, approval, entries: _ } = &self.input.draft_saving.saved;
+        let trust = &self.session.trust;
+        let has_new_queue = *queue != self.agent.queued_messages;
         // A message from the command line waits until the trust prompt is answered.
-        let waits_for_trust =
-            self.session.trust.pending.is_some() && !self.session.trust.first_message.trim().is_empty();
-        *queue != self.agent.queued_messages
-            || draft.is_empty() && waits_for_trust
-            || !draft.is_empty() && self.input.composer.is_empty() && self.session.trust.first_message.is_empty()
-            || !questions.is_empty() && self.prompts.parked.is_empty() && !self.is_draft_in_prompt()
-            || !approval.is_empty() && !self.is_typing_in_prompt()
+        let has_new_first_message =
+            draft.is_empty() && trust.pending.is_some() && !trust.first_message.trim().is_empty();
+        let was_draft_sent = !draft.is_empty() && self.input.composer.is_empty() && trust.first_message.is_empty();
+        let was_question_answered =
+            !questions.is_empty() && self.prompts.parked.is_empty() && !self.is_draft_in_prompt();
+        let was_approval_answered = !approval.is_empty() && !self.is_typing_in_prompt();
+        has_new_queue || has_new_first_message || was_draft_sent || was_question_answered || was_approval_answered
     }
 }

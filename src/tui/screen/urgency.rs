@@ -28,8 +28,9 @@ impl Urgency {
             Event::Tick(_)
             | Event::Agent(agent::Event::ReplySaveDue { .. } | agent::Event::OutputSaveDue { .. })
             | Event::Host(HostReply::UnsentSaved(None)) => Urgency::NotNeeded,
-            Event::Host(HostReply::LinkStatuses(_)) => Urgency::Soon,
-            Event::Agent(agent::Event::CallProgressed { .. }) => Urgency::Soon,
+            Event::Host(HostReply::LinkStatuses(_)) | Event::Agent(agent::Event::CallProgressed { .. }) => {
+                Urgency::Soon
+            }
             Event::Agent(agent::Event::ReplyChunk { chunk, .. }) => match chunk {
                 Chunk::Text(_)
                 | Chunk::Reasoning(_)
