@@ -233,10 +233,12 @@ async fn r30_shared_memory_counts_towards_the_limit() {
     let shell = OverlayShell::new(Arc::new(Shell::new(program())), rehearsal).with_memory(60 << 20);
     let memfd = "import os, time\nfd = os.memfd_create('x')\nfor _ in range(200): os.write(fd, bytes(1 << 20))\ntime.sleep(600)";
     let mapped = "import mmap, time\nm = mmap.mmap(-1, 200 << 20)\nm.write(bytes(100 << 20))\ntime.sleep(600)";
+    // Detached, it belongs to no process and stays allocated.
+    let system_v = "import ctypes, time\nc = ctypes.CDLL(None)\nc.shmat.restype = ctypes.c_void_p\nsize = 100 << 20\naddress = c.shmat(c.shmget(0, size, 0o1600), None, 0)\nctypes.memset(address, 1, size)\nassert c.shmdt(ctypes.c_void_p(address)) == 0\ntime.sleep(600)";
     let has_python = command_succeeds("python3", &["--version"]);
     let mut commands = vec!["head -c 150M /dev/zero > /dev/shm/x; sleep 600".to_owned()];
     match has_python {
-        true => commands.extend([memfd, mapped].map(|program| format!("python3 -c \"{program}\""))),
+        true => commands.extend([memfd, mapped, system_v].map(|program| format!("python3 -c \"{program}\""))),
         false => report_skipped("python3 is missing"),
     }
     for command in commands {
