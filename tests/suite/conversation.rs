@@ -2,7 +2,9 @@
 
 use crate::support::program::{Program, Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
-use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::stored_files::read_entries;
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use aye::chat::Entry;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -30,6 +32,33 @@ async fn with_program(
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn results_are_sent_in_the_order_of_the_calls_although_the_second_finished_first() {
+    let calls = [("search_text", json!({ "pattern": "needle$" })), ("read_file", json!({ "path": "a.txt" }))];
+    // On a busy machine only a longer search ends after the read.
+    for lines in [600_000, 2_400_000, 9_600_000] {
+        let service = Service::start([calls_answer_after(Duration::ZERO, &calls), text_answer("Done.")]).await;
+        let setup = Setup::new(&["-p", "--base-url", &service.base_url, "--model", "scripted-7b", "go"])
+            .with_file("a.txt", "one\n")
+            .with_file("large.txt", &"hay needle hay\n".repeat(lines));
+        let root = setup.root.clone();
+        let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
+        assert_eq!((out.as_str(), code), ("Done.\n", 0), "{err}");
+        let request = service.received().pop().unwrap();
+        let results = request.body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool");
+        let sent: Vec<String> = results.map(|result| result["tool_call_id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(sent, ["c0", "c1"]);
+        let finished = read_entries(root.path()).into_iter().filter_map(|entry| match entry {
+            Entry::Settled { call, .. } => Some(call.to_string()),
+            _ => None,
+        });
+        if finished.eq(["c1", "c0"]) {
+            return;
+        }
+    }
+    panic!("the search never took longer than the read");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
