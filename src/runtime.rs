@@ -6,6 +6,8 @@ mod effect_context;
 mod images;
 mod journal_events;
 mod model_reviewer;
+#[cfg(test)]
+mod null_log;
 mod precondition_check;
 mod reply_stream;
 mod review;

@@ -175,7 +175,7 @@ mod tests {
             tools,
             project,
             None,
-            Box::new(NoLog),
+            Box::new(crate::runtime::null_log::NullLog),
         );
         let context = runtime.context.clone();
         let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: String::new() };
@@ -204,22 +204,6 @@ mod tests {
         }
         assert_eq!(unsaved, 0);
         assert!((3..=5).contains(&saves), "about once a second: {saves}");
-    }
-
-    struct NoLog;
-
-    impl crate::store::Log for NoLog {
-        fn append(&mut self, _: &crate::chat::Entry) -> std::io::Result<()> {
-            Ok(())
-        }
-
-        fn append_reply_piece(&mut self, _: &crate::chat::PartialReply) -> std::io::Result<()> {
-            Ok(())
-        }
-
-        fn append_output_piece(&mut self, _: &crate::chat::PartialOutput) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 
     #[tokio::test(start_paused = true)]

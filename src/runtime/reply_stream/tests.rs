@@ -5,6 +5,7 @@ use crate::chat::{Chunk, FinishReason, Request, TurnId};
 use crate::llm::{Error, Llm, ReplyStream};
 use crate::project::disk::Disk;
 use crate::runtime::Runtime;
+use crate::runtime::null_log::NullLog;
 use crate::tools::Toolbox;
 use futures::stream::{self, StreamExt};
 use std::sync::Arc;
@@ -24,22 +25,6 @@ impl Llm for TimedParts {
             piece
         };
         stream::iter(self.0.clone()).then(send_after_pause).boxed()
-    }
-}
-
-struct NullLog;
-
-impl crate::store::Log for NullLog {
-    fn append(&mut self, _: &crate::chat::Entry) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn append_reply_piece(&mut self, _: &crate::chat::PartialReply) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn append_output_piece(&mut self, _: &crate::chat::PartialOutput) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

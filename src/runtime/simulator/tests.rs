@@ -2,31 +2,16 @@
 
 use super::*;
 use crate::chat::SimulationLedger;
-use crate::chat::{Access, Entry, Intent, Message, Outcome, PartialReply, Preconditions, Preview, ResultOrigin, Work};
+use crate::chat::{Access, Entry, Intent, Message, Outcome, Preconditions, Preview, ResultOrigin, Work};
 use crate::llm::scripted::{Reply, Scripted, calls, says};
 use crate::project::Reader;
 use crate::runtime::Runtime;
 use crate::runtime::SimulatorSettings;
-use crate::store::Log;
+use crate::runtime::null_log::NullLog;
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::{LiveContext, RehearsalContext, RehearsalOutcome, Toolbox};
 use async_trait::async_trait;
 use std::time::Duration;
-
-/// A log that stores nothing.
-struct NullLog;
-
-impl Log for NullLog {
-    fn append(&mut self, _: &Entry) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn append_reply_piece(&mut self, _: &PartialReply) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn append_output_piece(&mut self, _: &crate::chat::PartialOutput) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A tool that sends mail.
 struct Mail {
