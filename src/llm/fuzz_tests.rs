@@ -3,8 +3,7 @@
 use super::Error;
 use super::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use super::events::{Decoder, Event};
-use super::reasoning_tags::ReasoningSplitter;
-use super::responses;
+use super::{reasoning_tags, responses};
 use crate::chat::Chunk;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -169,23 +168,11 @@ fn tagged_text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Splits text that arrives in chunks of `size` characters into reasoning and reply text.
+/// Splits text that arrives in pieces of `size` characters into reasoning and reply text.
 fn split_reasoning(text: &str, size: usize) -> (String, String) {
     let characters: Vec<char> = text.chars().collect();
-    let mut splitter = ReasoningSplitter::default();
-    let mut chunks: Vec<Chunk> =
-        characters.chunks(size).flat_map(|piece| splitter.split_text(&piece.iter().collect::<String>())).collect();
-    chunks.extend(splitter.finish());
-    let (mut reasoning, mut reply) = (String::new(), String::new());
-    for chunk in chunks {
-        match chunk {
-            Chunk::Reasoning(text) => reasoning.push_str(&text),
-            Chunk::Text(text) => reply.push_str(&text),
-            Chunk::WasReasoning => reasoning.push_str(&std::mem::take(&mut reply)),
-            other => panic!("{other:?}"),
-        }
-    }
-    (reasoning, reply)
+    let pieces: Vec<String> = characters.chunks(size).map(|piece| piece.iter().collect()).collect();
+    reasoning_tags::tests::split_reasoning(&pieces.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 proptest! {

@@ -266,10 +266,11 @@ fn partial_tag_length(text: &str, closing_tag: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn split_reasoning(pieces: &[&str]) -> (String, String) {
+    /// Splits text that arrives in these pieces into reasoning and reply text.
+    pub fn split_reasoning(pieces: &[&str]) -> (String, String) {
         let mut splitter = ReasoningSplitter::default();
         let mut chunks: Vec<Chunk> = pieces.iter().flat_map(|piece| splitter.split_text(piece)).collect();
         chunks.extend(splitter.finish());
