@@ -202,13 +202,17 @@ async fn r22_background_processes_end_with_the_command() {
 async fn r22_dropping_the_command_ends_all_its_processes() {
     let (mark, folder) = (make_mark("drop"), Folder::new());
     let ready = folder.path().join("ready");
-    let command = make_stragglers(&mark, &ready, "wait");
+    drop_when_ready(make_stragglers(&mark, &ready, "wait"), &mark, &ready).await;
+    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
+}
+
+/// Starts the command, and drops it once it has created the file `ready` and all its processes run.
+async fn drop_when_ready(command: String, mark: &str, ready: &Path) {
     let task =
         tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
-    wait_for_file(&ready).await;
-    wait_for_marked(&mark).await;
+    wait_for_file(ready).await;
+    wait_for_marked(mark).await;
     task.abort();
-    wait_until_none_marked(&mark, Duration::from_secs(3)).await;
 }
 
 /// Starts a parent that only holds the lifeline, so that nothing but its death can close it.
@@ -263,12 +267,7 @@ async fn r22_dropping_a_command_that_stops_its_guard_ends_all_its_processes() {
         let (mark, folder) = (make_mark(name), Folder::new());
         let ready = folder.path().join("ready");
         let then = format!("READY={}; {stop}", ready.display());
-        let command = make_stragglers(&mark, &folder.path().join("started"), &then);
-        let task =
-            tokio::spawn(async move { Shell::new(AYE.into()).run_command(&make_line(&command, 100), &|_| {}).await });
-        wait_for_file(&ready).await;
-        wait_for_marked(&mark).await;
-        task.abort();
+        drop_when_ready(make_stragglers(&mark, &folder.path().join("started"), &then), &mark, &ready).await;
         wait_until_none_marked(&mark, Duration::from_secs(10)).await;
     }
 }
