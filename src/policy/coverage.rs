@@ -132,19 +132,33 @@ pub(super) fn contains_words(words: &[String], subject: &Subject<'_>) -> bool {
         }
 }
 
-/// Returns whether the texts begin with these words. Options with one value each may be between them.
+/// Returns whether the texts begin with these words. Options with one value each may be between them, and a value may
+/// equal the next word.
 fn matches_with_options(words: &[String], texts: &[&str]) -> bool {
-    let is_option = |text: &str| text.starts_with(['-', '+']);
-    let mut remaining = texts;
-    words.iter().all(|word| {
-        let position = remaining.iter().position(|text| text == word);
-        let Some(position) = position else { return false };
-        let skipped = &remaining[..position];
-        remaining = &remaining[position + 1..];
-        skipped.iter().enumerate().all(|(index, text)| {
-            is_option(text) || index.checked_sub(1).is_some_and(|previous| is_option(skipped[previous]))
-        })
-    })
+    let is_option = |index: usize| texts[index].starts_with(['-', '+']);
+    // Positions at which the next word may be looked for.
+    let mut starts = vec![0];
+    for word in words {
+        let mut next_starts = Vec::new();
+        // End of the texts that were searched. A start before it would find nothing more.
+        let mut searched_end = 0;
+        for start in starts {
+            if start < searched_end {
+                continue;
+            }
+            for index in start..texts.len() {
+                searched_end = index + 1;
+                if texts[index] == word {
+                    next_starts.push(index + 1);
+                }
+                if !is_option(index) && (index == start || !is_option(index - 1)) {
+                    break;
+                }
+            }
+        }
+        starts = next_starts;
+    }
+    !starts.is_empty()
 }
 
 /// Returns whether the call reads, changes or names a file that matches the pattern.

@@ -148,6 +148,7 @@ fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
 fn r12_deny_rules_apply_at_any_command_length() {
     let deny = rules_from(vec![
         rule(RuleEffect::Deny, prefix_target("git push")),
+        rule(RuleEffect::Deny, prefix_target("git remote add")),
         rule(RuleEffect::Deny, RuleTarget::Path("secrets/**".into())),
         rule(RuleEffect::Deny, RuleTarget::Host("*.evil.example".into())),
         rule(RuleEffect::Allow, prefix_target("git")),
@@ -158,6 +159,8 @@ fn r12_deny_rules_apply_at_any_command_length() {
         "git push".to_owned(),
         "git push --force origin main".to_owned(),
         "git -C . push".to_owned(),
+        "git -C remote remote add o x".to_owned(),
+        "git -C remote remote -v -m add add o x".to_owned(),
         "'git' \"push\"".to_owned(),
         "g\\it pu''sh".to_owned(),
         "/usr/bin/git push".to_owned(),
@@ -185,9 +188,15 @@ fn r12_deny_rules_apply_at_any_command_length() {
     ] {
         assert_eq!(judge(&deny, &command_plan(&command)), "refuse", "{}", &command[..command.len().min(80)]);
     }
-    for command in
-        ["git log", "git stash push", "git commit -m x push", "echo push", "cat secret", "curl https://good.example"]
-    {
+    for command in [
+        "git log",
+        "git stash push",
+        "git commit -m x push",
+        "git -C remote a remote add",
+        "echo push",
+        "cat secret",
+        "curl https://good.example",
+    ] {
         assert_ne!(judge(&deny, &command_plan(command)), "refuse", "{command}");
     }
     for access in [Access::Read(vec!["a".into(), "secrets/b".into()]), Access::Write("secrets/x".into())] {
