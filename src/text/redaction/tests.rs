@@ -69,6 +69,8 @@ fn r57_keeps_the_text_around_a_secret() {
         ("Server=d;Password=hunter2;Database=x", "Server=d;Password=[redacted];Database=x"),
         ("postgres://ada:s3cr3t@db:5432/x", "postgres://ada:[redacted]@db:5432/x"),
         ("https://ada:p@ss@host/", "https://ada:[redacted]@host/"),
+        ("https://0f9e8d7c6b5a49382716:x-oauth-basic@host/", "https://[redacted]@host/"),
+        ("https://0f9e8d7c6b5a49382716:@host/", "https://[redacted]@host/"),
         ("curl -H 'Authorization: Bearer abc123def456' x", "curl -H 'Authorization: Bearer [redacted]' x"),
         ("Cookie: a=b; c=d\r\nHost: x", "Cookie: [redacted]\r\nHost: x"),
         ("<password>hunter2</password>", "<password>[redacted]</password>"),

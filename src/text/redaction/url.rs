@@ -9,10 +9,11 @@ const SIGNATURES: &[&str] =
     &["sig", "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature"];
 /// Minimum length of a value whose name is ambiguous.
 const MIN_VALUE_BYTES: usize = 8;
-/// Minimum length of a user name without a password that counts as a token.
+/// Minimum length of a user name that counts as a token.
 const MIN_TOKEN_BYTES: usize = 20;
 
-/// Finds the password before the host of a URL, or a user name that is a token. `position` is the colon of `://`.
+/// Finds the password before the host of a URL; or, if the user name is long enough for a token, both.
+/// `position` is the colon of `://`.
 pub(super) fn find_user_secret(text: &str, position: usize) -> Option<Range<usize>> {
     let rest = &text[position..];
     let mut user_start = 1;
@@ -25,12 +26,13 @@ pub(super) fn find_user_secret(text: &str, position: usize) -> Option<Range<usiz
     let address = &rest[user_start..];
     let length = prefix_length(address, |byte| !byte.is_ascii_whitespace() && !b"/\"'`<>\\?#".contains(&byte));
     let (user, _) = address[..length].rsplit_once('@')?;
-    let (start, secret) = match user.split_once(':') {
-        Some((name, password)) => (user_start + name.len() + 1, password),
-        None => (user_start, user),
-    };
-    let min_length = if start > user_start { 1 } else { MIN_TOKEN_BYTES };
-    (secret.len() >= min_length && !is_placeholder(secret)).then(|| position + start..position + start + secret.len())
+    let (name, password) = user.split_once(':').unwrap_or((user, ""));
+    let start = position + user_start;
+    let end = start + user.len();
+    if name.len() >= MIN_TOKEN_BYTES && !is_placeholder(name) {
+        return Some(start..end);
+    }
+    (!password.is_empty() && !is_placeholder(password)).then(|| end - password.len()..end)
 }
 
 /// Finds the secret value of the parameter that begins with the separator at this offset.
