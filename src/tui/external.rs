@@ -99,7 +99,8 @@ pub fn run_in_foreground(command: &[OsString], folder: &Path) -> io::Result<()> 
     }
 }
 
-/// Opens a text in the user's editor and returns the edited text. Only the user can read the temporary file.
+/// Opens a text in the user's editor and returns the edited text, without the final newline that editors add. Only the
+/// user can read the temporary file.
 pub fn edit_text(editor: &[String], text: &str, folder: &Path) -> io::Result<String> {
     let mut file = tempfile::Builder::new().prefix("aye-").suffix(".md").tempfile()?;
     file.write_all(text.as_bytes())?;
@@ -108,7 +109,8 @@ pub fn edit_text(editor: &[String], text: &str, folder: &Path) -> io::Result<Str
     command.push(file.path().into());
     run_in_foreground(&command, folder)?;
     let edited = std::fs::read_to_string(file.path())?;
-    Ok(edited.strip_suffix('\n').map(str::to_owned).unwrap_or(edited))
+    let added_newline = edited.strip_suffix('\n').filter(|_| !text.ends_with('\n'));
+    Ok(added_newline.map(str::to_owned).unwrap_or(edited))
 }
 
 /// Opens a web address with the system's opener, without waiting for it.
@@ -149,6 +151,15 @@ fn spawn_opener(target: &OsStr) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn removes_only_a_final_newline_that_the_editor_added() {
+        let edit = |editor: &str, text: &str| edit_text(&split_command(editor), text, Path::new(".")).unwrap();
+        assert_eq!(edit("true", "one\n"), "one\n");
+        assert_eq!(edit("sh -c 'echo two >> $0'", "one "), "one two");
+        assert_eq!(edit("sh -c 'echo two >> $0'", "one\n"), "one\ntwo\n");
+        assert_eq!(edit("true", ""), "");
+    }
 
     #[track_caller]
     fn assert_editor_command(editor: &str, expected: &str) {
