@@ -13,12 +13,16 @@ pub struct Chord {
     modifiers: KeyModifiers,
 }
 
-/// Modifiers that distinguish chords. Lock keys and keyboard types do not.
-const MODIFIERS: KeyModifiers = KeyModifiers::CONTROL.union(KeyModifiers::ALT).union(KeyModifiers::SHIFT);
-
-/// Prefixes of modifiers, in the order in which they are written.
-const PREFIXES: [(&str, KeyModifiers); 3] =
-    [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
+/// Prefixes of modifiers, in the order in which they are written. All but shift make a chord another than the character
+/// alone: `super-y` is not `y`. Few terminals report the last three.
+const PREFIXES: [(&str, KeyModifiers); 6] = [
+    ("ctrl-", KeyModifiers::CONTROL),
+    ("alt-", KeyModifiers::ALT),
+    ("shift-", KeyModifiers::SHIFT),
+    ("super-", KeyModifiers::SUPER),
+    ("hyper-", KeyModifiers::HYPER),
+    ("meta-", KeyModifiers::META),
+];
 
 /// Names of keys that are not characters.
 const KEY_NAMES: &[(&str, KeyCode)] = &[
@@ -42,21 +46,21 @@ const KEY_NAMES: &[(&str, KeyCode)] = &[
 
 impl Chord {
     fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
-        let mut relevant = modifiers & MODIFIERS;
+        let mut modifiers = modifiers;
         let code = match code {
             KeyCode::BackTab => {
-                relevant |= KeyModifiers::SHIFT;
+                modifiers |= KeyModifiers::SHIFT;
                 KeyCode::Tab
             }
-            KeyCode::Char(character) => KeyCode::Char(Self::normalize_character(character, &mut relevant)),
+            KeyCode::Char(character) => KeyCode::Char(Self::normalize_character(character, &mut modifiers)),
             other => other,
         };
-        Self { code, modifiers: relevant }
+        Self { code, modifiers }
     }
 
-    /// Returns the character with shift applied; with ctrl or alt it is lowercase and shift stays a modifier.
+    /// Returns the character with shift applied; with another modifier it is lowercase and shift stays a modifier.
     fn normalize_character(character: char, modifiers: &mut KeyModifiers) -> char {
-        let has_command_modifier = modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let has_command_modifier = !modifiers.difference(KeyModifiers::SHIFT).is_empty();
         if modifiers.contains(KeyModifiers::CONTROL) && matches!(character, '7' | '/' | '_') {
             modifiers.remove(KeyModifiers::SHIFT);
             return '_';
@@ -72,7 +76,7 @@ impl Chord {
         if is_shifted { character.to_uppercase().next().unwrap_or(character) } else { character }
     }
 
-    /// Returns the character this chord types, if it is a character without ctrl or alt.
+    /// Returns the character this chord types, if it is a character without modifiers.
     pub fn typed_character(self) -> Option<char> {
         match self.code {
             KeyCode::Char(character) if self.modifiers.is_empty() => Some(character),
@@ -109,7 +113,7 @@ impl fmt::Display for Chord {
 /// Error of parsing a chord, as one sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "“{0}” is not a key. Use a character, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus; optionally with ctrl-, alt- or shift- before it"
+    "“{0}” is not a key. Use a character, f1 to f12, or one of enter, esc, tab, backspace, delete, insert, up, down, left, right, home, end, page-up, page-down, space, minus; optionally with ctrl-, alt-, shift-, super-, hyper- or meta- before it"
 )]
 pub struct ParseChordError(String);
 
@@ -169,7 +173,8 @@ mod tests {
         assert_chord(KeyCode::Char('/'), CONTROL, "ctrl-_");
         assert_chord(KeyCode::Char('_'), CONTROL | SHIFT, "ctrl-_");
         assert_chord(KeyCode::Char('O'), CONTROL, "ctrl-shift-o");
-        assert_chord(KeyCode::Char('y'), KeyModifiers::SUPER, "y");
+        assert_chord(KeyCode::Char('y'), KeyModifiers::SUPER, "super-y");
+        assert_chord(KeyCode::Char('Y'), KeyModifiers::META, "shift-meta-y");
     }
 
     #[test]
@@ -183,11 +188,11 @@ mod tests {
 
     #[test]
     fn printed_chord_parses_to_itself() {
-        for text in ["ctrl-o", "alt-s", "f1", "?", "y", "Y", "ctrl-up", "alt-minus", "space", "ctrl-alt-x"] {
+        for text in ["ctrl-o", "alt-s", "f1", "?", "y", "Y", "ctrl-up", "alt-minus", "space", "ctrl-alt-x", "super-y"] {
             assert_eq!(text.parse::<Chord>().map(|chord| chord.to_string()).as_deref(), Ok(text));
         }
         assert_eq!("Ctrl-O".parse::<Chord>(), "ctrl-shift-o".parse());
-        for invalid in ["", "ctrl-", "f13", "hyper-x", "enterr", "\n"] {
+        for invalid in ["", "ctrl-", "f13", "command-x", "enterr", "\n"] {
             assert!(invalid.parse::<Chord>().is_err(), "{invalid:?}");
         }
     }
