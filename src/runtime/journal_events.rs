@@ -122,7 +122,9 @@ impl ReplyNotes {
                 ));
             }
             Some(Ok(chunk)) => {
-                self.first_part_after.get_or_insert(elapsed);
+                if !matches!(chunk, Chunk::ModelChosen { .. } | Chunk::Silent { .. }) {
+                    self.first_part_after.get_or_insert(elapsed);
+                }
                 match chunk {
                     Chunk::Text(text) | Chunk::Reasoning(text) => self.bytes += text.len(),
                     Chunk::Call(_) => self.calls += 1,
