@@ -75,18 +75,18 @@ impl NewSecretCheck {
 impl CheckState {
     fn run_check(self) -> Option<Error> {
         let new_secret = self.masked.find_new_secret(&self.shell, &self.folder);
-        let is_dropped = !is_inside(&self.folder, self.rehearsal.overlay_folder());
-        if new_secret.is_some() {
-            match is_dropped {
-                true => self.rehearsal.discard_pending(),
+        let error = new_secret.map(|path| {
+            let is_in_pending = !is_inside(&self.folder, self.rehearsal.overlay_folder());
+            let is_dropped = is_in_pending && self.rehearsal.discard_pending().is_ok();
+            if !is_dropped {
                 // New files of the overlay no longer count as written by the model. If that cannot be recorded, the
                 // returned error is sufficient.
-                false => drop(self.rehearsal.record_live_view()),
+                let _ = self.rehearsal.record_live_view();
             }
-        }
+            Error::NewSensitiveFile { path: path.strip_prefix(&self.folder).unwrap_or(&path).to_owned(), is_dropped }
+        });
         self.rehearsal.set_merge_blocked(false);
-        let path = new_secret.map(|path| path.strip_prefix(&self.folder).unwrap_or(&path).to_owned());
-        path.map(|path| Error::NewSensitiveFile { path, is_dropped })
+        error
     }
 }
 

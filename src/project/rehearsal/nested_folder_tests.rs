@@ -180,3 +180,23 @@ fn r30_changes_of_a_command_are_exactly_the_created_deleted_and_modified_paths()
     let many = |changes: &Path| (0..200).for_each(|n| fs::write(changes.join(format!("m{n:03}")), "").unwrap());
     assert_eq!(changes_of(&many).len(), crate::chat::MAX_CHANGED_PATHS);
 }
+
+#[test]
+fn discarded_changes_are_dropped_or_still_complete() {
+    let temporary = tempfile::tempdir().unwrap();
+    let rehearsal = open_rehearsal(&temporary);
+    rehearsal.prepare_overlay().unwrap();
+    create_pending(rehearsal.root(), &rehearsal.overlay_folder).unwrap();
+    let pending = rehearsal.overlay_folder.join(PENDING_FOLDER);
+    create_nested(&pending, 0o755);
+    // A file at this place stands for a disk on which the changes cannot be removed.
+    let obstacle = rehearsal.overlay_folder.join("discarded");
+    fs::write(&obstacle, "").unwrap();
+    assert!(rehearsal.discard_pending().is_err());
+    assert!(pending.join("d/d/f").exists());
+    fs::remove_file(&obstacle).unwrap();
+    rehearsal.discard_pending().unwrap();
+    rehearsal.prepare_overlay().unwrap();
+    assert!(!pending.exists() && !obstacle.exists());
+    assert!(!rehearsal.collect_overlay_paths().unwrap().contains(Path::new("d")));
+}

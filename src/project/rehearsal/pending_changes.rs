@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 pub const PENDING_FOLDER: &str = "pending";
 /// Name of that folder once merging has begun.
 pub(super) const MERGING_FOLDER: &str = "merging";
+/// Name of that folder while it is removed without being merged.
+const DISCARDED_FOLDER: &str = "discarded";
 /// Time limit for taking the lock after a command. A process that does not end in time may hold it longer.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 /// Time limit for waiting until the changes of the last command have been checked.
@@ -89,10 +91,17 @@ impl Rehearsal {
     }
 
     /// Removes the unmerged changes of the last command. Waits until the command has ended.
-    pub fn discard_pending(&self) {
-        if let Ok(_lock) = lock::lock_existing(&self.overlay_folder) {
-            let _ = super::remove_folder(&self.overlay_folder.join(PENDING_FOLDER));
-        }
+    ///
+    /// # Errors
+    /// If the disk fails. The changes are then complete and still pending.
+    pub fn discard_pending(&self) -> io::Result<()> {
+        let _lock = lock::lock_existing(&self.overlay_folder)?;
+        let discarded = self.overlay_folder.join(DISCARDED_FOLDER);
+        super::remove_folder(&discarded)?;
+        fs::rename(self.overlay_folder.join(PENDING_FOLDER), &discarded)?;
+        // Under this name they are not merged. What cannot be removed now is removed with the overlay.
+        let _ = super::remove_folder(&discarded);
+        Ok(())
     }
 
     /// Merges right after a command, with retries: a process that is just starting may hold the lock for a moment.
