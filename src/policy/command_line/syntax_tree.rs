@@ -261,23 +261,20 @@ impl TreeWalk<'_> {
     pub(super) fn walk_substitutions(&mut self, node: Node<'_>, context: &WalkContext, with_commands: bool) {
         let mut pending = vec![node];
         while let Some(node) = pending.pop() {
-            for child in node.children(&mut node.walk()) {
-                match child.kind() {
-                    "command_substitution" => self.walk_substitution(child, context, Nesting::Substitution),
-                    "process_substitution" => self.walk_substitution(child, context, Nesting::ProcessSubstitution),
-                    "command" | "list" | "pipeline" | "redirected_statement" | "subshell" | "declaration_command"
-                        if with_commands =>
-                    {
-                        self.walk_statement(child, context);
-                    }
-                    _ => pending.push(child),
+            match node.kind() {
+                "command_substitution" => self.walk_substitution(node, context, Nesting::Substitution),
+                "process_substitution" => self.walk_substitution(node, context, Nesting::ProcessSubstitution),
+                "command" | "list" | "pipeline" | "redirected_statement" | "subshell" | "declaration_command"
+                    if with_commands =>
+                {
+                    self.walk_statement(node, context);
+                }
+                _ => {
+                    let first_child = pending.len();
+                    pending.extend(node.children(&mut node.walk()));
+                    pending[first_child..].reverse();
                 }
             }
-        }
-        match node.kind() {
-            "command_substitution" => self.walk_substitution(node, context, Nesting::Substitution),
-            "process_substitution" => self.walk_substitution(node, context, Nesting::ProcessSubstitution),
-            _ => {}
         }
     }
 

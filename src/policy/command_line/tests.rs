@@ -220,7 +220,35 @@ fn r12_too_long_lines_are_unclear_and_still_parsed() {
     assert!(parse_command_line(&deep_command).unclear.is_some_and(|UnclearReason(why)| why.contains("deep")));
 }
 
+/// Constructs that run a command in an argument or around one: the text before and after it.
+const CONSTRUCTS: [(&str, &str); 12] = [
+    ("echo $(", ")"),
+    ("echo \"$(", ")\""),
+    ("echo a$(", ")b"),
+    ("cat <(", ")"),
+    ("tee >(", ")"),
+    ("A=$(", ")"),
+    ("A=$(", ") ls"),
+    ("ls > $(", ")"),
+    ("cat <<< $(", ")"),
+    (" ( ", ")"),
+    ("! { ", "; }"),
+    ("if ls; then ", "; fi"),
+];
+
 proptest! {
+    #[test]
+    fn r64_each_command_is_listed_once_at_any_nesting(constructs in prop::collection::vec(0..CONSTRUCTS.len(), 0..20)) {
+        let line = constructs.iter().fold("innermost".to_owned(), |inner, construct| {
+            let (before, after) = CONSTRUCTS[*construct];
+            format!("{before}{inner}{after}")
+        });
+        let ParsedLine { commands, unclear, .. } = parse_command_line(&line);
+        prop_assert!(commands.len() <= constructs.len() * 2 + 1, "{line}: {} commands", commands.len());
+        let innermost = commands.iter().filter(|simple| simple.program() == Some("innermost")).count();
+        prop_assert!(innermost == 1 || innermost == 0 && unclear.is_some(), "{line}: {innermost}");
+    }
+
     #[test]
     fn r64_parser_never_panics(line in r#"[ab /.;|&()<>"'\\$`{}=@~\[\]*!#0\n-]{0,60}"#) {
         parse_command_line(&line);
