@@ -235,7 +235,8 @@ impl Field {
             FieldType::Text => Value::String(text.to_owned()),
             FieldType::Integer => Value::Number(Number::from(trimmed.parse::<i64>().map_err(|_| "a whole number")?)),
             FieldType::Number => {
-                let number = trimmed.parse::<f64>().ok().and_then(Number::from_f64);
+                // An integer stays one; other notations than JSON's, such as `.5`, become a float.
+                let number = trimmed.parse().ok().or_else(|| Number::from_f64(trimmed.parse().ok()?));
                 Value::Number(number.ok_or("a number")?)
             }
             FieldType::Boolean => Value::Bool(trimmed.parse::<bool>().map_err(|_| "true or false")?),

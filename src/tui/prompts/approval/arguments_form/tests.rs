@@ -60,6 +60,8 @@ fn a_field_accepts_only_values_of_its_schema_type() {
         ("quick", " true ", json!(true)),
         ("list", r#"["a"]"#, json!(["a"])),
         ("share", "0.25", json!(0.25)),
+        ("share", ".5", json!(0.5)),
+        ("share", "5", json!(5)),
         ("command", " 12 ", json!(" 12 ")),
     ] {
         fill_field(&mut form, name, text);
