@@ -36,7 +36,10 @@ use super::effect::Effect;
 use super::event::Event;
 use super::host::Connection;
 use super::keys::Keymap;
+use super::parts::frame::PromptContext;
+use super::parts::listening::Listening;
 use super::parts::transcript::layout_cache::LayoutCache;
+use super::prompts::prompt::PromptFacts;
 use super::state::State;
 use super::theme::{Theme, Themes};
 use super::{update, view};
@@ -46,6 +49,7 @@ use crate::policy::{Mode, Policy};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -226,6 +230,16 @@ pub fn case_count(thorough: usize, quick: usize) -> usize {
 /// All items if `AYE_TEST_THOROUGH` is set, otherwise every `step`th, starting at `offset`.
 pub fn select_cases<T>(all: &[T], step: usize, offset: usize) -> impl Iterator<Item = &T> {
     all.iter().skip(case_count(0, offset)).step_by(case_count(1, step))
+}
+
+/// Calls a function with facts for prompts, without a running turn.
+pub fn with_prompt_facts<R>(listening: Listening, now: Duration, run: impl FnOnce(&PromptFacts<'_>) -> R) -> R {
+    let mut agent = agent::State::new(Default::default(), String::new(), String::new(), vec![]);
+    agent.model.context_window = Some(8_000);
+    let (keys, theme) = (Keymap::default(), Theme::without_colours());
+    let context = PromptContext { listening, keys: &keys, theme: &theme, message: "" };
+    let (folder, home) = (Path::new("/home/a/src/app"), Some(Path::new("/home/a")));
+    run(&PromptFacts { agent: &agent, folder, home, sandbox_note: "", context, now })
 }
 
 /// Returns a rendered buffer as text; the second cell of a wide character is skipped.

@@ -35,19 +35,6 @@ pub struct ScopeChoice {
     is_storing: bool,
 }
 
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KeyResult {
-    /// Another scope or span was selected.
-    Handled,
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(String),
-    /// Return to the prompt.
-    Close,
-    /// Grant this and run the call.
-    Granted(Grant),
-}
-
 impl ScopeChoice {
     /// Creates the choice with the narrowest scope and the span of this session selected. Returns `None` if nothing can be
     /// granted.
@@ -99,53 +86,50 @@ impl ScopeChoice {
         }
     }
 
-    /// Handles an action of the scope `GrantScope`; `is_listening` is true if a key may answer now.
-    pub fn handle_action(&mut self, action: Action, keys: &Keymap, is_listening: bool, now: Duration) -> KeyResult {
-        let close_key = keys.first_chord(Scope::GrantScope, Action::Close);
+    /// Selects another scope or span. If the action cannot, returns the reason and the key that works, separated by
+    /// ` · `.
+    pub fn change_scope(&mut self, action: Action, keys: &Keymap) -> Result<(), String> {
+        let key = |action| keys.first_chord(Scope::GrantScope, action);
         match action {
-            Action::Close => KeyResult::Close,
-            Action::NarrowScope if self.selected == 0 => KeyResult::Explained("This is the narrowest scope".to_owned()),
-            Action::WidenScope if self.selected + 1 >= self.options.len() => {
-                KeyResult::Explained(self.explain_widest())
-            }
-            Action::NarrowScope => self.select_scope(self.selected - 1, self.span),
-            Action::WidenScope => self.select_scope(self.selected + 1, self.span),
+            Action::NarrowScope if self.selected == 0 => return Err("This is the narrowest scope".to_owned()),
+            Action::WidenScope if self.selected + 1 >= self.options.len() => return Err(self.explain_widest()),
+            Action::NarrowScope => self.selected -= 1,
+            Action::WidenScope => self.selected += 1,
             Action::Up | Action::Down => {
                 let spans = self.spans();
                 if spans.len() == 1 {
-                    return KeyResult::Explained(
-                        "No rule can be stored for this: it applies to this session".to_owned(),
-                    );
+                    return Err("No rule can be stored for this: it applies to this session".to_owned());
                 }
                 let index = spans.iter().position(|span| *span == self.span).unwrap_or(0);
                 // The selection wraps around, so one up is the same as `len - 1` down.
                 let steps = if action == Action::Down { 1 } else { spans.len() - 1 };
-                self.select_scope(self.selected, spans[(index + steps) % spans.len()])
-            }
-            Action::Accept if !is_listening || self.is_just_opened(now) => {
-                KeyResult::Explained("Too soon, not counted · press it again".to_owned())
-            }
-            Action::Accept if !self.has_reached_end => {
-                let end_key = keys.first_chord(Scope::GrantScope, Action::Bottom);
-                KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
-            }
-            Action::Accept => {
-                self.is_storing = self.span != GrantSpan::Session;
-                KeyResult::Granted(self.selected_option().grant_for_span(self.span))
+                self.span = spans[(index + steps) % spans.len()];
             }
             Action::ApproveOnce | Action::ApproveAlways => {
-                let accept_key = keys.first_chord(Scope::GrantScope, Action::Accept);
-                KeyResult::Explained(format!("{accept_key} to grant and approve · {close_key} to go back"))
+                let (accept_key, close_key) = (key(Action::Accept), key(Action::Close));
+                return Err(format!("{accept_key} to grant and approve · {close_key} to go back"));
             }
-            _ => KeyResult::Explained(format!("This key does nothing here · {close_key} to go back")),
+            _ => return Err(format!("This key does nothing here · {} to go back", key(Action::Close))),
         }
+        if !self.spans().contains(&self.span) {
+            self.span = GrantSpan::Session;
+        }
+        self.has_reached_end = false;
+        Ok(())
     }
 
-    fn select_scope(&mut self, index: usize, span: GrantSpan) -> KeyResult {
-        self.selected = index;
-        self.span = if self.spans().contains(&span) { span } else { GrantSpan::Session };
-        self.has_reached_end = false;
-        KeyResult::Handled
+    /// Returns the chosen grant; `is_listening` is true if a key may answer now. If the grant cannot be given yet, returns
+    /// the reason and the key that works, separated by ` · `.
+    pub fn confirm(&mut self, keys: &Keymap, is_listening: bool, now: Duration) -> Result<Grant, String> {
+        if !is_listening || self.is_just_opened(now) {
+            return Err("Too soon, not counted · press it again".to_owned());
+        }
+        if !self.has_reached_end {
+            let end_key = keys.first_chord(Scope::GrantScope, Action::Bottom);
+            return Err(format!("Read to the end first · {end_key} to jump there"));
+        }
+        self.is_storing = self.span != GrantSpan::Session;
+        Ok(self.selected_option().grant_for_span(self.span))
     }
 
     /// Explains why there is no wider scope.

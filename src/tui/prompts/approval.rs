@@ -5,15 +5,17 @@ mod approval_prompt;
 mod arguments_form;
 mod rejected_keys;
 
-use crate::chat::{CallId, Decider, Decision, Plan, ToolCall, ToolSpec};
-use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::scroll_position;
+use crate::agent::{explain_no_grant, grant_options};
+use crate::chat::{CallId, Decision, GrantSpan, Plan, ToolCall};
+use crate::tui::effect::Effect;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::frame::{PromptContext, scroll_position};
 use crate::tui::parts::line_cache::LineCache;
-use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::review::Review;
-use crate::tui::parts::scope_choice::{self, ScopeChoice};
+use crate::tui::parts::scope_choice::ScopeChoice;
 use crate::tui::parts::text_field::{self, TextField};
-use crate::tui::prompts::prompt::Prompt as _;
+use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts, ignored_enter};
 use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::path::Path;
@@ -71,31 +73,6 @@ enum ApprovalView {
     Form(Form),
 }
 
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KeyResult {
-    /// The prompt handled the key, or ignored it; nothing is left to do.
-    Handled,
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(String),
-    /// The key is not for the prompt: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
-    PassedOn,
-    /// Open the choice of scope with [`Approval::open_scope`].
-    OpenScope,
-    /// Open the queue.
-    OpenQueue,
-    /// Open the arguments form with [`Approval::open_form`].
-    OpenForm,
-    /// Open this text in `$EDITOR`; pass the edited text to `apply_editor_text`.
-    OpenEditor(String),
-    /// The user decided.
-    Decided {
-        decision: Decision,
-        /// Key that was pressed, and the time since the prompt was first drawn.
-        by: Decider,
-    },
-}
-
 impl Approval {
     /// Creates the prompt of a call that was not drawn yet.
     pub fn new(call: CallId) -> Self {
@@ -111,70 +88,45 @@ impl Approval {
         }
     }
 
-    /// Opens the form for the call's arguments. Returns false if there are no arguments to edit.
-    pub fn open_form(&mut self, tool: Option<&ToolSpec>, call: &ToolCall) -> bool {
-        let Some(form) = Form::new(tool, &call.arguments) else { return false };
-        self.show_view(ApprovalView::Form(form));
-        true
-    }
-
-    /// Opens the choice of scope.
-    pub fn open_scope(&mut self, choice: ScopeChoice) {
-        self.show_view(ApprovalView::Scope(Box::new(choice)));
-    }
-
     /// Returns whether the choice of scope is open.
     fn is_choosing_scope(&self) -> bool {
         matches!(self.view, ApprovalView::Scope(_))
     }
 
-    /// Handles a key. Unused Esc and Tab are passed on: they stop the turn and move the keyboard focus.
-    pub fn handle_key(
+    /// Handles a key for the prompt of this call. Unused Esc and Tab are passed on: they stop the turn and move the
+    /// keyboard focus.
+    pub fn handle_call_key(
         &mut self,
         key: &KeyEvent,
-        keys: &Keymap,
+        call: &ToolCall,
         plan: &Plan,
-        listening: Listening,
-        now: Duration,
+        facts: &PromptFacts<'_>,
     ) -> KeyResult {
-        let is_repeat = key.kind != KeyEventKind::Press;
-        // An Enter that arrives with a paste, or repeats while held, submits nothing.
-        let is_pasting = matches!(listening, Listening::Until(_));
-        if let ApprovalView::Form(form) = &mut self.view {
-            return match form.handle_key(key, keys) {
-                arguments_form::KeyResult::Submit(_) if is_repeat => KeyResult::Handled,
-                arguments_form::KeyResult::Submit(_) if is_pasting => {
-                    KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())
-                }
-                arguments_form::KeyResult::Submit(arguments) => {
-                    self.build_decision(Decision::Edited(arguments), key, now)
-                }
-                arguments_form::KeyResult::Handled => KeyResult::Handled,
-                arguments_form::KeyResult::PassedOn => KeyResult::PassedOn,
-                arguments_form::KeyResult::Close => self.show_view(ApprovalView::Plan),
-                arguments_form::KeyResult::OpenEditor(text) => KeyResult::OpenEditor(text),
-            };
-        }
-        if let ApprovalView::DenyMessage(field) = &mut self.view {
-            return match field.handle_key(key, keys) {
-                text_field::KeyResult::Accepted if is_repeat => KeyResult::Handled,
-                text_field::KeyResult::Accepted if is_pasting => KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()),
-                text_field::KeyResult::Accepted => {
-                    let message = field.text().trim().to_owned();
-                    self.build_decision(Decision::Deny(message), key, now)
-                }
-                text_field::KeyResult::Cancelled => self.show_view(ApprovalView::Plan),
-                text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-                text_field::KeyResult::Handled | text_field::KeyResult::Changed => KeyResult::Handled,
-            };
+        let PromptContext { keys, listening, .. } = facts.context;
+        let field_result = match &mut self.view {
+            ApprovalView::Form(form) if keys.lookup(Scope::Composer, key) == Some(Action::OpenEditor) => {
+                let edit_text = Effect::EditText(form.focused_text().to_owned());
+                return KeyResult::Run(vec![PromptCommand::Effect(edit_text)]);
+            }
+            ApprovalView::Form(form) => Some(form.handle_key(key, keys)),
+            ApprovalView::DenyMessage(field) => Some(field.handle_key(key, keys)),
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => None,
+        };
+        match field_result {
+            Some(text_field::KeyResult::Accepted) => return self.accept_text(key, facts),
+            Some(text_field::KeyResult::Cancelled) => return self.show_view(ApprovalView::Plan),
+            Some(text_field::KeyResult::PassedOn) => return KeyResult::PassedOn,
+            Some(text_field::KeyResult::Handled | text_field::KeyResult::Changed) => return KeyResult::Handled,
+            None => {}
         }
         if self.is_choosing_scope() {
-            return self.handle_scope_key(key, keys, listening, now);
+            return self.handle_scope_key(key, facts);
         }
         let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
+        let is_repeat = key.kind != KeyEventKind::Press;
         let batch = plan.batch().filter(|_| self.view == ApprovalView::Plan);
         if matches!(action, Action::Select | Action::SelectAll) {
             // Without a batch these keys type a character in the composer.
@@ -204,19 +156,19 @@ impl Approval {
         let is_destructive = self.is_destructive(plan);
         match (action, &self.view) {
             (Action::ApproveOnce, ApprovalView::Plan) if can_approve && !is_destructive => {
-                self.build_decision(self.build_approval(plan), key, now)
+                self.decide(self.build_approval(plan))
             }
             (Action::ApproveDestructive, ApprovalView::Plan) if can_approve && is_destructive => {
-                self.build_decision(self.build_approval(plan), key, now)
+                self.decide(self.build_approval(plan))
             }
             (Action::ApproveAlways, ApprovalView::Plan) if can_approve && plan.grant.is_some() && !is_destructive => {
-                KeyResult::OpenScope
+                self.open_scope(facts)
             }
-            (Action::Deny, ApprovalView::Plan | ApprovalView::Details) => {
-                self.build_decision(Decision::Deny(String::new()), key, now)
+            (Action::Deny, ApprovalView::Plan | ApprovalView::Details) => self.decide(Decision::Deny(String::new())),
+            (Action::OpenQueue, ApprovalView::Plan | ApprovalView::Details) => {
+                KeyResult::answered(PromptCommand::OpenQueue)
             }
-            (Action::OpenQueue, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenQueue,
-            (Action::EditCall, ApprovalView::Plan | ApprovalView::Details) => KeyResult::OpenForm,
+            (Action::EditCall, ApprovalView::Plan | ApprovalView::Details) => self.open_form(call, facts),
             (Action::DenyWithMessage, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
             (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
             (Action::Details, _) => self.show_view(ApprovalView::Details),
@@ -244,8 +196,41 @@ impl Approval {
         if rejected.is_empty() { Decision::Once } else { Decision::Selected(rejected) }
     }
 
+    /// Opens the choice of scope, if a grant can be given.
+    fn open_scope(&mut self, facts: &PromptFacts<'_>) -> KeyResult {
+        let options = grant_options(facts.agent);
+        match ScopeChoice::new(options, facts.folder, facts.context.keys, facts.now) {
+            Some(choice) => self.show_view(ApprovalView::Scope(Box::new(choice))),
+            None => {
+                let reason = explain_no_grant(facts.agent).map(|reason| format!(": {reason}")).unwrap_or_default();
+                KeyResult::Explained(format!("This call always asks{reason}"))
+            }
+        }
+    }
+
+    /// Opens the form for the arguments of the call, if there are any.
+    fn open_form(&mut self, call: &ToolCall, facts: &PromptFacts<'_>) -> KeyResult {
+        let tool = facts.agent.config.tools.iter().find(|tool| tool.name == call.name);
+        match Form::new(tool, &call.arguments) {
+            Some(form) => self.show_view(ApprovalView::Form(form)),
+            None => KeyResult::Run(vec![PromptCommand::Notify("This call has no arguments to edit".to_owned())]),
+        }
+    }
+
+    /// Decides with the arguments in the form or with the message of a denial, if they are valid.
+    fn accept_text(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        let decision = match &mut self.view {
+            ApprovalView::Form(form) => form.submit().map(Decision::Edited),
+            ApprovalView::DenyMessage(field) => Some(Decision::Deny(field.text().trim().to_owned())),
+            ApprovalView::Plan | ApprovalView::Scope(_) | ApprovalView::Details => None,
+        };
+        let Some(decision) = decision else { return KeyResult::Handled };
+        ignored_enter(key, facts.context.listening).unwrap_or_else(|| self.decide(decision))
+    }
+
     /// Handles a key while the choice of scope is open.
-    fn handle_scope_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening, now: Duration) -> KeyResult {
+    fn handle_scope_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        let (PromptContext { keys, listening, .. }, now) = (facts.context, facts.now);
         let action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
         let Some(action) = action.filter(|_| listening != Listening::Unsent) else { return KeyResult::PassedOn };
         let ApprovalView::Scope(choice) = &mut self.view else { return KeyResult::Handled };
@@ -271,15 +256,21 @@ impl Approval {
             if !listening.is_listening() {
                 return KeyResult::PassedOn;
             }
-            return self.build_decision(Decision::Deny(String::new()), key, now);
+            return self.decide(Decision::Deny(String::new()));
         }
-        let result = choice.handle_action(action, keys, listening.is_listening(), now);
         self.layout = LineCache::default();
-        match result {
-            scope_choice::KeyResult::Handled => self.scroll_to(0),
-            scope_choice::KeyResult::Explained(message) => KeyResult::Explained(message),
-            scope_choice::KeyResult::Close => self.show_view(ApprovalView::Plan),
-            scope_choice::KeyResult::Granted(grant) => self.build_decision(Decision::Always(grant), key, now),
+        let change = match action {
+            Action::Close => return self.show_view(ApprovalView::Plan),
+            Action::Accept => match choice.confirm(keys, listening.is_listening(), now) {
+                Ok(grant) if grant.span == GrantSpan::Session => return self.decide(Decision::Always(grant)),
+                Ok(grant) => return KeyResult::answered(PromptCommand::SaveRule(self.call.clone(), grant)),
+                Err(message) => Err(message),
+            },
+            _ => choice.change_scope(action, keys),
+        };
+        match change {
+            Ok(()) => self.scroll_to(0),
+            Err(message) => KeyResult::Explained(message),
         }
     }
 
@@ -294,8 +285,8 @@ impl Approval {
         KeyResult::Handled
     }
 
-    fn build_decision(&self, decision: Decision, key: &KeyEvent, now: Duration) -> KeyResult {
-        KeyResult::Decided { decision, by: self.decider(key, now) }
+    fn decide(&self, decision: Decision) -> KeyResult {
+        KeyResult::answered(PromptCommand::Decide(self.call.clone(), decision))
     }
 }
 

@@ -1,12 +1,13 @@
 //! The [`Prompt`] trait: state, drawing, keys, pastes and mouse of a prompt. Each kind of prompt implements it.
 
 use crate::agent::{self, WaitingCall};
-use crate::chat::{CallId, Decider};
+use crate::chat::{Answer, CallId, Decider, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
-use crate::tui::keys::{Chord, Keymap, Scope};
+use crate::tui::keys::{Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
-use crossterm::event::KeyEvent;
+use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use std::fmt::Debug;
@@ -51,16 +52,8 @@ pub trait Prompt: Debug {
     /// Returns the time of the first readable frame since the prompt was opened or restored.
     fn first_drawn(&self) -> Option<Duration>;
 
-    /// Returns the user as decider, with this key and its delay after the first readable frame.
-    fn decider(&self, key: &KeyEvent, now: Duration) -> Decider {
-        let delay = self.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
-        Decider::from_key(Chord::from(key).to_string(), delay)
-    }
-
-    /// Handles a key that [`crate::tui::parts::listening::Presses::is_repeat_of_answer`] did not reject. Returns
-    /// commands for the caller, or `None` if the key is not for the prompt. Such a key goes to the composer and delays
-    /// the time from which the prompt accepts answers.
-    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>>;
+    /// Handles a key that [`crate::tui::parts::listening::Presses::is_repeat_of_answer`] did not reject.
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult;
 
     /// Returns whether digits without a key binding select a row.
     fn takes_digits(&self) -> bool {
@@ -179,17 +172,51 @@ pub struct DrawnPrompt {
     pub is_at_end: bool,
 }
 
+/// Result of a key press in a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyResult {
+    /// The prompt handled the key, or ignored it; nothing is left to do.
+    Handled,
+    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
+    Explained(String),
+    /// The key is not for the prompt. It goes to the composer and delays the time from which the prompt accepts answers.
+    PassedOn,
+    /// The prompt handled the key; the caller runs these commands in order.
+    Run(Vec<PromptCommand>),
+}
+
+impl KeyResult {
+    /// Returns the result of a key that answered the prompt or changed what it shows, so that its repeats are ignored.
+    pub fn answered(command: PromptCommand) -> Self {
+        Self::Run(vec![PromptCommand::IgnoreRepeats, command])
+    }
+}
+
+/// Returns the result of an Enter that does not complete a text field, because it repeats while held or arrives with a
+/// paste; `None` if it completes the field.
+pub fn ignored_enter(key: &KeyEvent, listening: Listening) -> Option<KeyResult> {
+    match listening {
+        _ if key.kind != KeyEventKind::Press => Some(KeyResult::Handled),
+        Listening::Until(_) => Some(KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())),
+        Listening::Ready | Listening::Unseen | Listening::Unsent => None,
+    }
+}
+
 /// Command for the caller after a prompt handled a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PromptCommand {
-    /// Show in the prompt why the key had no effect and which key works, separated by ` · `.
-    Explain(String),
     /// Show a notification.
     Notify(String),
     /// Ignore repeats of the key, because it answered the prompt or changed what it shows.
     IgnoreRepeats,
-    /// Pass an event to the agent.
-    Agent(agent::Event),
+    /// Decide the call as the user, with the key and its time.
+    Decide(CallId, Decision),
+    /// Answer the questions of the call as the user, with the key and its time.
+    Answer(CallId, Answer),
+    /// Store the grant as a rule, and then approve the call with it.
+    SaveRule(CallId, Grant),
+    /// Open the prompt of this call before its turn.
+    OpenPrompt(CallId),
     /// Run an effect.
     Effect(Effect),
     /// Open the queue over the prompt.

@@ -12,6 +12,7 @@ use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::prompts::prompt::{KeyResult, PromptCommand};
 use answer_draft::{AnswerDraft, accepts_text};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use serde::{Deserialize, Serialize};
@@ -48,23 +49,6 @@ enum FieldKind {
     Note,
 }
 
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KeyResult {
-    /// The prompt handled the key, or ignored it; nothing is left to do.
-    Handled,
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(String),
-    /// An option was selected and the prompt stays open. Ignore repeats of the key.
-    Selected,
-    /// The key is not for the prompt: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
-    PassedOn,
-    /// The prompt was parked with its draft.
-    Parked,
-    /// The answer to send to the model.
-    Answered(Answer),
-}
-
 impl QuestionPrompt {
     /// Creates the prompt of a call with nothing selected.
     pub fn new(call: CallId, questions: &Questions) -> Self {
@@ -83,13 +67,8 @@ impl QuestionPrompt {
         }
     }
 
-    pub fn handle_key(
-        &mut self,
-        key: &KeyEvent,
-        keys: &Keymap,
-        questions: &Questions,
-        listening: Listening,
-    ) -> KeyResult {
+    /// Handles a key for these questions.
+    fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, questions: &Questions, listening: Listening) -> KeyResult {
         if self.open_field.is_some() {
             return self.handle_field_key(key, keys, questions, listening);
         }
@@ -106,7 +85,7 @@ impl QuestionPrompt {
                 if self.is_review() && row < self.pages.len() {
                     // On the review page a digit opens that question.
                     self.show_page(row);
-                    KeyResult::Handled
+                    KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
                 } else if !self.is_review() && row < self.option_count(questions) {
                     self.focus_row(row);
                     self.toggle_option(questions)
@@ -183,7 +162,7 @@ impl QuestionPrompt {
                     "No answers yet · {later_key} for later, {decline_key} to decline"
                 ));
             }
-            Action::Accept if self.is_review() => return self.build_answer(questions),
+            Action::Accept if self.is_review() => return self.send_answers(questions),
             Action::Accept => return self.accept_option(questions),
             Action::Select if !self.is_review() && questions.list[self.page].is_multiple => {
                 return self.toggle_option(questions);
@@ -193,10 +172,10 @@ impl QuestionPrompt {
                 let note = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
                 self.open_field = Some((FieldKind::Note, TextField::new(note.map_or("", String::as_str))));
             }
-            Action::Decline => return KeyResult::Answered(Answer::from_status(AnswerStatus::Declined)),
+            Action::Decline => return self.send(Answer::from_status(AnswerStatus::Declined)),
             Action::AnswerLater => {
                 self.is_parked = true;
-                return KeyResult::Parked;
+                return KeyResult::Run(vec![PromptCommand::ReturnParked]);
             }
             _ => return KeyResult::PassedOn,
         }
@@ -237,7 +216,10 @@ impl QuestionPrompt {
             page.picks = vec![page.cursor];
         }
         // Show the option that Enter just selected before sending it.
-        if is_multiple && had_no_picks { KeyResult::Selected } else { self.show_next_unanswered(questions) }
+        match is_multiple && had_no_picks {
+            true => KeyResult::Run(vec![PromptCommand::IgnoreRepeats]),
+            false => self.show_next_unanswered(questions),
+        }
     }
 
     /// Opens the text answer if its row is focused. Returns false if an option is focused.
@@ -296,21 +278,26 @@ impl QuestionPrompt {
     /// Moves to the next unanswered question, or to the review page. Sends the answer of a single question.
     fn show_next_unanswered(&mut self, questions: &Questions) -> KeyResult {
         if self.pages.len() == 1 {
-            return self.build_answer(questions);
+            return self.send_answers(questions);
         }
         let count = self.pages.len();
         let next = (1..count).map(|step| (self.page + step) % count).find(|index| self.pages[*index].is_empty());
         self.show_page(next.unwrap_or(count));
-        KeyResult::Handled
+        // A repeat of the key that answered one question must not answer the next.
+        KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
     }
 
     /// Sends the answers if there is at least one. Without any, the prompt can only be parked or declined.
-    fn build_answer(&self, questions: &Questions) -> KeyResult {
+    fn send_answers(&self, questions: &Questions) -> KeyResult {
         if self.pages.iter().all(AnswerDraft::is_empty) {
             return KeyResult::Handled;
         }
         let answers = questions.list.iter().zip(&self.pages).map(|(question, page)| page.to_answer(question));
-        KeyResult::Answered(Answer { answers: answers.collect(), ..Answer::from_status(AnswerStatus::Answered) })
+        self.send(Answer { answers: answers.collect(), ..Answer::from_status(AnswerStatus::Answered) })
+    }
+
+    fn send(&self, answer: Answer) -> KeyResult {
+        KeyResult::answered(PromptCommand::Answer(self.call.clone(), answer))
     }
 
     /// Returns the number of options, including the text answer.

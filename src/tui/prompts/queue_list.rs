@@ -5,14 +5,15 @@ mod queue_layout;
 mod queue_prompt;
 
 use crate::agent::{CallStage, PendingCall, QueuePreview, State};
-use crate::chat::{Access, CallId};
+use crate::chat::{Access, CallId, Decision};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{parsed_prefix, summarize_arguments};
 use crate::tui::parts::frame::scroll_position;
-use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::prompts::prompt::{KeyResult, PromptCommand, ignored_enter};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -61,23 +62,6 @@ pub struct QueueRow {
     pub can_deny: bool,
     /// True if the call is approved and waits for its turn.
     pub is_approved: bool,
-}
-
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyResult {
-    /// The list handled the key, or ignored it; nothing is left to do.
-    Handled,
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(&'static str),
-    /// The key is not for the list: see [`crate::tui::prompts::prompt::Prompt::handle_prompt_key`].
-    PassedOn,
-    /// Close the list.
-    Close,
-    /// Open the prompt of this call.
-    OpenPrompt(CallId),
-    /// Deny these calls with this message, which may be empty.
-    Deny(Vec<CallId>, String),
 }
 
 /// Returns the calls that have not started, in the model's order. Calls of a sub-agent are prefixed with its name.
@@ -175,7 +159,8 @@ impl QueueRow {
 }
 
 impl QueueList {
-    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
+    /// Handles a key for a list of these rows.
+    fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, rows: &[QueueRow], listening: Listening) -> KeyResult {
         if self.denial_message.is_some() {
             return self.handle_message_key(key, keys, rows, listening);
         }
@@ -190,7 +175,7 @@ impl QueueList {
             return KeyResult::Handled;
         }
         if action == Some(Action::Close) && key.kind == KeyEventKind::Press {
-            return KeyResult::Close;
+            return KeyResult::answered(PromptCommand::CloseQueue);
         }
         if !listening.is_listening() {
             return KeyResult::PassedOn;
@@ -222,14 +207,14 @@ impl QueueList {
                 self.selected = if undecided.is_subset(&self.selected) { BTreeSet::new() } else { undecided };
                 KeyResult::Handled
             }
-            Some(Action::Accept) if row.can_open => KeyResult::OpenPrompt(row.call.clone()),
-            Some(Action::Select | Action::Accept) => KeyResult::Explained(row.explain_unavailable()),
+            Some(Action::Accept) if row.can_open => KeyResult::answered(PromptCommand::OpenPrompt(row.call.clone())),
+            Some(Action::Select | Action::Accept) => row.explain_unavailable(),
             Some(denial @ (Action::Deny | Action::DenyWithMessage)) => {
                 let selected = rows.iter().filter(|row| row.can_deny && self.selected.contains(&row.call));
                 let mut denied: Vec<CallId> = selected.map(|row| row.call.clone()).collect();
                 if denied.is_empty() {
                     if !row.can_deny {
-                        return KeyResult::Explained(row.explain_unavailable());
+                        return row.explain_unavailable();
                     }
                     denied.push(row.call.clone());
                 }
@@ -237,10 +222,11 @@ impl QueueList {
                     self.denial_message = Some((denied, TextField::default()));
                     return KeyResult::Handled;
                 }
-                self.selected.clear();
-                KeyResult::Deny(denied, String::new())
+                self.deny(denied, String::new())
             }
-            None if is_approval_key => KeyResult::Explained("Approve in the call's own prompt · enter to open it"),
+            None if is_approval_key => {
+                KeyResult::Explained("Approve in the call's own prompt · enter to open it".to_owned())
+            }
             Some(_) | None => KeyResult::PassedOn,
         }
     }
@@ -255,19 +241,16 @@ impl QueueList {
     ) -> KeyResult {
         let Some((calls, field)) = &mut self.denial_message else { return KeyResult::Handled };
         match field.handle_key(key, keys) {
-            text_field::KeyResult::Accepted if key.kind != KeyEventKind::Press => KeyResult::Handled,
-            // An Enter within a paste does not end the message.
-            text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
-                KeyResult::Explained(TOO_SOON_AFTER_PASTE)
-            }
             text_field::KeyResult::Accepted => {
+                if let Some(result) = ignored_enter(key, listening) {
+                    return result;
+                }
                 let message = field.text().trim().to_owned();
                 // One of the calls may have started in the meantime.
                 calls.retain(|call| rows.iter().any(|row| row.can_deny && row.call == *call));
                 let calls = std::mem::take(calls);
                 self.denial_message = None;
-                self.selected.clear();
-                KeyResult::Deny(calls, message)
+                self.deny(calls, message)
             }
             text_field::KeyResult::Cancelled => {
                 self.denial_message = None;
@@ -277,17 +260,27 @@ impl QueueList {
             text_field::KeyResult::Handled | text_field::KeyResult::Changed => KeyResult::Handled,
         }
     }
+
+    /// Denies these calls with a message, which may be empty.
+    fn deny(&mut self, calls: Vec<CallId>, message: String) -> KeyResult {
+        self.selected.clear();
+        let decision = Decision::Deny(message);
+        // The last call is denied first, so that no call is planned again just before it is denied.
+        let denials = calls.into_iter().rev().map(|call| PromptCommand::Decide(call, decision.clone()));
+        KeyResult::Run([PromptCommand::IgnoreRepeats].into_iter().chain(denials).collect())
+    }
 }
 
 impl QueueRow {
     /// Explains why the call cannot be opened or denied now.
-    fn explain_unavailable(&self) -> &'static str {
-        match self.access.as_str() {
+    fn explain_unavailable(&self) -> KeyResult {
+        let reason = match self.access.as_str() {
             _ if self.is_approved => "Approved: it runs when its turn comes",
             NO_APPROVAL_ACCESS => "This call needs no approval",
             QUESTION_ACCESS => "Answer or decline it in its prompt · enter to open it",
             _ => "This call has no prompt before its turn",
-        }
+        };
+        KeyResult::Explained(reason.to_owned())
     }
 }
 

@@ -10,18 +10,18 @@ use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::scroll_position;
+use crate::tui::parts::frame::{Frame, PromptContext, scroll_position};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::status_bar;
-use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts, PromptSubject};
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
+use crate::tui::prompts::scrolled_body::ScrolledBody;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::time::Duration;
-use trust_layout::TrustContext;
 
 /// Prompt that asks whether the project's files are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,23 +38,6 @@ pub struct TrustPrompt {
     /// True while the decision is being written to disk.
     is_storing: bool,
     line_cache: LineCache<Option<u64>>,
-}
-
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyResult {
-    /// The prompt handled the key, or ignored it; nothing is left to do.
-    Handled,
-    /// The key had no effect. The text gives the reason and the key that works, separated by ` · `.
-    Explained(String),
-    /// The key is not for the prompt: see [`Prompt::handle_prompt_key`].
-    PassedOn,
-    /// Trust all files.
-    Trust,
-    /// Do not trust the files, or revoke their trust.
-    Refuse,
-    /// Close the prompt and change nothing.
-    Close,
 }
 
 impl TrustPrompt {
@@ -76,38 +59,23 @@ impl TrustPrompt {
         self.files.untrusted().next().is_none()
     }
 
-    /// Handles a key. Tab is passed on: it moves the focus.
-    pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
-        let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };
-        if listening == Listening::Unsent {
-            return KeyResult::PassedOn;
-        }
-        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
-            self.scroll = row;
-            return KeyResult::Handled;
-        }
-        match action {
-            // Closing changes nothing, so it works before the prompt accepts answers.
-            Action::Close if !self.is_storing && self.first_drawn.is_some() => KeyResult::Close,
-            _ if !listening.is_listening() => KeyResult::PassedOn,
-            // A repeat belongs to an earlier press of a held key.
-            _ if key.kind != KeyEventKind::Press || self.is_storing => KeyResult::Handled,
-            Action::Trust => self.handle_trust_action(keys),
-            Action::Deny => KeyResult::Refuse,
-            _ => KeyResult::PassedOn,
-        }
-    }
-
-    fn handle_trust_action(&self, keys: &Keymap) -> KeyResult {
+    /// Trusts the files, if they are not trusted yet and were read to the end.
+    fn trust_files(&mut self, keys: &Keymap) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Trust, action);
         if self.is_trusted() {
             let (revoke_key, close_key) = (key(Action::Deny), key(Action::Close));
             KeyResult::Explained(format!("Already trusted · {revoke_key} to revoke, {close_key} to close"))
         } else if self.has_reached_end {
-            KeyResult::Trust
+            let (folder, files) = (self.files.folder.clone(), self.files.signature());
+            self.store_decision(TrustRequest::Trust { folder, files })
         } else {
             KeyResult::Explained(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
         }
+    }
+
+    fn store_decision(&mut self, request: TrustRequest) -> KeyResult {
+        self.is_storing = true;
+        KeyResult::answered(PromptCommand::Effect(Effect::Request(HostRequest::Trust(request))))
     }
 }
 
@@ -125,11 +93,31 @@ impl Prompt for TrustPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        self.preferred_height(TrustContext::from_facts(facts), width, facts.context.theme)
+        let rows = self.wrapped_lines(facts, usize::from(width.saturating_sub(4))).len() + 2;
+        u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
-        self.draw(TrustContext::from_facts(facts), &facts.context, area, buffer)
+        let PromptContext { listening, keys, theme, message } = facts.context;
+        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
+        let needed_rows = usize::from(self.prompt_height(facts, area.width));
+        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let frame = Frame {
+            title: self.title(),
+            hints: &self.hints(keys, shows_end),
+            message,
+            is_listening: listening.is_listening() && !self.is_storing,
+            ..Frame::default()
+        };
+        let inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
+            return DrawnPrompt::default();
+        }
+        let lines = self.wrapped_lines(facts, usize::from(inner.width));
+        let body = ScrolledBody { line_count: lines.len(), scroll: self.scroll };
+        body.draw(area, inner, buffer, theme, |index, row, buffer| {
+            buffer.set_line(row.x, row.y, &lines[index], row.width);
+        })
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
@@ -145,21 +133,29 @@ impl Prompt for TrustPrompt {
         self.first_drawn
     }
 
-    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
-        let folder = self.files.folder.clone();
-        let request = match (self.handle_key(key, facts.context.keys, facts.context.listening), self.is_trusted()) {
-            (KeyResult::PassedOn, _) => return None,
-            (KeyResult::Handled, _) => return Some(Vec::new()),
-            (KeyResult::Explained(message), _) => return Some(vec![PromptCommand::Explain(message)]),
-            (KeyResult::Close, _) | (KeyResult::Refuse, false) => {
-                return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::SkipProjectFiles]);
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        let PromptContext { keys, listening, .. } = facts.context;
+        let Some(action) = keys.lookup(Scope::Trust, key) else { return KeyResult::PassedOn };
+        if listening == Listening::Unsent {
+            return KeyResult::PassedOn;
+        }
+        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
+            self.scroll = row;
+            return KeyResult::Handled;
+        }
+        match action {
+            // Closing changes nothing, so it works before the prompt accepts answers.
+            Action::Close if !self.is_storing && self.first_drawn.is_some() => {
+                KeyResult::answered(PromptCommand::SkipProjectFiles)
             }
-            (KeyResult::Trust, _) => TrustRequest::Trust { folder, files: self.files.signature() },
-            (KeyResult::Refuse, true) => TrustRequest::Revoke(folder),
-        };
-        self.is_storing = true;
-        let effect = Effect::Request(HostRequest::Trust(request));
-        Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::Effect(effect)])
+            _ if !listening.is_listening() => KeyResult::PassedOn,
+            // A repeat belongs to an earlier press of a held key.
+            _ if key.kind != KeyEventKind::Press || self.is_storing => KeyResult::Handled,
+            Action::Trust => self.trust_files(keys),
+            Action::Deny if self.is_trusted() => self.store_decision(TrustRequest::Revoke(self.files.folder.clone())),
+            Action::Deny => KeyResult::answered(PromptCommand::SkipProjectFiles),
+            _ => KeyResult::PassedOn,
+        }
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {

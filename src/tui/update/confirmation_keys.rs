@@ -1,14 +1,13 @@
 //! Keys for the confirmation prompt, and the action that runs once it is confirmed.
 
 use super::grant_list;
-use crate::chat::Decider;
+use super::prompt_keys::user_decider;
 use crate::tui::host::RehearsalRequest;
 use crate::tui::keys::Chord;
 use crate::tui::parts::confirmation::KeyResult;
 use crate::tui::popup::{ConfirmedAction, Popup};
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
-use std::time::Duration;
 
 /// Handles a key for the confirmation prompt in front.
 pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
@@ -18,7 +17,7 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
     else {
         return;
     };
-    let elapsed = confirmation.first_drawn().map_or(Duration::ZERO, |first_drawn| now.saturating_sub(first_drawn));
+    let first_drawn = confirmation.first_drawn();
     let result = confirmation.handle_key(key, &state.keys, listening);
     match result {
         KeyResult::Scrolled => return,
@@ -37,7 +36,8 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
             state.send_request(RehearsalRequest::Discard(session));
         }
         Some(Popup::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
-            grant_list::revoke_grant(state, *grant, Decider::from_key(chord.to_string(), elapsed))
+            let by = user_decider(state, chord.to_string(), first_drawn);
+            grant_list::revoke_grant(state, *grant, by);
         }
         _ => {}
     }

@@ -4,9 +4,10 @@
 use super::{agent_events, key_explanations, trust_decision};
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{CallId, Decider, Decision, Grant};
+use crate::tui::host::RuleRequest;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::toast::Kind;
-use crate::tui::prompts::prompt::PromptCommand;
+use crate::tui::prompts::prompt::{KeyResult, Prompt, PromptCommand};
 use crate::tui::prompts::queue_list::QueueList;
 use crate::tui::state::State;
 use crate::tui::view::layout;
@@ -19,28 +20,51 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> bool {
     let Some(listening) = state.prompt_listening() else { return false };
     let mut prompts = std::mem::take(&mut state.prompts);
     let facts = state.prompt_facts(listening, "");
-    let commands = prompts.front_mut().and_then(|prompt| prompt.handle_prompt_key(&key, &facts));
+    let first_drawn = prompts.front().and_then(Prompt::first_drawn);
+    let by = user_decider(state, Chord::from(&key).to_string(), first_drawn);
+    let result = prompts.front_mut().map_or(KeyResult::PassedOn, |prompt| prompt.handle_prompt_key(&key, &facts));
     state.prompts = prompts;
-    let is_used = commands.is_some();
-    for command in commands.into_iter().flatten() {
-        run_prompt_command(state, &key, command);
+    match result {
+        KeyResult::PassedOn => return false,
+        KeyResult::Handled => {}
+        KeyResult::Explained(message) => key_explanations::set_prompt_message(state, message),
+        KeyResult::Run(commands) => {
+            commands.into_iter().for_each(|command| run_prompt_command(state, &key, &by, command))
+        }
     }
-    is_used
+    true
 }
 
 /// Runs a command that the prompt returned for a key.
-fn run_prompt_command(state: &mut State, key: &KeyEvent, command: PromptCommand) {
+fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: PromptCommand) {
     match command {
-        PromptCommand::Explain(message) => key_explanations::set_prompt_message(state, message),
         PromptCommand::Notify(message) => state.show_notice(&message, Kind::Info),
         PromptCommand::IgnoreRepeats => state.input.recent_keys.record_answer(Chord::from(key), state.timing.now),
-        PromptCommand::Agent(event) => agent_events::handle_agent_event(state, event),
+        PromptCommand::Decide(call, decision) => {
+            agent_events::handle_agent_event(state, Event::CallDecided { call, decision, by: by.clone() });
+        }
+        PromptCommand::Answer(call, answer) => {
+            agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by: by.clone() });
+        }
+        PromptCommand::SaveRule(call, grant) => {
+            state.send_request(RuleRequest::Save { call, grant, by: by.clone() });
+        }
+        PromptCommand::OpenPrompt(call) => {
+            (state.prompts.open_queue, state.prompts.current) = (None, None);
+            agent_events::handle_agent_event(state, Event::EarlyPromptRequested(Some(call)));
+        }
         PromptCommand::Effect(effect) => state.push_effect(effect),
         PromptCommand::OpenQueue => open_queue(state),
         PromptCommand::CloseQueue => (state.prompts.open_queue, state.prompts.current) = (None, None),
         PromptCommand::ReturnParked => return_parked_prompt(state),
         PromptCommand::SkipProjectFiles => drop(trust_decision::skip_project_files(state)),
     }
+}
+
+/// Returns the user as decider who pressed this key in a prompt first drawn at this time.
+pub(super) fn user_decider(state: &State, chord: String, first_drawn: Option<Duration>) -> Decider {
+    let delay = first_drawn.map_or(Duration::ZERO, |first_drawn| state.timing.now.saturating_sub(first_drawn));
+    Decider::from_key(chord, delay)
 }
 
 /// Opens the queue in place of an approval prompt. A call that was opened before its turn returns to its place in the
@@ -112,9 +136,8 @@ pub fn reopen_prompt(state: &mut State) {
 /// Declines to answer a parked prompt.
 pub fn decline_parked_prompt(state: &mut State) {
     let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) else { return };
-    let elapsed =
-        prompt.first_drawn().map_or(Duration::ZERO, |first_drawn| state.timing.now.saturating_sub(first_drawn));
-    let by = Decider::from_key(state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion), elapsed);
+    let chord = state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion);
+    let by = user_decider(state, chord, prompt.first_drawn());
     if let Some(event) = prompt.decline(by) {
         agent_events::handle_agent_event(state, event);
     }

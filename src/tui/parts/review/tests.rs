@@ -7,9 +7,9 @@ use crate::chat::{
 };
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
-use crate::tui::prompts::approval::{Approval, ApprovalContent, KeyResult};
-use crate::tui::prompts::prompt::Prompt as _;
-use crate::tui::tests::buffer_text;
+use crate::tui::prompts::approval::{Approval, ApprovalContent};
+use crate::tui::prompts::prompt::{KeyResult, Prompt as _, PromptCommand};
+use crate::tui::tests::{buffer_text, with_prompt_facts};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -96,7 +96,9 @@ impl Prompt {
         self.now += 1000;
         let key = KeyEvent::from(code);
         let now = Duration::from_millis(self.now);
-        let result = self.approval.handle_key(&key, &Keymap::default(), &self.plan, listening, now);
+        let call = ToolCall { id: "1".into(), name: "apply".into(), arguments: "{}".into() };
+        let Self { approval, plan, .. } = self;
+        let result = with_prompt_facts(listening, now, |facts| approval.handle_call_key(&key, &call, plan, facts));
         self.screen_text();
         result
     }
@@ -107,10 +109,11 @@ impl Prompt {
 }
 
 fn extract_decision(result: KeyResult) -> Option<Decision> {
-    match result {
-        KeyResult::Decided { decision, .. } => Some(decision),
+    let KeyResult::Run(commands) = result else { return None };
+    commands.into_iter().find_map(|command| match command {
+        PromptCommand::Decide(_, decision) => Some(decision),
         _ => None,
-    }
+    })
 }
 
 const TALL: (u16, u16) = (80, 50);

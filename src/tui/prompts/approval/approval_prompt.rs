@@ -1,14 +1,10 @@
-//! Implements [`Prompt`] for the approval prompt: its content, and the commands that follow from its keys.
+//! Implements [`Prompt`] for the approval prompt.
 
-use super::{Approval, ApprovalContent, ApprovalView, KeyResult};
-use crate::agent::{self, Event, WaitingCall, explain_no_grant, grant_options};
-use crate::chat::{CallId, Decision, Grant, GrantSpan};
-use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, RuleRequest};
+use super::{Approval, ApprovalContent, ApprovalView};
+use crate::agent::{self, WaitingCall};
+use crate::chat::CallId;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::frame::PromptContext;
-use crate::tui::parts::scope_choice::ScopeChoice;
-use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -55,53 +51,11 @@ impl Prompt for Approval {
         self.first_drawn
     }
 
-    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
-        let Some(WaitingCall::Approval { call, plan, .. }) = facts.agent.waiting_call() else { return None };
-        let PromptContext { keys, listening, .. } = facts.context;
-        let (decision, by) = match self.handle_key(key, keys, plan, listening, facts.now) {
-            KeyResult::PassedOn => return None,
-            KeyResult::Handled => return Some(Vec::new()),
-            KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message)]),
-            KeyResult::OpenScope => {
-                let options = grant_options(facts.agent);
-                let Some(choice) = ScopeChoice::new(options, facts.folder, keys, facts.now) else {
-                    let reason = explain_no_grant(facts.agent).map(|reason| format!(": {reason}")).unwrap_or_default();
-                    return Some(vec![PromptCommand::Explain(format!("This call always asks{reason}"))]);
-                };
-                self.open_scope(choice);
-                return Some(Vec::new());
-            }
-            KeyResult::OpenQueue => return Some(vec![PromptCommand::IgnoreRepeats, PromptCommand::OpenQueue]),
-            KeyResult::OpenForm => {
-                let tool = facts.agent.config.tools.iter().find(|tool| tool.name == call.name);
-                if self.open_form(tool, call) {
-                    return Some(Vec::new());
-                }
-                return Some(vec![PromptCommand::Notify("This call has no arguments to edit".to_owned())]);
-            }
-            KeyResult::OpenEditor(text) => return Some(vec![PromptCommand::Effect(Effect::EditText(text))]),
-            KeyResult::Decided { decision, by } => (decision, by),
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        let Some(WaitingCall::Approval { call, plan, .. }) = facts.agent.waiting_call() else {
+            return KeyResult::PassedOn;
         };
-        let mut commands = vec![PromptCommand::IgnoreRepeats];
-        let call = call.id.clone();
-        let decision = match decision {
-            Decision::Always(grant) if grant.span == GrantSpan::Session => Decision::Always(grant),
-            // A rule would also apply outside the dry run.
-            Decision::Always(grant) if facts.agent.is_dry_run() => {
-                let notice = "A dry run stores no rules: this grant applies to this session only";
-                commands.push(PromptCommand::Notify(notice.to_owned()));
-                Decision::Always(Grant { span: GrantSpan::Session, ..grant })
-            }
-            // The call is decided once the rule is written.
-            Decision::Always(grant) => {
-                let request = HostRequest::Rule(RuleRequest::Save { call, grant, by });
-                commands.push(PromptCommand::Effect(Effect::Request(request)));
-                return Some(commands);
-            }
-            decision => decision,
-        };
-        commands.push(PromptCommand::Agent(Event::CallDecided { call, decision, by }));
-        Some(commands)
+        self.handle_call_key(key, call, plan, facts)
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {

@@ -5,7 +5,7 @@ mod form_layout;
 use crate::chat::ToolSpec;
 use crate::text::reveal::reveal_to_string;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::parts::text_field::{KeyResult, TextField};
 use crossterm::event::KeyEvent;
 use serde_json::{Map, Number, Value};
 
@@ -52,21 +52,6 @@ pub enum FieldText {
     Multiline(String),
 }
 
-/// Result of a key press.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KeyResult {
-    /// The form handled the key.
-    Handled,
-    /// The key has no meaning in the form.
-    PassedOn,
-    /// Close the form.
-    Close,
-    /// The user submitted these arguments.
-    Submit(Value),
-    /// Open this text of the focused field in `$EDITOR`.
-    OpenEditor(String),
-}
-
 impl Form {
     /// Creates the form of a call: the filled fields of the tool in schema order, then extra arguments that the model
     /// sent, then the empty fields. Returns `None` if the arguments are not a JSON object or there is no field.
@@ -90,12 +75,8 @@ impl Form {
         (!fields.is_empty()).then_some(Self { fields, focused: 0, initial_texts, error: None })
     }
 
-    /// Handles a key. The form receives every key while it is open.
+    /// Handles a key, except the one that opens the editor. The form receives every key while it is open.
     pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
-        if keys.lookup(Scope::Composer, key) == Some(Action::OpenEditor) {
-            let field = self.fields.get(self.focused);
-            return field.map_or(KeyResult::Handled, |field| KeyResult::OpenEditor(field.as_str().to_owned()));
-        }
         // The focus wraps around, so one field up is the same as `len - 1` fields down.
         let step = match keys.lookup(Scope::List, key) {
             Some(Action::Up) => self.fields.len().saturating_sub(1),
@@ -106,31 +87,35 @@ impl Form {
             self.focused = (self.focused + step) % self.fields.len().max(1);
             return KeyResult::Handled;
         }
-        let Some(field) = self.fields.get_mut(self.focused) else { return KeyResult::Close };
+        let Some(field) = self.fields.get_mut(self.focused) else { return KeyResult::Cancelled };
         let result = match &mut field.text {
             FieldText::Line(input) => input.handle_key(key, keys),
             FieldText::Multiline(_) => match keys.lookup(Scope::TextField, key) {
-                Some(Action::Accept) => text_field::KeyResult::Accepted,
-                Some(Action::Close) => text_field::KeyResult::Cancelled,
-                _ => text_field::KeyResult::Handled,
+                Some(Action::Accept) => KeyResult::Accepted,
+                Some(Action::Close) => KeyResult::Cancelled,
+                _ => KeyResult::Handled,
             },
         };
-        match result {
-            text_field::KeyResult::PassedOn => KeyResult::PassedOn,
-            text_field::KeyResult::Handled => KeyResult::Handled,
-            text_field::KeyResult::Changed => {
-                self.error = None;
-                KeyResult::Handled
-            }
-            text_field::KeyResult::Cancelled => KeyResult::Close,
-            text_field::KeyResult::Accepted => match self.parse_arguments() {
-                Ok(value) => KeyResult::Submit(value),
-                Err((index, message)) => {
-                    (self.focused, self.error) = (index, Some(message));
-                    KeyResult::Handled
-                }
-            },
+        if result == KeyResult::Changed {
+            self.error = None;
         }
+        result
+    }
+
+    /// Returns the arguments. If one is invalid, focuses its field, shows the error and returns `None`.
+    pub fn submit(&mut self) -> Option<Value> {
+        match self.parse_arguments() {
+            Ok(arguments) => Some(arguments),
+            Err((index, message)) => {
+                (self.focused, self.error) = (index, Some(message));
+                None
+            }
+        }
+    }
+
+    /// Returns the text of the focused field.
+    pub fn focused_text(&self) -> &str {
+        self.fields.get(self.focused).map_or("", Field::as_str)
     }
 
     /// Inserts pasted text into the focused field.

@@ -1,9 +1,10 @@
 //! Explanations of keys that have no effect in the approval prompt: the reason, and the key that works.
 
-use super::{Approval, ApprovalView, KeyResult};
+use super::{Approval, ApprovalView};
 use crate::chat::Plan;
 use crate::policy::explain_no_scopes;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::prompts::prompt::KeyResult;
 
 impl Approval {
     /// Explains why a key that the prompt received has no effect.

@@ -5,9 +5,11 @@ mod long_prompts;
 use super::*;
 use crate::agent::GrantOption;
 use crate::chat::{Access, CommandLine, Grant, GrantScope as Wide, Preconditions, Preview, Work};
+use crate::tui::keys::Keymap;
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::prompts::prompt::Prompt;
 pub(super) use crate::tui::tests::buffer_text as screen_text;
+use crate::tui::tests::with_prompt_facts;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -70,25 +72,31 @@ pub(super) fn draw_prompt(
     buffer
 }
 
-pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
-    let key = KeyEvent::from(code);
-    let result = prompt.handle_key(&key, &Keymap::default(), plan, Listening::Ready, ms(now));
-    if result != KeyResult::OpenScope {
+/// Passes a key to the prompt. If it would open the choice of scope, opens one for the grant of the plan.
+fn pass_key(prompt: &mut Approval, plan: &Plan, key: KeyEvent, listening: Listening, now: u64) -> KeyResult {
+    let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
+    let result = with_prompt_facts(listening, ms(now), |facts| prompt.handle_call_key(&key, &call, plan, facts));
+    // The agent of the test has no waiting call and thus nothing to grant.
+    if !matches!(&result, KeyResult::Explained(message) if message == "This call always asks") {
         return result;
     }
     let grant = plan.grant.clone().expect("only a plan that can become a rule opens the scope");
     let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
-    prompt.open_scope(
-        ScopeChoice::new(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now)).expect("there is one"),
-    );
-    KeyResult::Handled
+    let choice = ScopeChoice::new(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now));
+    prompt.show_view(ApprovalView::Scope(Box::new(choice.expect("there is one"))))
+}
+
+pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
+    pass_key(prompt, plan, KeyEvent::from(code), Listening::Ready, now)
 }
 
 pub(super) fn extract_decision(result: KeyResult) -> Option<Decision> {
-    match result {
-        KeyResult::Decided { decision, .. } => Some(decision),
+    let KeyResult::Run(commands) = result else { return None };
+    commands.into_iter().find_map(|command| match command {
+        PromptCommand::Decide(_, decision) => Some(decision),
+        PromptCommand::SaveRule(_, grant) => Some(Decision::Always(grant)),
         _ => None,
-    }
+    })
 }
 
 pub(super) fn drawn_prompt(plan: &Plan, size: (u16, u16)) -> Approval {
@@ -166,7 +174,7 @@ fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
         for character in ['y', 'a', 'n', 'm', 'd', 'q'] {
             let key = KeyEvent::from(KeyCode::Char(character));
             let mut prompt = drawn_prompt(&plan, (60, 15));
-            let result = prompt.handle_key(&key, &Keymap::default(), &plan, listening, ms(1_000));
+            let result = pass_key(&mut prompt, &plan, key, listening, 1_000);
             assert_eq!(result, KeyResult::PassedOn, "{character} {listening:?}");
         }
     }
@@ -176,7 +184,7 @@ fn r03_a_prompt_that_does_not_listen_passes_every_character_on() {
 fn r04_a_repeated_key_decides_nothing() {
     let plan = command_plan("ls");
     let key = KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, KeyEventKind::Repeat);
-    let result = drawn_prompt(&plan, (60, 15)).handle_key(&key, &Keymap::default(), &plan, Listening::Ready, ms(1_000));
+    let result = pass_key(&mut drawn_prompt(&plan, (60, 15)), &plan, key, Listening::Ready, 1_000);
     assert_eq!(result, KeyResult::Handled);
 }
 
@@ -344,8 +352,7 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
         let keys = Keymap::default();
         let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
         let mut choice = ScopeChoice::new(options, Path::new("/p"), &keys, ms(0)).unwrap();
-        let result = choice.handle_action(Action::WidenScope, &keys, true, ms(5000));
-        let scope_choice::KeyResult::Explained(message) = result else { panic!("{result:?}") };
+        let message = choice.change_scope(Action::WidenScope, &keys).expect_err("no wider scope");
         assert!(message.contains(part), "{message}");
     }
     // A command that names a host can be granted only exactly.

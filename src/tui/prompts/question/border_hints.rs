@@ -1,11 +1,12 @@
 //! Titles and key hints on the border of a question prompt.
 
-use super::{FieldKind, KeyResult, QuestionPrompt};
+use super::{FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::sub_agent_name::origin_line;
+use crate::tui::prompts::prompt::KeyResult;
 
 /// Maximum width in cells of a question's keyword on the frame.
 const KEYWORD_WIDTH: usize = 40;

@@ -1,10 +1,10 @@
-//! Implements [`Prompt`] for the question prompt: the commands that follow from its keys, and how it is parked.
+//! Implements [`Prompt`] for the question prompt.
 
-use super::{KeyResult, QuestionPrompt};
+use super::QuestionPrompt;
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{Answer, AnswerStatus, CallId, Decider};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -52,24 +52,13 @@ impl Prompt for QuestionPrompt {
         self.first_drawn
     }
 
-    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
-        let Some(WaitingCall::Answer { call, questions, .. }) = facts.agent.waiting_call() else { return None };
-        let (previous_page, action) = (self.page, facts.context.keys.lookup(Scope::Question, key));
-        let turns_page = matches!(action, Some(Action::NextQuestion | Action::PreviousQuestion));
-        Some(match self.handle_key(key, facts.context.keys, questions, facts.context.listening) {
-            KeyResult::PassedOn => return None,
-            KeyResult::Explained(message) => vec![PromptCommand::Explain(message)],
-            // A repeat of the key that answered one question must not answer the next.
-            KeyResult::Handled if self.page != previous_page && !turns_page => vec![PromptCommand::IgnoreRepeats],
-            KeyResult::Handled => Vec::new(),
-            KeyResult::Selected => vec![PromptCommand::IgnoreRepeats],
-            KeyResult::Parked => vec![PromptCommand::ReturnParked],
-            KeyResult::Answered(answer) => {
-                let by = self.decider(key, facts.now);
-                let event = Event::QuestionsAnswered { call: call.id.clone(), answer, by };
-                vec![PromptCommand::IgnoreRepeats, PromptCommand::Agent(event)]
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        match facts.agent.waiting_call() {
+            Some(WaitingCall::Answer { questions, .. }) => {
+                self.handle_key(key, facts.context.keys, questions, facts.context.listening)
             }
-        })
+            Some(WaitingCall::Approval { .. }) | None => KeyResult::PassedOn,
+        }
     }
 
     fn takes_digits(&self) -> bool {

@@ -72,15 +72,21 @@ fn press_key(prompt: &mut QuestionPrompt, questions: &Questions, key: KeyEvent) 
     prompt.handle_key(&key, &Keymap::default(), questions, Listening::Ready)
 }
 
+/// Presses keys as [`press_keys`] does. Returns the answer that the last one sent, if any.
+fn press_for_answer(prompt: &mut QuestionPrompt, questions: &Questions, key_string: &str) -> Option<Answer> {
+    let KeyResult::Run(commands) = press_keys(prompt, questions, key_string) else { return None };
+    commands.into_iter().find_map(|command| match command {
+        PromptCommand::Answer(_, answer) => Some(answer),
+        _ => None,
+    })
+}
+
 #[track_caller]
 fn assert_answer(questions: &Questions, key_string: &str, expected: Option<&[AnswerValue]>) {
     let mut prompt = QuestionPrompt::new("1".into(), questions);
-    let values = match press_keys(&mut prompt, questions, key_string) {
-        KeyResult::Answered(answer) => {
-            Some(answer.answers.into_iter().map(|question_answer| question_answer.value).collect::<Vec<_>>())
-        }
-        _ => None,
-    };
+    let answer = press_for_answer(&mut prompt, questions, key_string);
+    let values: Option<Vec<_>> =
+        answer.map(|answer| answer.answers.into_iter().map(|question_answer| question_answer.value).collect());
     assert_eq!(values.as_deref(), expected, "{key_string}");
 }
 
@@ -173,12 +179,12 @@ fn esc_parks_the_prompt_with_its_draft() {
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);
     draw_prompt(&mut prompt, &single_question, (60, 15));
     press_keys(&mut prompt, &single_question, "2nbecause!");
-    assert_eq!(press_keys(&mut prompt, &single_question, "_"), KeyResult::Parked);
+    assert_eq!(press_keys(&mut prompt, &single_question, "_"), KeyResult::Run(vec![PromptCommand::ReturnParked]));
     assert_eq!(prompt.chip_text(&Keymap::default()), "1 question waiting · ctrl-q answer · alt-x decline");
     assert_eq!(press_keys(&mut prompt, &single_question, "!"), KeyResult::PassedOn);
     prompt.restore();
     assert_eq!(prompt.first_drawn(), None);
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "!") else { panic!("not sent") };
     assert_eq!(
         (&answer.answers[0].value, &answer.answers[0].notes[0]),
         (&AnswerValue::Selected(vec![1]), &OptionNote { option: 1, text: "because".into() })

@@ -1,10 +1,9 @@
 //! Implements [`Prompt`] for the queue list, which opens over an approval prompt.
 
-use super::{KeyResult, QueueList, queue_rows};
-use crate::agent::{self, Event};
-use crate::chat::Decision;
+use super::{QueueList, queue_rows};
+use crate::agent;
 use crate::tui::keys::Scope;
-use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptCommand, PromptFacts};
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,25 +33,8 @@ impl Prompt for QueueList {
         self.first_drawn
     }
 
-    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> Option<Vec<PromptCommand>> {
-        let mut commands = vec![PromptCommand::IgnoreRepeats];
-        match self.handle_key(key, facts.context.keys, &queue_rows(facts.agent), facts.context.listening) {
-            KeyResult::PassedOn => return None,
-            KeyResult::Handled => return Some(Vec::new()),
-            KeyResult::Explained(message) => return Some(vec![PromptCommand::Explain(message.to_owned())]),
-            KeyResult::Close => commands.push(PromptCommand::CloseQueue),
-            KeyResult::OpenPrompt(call) => {
-                let event = Event::EarlyPromptRequested(Some(call));
-                commands.extend([PromptCommand::CloseQueue, PromptCommand::Agent(event)]);
-            }
-            KeyResult::Deny(calls, message) => {
-                let (decision, by) = (Decision::Deny(message), self.decider(key, facts.now));
-                let deny = |call| Event::CallDecided { call, decision: decision.clone(), by: by.clone() };
-                // The last call is denied first, so that no call is planned again just before it is denied.
-                commands.extend(calls.into_iter().rev().map(deny).map(PromptCommand::Agent));
-            }
-        }
-        Some(commands)
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        self.handle_key(key, facts.context.keys, &queue_rows(facts.agent), facts.context.listening)
     }
 
     fn is_writing(&self) -> bool {

@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::Preapproval;
 use crate::chat::{CommandLine, Plan, Preview, ToolCall, Work};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::listening::TOO_SOON_AFTER_PASTE;
 use crate::tui::prompts::prompt::Prompt;
 use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
@@ -26,9 +27,10 @@ fn press_key(list: &mut QueueList, rows: &[QueueRow], code: KeyCode) -> KeyResul
     list.handle_key(&KeyEvent::from(code), &Keymap::default(), rows, Listening::Ready)
 }
 
-/// A denial without a message.
-fn denied_without_message(calls: Vec<CallId>) -> KeyResult {
-    KeyResult::Deny(calls, String::new())
+/// A denial of these calls, the last one first.
+fn denial(calls: &[&str], message: &str) -> KeyResult {
+    let deny = |call: &&str| PromptCommand::Decide((*call).into(), Decision::Deny(message.into()));
+    KeyResult::Run([PromptCommand::IgnoreRepeats].into_iter().chain(calls.iter().rev().map(deny)).collect())
 }
 
 fn queue_row(number: usize, tool: &str, summary: &str, access: &str) -> QueueRow {
@@ -111,11 +113,18 @@ fn r18_calls_cannot_be_approved_from_the_list() {
     }
     let mut list = QueueList::default();
     press_key(&mut list, &rows, KeyCode::Down);
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c2".into()));
+    assert_eq!(
+        press_key(&mut list, &rows, KeyCode::Enter),
+        KeyResult::answered(PromptCommand::OpenPrompt("c2".into()))
+    );
     press_key(&mut list, &rows, KeyCode::Down);
     assert!(matches!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::Explained(_)));
     press_key(&mut list, &rows, KeyCode::Down);
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::OpenPrompt("c4".into()), "a question");
+    assert_eq!(
+        press_key(&mut list, &rows, KeyCode::Enter),
+        KeyResult::answered(PromptCommand::OpenPrompt("c4".into())),
+        "a question"
+    );
 }
 
 #[test]
@@ -137,10 +146,14 @@ fn r15_a_denial_message_is_for_selected_calls_or_the_one_under_the_cursor() {
     assert!(screen.contains("deny 2 because not now"), "{screen}");
     let enter = KeyEvent::from(KeyCode::Enter);
     let result = list.handle_key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
-    assert_eq!(result, KeyResult::Explained(TOO_SOON_AFTER_PASTE), "an enter that came with a paste ends nothing");
+    assert_eq!(
+        result,
+        KeyResult::Explained(TOO_SOON_AFTER_PASTE.into()),
+        "an enter that came with a paste ends nothing"
+    );
     // The first of them has started in the meantime.
     let result = press_key(&mut list, &rows[1..], KeyCode::Enter);
-    assert_eq!(result, KeyResult::Deny(vec!["c2".into()], "not now".into()));
+    assert_eq!(result, denial(&["c2"], "not now"));
 }
 
 #[test]
@@ -164,23 +177,19 @@ fn destructive_calls_keep_their_colour_under_the_cursor() {
 #[test]
 fn a_denial_is_for_selected_calls_or_the_one_under_the_cursor() {
     let (mut list, rows) = (QueueList::default(), sample_rows());
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]));
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1"], ""));
     press_key(&mut list, &rows, KeyCode::Char(' '));
     press_key(&mut list, &rows, KeyCode::Down);
     press_key(&mut list, &rows, KeyCode::Char(' '));
     assert!(matches!(press_key(&mut list, &rows, KeyCode::Char(' ')), KeyResult::Explained(_)), "a question");
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into(), "c3".into()]));
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1", "c3"], ""));
     assert!(matches!(press_key(&mut list, &rows, KeyCode::Char('n')), KeyResult::Explained(_)), "a question");
     press_key(&mut list, &rows, KeyCode::Home);
     press_key(&mut list, &rows, KeyCode::Char(' '));
     press_key(&mut list, &rows, KeyCode::Home);
     press_key(&mut list, &rows, KeyCode::Char(' '));
     press_key(&mut list, &rows, KeyCode::End);
-    assert_eq!(
-        press_key(&mut list, &rows, KeyCode::Char('n')),
-        denied_without_message(vec!["c5".into()]),
-        "unselected"
-    );
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c5"], ""), "unselected");
 }
 
 #[test]
@@ -190,17 +199,12 @@ fn select_all_skips_approved_calls() {
     let mut list = QueueList::default();
     press_key(&mut list, &rows, KeyCode::Char('t'));
     press_key(&mut list, &rows, KeyCode::Char('t'));
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(vec!["c1".into()]), "none");
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1"], ""), "none");
     press_key(&mut list, &rows, KeyCode::Char('t'));
-    let deniable = ["c1", "c2", "c3", "c5"].map(CallId::from).to_vec();
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denied_without_message(deniable));
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1", "c2", "c3", "c5"], ""));
     press_key(&mut list, &rows, KeyCode::End);
     assert!(matches!(press_key(&mut list, &rows, KeyCode::Enter), KeyResult::Explained(_)));
-    assert_eq!(
-        press_key(&mut list, &rows, KeyCode::Char('n')),
-        denied_without_message(vec!["c6".into()]),
-        "the approval is revoked"
-    );
+    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c6"], ""), "the approval is revoked");
 }
 
 #[test]

@@ -3,14 +3,8 @@
 use super::*;
 use crate::chat::{Digest, Edit};
 use crate::text::width;
-use crate::tui::parts::frame::PromptContext;
-use crate::tui::prompts::prompt::Prompt;
-use crate::tui::tests::buffer_text;
-use crate::tui::theme::Theme;
+use crate::tui::tests::{buffer_text, with_prompt_facts};
 use crossterm::event::KeyCode;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use std::path::Path;
 
 fn project_file(name: &str, kind: ProjectFileKind, trust_state: TrustState) -> ProjectFile {
     let bytes = match &kind {
@@ -48,16 +42,26 @@ fn trust_prompt(files: Vec<ProjectFile>) -> TrustPrompt {
 fn draw_prompt(prompt: &mut TrustPrompt, (width, height): (u16, u16), now: u64) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let (keys, theme) = (Keymap::default(), Theme::without_colours());
-    let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
-    let trust_context = TrustContext { home: Some(Path::new("/home/a")), context_window: Some(8_000) };
-    let drawn = prompt.draw(trust_context, &context, area, &mut buffer);
-    prompt.record_frame(Duration::from_millis(now), drawn);
+    let now = Duration::from_millis(now);
+    let drawn = with_prompt_facts(Listening::Ready, now, |facts| prompt.draw_prompt(facts, area, &mut buffer));
+    prompt.record_frame(now, drawn);
     buffer_text(&buffer).lines().map(str::to_owned).collect()
 }
 
 fn press_key(prompt: &mut TrustPrompt, code: KeyCode) -> KeyResult {
-    prompt.handle_key(&KeyEvent::from(code), &Keymap::default(), Listening::Ready)
+    pass_key(prompt, KeyEvent::from(code), Listening::Ready)
+}
+
+fn pass_key(prompt: &mut TrustPrompt, key: KeyEvent, listening: Listening) -> KeyResult {
+    with_prompt_facts(listening, Duration::ZERO, |facts| prompt.handle_prompt_key(&key, facts))
+}
+
+/// Returns whether the key trusts all files.
+fn trusts_files(result: KeyResult) -> bool {
+    let request = |command: &PromptCommand| {
+        matches!(command, PromptCommand::Effect(Effect::Request(HostRequest::Trust(TrustRequest::Trust { .. }))))
+    };
+    matches!(result, KeyResult::Run(commands) if commands.iter().any(request))
 }
 
 /// Returns every row of the prompt, paged from the top to the end.
@@ -113,7 +117,7 @@ fn r68_the_prompt_lists_effects_and_shows_every_file_in_full() {
 │                                                          │
 ╰─ y trust these versions · n continue without them ───────╯
 "#);
-    assert_eq!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Trust);
+    assert!(trusts_files(press_key(&mut prompt, KeyCode::Char('y'))));
 }
 
 #[test]
@@ -128,26 +132,27 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
     press_key(&mut prompt, KeyCode::End);
     let screen = draw_prompt(&mut prompt, (60, 13), 0).join("\n");
     assert!(screen.contains("y trust these versions"), "{screen}");
-    assert_eq!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Trust);
-    prompt.is_storing = true;
+    assert!(trusts_files(press_key(&mut prompt, KeyCode::Char('y'))));
     assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), KeyResult::Handled, "the decision is being stored");
 }
 
 #[test]
 fn r68_early_keys_do_not_answer_and_esc_never_trusts() {
-    let keys = Keymap::default();
     let mut prompt = trust_prompt(vec![instructions_file("Use tabs.", TrustState::Unknown)]);
     let y = KeyEvent::from(KeyCode::Char('y'));
     let esc = KeyEvent::from(KeyCode::Esc);
-    assert_eq!(prompt.handle_key(&esc, &keys, Listening::Unseen), KeyResult::PassedOn, "it was not drawn yet");
+    assert_eq!(pass_key(&mut prompt, esc, Listening::Unseen), KeyResult::PassedOn, "it was not drawn yet");
     draw_prompt(&mut prompt, (60, 24), 100);
     for listening in [Listening::Unseen, Listening::Unsent, Listening::Until(Duration::from_millis(600))] {
-        assert_eq!(prompt.handle_key(&y, &keys, listening), KeyResult::PassedOn, "{listening:?}");
+        assert_eq!(pass_key(&mut prompt, y, listening), KeyResult::PassedOn, "{listening:?}");
     }
     let repeat = KeyEvent { kind: KeyEventKind::Repeat, ..y };
-    assert_eq!(prompt.handle_key(&repeat, &keys, Listening::Ready), KeyResult::Handled);
-    assert_eq!(prompt.handle_key(&esc, &keys, Listening::Until(Duration::from_millis(600))), KeyResult::Close);
-    assert_eq!(prompt.handle_key(&y, &keys, Listening::Ready), KeyResult::Trust);
+    assert_eq!(pass_key(&mut prompt, repeat, Listening::Ready), KeyResult::Handled);
+    assert_eq!(
+        pass_key(&mut prompt, esc, Listening::Until(Duration::from_millis(600))),
+        KeyResult::answered(PromptCommand::SkipProjectFiles)
+    );
+    assert!(trusts_files(pass_key(&mut prompt, y, Listening::Ready)));
 }
 
 #[test]
@@ -215,7 +220,9 @@ fn trusted_files_can_be_read_and_revoked() {
     assert!(
         matches!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Explained(message) if message.contains("Already trusted"))
     );
-    assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), KeyResult::Refuse);
+    let revoke = HostRequest::Trust(TrustRequest::Revoke("/home/a/src/app".into()));
+    let expected = KeyResult::answered(PromptCommand::Effect(Effect::Request(revoke)));
+    assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), expected);
 }
 
 #[test]

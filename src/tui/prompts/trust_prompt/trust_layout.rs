@@ -8,15 +8,11 @@ use crate::text::reveal;
 use crate::text::truncation::abbreviate_home;
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, PromptContext};
-use crate::tui::prompts::prompt::{DrawnPrompt, PromptFacts};
-use crate::tui::prompts::scrolled_body::ScrolledBody;
+use crate::tui::prompts::prompt::PromptFacts;
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::path::Path;
@@ -25,63 +21,13 @@ use std::sync::Arc;
 /// Prefix of every line that comes from a file.
 const FILE_BAR: &str = "│ ";
 
-/// Values from outside the prompt that its layout needs.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TrustContext<'a> {
-    /// Home directory of the user, shown as `~`.
-    pub home: Option<&'a Path>,
-    /// Context window of the model in tokens, if known.
-    pub context_window: Option<u64>,
-}
-
-impl<'a> TrustContext<'a> {
-    pub fn from_facts(facts: &PromptFacts<'a>) -> Self {
-        Self { home: facts.home, context_window: facts.agent.context_usage().context_window }
-    }
-}
-
 impl TrustPrompt {
-    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
-    pub fn preferred_height(&self, trust_context: TrustContext<'_>, width: u16, theme: &Theme) -> u16 {
-        let rows = self.wrapped_lines(trust_context, usize::from(width.saturating_sub(4)), theme).len() + 2;
-        u16::try_from(rows).unwrap_or(u16::MAX)
-    }
-
-    pub fn draw(
-        &self,
-        trust_context: TrustContext<'_>,
-        context: &PromptContext<'_>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) -> DrawnPrompt {
-        let PromptContext { listening, keys, theme, message } = *context;
-        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
-        let needed_rows = usize::from(self.preferred_height(trust_context, area.width, theme));
-        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
-        let frame = Frame {
-            title: self.title(),
-            hints: &self.hints(keys, shows_end),
-            message,
-            is_listening: listening.is_listening() && !self.is_storing,
-            ..Frame::default()
-        };
-        let inner = frame.draw(area, buffer, theme);
-        if inner.is_empty() {
-            return DrawnPrompt::default();
-        }
-        let lines = self.wrapped_lines(trust_context, usize::from(inner.width), theme);
-        let body = ScrolledBody { line_count: lines.len(), scroll: self.scroll };
-        body.draw(area, inner, buffer, theme, |index, row, buffer| {
-            buffer.set_line(row.x, row.y, &lines[index], row.width);
-        })
-    }
-
     /// Returns whether a file has changed since it was trusted.
     fn has_changed(&self) -> bool {
         self.files.untrusted().any(|file| file.trust_state == TrustState::Changed)
     }
 
-    fn title(&self) -> &'static str {
+    pub(super) fn title(&self) -> &'static str {
         match (self.is_trusted(), self.has_changed()) {
             (true, _) => "Files trusted in this project",
             (false, true) => "Trust the changed files of this project?",
@@ -90,7 +36,7 @@ impl TrustPrompt {
     }
 
     /// Returns the key hints, from the longest to the shortest.
-    fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
+    pub(super) fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Trust, action);
         let (trust_key, deny_key) = (key(Action::Trust), key(Action::Deny));
         let (end_key, close_key) = (key(Action::Bottom), key(Action::Close));
@@ -118,10 +64,11 @@ impl TrustPrompt {
     }
 
     /// Returns the wrapped lines of the prompt.
-    fn wrapped_lines(&self, trust_context: TrustContext<'_>, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        self.line_cache.lines_for(width, trust_context.context_window, theme, || {
+    pub(super) fn wrapped_lines(&self, facts: &PromptFacts<'_>, width: usize) -> Arc<Vec<Line<'static>>> {
+        let (theme, context_window) = (facts.context.theme, facts.agent.context_usage().context_window);
+        self.line_cache.lines_for(width, context_window, theme, || {
             let mut body = PromptLines { lines: Vec::new(), width: width.max(1), theme };
-            body.push_prompt(self, trust_context);
+            body.push_prompt(self, facts.home, context_window);
             body.lines
         })
     }
@@ -135,7 +82,7 @@ struct PromptLines<'a> {
 }
 
 impl PromptLines<'_> {
-    fn push_prompt(&mut self, prompt: &TrustPrompt, trust_context: TrustContext<'_>) {
+    fn push_prompt(&mut self, prompt: &TrustPrompt, home: Option<&Path>, context_window: Option<u64>) {
         let theme = self.theme;
         if prompt.reason == InspectionReason::FilesChanged {
             self.push_text(
@@ -143,7 +90,7 @@ impl PromptLines<'_> {
                 theme.warning,
             );
         }
-        let folder = abbreviate_home(&prompt.files.folder, trust_context.home);
+        let folder = abbreviate_home(&prompt.files.folder, home);
         self.push_text(&reveal::reveal_line(&folder), theme.strong);
         let explanation = match (prompt.is_trusted(), prompt.has_changed()) {
             (true, _) => {
@@ -163,7 +110,7 @@ impl PromptLines<'_> {
         let is_shown = |file: &ProjectFile| is_trusted || file.trust_state != TrustState::Trusted;
         for file in &prompt.files.files {
             self.lines.push(Line::default());
-            self.push_file(file, trust_context.context_window, is_shown(file));
+            self.push_file(file, context_window, is_shown(file));
         }
         if !prompt.files.other_names.is_empty() {
             self.lines.push(Line::default());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tui::tests::buffer_text;
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::KeyCode;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -24,6 +24,12 @@ fn open_form(arguments: Value) -> Form {
 
 fn press_key(form: &mut Form, code: KeyCode) -> KeyResult {
     form.handle_key(&KeyEvent::from(code), &Keymap::default())
+}
+
+/// Presses Enter and returns the submitted arguments, if they are valid.
+fn submit_form(form: &mut Form) -> Option<Value> {
+    assert_eq!(press_key(form, KeyCode::Enter), KeyResult::Accepted);
+    form.submit()
 }
 
 fn fill_field(form: &mut Form, name: &str, text: &str) {
@@ -48,7 +54,7 @@ fn unedited_arguments_are_unchanged() {
         json!({"command": "x", "more": {"deep": [1, "2"]}, "other": "text"}),
         json!({"command": ["not", "a", "text"]}),
     ] {
-        assert_eq!(press_key(&mut open_form(arguments.clone()), KeyCode::Enter), KeyResult::Submit(arguments));
+        assert_eq!(submit_form(&mut open_form(arguments.clone())), Some(arguments));
     }
 }
 
@@ -65,7 +71,7 @@ fn a_field_accepts_only_values_of_its_schema_type() {
         ("command", " 12 ", json!(" 12 ")),
     ] {
         fill_field(&mut form, name, text);
-        let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{name}: {form:?}") };
+        let Some(arguments) = submit_form(&mut form) else { panic!("{name}: {form:?}") };
         assert_eq!(arguments[name], value, "{name}");
     }
     for (name, text, message) in [
@@ -77,7 +83,7 @@ fn a_field_accepts_only_values_of_its_schema_type() {
     ] {
         fill_field(&mut form, name, text);
         form.focused = 0;
-        assert_eq!(press_key(&mut form, KeyCode::Enter), KeyResult::Handled, "{name}");
+        assert_eq!(submit_form(&mut form), None, "{name}");
         assert_eq!(form.error.as_deref(), Some(message));
         assert_eq!(form.fields[form.focused].name, name, "the invalid field is focused");
         fill_field(&mut form, name, "");
@@ -87,11 +93,11 @@ fn a_field_accepts_only_values_of_its_schema_type() {
 #[test]
 fn a_required_field_must_be_filled() {
     let mut missing = open_form(json!({"seconds": 3}));
-    assert!(matches!(press_key(&mut missing, KeyCode::Enter), KeyResult::Submit(value) if value["command"] == ""));
+    assert!(submit_form(&mut missing).is_some_and(|arguments| arguments["command"] == ""));
     let spec =
         ToolSpec { parameters: json!({"required": ["n"], "properties": {"n": {"type": "integer"}}}), ..sample_tool() };
     let mut missing = Form::new(Some(&spec), "{}").expect("a field");
-    assert_eq!(press_key(&mut missing, KeyCode::Enter), KeyResult::Handled);
+    assert_eq!(submit_form(&mut missing), None);
     assert_eq!(missing.error.as_deref(), Some("n is required"));
 }
 
@@ -103,23 +109,22 @@ fn characters_go_to_the_focused_field() {
     press_key(&mut form, KeyCode::Char('0'));
     press_key(&mut form, KeyCode::Up);
     form.insert_paste(" -l\ny");
-    let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    let Some(arguments) = submit_form(&mut form) else { panic!("{form:?}") };
     assert_eq!(arguments, json!({"command": "lsy -l y", "seconds": 30}));
-    assert_eq!(press_key(&mut form, KeyCode::Esc), KeyResult::Close);
+    assert_eq!(press_key(&mut form, KeyCode::Esc), KeyResult::Cancelled);
 }
 
 #[test]
 fn multiline_text_is_edited_in_the_editor() {
     let mut form = open_form(json!({"command": "a\nb"}));
-    let key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
-    assert_eq!(form.handle_key(&key, &Keymap::default()), KeyResult::OpenEditor("a\nb".into()));
+    assert_eq!(form.focused_text(), "a\nb");
     assert_eq!(
         press_key(&mut form, KeyCode::Char('x')),
         KeyResult::Handled,
         "typing does not change text that is not visible"
     );
     form.apply_editor_text("a\nb\nc");
-    let KeyResult::Submit(arguments) = press_key(&mut form, KeyCode::Enter) else { panic!("{form:?}") };
+    let Some(arguments) = submit_form(&mut form) else { panic!("{form:?}") };
     assert_eq!(arguments["command"], "a\nb\nc");
 }
 

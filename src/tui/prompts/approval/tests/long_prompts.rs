@@ -8,8 +8,8 @@ fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     let keys = Keymap::default();
     let mut prompt = Approval::new("1".into());
     let mut choice = ScopeChoice::new(options, Path::new("/home/ada/src/app"), &keys, ms(0)).unwrap();
-    choice.handle_action(Action::Down, &keys, true, ms(5000));
-    prompt.open_scope(choice);
+    choice.change_scope(Action::Down, &keys).unwrap();
+    prompt.show_view(ApprovalView::Scope(Box::new(choice)));
     prompt
 }
 

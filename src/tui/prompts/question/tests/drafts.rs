@@ -88,12 +88,12 @@ fn text_closed_without_enter_is_kept_and_is_no_answer() {
     assert_eq!(prompt.pages[0].answer_value(), AnswerValue::Skipped);
     press_keys(&mut prompt, &single_question, "1");
     assert_eq!(prompt.pages[0].answer_value(), AnswerValue::Selected(vec![0]));
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "4!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "4!") else { panic!("not sent") };
     assert_eq!(answer.answers[0].value, AnswerValue::Text("half a word".into()));
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);
     press_keys(&mut prompt, &single_question, "nhalf a note_");
     assert!(draw_prompt(&mut prompt, &single_question, (80, 14)).contains("unsaved note: half a note"));
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "1!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "1!") else { panic!("not sent") };
     assert!(answer.answers[0].note.is_empty() && answer.answers[0].notes.is_empty());
 }
 

@@ -31,7 +31,7 @@ fn each_option_has_its_note() {
 │                                                          │
 ╰─ 1-4 pick · n note · enter send · esc later · x decline ─╯
 "#);
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "2!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "2!") else { panic!("not sent") };
     let notes: Vec<(usize, &str)> =
         answer.answers[0].notes.iter().map(|note| (note.option, note.text.as_str())).collect();
     assert_eq!((notes[0], notes[1].0, notes.len()), ((0, "fast"), 2, 2));
@@ -49,7 +49,7 @@ fn an_emptied_note_is_removed() {
     for _ in 0..2 {
         press_key(&mut prompt, &single_question, KeyCode::Backspace.into());
     }
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "!!") else { panic!("not sent") };
     assert_eq!(answer.answers[0], QuestionAnswer::new("clock", AnswerValue::Selected(vec![1])));
 }
 
@@ -97,7 +97,7 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
     }
     press_keys(&mut prompt, &single_question, "So: ");
     assert!(draw_prompt(&mut prompt, &single_question, (60, 7)).contains("So: "));
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "!") else { panic!("not sent") };
     let AnswerValue::Text(text) = &answer.answers[0].value else { panic!("not written") };
     assert_eq!(text.lines().count(), 4, "{text}");
 }
@@ -111,7 +111,7 @@ fn r05_newlines_of_a_paste_break_lines_and_send_nothing() {
     let until_later = Listening::Until(Duration::from_secs(9));
     assert_eq!(prompt.handle_key(&enter, &Keymap::default(), &single_question, until_later), KeyResult::Handled);
     assert!(prompt.insert_paste("two\nthree"));
-    let KeyResult::Answered(answer) = press_keys(&mut prompt, &single_question, "!") else { panic!("not sent") };
+    let Some(answer) = press_for_answer(&mut prompt, &single_question, "!") else { panic!("not sent") };
     assert_eq!(answer.answers[0].value, AnswerValue::Text("one\ntwo\nthree".into()));
 }
 
