@@ -369,7 +369,7 @@ impl Screen {
 
     /// Asks the host for the link targets the layout did not know.
     fn request_link_checks(&mut self) {
-        let targets = self.cache.take_pending_lookups();
+        let targets = self.state.lookups.take_pending();
         if !targets.is_empty() {
             self.host.start_request(super::host::HostRequest::CheckLinks(targets));
         }

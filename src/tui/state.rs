@@ -10,6 +10,7 @@ use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
 use super::parts::transcript::layout_context::LayoutContext;
+use super::parts::transcript::link_lookups::LinkLookups;
 use super::popup::Popup;
 use super::prompts::prompt::Prompts;
 use super::slash_command::SlashCommand;
@@ -80,6 +81,8 @@ pub struct State {
     pub viewport: Viewport,
     /// Clocks of the screen.
     pub timing: Timing,
+    /// Lookups of the link targets in the transcript.
+    pub lookups: LinkLookups,
     /// Effects of the current event so far, in the order in which they will run.
     effects: Vec<Effect>,
 }
@@ -192,6 +195,7 @@ impl State {
             local_servers: Vec::new(),
             viewport: Viewport::default(),
             timing: Timing::default(),
+            lookups: LinkLookups::default(),
             effects: Vec::new(),
         };
         state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
@@ -248,6 +252,7 @@ impl State {
             sub_agent_starts: &self.timing.sub_agent_starts,
             timing: &self.timing.pace,
             keys: &self.keys,
+            lookups: &self.lookups,
         }
     }
 

@@ -201,7 +201,7 @@ fn file_target(path: &str) -> LinkTarget {
 fn answer_file_checks(screen: &mut Screen) {
     screen.draw_frame();
     let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };
-    let statuses = screen.cache.take_pending_lookups().into_iter().map(|target| {
+    let statuses = screen.state.lookups.take_pending().into_iter().map(|target| {
         let status =
             if target == file_target("docs/shot.png") { LinkStatus::Picture(size) } else { LinkStatus::Missing };
         (target, status)
@@ -283,7 +283,7 @@ fn r10_a_command_to_approve_is_shown_in_logical_order() {
 fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry("ראה src/main.rs"), turn_end()]);
     screen.draw_frame();
-    let statuses = screen.cache.take_pending_lookups().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
+    let statuses = screen.state.lookups.take_pending().into_iter().map(|target| (target, LinkStatus::Exists)).collect();
     screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
     let buffer = screen.draw_frame();
     let text = buffer_text(&buffer);

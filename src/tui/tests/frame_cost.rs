@@ -141,17 +141,17 @@ fn streaming_lays_out_only_the_open_block() {
     let frames = chars.chunks(120).count();
     let mut max_lines = 0;
     for piece in chars.chunks(120) {
-        let lines_before = screen.cache.reply_lines_laid_out();
+        let lines_before = screen.state.lookups.reply_lines_laid_out();
         screen.receive_chunk(Chunk::Text(piece.iter().collect()));
         screen.draw_frame();
-        max_lines = max_lines.max(screen.cache.reply_lines_laid_out() - lines_before);
+        max_lines = max_lines.max(screen.state.lookups.reply_lines_laid_out() - lines_before);
     }
     assert!(max_lines <= 24, "{max_lines} lines in one frame");
-    let streamed = screen.cache.reply_lines_laid_out();
+    let streamed = screen.state.lookups.reply_lines_laid_out();
     assert!(streamed <= frames * 14, "{streamed} lines in {frames} frames");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     screen.draw_frame();
-    let end_lines = screen.cache.reply_lines_laid_out() - streamed;
+    let end_lines = screen.state.lookups.reply_lines_laid_out() - streamed;
     assert!(end_lines <= 24, "{end_lines} lines at the end of the reply");
     // The finished entry looks exactly as it did while streaming.
     let text_before = screen.screen_text();
@@ -167,7 +167,7 @@ fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
         screen.receive_chunk(Chunk::Text("a paragraph\n\n".into()));
         screen.draw_frame();
     }
-    let lines = screen.cache.reply_lines_laid_out();
+    let lines = screen.state.lookups.reply_lines_laid_out();
     assert!(lines < 200, "{lines} lines for 51 paragraphs");
     assert!(!screen.screen_text().contains("https://a.example"));
     screen.receive_chunk(Chunk::Text("[the page]: https://a.example\n\nthe end\n".into()));
@@ -186,16 +186,17 @@ fn a_found_file_lays_out_only_the_block_that_names_it() {
     screen.receive_chunk(Chunk::Text("a paragraph\n\n".repeat(1_000)));
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     screen.draw_frame();
-    let lines_before = screen.cache.reply_lines_laid_out();
+    let lines_before = screen.state.lookups.reply_lines_laid_out();
     let statuses = screen
-        .cache
-        .take_pending_lookups()
+        .state
+        .lookups
+        .take_pending()
         .into_iter()
         .map(|target| (target, crate::tui::LinkStatus::Exists))
         .collect();
     screen.handle_event(Event::Host(crate::tui::host::HostReply::LinkStatuses(statuses)));
     screen.draw_frame();
-    let lines = screen.cache.reply_lines_laid_out() - lines_before;
+    let lines = screen.state.lookups.reply_lines_laid_out() - lines_before;
     assert!(lines > 0 && lines < 700, "{lines} lines for one link");
 }
 
@@ -230,9 +231,9 @@ fn r65_layouts_of_very_long_replies_are_dropped_even_nearby() {
         screen.screen_text();
     }
     assert!(
-        screen.cache.reply_lines_laid_out() > replies * 7500,
+        screen.state.lookups.reply_lines_laid_out() > replies * 7500,
         "every reply was seen: {}",
-        screen.cache.reply_lines_laid_out()
+        screen.state.lookups.reply_lines_laid_out()
     );
     let bytes = screen.cache.estimated_bytes();
     assert!(bytes < 12 * 1024 * 1024 + 2 * reply_bytes, "{bytes} bytes are kept, and one takes {reply_bytes}");

@@ -33,15 +33,15 @@ fn hostile_texts() -> Vec<(&'static str, String, usize)> {
 fn r35_hostile_replies_take_few_lines_at_every_size() {
     for (name, text, max_lines) in hostile_texts() {
         let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text), turn_end()]);
-        let lines = screen.cache.reply_lines_laid_out();
+        let lines = screen.state.lookups.reply_lines_laid_out();
         assert!(lines <= max_lines, "{name}: {lines} lines, {max_lines} at most");
         for (width, height) in SIZES.into_iter().take(case_count(SIZES.len(), 2)) {
             screen.resize_screen(width, height);
             screen.press_key("page-up");
-            let lines_before = screen.cache.reply_lines_laid_out();
+            let lines_before = screen.state.lookups.reply_lines_laid_out();
             screen.press_key("page-down");
             assert_eq!(
-                screen.cache.reply_lines_laid_out(),
+                screen.state.lookups.reply_lines_laid_out(),
                 lines_before,
                 "{name} is laid out once at {width}x{height}"
             );
@@ -57,9 +57,9 @@ fn r35_a_frame_of_a_streamed_hostile_reply_lays_out_its_open_block() {
         let (mut max_lines, mut frames) = (0, 0);
         for piece in chars.chunks(chars.len().div_ceil(case_count(40, 6))) {
             screen.receive_chunk(Chunk::Text(piece.iter().collect()));
-            let lines_before = screen.cache.reply_lines_laid_out();
+            let lines_before = screen.state.lookups.reply_lines_laid_out();
             screen.draw_frame();
-            max_lines = max_lines.max(screen.cache.reply_lines_laid_out() - lines_before);
+            max_lines = max_lines.max(screen.state.lookups.reply_lines_laid_out() - lines_before);
             frames += 1;
         }
         // The open block has at most 32 kB, and each of its lines at least one character.

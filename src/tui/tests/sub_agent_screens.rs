@@ -240,8 +240,7 @@ fn open_sub_agent_at_every_width(screen: &mut Screen) {
         let context = screen.state.layout_context();
         let item =
             screen.state.agent.session.entries().iter().rposition(|entry| matches!(entry, Entry::Settled { .. }));
-        let lookups = &crate::tui::parts::transcript::link_lookups::LinkLookups::default();
-        let page = crate::tui::parts::transcript::entry_layout::lay_out(&context, item.unwrap(), true, lookups);
+        let page = crate::tui::parts::transcript::entry_layout::lay_out(&context, item.unwrap(), true);
         for line in &page.lines {
             assert!(line.width() <= context.width.max(1), "{width}: {line:?}");
         }

@@ -85,7 +85,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             let files = names.iter().map(|name| Candidate::new(name, "")).collect();
             state.input.completion.set_files(files, completeness);
         }
-        HostReply::LinkStatuses(statuses) => cache.store_lookups(statuses),
+        HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
         HostReply::Notice(text) => state.show_notice(&text, toast::Kind::Warning),

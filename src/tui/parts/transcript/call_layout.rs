@@ -2,12 +2,11 @@
 
 use super::call_row::{CallEnd, call_row, edit_diff, find_denial_message, is_success};
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use super::outcome_label::skipped_hooks_row;
 use super::result_size::{find_not_applied, is_short_diff};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
-use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Entry, Outcome, Preview, Questions};
+use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff, Entry, Outcome, Preview, Questions};
 use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::output::StyledOutput;
@@ -26,7 +25,6 @@ pub fn lay_out_call(
     id: &CallId,
     end: &CallEnd<'_>,
     is_toggled: bool,
-    lookups: &LinkLookups,
 ) -> Page {
     let Some(call) = context.agent.session.find_call(id) else { return Page::default() };
     let outcome = end.outcome;
@@ -42,16 +40,14 @@ pub fn lay_out_call(
     if (short_diff.is_some() || not_applied.is_some()) != is_toggled {
         match short_diff {
             // Without the header of the diff, because the row of the call shows the path.
-            Some(diff) => page
-                .lines
-                .extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), context.theme), 4).skip(1)),
+            Some(diff) => page.lines.extend(indented_diff(context, diff).skip(1)),
             None if let Some(text) = not_applied => {
-                page.append_page(lay_out_block(context, text, context.theme.warning, lookups));
+                page.append_page(lay_out_block(context, text, context.theme.warning));
             }
             None if context.agent.session.has_sub_agent(&call.call.id) => {
-                page.append_page(sub_agent_layout::lay_out_transcript(context, call, outcome, lookups))
+                page.append_page(sub_agent_layout::lay_out_transcript(context, call, outcome))
             }
-            None => page.append_page(lay_out_details(context, call, outcome, lookups)),
+            None => page.append_page(lay_out_details(context, call, outcome)),
         }
     }
     page
@@ -66,27 +62,28 @@ pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>
     format!("{name} {arguments}\n\n{staging_note}{edit_notice}{}", outcome.text())
 }
 
-fn inner_width(context: &LayoutContext<'_>) -> usize {
-    context.width.saturating_sub(4).max(1)
+fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item = Line<'static>> {
+    let lines = diff::lay_out_diff(diff, context.width.saturating_sub(4).max(1), context.theme);
+    lines.into_iter().map(|mut line| {
+        line.spans.insert(0, Span::raw("    "));
+        line
+    })
 }
 
-fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome, lookups: &LinkLookups) -> Page {
+fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
     let theme = context.theme;
     let mut page = Page::default();
     match call.plan.as_ref().map(|plan| &plan.preview) {
-        Some(Preview::Edit(diff)) => {
-            page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), theme), 4));
-        }
+        Some(Preview::Edit(diff)) => page.lines.extend(indented_diff(context, diff)),
         Some(Preview::Command(line)) => {
-            page.append_page(lay_out_block(context, &format!("$ {}", line.command), theme.code, lookups));
+            page.append_page(lay_out_block(context, &format!("$ {}", line.command), theme.code));
         }
         Some(Preview::Batch(batch)) => {
-            for diff in batch.items.iter().filter_map(|item| item.diff.as_ref()) {
-                page.lines.extend(indent_lines(diff::lay_out_diff(diff, inner_width(context), theme), 4));
-            }
+            let diffs = batch.items.iter().filter_map(|item| item.diff.as_ref());
+            page.lines.extend(diffs.flat_map(|diff| indented_diff(context, diff)));
         }
         Some(Preview::Text(_)) | None => {
-            page.append_page(lay_out_block(context, &format_arguments(&call.call.arguments), theme.dim, lookups));
+            page.append_page(lay_out_block(context, &format_arguments(&call.call.arguments), theme.dim));
         }
     }
     let style = match outcome {
@@ -98,17 +95,17 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
         true => output::parse_output(text, style, theme),
         false => output::clean_output(text, style),
     };
-    page.append_page(lay_out_output(context, styled_output, lookups));
+    page.append_page(lay_out_output(context, styled_output));
     page
 }
 
 /// Lays out the first lines of an output.
-fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput, lookups: &LinkLookups) -> Page {
+fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput) -> Page {
     let total = styled_output.text.lines().count();
     if let Some((end, _)) = styled_output.text.match_indices('\n').nth(MAX_OUTPUT_LINES - 1) {
         styled_output.truncate_at(end);
     }
-    let exists = |target: &_| lookups.target_exists(target);
+    let exists = |target: &_| context.lookups.target_exists(target);
     let mut page = wrap_verbatim(context, &output::output_pieces(&styled_output, context.theme.link, &exists));
     if total > MAX_OUTPUT_LINES {
         let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
@@ -117,12 +114,12 @@ fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput, 
     page
 }
 
-fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style, lookups: &LinkLookups) -> Page {
+fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style) -> Page {
     if text.is_empty() {
         return Page::default();
     }
     let text = clean::clean_text(text);
-    let exists = |target: &_| lookups.target_exists(target);
+    let exists = |target: &_| context.lookups.target_exists(target);
     wrap_verbatim(context, &pieces::split_links(&text, style, context.theme.link, &exists))
 }
 
@@ -132,13 +129,6 @@ fn wrap_verbatim(context: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
     }
     let shape = Shape::with_prefix(context.width, Piece::new("    ", context.theme.dim));
     wrap_pieces(pieces, &Shape { verbatim: true, ..shape })
-}
-
-fn indent_lines(lines: Vec<Line<'static>>, columns: usize) -> impl Iterator<Item = Line<'static>> {
-    lines.into_iter().map(move |mut line| {
-        line.spans.insert(0, Span::raw(" ".repeat(columns)));
-        line
-    })
 }
 
 /// Formats arguments as indented JSON, or unchanged if they are not JSON, with marks for invisible characters.
@@ -169,20 +159,16 @@ fn lay_out_answers(
         page.append_page(context.lay_out_plain(&question.text, theme.prompt, "? "));
         let given_answer =
             answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
-        let (text, style) = match (answer.map(|answer| answer.status), given_answer) {
-            (Some(AnswerStatus::Answered), Some(given_answer)) => match given_answer.value {
-                AnswerValue::Skipped => ("skipped".to_owned(), theme.dim),
-                AnswerValue::Selected(_) | AnswerValue::Text(_) => (given_answer.answer_text(question), theme.user),
-            },
-            (Some(AnswerStatus::Declined), _) => ("declined".to_owned(), theme.dim),
+        let chosen = given_answer.filter(|candidate| candidate.value != AnswerValue::Skipped);
+        let (text, style) = match (answer.map(|answer| answer.status), chosen) {
+            (Some(AnswerStatus::Answered), Some(chosen)) => (chosen.answer_text(question), theme.user),
             (Some(AnswerStatus::Answered), None) => ("skipped".to_owned(), theme.dim),
+            (Some(AnswerStatus::Declined), _) => ("declined".to_owned(), theme.dim),
             (Some(AnswerStatus::Deferred), _) => ("not answered".to_owned(), theme.dim),
-            (None, _) => match outcome {
-                Outcome::Interrupted(_) => ("stopped before an answer".to_owned(), theme.dim),
-                Outcome::Done(_) | Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) => {
-                    (outcome.text().to_owned(), theme.dim)
-                }
-            },
+            (None, _) if matches!(outcome, Outcome::Interrupted(_)) => {
+                ("stopped before an answer".to_owned(), theme.dim)
+            }
+            (None, _) => (outcome.text().to_owned(), theme.dim),
         };
         page.append_page(context.lay_out_plain(&text, style, "  "));
         if let Some(given_answer) = given_answer.filter(|candidate| !candidate.note.is_empty()) {

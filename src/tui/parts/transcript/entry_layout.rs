@@ -2,7 +2,6 @@
 
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use super::{call_layout, picture_caption};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, SessionId};
 use crate::text::clean;
@@ -48,10 +47,10 @@ fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
 
 /// Lays out an entry; no lines if it is not displayed. `is_toggled` is true if the user opened an entry that is closed by
 /// default, or closed one that is open by default.
-pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, lookups: &LinkLookups) -> Page {
+pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> Page {
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let mut page = match entry {
-        Entry::UserMessage { text } => lay_out_user_message(context, text, lookups),
+        Entry::UserMessage { text } => lay_out_user_message(context, text),
         // Without the text between these two, which the cache lays out in pieces.
         Entry::Replied { .. } => {
             let mut page = lay_out_before_text(context, entry, is_toggled);
@@ -61,7 +60,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
         }
         Entry::Settled { call, outcome, staged, took_ms, .. } => {
             let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
-            call_layout::lay_out_call(context, index, call, &end, is_toggled, lookups)
+            call_layout::lay_out_call(context, index, call, &end, is_toggled)
         }
         Entry::Ended { ending: Ending::Failed(_) } if is_reason_displayed(context, index) => {
             context.lay_out_note(PARTIAL_RESULTS_NOTE, "")
@@ -93,7 +92,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool, look
             context.lay_out_plain(&describe_switch(*dry_run, copied_from), style, "— ")
         }
         Entry::Compacted { summary, pinned, tokens, .. } => {
-            lay_out_summary(context, summary, pinned, *tokens, is_toggled, lookups)
+            lay_out_summary(context, summary, pinned, *tokens, is_toggled)
         }
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
@@ -186,7 +185,7 @@ pub fn ends_in_row(context: &LayoutContext<'_>, entries: &[Entry]) -> bool {
     })
 }
 
-/// Form in which an entry starts on the screen.
+/// Form in which an entry starts on the screen. Entries that [`lay_out`] lays out without lines are hidden.
 #[derive(PartialEq, Eq)]
 enum EntryForm {
     Hidden,
@@ -197,11 +196,14 @@ enum EntryForm {
 
 fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
     match entry {
-        Entry::Settled { call, .. } => match context.agent.session.find_call(call) {
-            Some(call) if call.questions.is_some() => EntryForm::Block,
-            Some(_) | None => EntryForm::Row,
-        },
-        Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => EntryForm::Row,
+        Entry::Settled { call, .. }
+            if context.agent.session.find_call(call).is_some_and(|call| call.questions.is_some()) =>
+        {
+            EntryForm::Block
+        }
+        Entry::Settled { .. } | Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => {
+            EntryForm::Row
+        }
         Entry::Replied { reasoning, .. } if !reasoning.trim().is_empty() => EntryForm::Row,
         Entry::Replied { text, incomplete: None, .. } if text.trim().is_empty() => EntryForm::Hidden,
         Entry::Replied { .. }
@@ -211,14 +213,7 @@ fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Compacted { .. } => EntryForm::Block,
-        Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
-        | Entry::Planned { .. }
-        | Entry::Reviewed { .. }
-        | Entry::Asked { .. }
-        | Entry::Answered { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::SubAgent { .. } => EntryForm::Hidden,
+        _ => EntryForm::Hidden,
     }
 }
 
@@ -252,16 +247,16 @@ fn lay_out_tally(context: &LayoutContext<'_>, index: usize) -> Page {
 }
 
 /// Lays out a user message with its bar.
-pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) -> Page {
+pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str) -> Page {
     let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
     let truncation_note = lay_out_truncation_note(context, text, inline_text);
     let text = clean::clean_text(inline_text);
-    let exists = |target: &_| lookups.target_exists(target);
+    let exists = |target: &_| context.lookups.target_exists(target);
     let pieces = pieces::split_links(text.trim_end(), context.theme.user, context.theme.link, &exists);
     let shape = Shape::with_prefix(context.width, Piece::new("▌ ", context.theme.user));
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);
-    page.append_page(picture_caption::lay_out_captions(context, &text, |target| lookups.picture_size(target)));
+    page.append_page(picture_caption::lay_out_captions(context, &text, |target| context.lookups.picture_size(target)));
     page
 }
 
@@ -285,7 +280,6 @@ fn lay_out_summary(
     pinned: &str,
     (tokens_before, tokens_after): (u64, u64),
     is_open: bool,
-    lookups: &LinkLookups,
 ) -> Page {
     let mark = if is_open { "▾" } else { "▸" };
     let sizes = match tokens_before {
@@ -296,7 +290,7 @@ fn lay_out_summary(
     let mut page = context.lay_out_note(&label, "  ");
     if is_open {
         page.lines.push(Line::default());
-        page.append_page(lookups.lay_out_markdown(context, context.width, truncate_at_line(summary, MAX_INLINE_BYTES)));
+        page.append_page(context.lay_out_markdown(truncate_at_line(summary, MAX_INLINE_BYTES)));
         page.lines.push(Line::default());
         page.append_page(context.lay_out_note("Kept verbatim:", "  "));
         page.append_page(context.lay_out_note(truncate_at_line(pinned, MAX_INLINE_BYTES), "    "));

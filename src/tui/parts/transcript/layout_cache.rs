@@ -2,12 +2,9 @@
 
 use super::item_layout::{ALLOCATION_OVERHEAD, ItemLayout};
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use super::reply_pieces::ReplyPieces;
 use super::text_extent::TextExtent;
 use super::{entry_layout, live_item};
-use crate::text::link::LinkTarget;
-use crate::tui::host::LinkStatus;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -17,7 +14,7 @@ const CACHE_BUDGET: usize = 6 * 1024 * 1024;
 /// next. Entries of the last frame are never evicted.
 const NEAR_ENTRIES: usize = 12;
 
-/// Cached layouts, and link lookups that they depend on.
+/// Cached layouts.
 #[derive(Default)]
 pub struct LayoutCache {
     width: usize,
@@ -28,7 +25,8 @@ pub struct LayoutCache {
     /// Number of the current frame.
     frame: u64,
     live: live_item::LiveLayout,
-    lookups: LinkLookups,
+    /// [`LinkLookups::arrivals`] when a layout was last requested.
+    lookup_arrivals: u64,
     /// Estimated bytes of `items`.
     weight: usize,
     /// Estimated length of the transcript, for the scrollbar.
@@ -59,12 +57,12 @@ impl LayoutCache {
     ) -> Arc<ItemLayout> {
         self.drop_outdated_layouts(context);
         let Some(entry) = context.agent.session.entries().get(item) else {
-            return Arc::new(self.live.lay_out_live(context, &self.lookups));
+            return Arc::new(self.live.lay_out_live(context));
         };
         let is_toggled = toggled.contains(&item);
         let cached_item = self.items.get_mut(&item).filter(|cached| cached.is_toggled == is_toggled);
         if let Some(cached) = cached_item
-            && cached.waiting_since.is_none_or(|count| count == self.lookups.arrivals())
+            && cached.waiting_since.is_none_or(|count| count == self.lookup_arrivals)
         {
             cached.last_used = self.frame;
             return cached.layout.clone();
@@ -74,12 +72,12 @@ impl LayoutCache {
         let (layout, waiting_since, pieces) = match entry_layout::reply_text(entry) {
             Some(text) => {
                 let pieces = old_pieces.or_else(|| self.live.take_finished(text)).unwrap_or_default();
-                let (layout, pieces) = self.lay_out_reply(context, item, is_toggled, text, pieces);
+                let (layout, pieces) = lay_out_reply(context, item, is_toggled, text, pieces);
                 (layout, pieces.waiting_since(), Some(pieces))
             }
             None => {
                 let (page, waiting_since) =
-                    self.lookups.track_pending(|| entry_layout::lay_out(context, item, is_toggled, &self.lookups));
+                    context.lookups.track_pending(|| entry_layout::lay_out(context, item, is_toggled));
                 (ItemLayout::from_page(page), waiting_since, None)
             }
         };
@@ -97,31 +95,6 @@ impl LayoutCache {
             self.evict_far_from(item);
         }
         layout
-    }
-
-    /// Lays out a reply, reusing pieces that are already laid out.
-    fn lay_out_reply(
-        &self,
-        context: &LayoutContext<'_>,
-        item: usize,
-        is_toggled: bool,
-        text: &str,
-        mut pieces: ReplyPieces,
-    ) -> (ItemLayout, ReplyPieces) {
-        let entry = &context.agent.session.entries()[item];
-        pieces.lay_out_closed_blocks(context, text, &self.lookups);
-        pieces.finish_reply(context, text, &self.lookups);
-        let page_before = entry_layout::lay_out_before_text(context, entry, is_toggled);
-        let has_lines_before = !page_before.lines.is_empty() || pieces.final_height() > 0;
-        let page_after = entry_layout::lay_out_after_text(context, entry, has_lines_before);
-        let mut layout = ItemLayout::default();
-        if !has_lines_before && page_after.lines.is_empty() {
-            return (layout, pieces);
-        }
-        layout.push_page(Arc::new(entry_layout::add_spacing(context, item, page_before)));
-        pieces.append_to(&mut layout);
-        layout.push_page(Arc::new(page_after));
-        (layout, pieces)
     }
 
     /// Returns the height of an item in lines.
@@ -151,33 +124,22 @@ impl LayoutCache {
         self.live = live_item::LiveLayout::default();
     }
 
-    /// Stores results of lookups. Invalidates the heights of layouts that waited for one.
-    pub fn store_lookups(&mut self, results: Vec<(LinkTarget, LinkStatus)>) {
-        for (item, _) in self.items.iter().filter(|(_, cached)| cached.waiting_since.is_some()) {
-            self.heights[*item] = None;
-        }
-        self.lookups.store_results(results);
-    }
-
-    /// Takes the pending lookups. Each is returned once.
-    pub fn take_pending_lookups(&mut self) -> Vec<LinkTarget> {
-        self.lookups.take_pending()
-    }
-
     /// Returns the estimated bytes of all cached layouts.
     pub fn estimated_bytes(&self) -> usize {
         self.weight
-    }
-
-    /// Returns the lines of replies laid out since program start, for tests of the cost of a frame.
-    pub fn reply_lines_laid_out(&self) -> usize {
-        self.lookups.reply_lines_laid_out()
     }
 
     fn drop_outdated_layouts(&mut self, context: &LayoutContext<'_>) {
         if self.width != context.width || self.theme != context.theme.name {
             self.drop_layouts();
             (self.width, self.theme) = (context.width, context.theme.name.clone());
+        }
+        if self.lookup_arrivals != context.lookups.arrivals() {
+            // The results may change the heights of layouts that waited for them.
+            for (item, _) in self.items.iter().filter(|(_, cached)| cached.waiting_since.is_some()) {
+                self.heights[*item] = None;
+            }
+            self.lookup_arrivals = context.lookups.arrivals();
         }
     }
 
@@ -204,4 +166,28 @@ impl LayoutCache {
             }
         }
     }
+}
+
+/// Lays out a reply, reusing pieces that are already laid out.
+fn lay_out_reply(
+    context: &LayoutContext<'_>,
+    item: usize,
+    is_toggled: bool,
+    text: &str,
+    mut pieces: ReplyPieces,
+) -> (ItemLayout, ReplyPieces) {
+    let entry = &context.agent.session.entries()[item];
+    pieces.lay_out_closed_blocks(context, text);
+    pieces.finish_reply(context, text);
+    let page_before = entry_layout::lay_out_before_text(context, entry, is_toggled);
+    let has_lines_before = !page_before.lines.is_empty() || pieces.final_height() > 0;
+    let page_after = entry_layout::lay_out_after_text(context, entry, has_lines_before);
+    let mut layout = ItemLayout::default();
+    if !has_lines_before && page_after.lines.is_empty() {
+        return (layout, pieces);
+    }
+    layout.push_page(Arc::new(entry_layout::add_spacing(context, item, page_before)));
+    pieces.append_to(&mut layout);
+    layout.push_page(Arc::new(page_after));
+    (layout, pieces)
 }

@@ -1,12 +1,15 @@
-//! Inputs of the transcript's layout, and the layout of unformatted text.
+//! Inputs of the transcript's layout, and the layout of plain text and Markdown.
 
+use super::link_lookups::LinkLookups;
+use super::picture_caption;
 use crate::agent;
 use crate::chat::CallId;
 use crate::text::clean;
+use crate::text::link::LinkTarget;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece};
+use crate::tui::text::{Page, Piece, markdown};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use std::time::Duration;
@@ -29,6 +32,7 @@ pub struct LayoutContext<'a> {
     pub timing: &'a ReplyTiming,
     /// Key bindings, for hints.
     pub keys: &'a Keymap,
+    pub lookups: &'a LinkLookups,
 }
 
 impl LayoutContext<'_> {
@@ -42,5 +46,21 @@ impl LayoutContext<'_> {
     /// Lays out dim text, as `lay_out_plain` does.
     pub fn lay_out_note(&self, text: &str, first_prefix: &str) -> Page {
         self.lay_out_plain(text, self.theme.dim, first_prefix)
+    }
+
+    /// Lays out Markdown and records pending lookups.
+    pub fn lay_out_markdown(&self, text: &str) -> Page {
+        let lookups = self.lookups;
+        let exists = |target: &LinkTarget| lookups.target_exists(target);
+        let caption =
+            |target: &LinkTarget| lookups.picture_size(target).map(|size| picture_caption::caption(self, size));
+        markdown::lay_out_markdown(text, self.width, self.theme, &exists, &caption)
+    }
+
+    /// Lays out a part of a reply. Also returns [`LinkLookups::arrivals`] if the layout waits for a lookup.
+    pub fn lay_out_part(&self, text: &str) -> (Page, Option<u64>) {
+        let (page, waiting_since) = self.lookups.track_pending(|| self.lay_out_markdown(text));
+        self.lookups.reply_lines.set(self.lookups.reply_lines.get() + page.lines.len());
+        (page, waiting_since)
     }
 }

@@ -1,11 +1,9 @@
 //! Lookups of link targets in the file system, requested by layouts and answered by the host.
 
-use super::layout_context::LayoutContext;
-use super::picture_caption;
 use crate::chat::image::ImageSize;
 use crate::text::link::LinkTarget;
 use crate::tui::host::LinkStatus;
-use crate::tui::text::{Page, markdown};
+use crate::tui::text::Page;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
@@ -21,7 +19,7 @@ pub struct LinkLookups {
     /// Number of times results arrived.
     arrivals: u64,
     /// Lines of replies laid out since program start, for tests of the cost of a frame.
-    reply_lines: Cell<usize>,
+    pub(super) reply_lines: Cell<usize>,
 }
 
 impl LinkLookups {
@@ -51,20 +49,6 @@ impl LinkLookups {
     /// Returns the number of times results arrived. A layout that waits for a lookup is outdated when it has changed.
     pub fn arrivals(&self) -> u64 {
         self.arrivals
-    }
-
-    /// Lays out a part of a reply. Also returns [`Self::arrivals`] if the layout waits for a lookup.
-    pub fn lay_out_part(&self, context: &LayoutContext<'_>, text: &str) -> (Page, Option<u64>) {
-        let (page, waiting_since) = self.track_pending(|| self.lay_out_markdown(context, context.width, text));
-        self.reply_lines.set(self.reply_lines.get() + page.lines.len());
-        (page, waiting_since)
-    }
-
-    /// Lays out Markdown and records pending lookups.
-    pub fn lay_out_markdown(&self, context: &LayoutContext<'_>, width: usize, text: &str) -> Page {
-        let describe_picture =
-            |target: &LinkTarget| self.picture_size(target).map(|size| picture_caption::caption(context, size));
-        markdown::lay_out_markdown(text, width, context.theme, &|target| self.target_exists(target), &describe_picture)
     }
 
     /// Returns whether a link target exists; false while its lookup is pending.

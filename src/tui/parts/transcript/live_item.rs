@@ -3,7 +3,6 @@
 use super::call_row::build_row;
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use super::reply_pieces::ReplyPieces;
 use super::{entry_layout, sub_agent_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
@@ -38,13 +37,13 @@ pub struct LiveLayout {
 
 impl LiveLayout {
     /// Lays out the live item. Reuses the layouts of closed blocks of the reply.
-    pub fn lay_out_live(&mut self, context: &LayoutContext<'_>, lookups: &LinkLookups) -> ItemLayout {
+    pub fn lay_out_live(&mut self, context: &LayoutContext<'_>) -> ItemLayout {
         let mut layout = match &context.agent.phase {
             Phase::Idle => self.lay_out_without_reply(lay_out_retry_hint(context)),
-            Phase::Replying(draft) => self.lay_out_reply(context, draft, lookups),
+            Phase::Replying(draft) => self.lay_out_reply(context, draft),
             Phase::RunningCalls { calls, .. } => self.lay_out_without_reply(lay_out_calls(context, calls)),
         };
-        push_page(&mut layout, lay_out_queue(context, lookups));
+        push_page(&mut layout, lay_out_queue(context));
         layout
     }
 
@@ -69,12 +68,7 @@ impl LiveLayout {
         self.reply = next;
     }
 
-    fn lay_out_reply(
-        &mut self,
-        context: &LayoutContext<'_>,
-        draft: &StreamingReply,
-        lookups: &LinkLookups,
-    ) -> ItemLayout {
+    fn lay_out_reply(&mut self, context: &LayoutContext<'_>, draft: &StreamingReply) -> ItemLayout {
         if draft.is_summary() {
             return self.lay_out_without_reply(lay_out_activity(context, draft));
         }
@@ -83,7 +77,7 @@ impl LiveLayout {
         if self.reply != reply || draft.text.len() < self.pieces.final_bytes() {
             self.switch_reply(reply);
         }
-        self.pieces.lay_out_closed_blocks(context, &draft.text, lookups);
+        self.pieces.lay_out_closed_blocks(context, &draft.text);
         let mut layout = ItemLayout::default();
         let mut head = Page::default();
         let has_text = !draft.text.trim().is_empty();
@@ -98,7 +92,7 @@ impl LiveLayout {
         }
         push_page(&mut layout, head);
         self.pieces.append_to(&mut layout);
-        if let Some(open_page) = self.pieces.lay_out_open_block(context, &draft.text, lookups) {
+        if let Some(open_page) = self.pieces.lay_out_open_block(context, &draft.text) {
             layout.push_page(open_page);
         }
         push_page(&mut layout, lay_out_activity(context, draft));
@@ -285,11 +279,11 @@ fn fit_output_line(line: &[(&str, Style)], cells: usize) -> Line<'static> {
 }
 
 /// Lays out messages that the user queued while the turn ran.
-fn lay_out_queue(context: &LayoutContext<'_>, lookups: &LinkLookups) -> Page {
+fn lay_out_queue(context: &LayoutContext<'_>) -> Page {
     let mut page = Page::default();
     for text in &context.agent.queued_messages {
         page.lines.push(Line::default());
-        page.append_page(entry_layout::lay_out_user_message(context, text, lookups));
+        page.append_page(entry_layout::lay_out_user_message(context, text));
     }
     if !page.lines.is_empty() {
         let key_for = |action| context.keys.first_chord(Scope::Composer, action);

@@ -2,7 +2,6 @@
 
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::{Page, markdown, wrap};
@@ -58,15 +57,15 @@ impl ReplyPieces {
     }
 
     /// Lays out newly closed blocks, and updates pieces whose lookups have finished.
-    pub fn lay_out_closed_blocks(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
-        self.refresh_stale_pieces(context, text, lookups);
+    pub fn lay_out_closed_blocks(&mut self, context: &LayoutContext<'_>, text: &str) {
+        self.refresh_stale_pieces(context, text);
         if self.searched_len == text.len() {
             return;
         }
         while !self.is_single_piece
             && let Some(closed_bytes) = closed_blocks_len(&text[self.final_bytes..])
         {
-            self.add_final_bytes(context, text, closed_bytes, lookups);
+            self.add_final_bytes(context, text, closed_bytes);
         }
         self.searched_len = text.len();
         if !self.is_single_piece && markdown::defines_reference(&text[self.final_bytes..]) {
@@ -75,28 +74,23 @@ impl ReplyPieces {
     }
 
     /// Lays out the rest of a complete reply.
-    pub fn finish_reply(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
+    pub fn finish_reply(&mut self, context: &LayoutContext<'_>, text: &str) {
         self.open_block = None;
         if self.final_bytes < text.len() {
-            self.add_final_bytes(context, text, text.len() - self.final_bytes, lookups);
+            self.add_final_bytes(context, text, text.len() - self.final_bytes);
         }
         self.searched_len = text.len();
     }
 
     /// Lays out the open block, which may still change. Returns `None` if it is empty.
-    pub fn lay_out_open_block(
-        &mut self,
-        context: &LayoutContext<'_>,
-        text: &str,
-        lookups: &LinkLookups,
-    ) -> Option<Arc<Page>> {
+    pub fn lay_out_open_block(&mut self, context: &LayoutContext<'_>, text: &str) -> Option<Arc<Page>> {
         let open_text = &text[self.final_bytes..];
         let open_text = &open_text[..markdown::complete_rows_length(open_text)];
         if open_text.trim().is_empty() {
             return None;
         }
         let range = self.final_bytes..self.final_bytes + open_text.len();
-        let is_current = |block: &&ReplyPiece| block.range == range && !block.is_stale(lookups);
+        let is_current = |block: &&ReplyPiece| block.range == range && !block.is_stale(context);
         if let Some(block) = self.open_block.as_ref().filter(is_current) {
             return Some(block.page.clone());
         }
@@ -106,7 +100,7 @@ impl ReplyPieces {
         }
         let mut waiting_since = None;
         if open_text.len() <= MAX_OPEN_BLOCK_BYTES {
-            let (part, part_waiting_since) = lookups.lay_out_part(context, open_text);
+            let (part, part_waiting_since) = context.lay_out_part(open_text);
             page.append_page(part);
             waiting_since = part_waiting_since;
         } else {
@@ -137,12 +131,12 @@ impl ReplyPieces {
     }
 
     /// Makes the layout of the next bytes final.
-    fn add_final_bytes(&mut self, context: &LayoutContext<'_>, text: &str, bytes: usize, lookups: &LinkLookups) {
+    fn add_final_bytes(&mut self, context: &LayoutContext<'_>, text: &str, bytes: usize) {
         let range = self.final_bytes..self.final_bytes + bytes;
         self.hash.write(&text.as_bytes()[range.clone()]);
         self.final_bytes = range.end;
         let is_first = self.list.is_empty();
-        if let Some(piece) = ReplyPiece::lay_out(context, text, range, is_first, lookups) {
+        if let Some(piece) = ReplyPiece::lay_out(context, text, range, is_first) {
             self.push_piece(piece);
         }
     }
@@ -156,13 +150,13 @@ impl ReplyPieces {
     }
 
     /// Lays out pieces again whose lookups may have finished.
-    fn refresh_stale_pieces(&mut self, context: &LayoutContext<'_>, text: &str, lookups: &LinkLookups) {
-        if !self.list.iter().any(|piece| piece.is_stale(lookups)) {
+    fn refresh_stale_pieces(&mut self, context: &LayoutContext<'_>, text: &str) {
+        if !self.list.iter().any(|piece| piece.is_stale(context)) {
             return;
         }
         for (index, mut piece) in std::mem::take(&mut self.list).into_iter().enumerate() {
-            if piece.is_stale(lookups)
-                && let Some(updated) = ReplyPiece::lay_out(context, text, piece.range.clone(), index == 0, lookups)
+            if piece.is_stale(context)
+                && let Some(updated) = ReplyPiece::lay_out(context, text, piece.range.clone(), index == 0)
             {
                 piece = updated;
             }
@@ -185,14 +179,8 @@ fn closed_blocks_len(text: &str) -> Option<usize> {
 }
 
 impl ReplyPiece {
-    fn lay_out(
-        context: &LayoutContext<'_>,
-        text: &str,
-        range: Range<usize>,
-        is_first: bool,
-        lookups: &LinkLookups,
-    ) -> Option<Self> {
-        let (mut page, waiting_since) = lookups.lay_out_part(context, &text[range.clone()]);
+    fn lay_out(context: &LayoutContext<'_>, text: &str, range: Range<usize>, is_first: bool) -> Option<Self> {
+        let (mut page, waiting_since) = context.lay_out_part(&text[range.clone()]);
         if page.lines.is_empty() {
             return None;
         }
@@ -202,8 +190,8 @@ impl ReplyPiece {
         Some(Self { range, page: Arc::new(page), waiting_since })
     }
 
-    fn is_stale(&self, lookups: &LinkLookups) -> bool {
-        self.waiting_since.is_some_and(|count| count != lookups.arrivals())
+    fn is_stale(&self, context: &LayoutContext<'_>) -> bool {
+        self.waiting_since.is_some_and(|count| count != context.lookups.arrivals())
     }
 
     /// Returns whether the next piece can be merged into this one: neither waits for a lookup, and this one has room.

@@ -3,7 +3,6 @@
 use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message};
 use super::entry_layout::describe_new_grant;
 use super::layout_context::LayoutContext;
-use super::link_lookups::LinkLookups;
 use super::sub_agent_figures::format_figures;
 use crate::agent::{CallStage, PendingCall, Phase, StreamingReply, SubAgent};
 use crate::chat::session::CallState;
@@ -92,73 +91,53 @@ fn describe_reply(draft: &StreamingReply) -> String {
 }
 
 /// Lays out the transcript of a finished sub-agent. Its last reply is shown as the outcome of the call.
-pub fn lay_out_transcript(
-    context: &LayoutContext<'_>,
-    call: &CallState,
-    outcome: &Outcome,
-    lookups: &LinkLookups,
-) -> Page {
+pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
     let theme = context.theme;
     let session = &context.agent.session;
-    let mut page = Page::default();
-    if let Some(Preview::Text(task)) = call.plan.as_ref().map(|plan| &plan.preview) {
-        push_message(&mut page, context, task, theme.user, "    ▌ ");
-    }
+    let message = |text: &str, style: Style, mark: &str| lay_out_message(context, text, style, mark);
+    let mut page = match call.plan.as_ref().map(|plan| &plan.preview) {
+        Some(Preview::Text(task)) => message(task, theme.user, "    ▌ "),
+        _ => Page::default(),
+    };
     let entries: Vec<(usize, &Entry)> = session.sub_agent_entries(&call.call.id).collect();
     let last_reply = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
     for (position, (index, entry)) in entries.iter().enumerate() {
-        match entry {
+        page.append_page(match entry {
             // The outcome, laid out below, contains the whole text.
-            Entry::Replied { .. } if Some(position) == last_reply && matches!(outcome, Outcome::Done(_)) => {}
-            Entry::Replied { text, .. } => push_message(&mut page, context, text, theme.text, "    "),
+            Entry::Replied { .. } if Some(position) == last_reply && matches!(outcome, Outcome::Done(_)) => continue,
+            Entry::Replied { text, .. } => message(text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
                 let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
                 // The `Answered` entry shows questions.
-                if let Some(call) = session.find_call(call).filter(|call| call.questions.is_none()) {
-                    let denial = find_denial_message(context, *index, &call.call.id);
-                    page.lines.push(indent_row(context, |context| call_row(context, call, &end, denial)));
-                }
+                let call = session.find_call(call).filter(|call| call.questions.is_none());
+                let Some(call) = call else { continue };
+                let denial = find_denial_message(context, *index, &call.call.id);
+                let row = indent_row(context, |context| call_row(context, call, &end, denial));
+                Page { lines: vec![row], ..Page::default() }
             }
             Entry::Answered { call, answer, .. } => {
+                let mut answers = Page::default();
                 let questions = session.find_call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
                     let given_answer = answer.answers.iter().find(|candidate| candidate.keyword == question.keyword);
                     let answer_text = given_answer
                         .map_or_else(|| "no answer".to_owned(), |given_answer| given_answer.answer_text(question));
-                    let text = format!("{} → {answer_text}", question.text);
-                    push_message(&mut page, context, &text, theme.dim, "    ? ");
+                    answers.append_page(message(&format!("{} → {answer_text}", question.text), theme.dim, "    ? "));
                 }
+                answers
             }
             Entry::Decided { decision: Decision::Always(grant), .. } => {
-                push_message(&mut page, context, &describe_new_grant(grant), theme.dim, "      ");
+                message(&describe_new_grant(grant), theme.dim, "      ")
             }
             Entry::Decided { decision: Decision::Edited(_), .. } => {
-                push_message(&mut page, context, "you edited the arguments", theme.dim, "      ");
+                message("you edited the arguments", theme.dim, "      ")
             }
-            Entry::Compacted { .. } => {
-                push_message(&mut page, context, "earlier turns summarized", theme.dim, "      ");
-            }
-            Entry::FellBack { model, .. } => {
-                push_message(&mut page, context, &format!("fell back to {model}"), theme.dim, "    ↪ ");
-            }
-            Entry::Ended { ending: Ending::Failed(reason) } => {
-                push_message(&mut page, context, reason, theme.danger, "    ✗ ");
-            }
-            Entry::Ended { ending: Ending::Interrupted } => {
-                push_message(&mut page, context, "stopped", theme.dim, "    ");
-            }
-            Entry::UserMessage { .. }
-            | Entry::Planned { .. }
-            | Entry::Reviewed { .. }
-            | Entry::Asked { .. }
-            | Entry::Decided { .. }
-            | Entry::Ended { ending: Ending::Finished }
-            | Entry::Revoked { .. }
-            | Entry::Titled { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. }
-            | Entry::SubAgent { .. } => {}
-        }
+            Entry::Compacted { .. } => message("earlier turns summarized", theme.dim, "      "),
+            Entry::FellBack { model, .. } => message(&format!("fell back to {model}"), theme.dim, "    ↪ "),
+            Entry::Ended { ending: Ending::Failed(reason) } => message(reason, theme.danger, "    ✗ "),
+            Entry::Ended { ending: Ending::Interrupted } => message("stopped", theme.dim, "    "),
+            _ => continue,
+        });
     }
     if page.lines.len() > MAX_TRANSCRIPT_LINES {
         let hidden_lines = page.lines.len() - MAX_TRANSCRIPT_LINES;
@@ -169,26 +148,24 @@ pub fn lay_out_transcript(
         page.lines.push(Line::default());
         let indent = if context.width > 16 { 4 } else { 0 };
         let width = context.width - usize::from(indent);
-        page.append_page(
-            lookups.lay_out_markdown(&LayoutContext { width, ..*context }, width, outcome.text()).indent_lines(indent),
-        );
+        page.append_page(LayoutContext { width, ..*context }.lay_out_markdown(outcome.text()).indent_lines(indent));
     }
     page
 }
 
-/// Adds the first lines of a text after a mark, and the number of hidden lines.
-fn push_message(page: &mut Page, context: &LayoutContext<'_>, text: &str, style: Style, mark: &str) {
+/// Lays out the first lines of a text after a mark, and the number of hidden lines.
+fn lay_out_message(context: &LayoutContext<'_>, text: &str, style: Style, mark: &str) -> Page {
     if text.trim().is_empty() {
-        return;
+        return Page::default();
     }
     let mut message = context.lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, mark);
     let hidden_lines = message.lines.len().saturating_sub(MAX_MESSAGE_LINES);
     message.truncate_lines(MAX_MESSAGE_LINES);
-    page.append_page(message);
     if hidden_lines > 0 {
         let indent = " ".repeat(width::text_width(mark));
-        page.append_page(context.lay_out_note(&format!("… {hidden_lines} more lines"), &indent));
+        message.append_page(context.lay_out_note(&format!("… {hidden_lines} more lines"), &indent));
     }
+    message
 }
 
 /// Indents the row of a nested call, if the width allows.

@@ -50,10 +50,9 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
     };
     match entry {
         Entry::UserMessage { text: message } => measure_text(message),
-        Entry::Replied { text: reply, reasoning, .. } => match reply.is_empty() && reasoning.is_empty() {
-            true => TextMeasure::default(),
-            false => measure_text(reply),
-        },
+        Entry::Replied { text: reply, reasoning, .. } if !reply.is_empty() || !reasoning.is_empty() => {
+            measure_text(reply)
+        }
         Entry::Settled { .. }
         | Entry::Compacted { .. }
         | Entry::Reviewed { .. }
@@ -61,13 +60,6 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => TextMeasure { lines: 1, bytes: 0 },
-        Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
-        | Entry::SubAgent { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. } => TextMeasure::default(),
+        _ => TextMeasure::default(),
     }
 }

@@ -84,16 +84,7 @@ fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Entry::Compacted { summary, pinned, .. } => (summary.as_str(), pinned.as_str()),
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
         Entry::FellBack { model, reason } => (reason.as_str(), model.as_str()),
-        Entry::Asked { .. }
-        | Entry::Reviewed { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::SubAgent { .. }
-        | Entry::Switched { .. }
-        | Entry::DryRunChanged { .. } => ("", ""),
+        _ => ("", ""),
     };
     // Colour escape sequences may split a word.
     [first, second].into_iter().filter(|text| !text.is_empty()).map(|text| match escape_sequences::strip_colors(text) {
