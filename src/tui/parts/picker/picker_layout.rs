@@ -159,7 +159,7 @@ impl Picker {
     /// Returns the number of lines of these rows with wrapped second columns.
     fn count_lines(&self, rows: &[&Row], list: Rect) -> usize {
         let (row_width, main_cells) = (row_cells(list), self.main_column_cells(rows, list));
-        rows.iter().map(|row| secondary_lines(row, row_width, main_cells).len()).sum()
+        rows.iter().map(|row| RowColumns::new(row, row_width, main_cells).secondary_lines(row).len()).sum()
     }
 
     /// Returns whether second columns wrap: in a list of few rows that all fit that way.
@@ -175,7 +175,8 @@ impl Picker {
         let rows: Vec<&Row> = self.matches[positions.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main_cells = self.main_column_cells(&rows, list);
         let is_wrapping = self.wraps_secondary(&rows, list);
-        let row_height = |row| if is_wrapping { secondary_lines(row, row_cells(list), main_cells).len() } else { 1 };
+        let row_columns = |row| RowColumns::new(row, row_cells(list), main_cells);
+        let row_height = |row| if is_wrapping { row_columns(row).secondary_lines(row).len() } else { 1 };
         if let (Some(typed), Some(verb)) = (self.typed_choice(), self.typed_verb)
             && let Some(line) = list.rows().nth(rows.iter().map(|row| row_height(row)).sum())
         {
@@ -196,52 +197,90 @@ impl Picker {
             if is_selected {
                 buffer.set_style(line, style);
             }
-            let row_width = row_cells(list);
-            let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style)];
+            let columns = row_columns(row);
             // The row of the cursor has a single style, because not every colour is readable on its background.
             let dim = if is_selected { style } else { theme.dim };
-            let row_columns = row_spans(row, row_width, main_cells, &mut filter, (style, dim), theme);
-            spans.extend(if row.has_sign && !is_selected { colour_signs(row_columns, theme) } else { row_columns });
+            let texts = row_spans(row, row_cells(list), &columns, &mut filter, (style, dim), theme);
+            let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style)];
+            spans.extend(if row.has_sign && !is_selected { colour_signs(texts, theme) } else { texts });
             buffer.set_line(line.x, line.y, &Line::from(spans), line.width);
             if line.height > 1 {
-                let (column, secondary_cells) = secondary_column(row, row_width, main_cells);
-                for (text, y) in secondary_lines(row, row_width, main_cells).iter().zip(line.y..) {
-                    let x = line.x + 2 + column as u16;
-                    buffer.set_stringn(x, y, " ".repeat(secondary_cells), secondary_cells, dim);
-                    buffer.set_stringn(x, y, text, secondary_cells, dim);
+                let x = line.x + 2 + columns.secondary_start as u16;
+                for (text, y) in columns.secondary_lines(row).iter().zip(line.y..) {
+                    buffer.set_stringn(x, y, " ".repeat(columns.secondary), columns.secondary, dim);
+                    buffer.set_stringn(x, y, text, columns.secondary, dim);
                 }
             }
         }
     }
 }
 
-/// Returns the columns of a row. The main text has priority, then the detail; the second column gets the rest.
+/// Cells of the columns of a row. The main text has priority, then the detail; the second column gets the rest.
+struct RowColumns {
+    /// Maximum cells of the main text.
+    main: usize,
+    /// First cell of the second column.
+    secondary_start: usize,
+    /// Cells of the second column; 0 if there is no room.
+    secondary: usize,
+    /// Cells of the detail; 0 if there is no room.
+    detail: usize,
+}
+
+impl RowColumns {
+    /// Divides `row_width` cells, of which rows reserve `main_cells` for their main texts.
+    fn new(row: &Row, row_width: usize, main_cells: usize) -> Self {
+        let [text_cells, secondary_cells, detail_cells] =
+            [&row.text, &row.secondary, &row.detail].map(|text| width::text_width(text));
+        let has_detail = detail_cells > 0 && text_cells.min(main_cells.max(12)) + detail_cells + 2 <= row_width;
+        let (detail, free_cells) =
+            if has_detail { (detail_cells, row_width - detail_cells - 2) } else { (0, row_width) };
+        let main = if row.is_pinned {
+            main_cells
+        } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) {
+            main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
+        } else {
+            free_cells
+        };
+        let secondary_start = main_cells.max(text_cells.min(main)) + 2;
+        let secondary = if secondary_start + 4 <= free_cells { free_cells - secondary_start } else { 0 };
+        Self { main, secondary_start, secondary, detail }
+    }
+
+    /// Returns the lines of the second column: several if its text does not fit into one and the column is wide enough to
+    /// wrap.
+    fn secondary_lines(&self, row: &Row) -> Vec<String> {
+        if self.secondary < MIN_WRAP_CELLS || width::text_width(&row.secondary) <= self.secondary {
+            return vec![row.secondary.clone()];
+        }
+        let lines = wrap::wrap_plain(&row.secondary, Style::new(), self.secondary);
+        lines.iter().map(Line::to_string).collect()
+    }
+}
+
+/// Returns the texts of a row in its columns.
 fn row_spans(
     row: &Row,
     row_width: usize,
-    main_cells: usize,
+    columns: &RowColumns,
     filter: &mut Filter,
     (style, dim): (Style, Style),
     theme: &Theme,
 ) -> Vec<Span<'static>> {
     let marks = filter.matched_graphemes(&row.search_text);
-    let (detail_width, free_cells) = detail_cells(row, row_width, main_cells);
-    let max_cells = max_main_cells(row, free_cells, main_cells);
-    let cells = width::text_width(&row.text).min(max_cells);
-    let text = width::fit_start(&row.text, max_cells);
+    let text = width::fit_start(&row.text, columns.main);
     let mut spans = highlight_matches(&text, &marks, style, theme.search_match);
     let mut used = width::text_width(&text);
-    let column = main_cells.max(cells) + 2;
-    if !row.secondary.is_empty() && column + 4 <= free_cells {
+    if !row.secondary.is_empty() && columns.secondary > 0 {
         let skipped = row.text.graphemes(true).count() + 1;
         let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(skipped)).collect();
-        let secondary = width::fit_start(&row.secondary, free_cells - column);
-        spans.push(Span::styled(" ".repeat(column - used), style));
+        let secondary = width::fit_start(&row.secondary, columns.secondary);
+        spans.push(Span::styled(" ".repeat(columns.secondary_start - used), style));
         spans.extend(highlight_matches(&secondary, &matched, dim, theme.search_match));
-        used = column + width::text_width(&secondary);
+        used = columns.secondary_start + width::text_width(&secondary);
     }
-    if detail_width > 0 {
-        spans.push(Span::styled(" ".repeat(row_width - detail_width - used), style));
+    if columns.detail > 0 {
+        spans.push(Span::styled(" ".repeat(row_width - columns.detail - used), style));
         spans.push(Span::styled(row.detail.clone(), dim));
     }
     spans
@@ -283,47 +322,6 @@ fn colour_signs(spans: Vec<Span<'static>>, theme: &Theme) -> Vec<Span<'static>> 
         }
     }
     coloured
-}
-
-/// Returns the cells of the detail, 0 if there is no room for it, and the cells before it.
-fn detail_cells(row: &Row, row_width: usize, main_cells: usize) -> (usize, usize) {
-    match width::text_width(&row.detail) {
-        0 => (0, row_width),
-        cells if width::text_width(&row.text).min(main_cells.max(12)) + cells + 2 <= row_width => {
-            (cells, row_width - cells - 2)
-        }
-        _ => (0, row_width),
-    }
-}
-
-/// Returns the cells the main text may use of the free cells.
-fn max_main_cells(row: &Row, free_cells: usize, main_cells: usize) -> usize {
-    let secondary_cells = width::text_width(&row.secondary);
-    if row.is_pinned {
-        main_cells
-    } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) {
-        main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
-    } else {
-        free_cells
-    }
-}
-
-/// Returns the start and the cells of the second column; 0 cells if there is no room.
-fn secondary_column(row: &Row, row_width: usize, main_cells: usize) -> (usize, usize) {
-    let (_, free_cells) = detail_cells(row, row_width, main_cells);
-    let column = main_cells.max(width::text_width(&row.text).min(max_main_cells(row, free_cells, main_cells))) + 2;
-    (column, if column + 4 <= free_cells { free_cells - column } else { 0 })
-}
-
-/// Returns the lines of the second column: several if its text does not fit into one and the column is wide enough to
-/// wrap.
-fn secondary_lines(row: &Row, row_width: usize, main_cells: usize) -> Vec<String> {
-    let (_, secondary_cells) = secondary_column(row, row_width, main_cells);
-    if secondary_cells < MIN_WRAP_CELLS || width::text_width(&row.secondary) <= secondary_cells {
-        return vec![row.secondary.clone()];
-    }
-    let lines = wrap::wrap_plain(&row.secondary, Style::new(), secondary_cells);
-    lines.iter().map(Line::to_string).collect()
 }
 
 /// Returns the cells of a row after the cursor sign.
