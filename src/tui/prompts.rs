@@ -60,7 +60,7 @@ impl State {
         }
         let next = match subject {
             Some(PromptSubject::Call(waiting)) => Some(waiting.call_id().clone()),
-            Some(PromptSubject::ProjectFiles(_)) | None => None,
+            Some(PromptSubject::ProjectFiles(..)) | None => None,
         };
         // The queue closes, because the user has to see the new prompt first.
         self.prompts.open_queue = None;
@@ -72,7 +72,7 @@ impl State {
                 prompt.restore();
                 Some(prompt)
             }
-            None => self.create_prompt(),
+            None => self.prompt_subject().map(|subject| self.create_prompt(subject)),
         };
         self.prompts.show(prompt);
     }
@@ -80,20 +80,19 @@ impl State {
     /// Returns the subject of the prompt to show now, if any. Project files come before all calls.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         match &self.session.trust.pending {
-            Some((files, _)) => Some(PromptSubject::ProjectFiles(files)),
+            Some((files, reason)) => Some(PromptSubject::ProjectFiles(files, *reason)),
             None => self.agent.waiting_call().map(PromptSubject::Call),
         }
     }
 
-    /// Creates the prompt for the current subject, if any.
-    fn create_prompt(&self) -> Option<Box<dyn Prompt>> {
-        if let Some((files, reason)) = &self.session.trust.pending {
-            return Some(Box::new(TrustPrompt::new(files.clone(), *reason)));
+    fn create_prompt(&self, subject: PromptSubject<'_>) -> Box<dyn Prompt> {
+        match subject {
+            PromptSubject::ProjectFiles(files, reason) => Box::new(TrustPrompt::new(files.clone(), reason)),
+            PromptSubject::Call(WaitingCall::Approval { call, .. }) => Box::new(Approval::new(call.id.clone())),
+            PromptSubject::Call(WaitingCall::Answer { call, questions, .. }) => {
+                Box::new(self.restore_question(&call.id, questions))
+            }
         }
-        Some(match self.agent.waiting_call()? {
-            WaitingCall::Approval { call, .. } => Box::new(Approval::new(call.id.clone())),
-            WaitingCall::Answer { call, questions, .. } => Box::new(self.restore_question(&call.id, questions)),
-        })
     }
 
     /// Restores the question prompt of a call from its saved draft, or creates a new one.

@@ -13,38 +13,14 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A text field. Its cursor is between graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredTextField")]
 pub struct TextField {
     text: String,
     /// Bytes before the cursor.
-    #[serde(rename = "at")]
+    #[serde(default, rename = "at")]
     cursor: usize,
     /// True if the text may contain line breaks.
     #[serde(default, rename = "breaks", skip_serializing_if = "std::ops::Not::not")]
     is_multiline: bool,
-}
-
-/// A text field as stored in a draft, not yet validated.
-#[derive(Deserialize)]
-struct StoredTextField {
-    text: String,
-    #[serde(default, rename = "at")]
-    cursor: usize,
-    #[serde(default, rename = "breaks")]
-    is_multiline: bool,
-}
-
-impl From<StoredTextField> for TextField {
-    fn from(stored: StoredTextField) -> Self {
-        let mut field = if stored.is_multiline { Self::multiline(&stored.text) } else { Self::new(&stored.text) };
-        let mut boundaries = field.text.grapheme_indices(true).map(|(offset, grapheme)| offset + grapheme.len());
-        field.cursor = if stored.cursor == 0 {
-            0
-        } else {
-            boundaries.find(|end| *end >= stored.cursor).unwrap_or(field.text.len())
-        };
-        field
-    }
 }
 
 /// Result of a key press in a text field.
@@ -74,6 +50,14 @@ impl TextField {
     pub fn multiline(text: &str) -> Self {
         let mut field = Self { is_multiline: true, ..Self::default() };
         field.insert(text);
+        field
+    }
+
+    /// Returns a field from a saved draft with its text cleaned and its cursor between graphemes.
+    pub fn restored(self) -> Self {
+        let mut field = if self.is_multiline { Self::multiline(&self.text) } else { Self::new(&self.text) };
+        let ends = field.text.grapheme_indices(true).map(|(offset, grapheme)| offset + grapheme.len());
+        field.cursor = [0].into_iter().chain(ends).find(|end| *end >= self.cursor).unwrap_or(field.text.len());
         field
     }
 

@@ -4,6 +4,7 @@ use crate::agent::{self, WaitingCall};
 use crate::chat::{Answer, CallId, Decider, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
+use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
@@ -136,8 +137,8 @@ pub trait Prompt: Debug {
 pub enum PromptSubject<'a> {
     /// A call that waits for the user.
     Call(WaitingCall<'a>),
-    /// Files of the project.
-    ProjectFiles(&'a Arc<ProjectFiles>),
+    /// Files of the project, and the reason they were inspected.
+    ProjectFiles(&'a Arc<ProjectFiles>, InspectionReason),
 }
 
 /// What prompts read from the rest of the screen.

@@ -81,7 +81,7 @@ impl TrustPrompt {
 
 impl Prompt for TrustPrompt {
     fn is_about(&self, subject: PromptSubject<'_>) -> bool {
-        matches!(subject, PromptSubject::ProjectFiles(files) if Arc::ptr_eq(&self.files, files))
+        matches!(subject, PromptSubject::ProjectFiles(files, _) if Arc::ptr_eq(&self.files, files))
     }
 
     fn scope(&self) -> Scope {

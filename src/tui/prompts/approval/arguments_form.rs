@@ -192,15 +192,8 @@ impl Field {
 
     /// Describes the accepted values: `seconds: a whole number, optional`.
     fn describe_type(&self) -> String {
-        let value_type = match self.field_type {
-            FieldType::Text => "text",
-            FieldType::Integer => "a whole number",
-            FieldType::Number => "a number",
-            FieldType::Boolean => "true or false",
-            FieldType::Json => "JSON",
-        };
         let necessity = if self.is_required { "required" } else { "optional" };
-        format!("{}: {value_type}, {necessity}", self.display_name)
+        format!("{}: {}, {necessity}", self.display_name, self.field_type.describe())
     }
 
     fn is_empty(&self) -> bool {
@@ -217,17 +210,19 @@ impl Field {
             return Ok((is_text && self.is_required).then(|| Value::String(String::new())));
         }
         let value = match self.field_type {
-            FieldType::Text => Value::String(text.to_owned()),
-            FieldType::Integer => Value::Number(Number::from(trimmed.parse::<i64>().map_err(|_| "a whole number")?)),
+            FieldType::Text => Some(Value::String(text.to_owned())),
+            FieldType::Integer => trimmed.parse::<i64>().ok().map(Value::from),
+            // An integer stays one; other notations than JSON's, such as `.5`, become a float.
             FieldType::Number => {
-                // An integer stays one; other notations than JSON's, such as `.5`, become a float.
-                let number = trimmed.parse().ok().or_else(|| Number::from_f64(trimmed.parse().ok()?));
-                Value::Number(number.ok_or("a number")?)
+                let float = || trimmed.parse().ok().and_then(Number::from_f64);
+                trimmed.parse().ok().or_else(float).map(Value::Number)
             }
-            FieldType::Boolean => Value::Bool(trimmed.parse::<bool>().map_err(|_| "true or false")?),
-            FieldType::Json => serde_json::from_str(trimmed).map_err(|_| "JSON, for example [\"a\", \"b\"]")?,
+            FieldType::Boolean => trimmed.parse::<bool>().ok().map(Value::Bool),
+            FieldType::Json => {
+                return serde_json::from_str(trimmed).map(Some).map_err(|_| "JSON, for example [\"a\", \"b\"]");
+            }
         };
-        Ok(Some(value))
+        value.map(Some).ok_or(self.field_type.describe())
     }
 }
 
@@ -239,6 +234,16 @@ impl FieldType {
             Some("number") => Self::Number,
             Some("boolean") => Self::Boolean,
             Some(_) | None => Self::Json,
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::Boolean => "true or false",
+            Self::Json => "JSON",
         }
     }
 }
