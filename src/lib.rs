@@ -96,5 +96,10 @@ pub mod tools;
 pub mod tui;
 
 #[cfg(test)]
+extern crate self as aye;
+#[cfg(test)]
+#[path = "../tests/suite/support/scripted.rs"]
+mod scripted;
+#[cfg(test)]
 #[path = "../tests/suite/support/folder.rs"]
 mod test_folder;

@@ -55,7 +55,6 @@ mod response_body;
 pub mod responses;
 mod retry;
 mod retry_after;
-pub mod scripted;
 mod secret;
 mod service;
 mod settings;
@@ -72,7 +71,6 @@ pub use default_model::DefaultModel;
 pub use error::Error;
 pub use fallback::Fallback;
 pub use openai::OpenAi;
-pub use scripted::Scripted;
 pub use secret::Secret;
 pub use settings::{Api, Quirks, Settings};
 

@@ -8,11 +8,16 @@ mod texts;
 
 pub use files::write_files;
 
-use super::{Llm, ReplyStream};
-use crate::chat::Request;
+use super::{Error, Llm, ReplyStream};
+use crate::chat::{Chunk, FinishReason, Request};
+use futures::stream::{self, StreamExt};
+use std::time::Duration;
+use unicode_segmentation::UnicodeSegmentation;
 
-/// Speed of the replies in characters per second.
+/// Speed of the replies in graphemes per second.
 const SPEED: u32 = 150;
+/// Number of graphemes in a piece of a paced reply.
+const PIECE_GRAPHEMES: usize = 6;
 
 /// The scripted model. It has no state: the next reply depends only on the conversation, so a stopped or resumed
 /// session continues at the same point.
@@ -41,8 +46,32 @@ impl Default for Tour {
 
 impl Llm for Tour {
     fn stream(&self, request: Request) -> ReplyStream {
-        scene::next_reply(&request.messages).play_reply(self.speed)
+        let chunks = scene::next_reply(&request.messages).into_iter().chain([Chunk::Done(FinishReason::Stop)]);
+        play_items(chunks.map(Ok).collect(), self.speed)
     }
+}
+
+/// Streams a reply at once, or its text in small pieces at this speed in graphemes per second.
+pub fn play_items(items: Vec<Result<Chunk, Error>>, speed: Option<u32>) -> ReplyStream {
+    let Some(speed) = speed else { return stream::iter(items).boxed() };
+    let wait = Duration::from_secs(PIECE_GRAPHEMES as u64) / speed.max(1);
+    let pace = move |item| async move {
+        if matches!(item, Ok(Chunk::Text(_) | Chunk::Reasoning(_))) {
+            tokio::time::sleep(wait).await;
+        }
+        item
+    };
+    stream::iter(items.into_iter().flat_map(split_pieces)).then(pace).boxed()
+}
+
+fn split_pieces(item: Result<Chunk, Error>) -> Vec<Result<Chunk, Error>> {
+    let (text, to_chunk): (_, fn(String) -> Chunk) = match item {
+        Ok(Chunk::Text(text)) => (text, Chunk::Text),
+        Ok(Chunk::Reasoning(text)) => (text, Chunk::Reasoning),
+        other => return vec![other],
+    };
+    let graphemes: Vec<&str> = text.graphemes(true).collect();
+    graphemes.chunks(PIECE_GRAPHEMES).map(|piece| Ok(to_chunk(piece.concat()))).collect()
 }
 
 #[cfg(test)]

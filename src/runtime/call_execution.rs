@@ -171,7 +171,7 @@ mod tests {
         let project = Arc::new(crate::project::disk::Disk::new(folder.path()).unwrap());
         let tools = Arc::new(crate::tools::Toolbox::with_builtin_tools(crate::tools::ToolSettings::default()));
         let (runtime, mut events) = crate::runtime::Runtime::new(
-            Arc::new(crate::llm::scripted::Scripted::new([])),
+            Arc::new(crate::scripted::Scripted::new([])),
             tools,
             project,
             None,

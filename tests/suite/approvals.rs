@@ -1,13 +1,13 @@
 //! Which calls ask for approval, and the effect of an approval and of a denial.
 
 use crate::support::scene::Scene;
+use crate::support::scripted::{calls, says};
 use crate::support::time_limits::is_within_limit;
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
-use aye::llm::scripted::{calls, says};
 use serde_json::json;
 
-fn write_call() -> aye::llm::scripted::Reply {
+fn write_call() -> crate::support::scripted::Reply {
     calls("write_file", json!({ "path": "a.txt", "content": "new\n" }))
 }
 
@@ -77,7 +77,7 @@ async fn model_receives_output_and_exit_code_of_a_command() {
 #[tokio::test]
 async fn r08_refuses_arguments_with_a_duplicate_key() {
     let mut scene = Scene::new([
-        aye::llm::scripted::Reply::default().push_chunk(Chunk::Call(ToolCall {
+        crate::support::scripted::Reply::default().push_chunk(Chunk::Call(ToolCall {
             id: "a".into(),
             name: "bash_exec".into(),
             arguments: r#"{"command":"ls","command":"rm -rf ."}"#.into(),

@@ -3,16 +3,16 @@
 
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
+use crate::support::scripted::{calls, says};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files;
 use crate::support::terminal_session;
 use aye::agent::WaitingCall;
 use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::*;
-use aye::llm::scripted::{calls, says};
 use serde_json::{Value, json};
 
-fn command_reply(command: &str) -> aye::llm::scripted::Reply {
+fn command_reply(command: &str) -> crate::support::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 

@@ -4,13 +4,13 @@
 use crate::sandbox_escapes::is_there;
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
+use crate::support::scripted::{self, calls};
 use crate::support::service::{Answer, Service};
 use crate::support::terminal_session::{
     calls_answer_after, command_answer, start_session, submit_message, text_answer,
 };
 use aye::agent::WaitingCall;
 use aye::chat::Decision;
-use aye::llm::scripted::{self, calls};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -2,17 +2,17 @@
 
 use crate::support::program::Setup;
 use crate::support::scene::Scene;
+use crate::support::scripted::{calls, says};
 use crate::support::service::{Answer, Service};
 use crate::support::terminal_session::{submit_message, text_answer as answers};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
-use aye::llm::scripted::{calls, says};
 use aye::policy::{Mode, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-fn command_reply(command: &str) -> aye::llm::scripted::Reply {
+fn command_reply(command: &str) -> crate::support::scripted::Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 

@@ -7,9 +7,9 @@ use crate::support::overlay_project::{EmptyProject, command_line, list_changed_p
 use crate::support::program::{Setup, program};
 use crate::support::report_skipped;
 use crate::support::scene::Scene;
+use crate::support::scripted::{Reply, calls, says};
 use crate::support::service::Service;
 use crate::support::terminal_session::{command_answer, text_answer as answers};
-use aye::llm::scripted::{Reply, calls, says};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;

@@ -2,11 +2,11 @@
 
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
+use crate::support::scripted::{calls, says};
 use crate::support::service::Service;
 use crate::support::terminal_session::{calls_answer_after, start_session, submit_message, text_answer as reply};
 use aye::agent::{Event, WaitingCall};
 use aye::chat::*;
-use aye::llm::scripted::{calls, says};
 use rustix::process::Signal;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;

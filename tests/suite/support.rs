@@ -20,6 +20,7 @@ pub mod program;
 pub mod proxy;
 pub mod restored_terminal;
 pub mod scene;
+pub mod scripted;
 pub mod service;
 pub mod stored_files;
 pub mod terminal_session;

@@ -2,10 +2,10 @@
 
 use crate::support::pick_count;
 use crate::support::scene::Scene;
+use crate::support::scripted::{Reply, calls, fails, says};
 use aye::agent::Event;
 use aye::chat::*;
 use aye::llm::Error;
-use aye::llm::scripted::{Reply, calls, fails, says};
 use serde_json::json;
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 use crate::support::keyboard::PATIENCE;
 use crate::support::pick_count;
 use crate::support::scene::Scene;
+use crate::support::scripted::{calls, says};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
-use aye::llm::scripted::{calls, says};
 use rustix::fs::{CWD, FileType, mknodat};
 use serde_json::{Value, json};
 use std::fs;

@@ -8,10 +8,10 @@ use crate::support::overlay_project::{EmptyProject, command_line, list_changed_p
 use crate::support::print_uncaptured;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
+use crate::support::scripted::{Reply, calls, says};
 use crate::support::service::Service;
 use crate::support::terminal_session::{calls_answer_after, command_answer, text_answer as answers};
 use aye::chat::Outcome;
-use aye::llm::scripted::{Reply, calls, says};
 use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};
 use serde_json::{Value, json};
 use std::ffi::OsStr;

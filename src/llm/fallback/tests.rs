@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::chat::{CallId, FinishReason, Usage};
-use crate::llm::Scripted;
-use crate::llm::scripted::{Reply, fails, says};
+use crate::scripted::{Reply, Scripted, fails, says};
 use std::time::Duration;
 
 fn build_request(messages: Vec<Message>) -> Request {
@@ -98,7 +97,12 @@ async fn results_go_to_the_first_model_after_it_answered() {
 async fn a_reply_that_was_shown_does_not_fall_back() {
     let connection_lost = || Error::ConnectionLost("reset".into());
     let models = two_models(
-        [says("half").fails(connection_lost()), Reply::default().costs(1, 1).fails(connection_lost())],
+        [
+            says("half").fails(connection_lost()),
+            Reply::default()
+                .push_chunk(Chunk::Usage(Usage { input: 1, cached: 0, output: 1 }))
+                .fails(connection_lost()),
+        ],
         [says("b")],
     );
     assert_eq!(models.collect_reply(user_message()).await, [text_chunk("half"), Err(connection_lost())]);

@@ -4,7 +4,6 @@ use super::call_result::{self, CallResult, Choice};
 use super::files::{LIBRARY, TEST, find_line};
 use super::texts;
 use crate::chat::{CallId, Chunk, Message, ToolCall};
-use crate::llm::scripted::{Reply, says, thinks};
 use crate::text::truncation::truncate_end;
 use serde_json::{Value, json};
 
@@ -19,9 +18,9 @@ const RUN: &str = "tour_run";
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
 
 /// Returns the next reply. Each scene is played once; one that was stopped before its calls were made is played again.
-pub fn next_reply(messages: &[Message]) -> Reply {
+pub fn next_reply(messages: &[Message]) -> Vec<Chunk> {
     let result_of = |id: &str| find_result(messages, id);
-    let reply = match (result_of(READ), result_of(ASK), result_of(EDIT), result_of(RUN)) {
+    let mut reply = match (result_of(READ), result_of(ASK), result_of(EDIT), result_of(RUN)) {
         (None, ..) => opening_scene(),
         (Some(read), None, ..) => question_scene(&read),
         (_, Some(ask), None, None) => match call_result::parse_choice(&ask, &LABELS) {
@@ -35,7 +34,7 @@ pub fn next_reply(messages: &[Message]) -> Reply {
                 &run,
                 edit.filter(|_| !is_dry_run(messages)).and_then(|edit| find_edit_location(&ask, &edit)),
             ),
-            Some(replies) => says(texts::AFTER[replies % texts::AFTER.len()]),
+            Some(replies) => vec![text_chunk(texts::AFTER[replies % texts::AFTER.len()])],
         },
     };
     // The first user message starts the tour. A later one before the end interrupts it.
@@ -43,17 +42,22 @@ pub fn next_reply(messages: &[Message]) -> Reply {
     let is_interruption = has_started
         && matches!(messages.last(), Some(Message::User(_)))
         && count_replies_after_closing(messages).is_none();
-    if is_interruption { reply.preceded_by(texts::AGAIN) } else { reply }
+    if is_interruption {
+        reply.insert(0, text_chunk(texts::AGAIN));
+    }
+    reply
 }
 
-fn opening_scene() -> Reply {
-    thinks("This is where the reasoning of a model is shown. A script has none. ")
-        .says(texts::OPENING)
-        .push_chunk(build_call(READ, "read_file", json!({"path": TEST})))
-        .push_chunk(build_call(SEARCH, "search_text", json!({"pattern": "Instant::now"})))
+fn opening_scene() -> Vec<Chunk> {
+    vec![
+        Chunk::Reasoning("This is where the reasoning of a model is shown. A script has none. ".to_owned()),
+        text_chunk(texts::OPENING),
+        build_call(READ, "read_file", json!({"path": TEST})),
+        build_call(SEARCH, "search_text", json!({"pattern": "Instant::now"})),
+    ]
 }
 
-fn question_scene(read: &str) -> Reply {
+fn question_scene(read: &str) -> Vec<Chunk> {
     let remark = match call_result::classify_result(read) {
         CallResult::Denied => "The read was denied. The script knows the file anyway.\n\n",
         CallResult::Stopped => "The read was stopped. The script knows the file anyway.\n\n",
@@ -72,11 +76,11 @@ fn question_scene(read: &str) -> Reply {
     let question_arguments = json!({"questions": [{
         "question": "Which clock should the test use?", "keyword": "clock", "options": options, "recommended": 0,
     }]});
-    thinks("There are three options, and the user has to choose. ")
-        .says(remark)
-        .says(&texts::finding_text())
-        .says(texts::BEFORE_QUESTION)
-        .push_chunk(build_call(ASK, "ask_question", question_arguments))
+    vec![
+        Chunk::Reasoning("There are three options, and the user has to choose. ".to_owned()),
+        Chunk::Text(format!("{remark}{}{}", texts::finding_text(), texts::BEFORE_QUESTION)),
+        build_call(ASK, "ask_question", question_arguments),
+    ]
 }
 
 /// Returns the edit for an option: path, old text, new text.
@@ -97,11 +101,14 @@ fn edit_for_choice(choice: usize) -> (&'static str, &'static str, &'static str) 
     }
 }
 
-fn edit_scene(choice: usize, remark: &str) -> Reply {
+fn edit_scene(choice: usize, remark: &str) -> Vec<Chunk> {
     let (path, old, new) = edit_for_choice(choice);
     let label = LABELS[choice.min(LABELS.len() - 1)];
-    says(&format!("{remark}{}**{label}** it is. {}", if remark.is_empty() { "" } else { "\n\n" }, texts::BEFORE_EDIT))
-        .push_chunk(build_call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})))
+    let separator = if remark.is_empty() { "" } else { "\n\n" };
+    vec![
+        Chunk::Text(format!("{remark}{separator}**{label}** it is. {}", texts::BEFORE_EDIT)),
+        build_call(EDIT, "edit_file", json!({"path": path, "old_text": old, "new_text": new})),
+    ]
 }
 
 /// Returns whether the model is told that the session is a dry run.
@@ -124,23 +131,22 @@ fn describe_edit_result(edit: &str, dry_run: bool) -> String {
     remark.to_owned()
 }
 
-fn command_scene(remark: &str) -> Reply {
+fn command_scene(remark: &str) -> Vec<Chunk> {
     let command = format!("ls -l && head -n 8 {TEST}");
-    says(&format!("{remark}\n\n{}", texts::BEFORE_COMMAND)).push_chunk(build_call(
-        RUN,
-        "bash_exec",
-        json!({"command": command, "timeout": 10}),
-    ))
+    vec![
+        Chunk::Text(format!("{remark}\n\n{}", texts::BEFORE_COMMAND)),
+        build_call(RUN, "bash_exec", json!({"command": command, "timeout": 10})),
+    ]
 }
 
-fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Reply {
+fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Vec<Chunk> {
     let remark = match call_result::classify_result(run) {
         CallResult::Denied => "The command was not run because you denied it.",
         CallResult::Rehearsed => "This is a dry run: the command was rehearsed.",
         CallResult::Stopped => "The command was stopped.",
         CallResult::Output(_) => "The command finished. Open its line above to see the output.",
     };
-    says(&format!("{remark}\n\n{}", texts::closing_text(edit_location)))
+    vec![Chunk::Text(format!("{remark}\n\n{}", texts::closing_text(edit_location)))]
 }
 
 /// Returns the location of the edit, if it appears to have been made.
@@ -152,6 +158,10 @@ fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
     };
     let (path, old, _) = edit_for_choice(choice);
     matches!(call_result::classify_result(edit), CallResult::Output(_)).then(|| (path, find_line(path, old)))
+}
+
+fn text_chunk(text: &str) -> Chunk {
+    Chunk::Text(text.to_owned())
 }
 
 fn build_call(id: &str, name: &str, arguments: Value) -> Chunk {

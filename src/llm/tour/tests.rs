@@ -210,3 +210,15 @@ async fn the_tour_streams_at_reading_speed() {
     let speed = characters as f64 / start.elapsed().as_secs_f64();
     assert!((130.0..170.0).contains(&speed), "{speed} characters per second");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_paced_reply_takes_the_expected_time_and_keeps_graphemes_whole() {
+    let text = "👩‍👩‍👧".repeat(150);
+    let start = tokio::time::Instant::now();
+    let out: Vec<_> = play_items(vec![Ok(Chunk::Text(text.clone()))], Some(150)).collect().await;
+    assert_eq!(start.elapsed().as_millis(), 1000);
+    let texts: Vec<String> =
+        out.into_iter().filter_map(|item| if let Ok(Chunk::Text(text)) = item { Some(text) } else { None }).collect();
+    assert!(texts.iter().all(|piece| piece.chars().count() % 5 == 0));
+    assert_eq!(texts.concat(), text);
+}

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::chat::SimulationLedger;
-use crate::chat::{Access, Entry, Intent, Message, Outcome, Preconditions, Preview, ResultOrigin, Work};
-use crate::llm::scripted::{Reply, Scripted, calls, says};
+use crate::chat::{Access, Chunk, Entry, Intent, Message, Outcome, Preconditions, Preview, ResultOrigin, Work};
 use crate::project::Reader;
 use crate::runtime::Runtime;
 use crate::runtime::SimulatorSettings;
 use crate::runtime::null_log::NullLog;
+use crate::scripted::{Reply, Scripted, calls, says};
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::{LiveContext, RehearsalContext, RehearsalOutcome, Toolbox};
 use async_trait::async_trait;
@@ -113,7 +113,10 @@ async fn r30_a_fixture_is_preferred_to_the_model_and_the_model_to_a_sample() {
 
     let setup = SimulatorSetup::new(
         COMMAND,
-        vec![says("```json\n{\"output\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\",\"exit\":3}\n```").costs(9, 4)],
+        vec![
+            says("```json\n{\"output\":\"a\\u001b[31mb\\u0007\\u202ec\\udb40\\udc41\",\"exit\":3}\n```")
+                .push_chunk(Chunk::Usage(Usage { input: 9, cached: 0, output: 4 })),
+        ],
     );
     let (text, origin) = setup.rehearse_call("{}").await;
     assert_eq!(text, format!("{UNDONE} Simulated result:\nab<U+0007><U+202E>c<U+E0041>\nexit 3"));

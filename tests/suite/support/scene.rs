@@ -1,10 +1,10 @@
 //! One session with a project and a scripted model, without a screen; everything else is real.
 
 use super::folder::Folder;
+use crate::support::scripted::{Reply, Scripted, says};
 use aye::agent::{self, Effect, Event, State, SubAgentConfig, WaitingCall};
 use aye::chat::*;
 use aye::llm::Llm;
-use aye::llm::scripted::{Reply, Scripted, says};
 use aye::policy::Policy;
 use aye::project::shell::Shell;
 use aye::project::{disk::Disk, rehearsal::Rehearsal};
