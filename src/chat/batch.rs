@@ -15,26 +15,11 @@ pub const APPLY_GROUP: &str = "apply_group";
 const MAX_NAMED_PATHS: usize = 3;
 
 /// Files directly in `.git` that hold commits, the index or the state of an operation. Git executes none of them.
+#[rustfmt::skip]
 const STATE_FILES: &[&str] = &[
-    "HEAD",
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_HEAD",
-    "MERGE_MSG",
-    "MERGE_MODE",
-    "MERGE_RR",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "AUTO_MERGE",
-    "SQUASH_MSG",
-    "COMMIT_EDITMSG",
-    "TAG_EDITMSG",
-    "NOTES_EDITMSG",
-    "index",
-    "packed-refs",
-    "shallow",
-    "gc.log",
-    "gc.pid",
+    "HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "CHERRY_PICK_HEAD",
+    "REVERT_HEAD", "AUTO_MERGE", "SQUASH_MSG", "COMMIT_EDITMSG", "TAG_EDITMSG", "NOTES_EDITMSG", "index",
+    "packed-refs", "shallow", "gc.log", "gc.pid",
 ];
 
 /// A group of changes, in the order in which they are applied.

@@ -3,14 +3,10 @@
 use super::Error;
 
 /// Error codes that identify the error. They are also found in the message.
+#[rustfmt::skip]
 const CODES: &[&str] = &[
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "model_context_window_exceeded",
-    "context_window_exceeded",
-    "request_too_large",
-    "string_too_long",
-    "string_above_max_length",
+    "context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded",
+    "context_window_exceeded", "request_too_large", "string_too_long", "string_above_max_length",
 ];
 
 /// Phrases of providers. An entry matches if the text contains all of its parts.
@@ -58,19 +54,10 @@ const PHRASES: &[&[&str]] = &[
 ];
 
 /// Phrases of rate limits. Waiting helps against them and a shorter conversation does not.
+#[rustfmt::skip]
 const RATE_LIMIT_PHRASES: &[&str] = &[
-    "per min",
-    "per day",
-    "per hour",
-    "per second",
-    "(tpm)",
-    "(tpd)",
-    "rate limit",
-    "rate_limit",
-    "ratelimit",
-    "throttl",
-    "please wait",
-    "quota",
+    "per min", "per day", "per hour", "per second", "(tpm)", "(tpd)", "rate limit", "rate_limit", "ratelimit",
+    "throttl", "please wait", "quota",
 ];
 
 impl Error {

@@ -5,26 +5,10 @@ use serde_json::Value;
 /// Maximum length of a model name in bytes.
 const MAX_NAME_BYTES: usize = 300;
 /// Substrings in the names of models that are not for chat.
+#[rustfmt::skip]
 const NON_CHAT_NAMES: [&str; 19] = [
-    "embed",
-    "whisper",
-    "tts",
-    "dall-e",
-    "image",
-    "imagen",
-    "veo-",
-    "sora",
-    "moderation",
-    "rerank",
-    "transcribe",
-    "realtime",
-    "babbage",
-    "davinci",
-    "guard",
-    "ocr",
-    "speech",
-    "diffusion",
-    "bge-",
+    "embed", "whisper", "tts", "dall-e", "image", "imagen", "veo-", "sora", "moderation", "rerank", "transcribe",
+    "realtime", "babbage", "davinci", "guard", "ocr", "speech", "diffusion", "bge-",
 ];
 
 /// A model in the list of its provider.

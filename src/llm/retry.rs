@@ -179,17 +179,10 @@ pub(super) fn is_retryable(error: &Error) -> bool {
 /// provider.
 pub(super) fn is_about_conversation(code: Option<&str>, message: &str) -> bool {
     let text = format!("{} {message}", code.unwrap_or_default()).to_lowercase().replace(['_', '-'], " ");
+    #[rustfmt::skip]
     let phrases = [
-        "context length",
-        "context window",
-        "context size",
-        "maximum context",
-        "prompt is too long",
-        "content filter",
-        "content policy",
-        "content management policy",
-        "moderation",
-        "flagged",
+        "context length", "context window", "context size", "maximum context", "prompt is too long", "content filter",
+        "content policy", "content management policy", "moderation", "flagged",
     ];
     phrases.iter().any(|phrase| text.contains(phrase))
 }

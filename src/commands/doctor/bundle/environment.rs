@@ -3,46 +3,17 @@
 use std::env;
 
 /// Variables whose values describe the terminal and reveal nothing personal.
+#[rustfmt::skip]
 const SHOWN_VARIABLES: [&str; 13] = [
-    "TERM",
-    "COLORTERM",
-    "TERM_PROGRAM",
-    "TERM_PROGRAM_VERSION",
-    "VTE_VERSION",
-    "KONSOLE_VERSION",
-    "COLORFGBG",
-    "NO_COLOR",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "AYE_PROFILE",
-    "AYE_MODEL",
+    "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "VTE_VERSION", "KONSOLE_VERSION", "COLORFGBG",
+    "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "AYE_PROFILE", "AYE_MODEL",
 ];
 /// Variables of which only the name is shown if they are set.
+#[rustfmt::skip]
 const HIDDEN_VARIABLES: [&str; 23] = [
-    "TMUX",
-    "STY",
-    "ZELLIJ",
-    "SSH_CONNECTION",
-    "SSH_TTY",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "WT_SESSION",
-    "WSL_DISTRO_NAME",
-    "CI",
-    "AYE_HOME",
-    "AYE_THEME",
-    "AYE_MODE",
-    "OPENAI_BASE_URL",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "TMPDIR",
+    "TMUX", "STY", "ZELLIJ", "SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "WT_SESSION",
+    "WSL_DISTRO_NAME", "CI", "AYE_HOME", "AYE_THEME", "AYE_MODE", "OPENAI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY",
+    "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "TMPDIR",
 ];
 /// Characters shown of a value.
 const MAX_VALUE_CHARS: usize = 80;
