@@ -1,7 +1,7 @@
 //! Assembles the program: connects the model, the project, the tools, the session and the frontend of a run.
 
 pub(crate) mod connected_model;
-mod connector;
+pub(crate) mod connector;
 pub(crate) mod rehearsal;
 mod reviewers;
 pub(crate) mod sandbox_setup;
@@ -13,4 +13,4 @@ mod session_provider;
 mod start;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{Start, prepare_start};
+pub(crate) use start::{Start, known_secrets, prepare_start};

@@ -68,8 +68,17 @@ pub use tool::{Outcome, ToolCall, ToolSpec};
 pub use unsent_text::{DraftPart, UnsentText};
 pub use usage::Usage;
 
+use serde_json::Value;
+
+/// Adds the fields of a JSON object to another object.
+pub(crate) fn extend_object(object: &mut Value, fields: Value) {
+    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
+        object.extend(fields);
+    }
+}
+
 /// Returns `1 file` or `2 files`; only for nouns whose plural ends in `s`.
-fn pluralize(count: usize, singular: &str) -> String {
+pub(crate) fn pluralize(count: usize, singular: &str) -> String {
     if count == 1 { format!("1 {singular}") } else { format!("{count} {singular}s") }
 }
 

@@ -16,7 +16,7 @@ mod trust;
 use crate::cli::commands::{Command, RehearsalCommand, RulesCommand, TrustCommand};
 use anyhow::Result;
 pub use chat::run_chat;
-use std::io;
+use output::ignore_closed_pipe;
 use std::process::ExitCode;
 
 /// Runs a command.
@@ -47,17 +47,5 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Help(arguments) => help::run(&arguments),
-    }
-}
-
-/// Turns a broken-pipe error into success: the reader of standard output has closed it.
-fn ignore_closed_pipe(result: Result<ExitCode>) -> Result<ExitCode> {
-    match result {
-        Err(error)
-            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) =>
-        {
-            Ok(ExitCode::SUCCESS)
-        }
-        result => result,
     }
 }

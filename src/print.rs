@@ -5,7 +5,7 @@ mod headless_responder;
 mod output_format;
 
 pub use answers::{Answers, EXPECTED_FORMATS};
-pub use output_format::{OutputFormat, escape_json, to_printable};
+pub use output_format::{OutputFormat, escape_json, json_line, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::entry::describe_entries;

@@ -2,7 +2,7 @@
 //! entered key.
 
 use super::connected_model::ConnectedModel;
-use crate::cli::UsageError;
+use crate::cli::{UsageError, bail_usage};
 use crate::config::built_in_profiles::OPENAI;
 use crate::config::{self, Connection, Credentials, Key, Origin, Overrides, Settings};
 use crate::llm::Fallback;
@@ -13,52 +13,65 @@ use std::sync::Arc;
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Settings from which connections are made.
-pub(super) struct Connector {
-    pub(super) settings: Settings,
-    pub(super) credentials: Credentials,
-    pub(super) flags: Overrides,
+pub(crate) struct Connector {
+    pub(crate) settings: Settings,
+    pub(crate) credentials: Credentials,
+    pub(crate) flags: Overrides,
     /// True if new sessions of this run are dry runs.
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
     /// True if a user watches the screen: requests may then wait longer for a retry.
-    pub(super) is_interactive: bool,
+    pub(crate) is_interactive: bool,
 }
 
 impl Connector {
     /// Returns the connection to the configured model, if any.
-    pub(super) fn configured_connection(&self) -> Result<Option<Connection>> {
-        self.connect_with_flags(&self.flags)
+    pub(crate) fn configured_connection(&self) -> Result<Option<Connection>> {
+        Ok(config::resolve_connection(&self.settings, &read_variable, &self.flags, &self.credentials)
+            .map_err(UsageError::from_error)?)
     }
 
     /// Returns whether a flag or an environment variable sets the provider of this run.
-    pub(super) fn is_provider_overridden(&self) -> bool {
+    pub(crate) fn is_provider_overridden(&self) -> bool {
         let is_chosen = matches!(self.settings.origin("model.profile"), Origin::Environment(_) | Origin::Flag(_));
         is_chosen || self.flags.base_url.is_some()
     }
 
     /// Connects to a profile of the settings, at its own address and with its own key, and with its own model if none
     /// is given.
-    pub(super) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
+    pub(crate) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
         let connection = self.profile_connection(profile, model)?;
         if connection.lacks_key {
-            return Err(UsageError(format!("it has no key; {} is not set", connection.key_origin)).into());
+            bail_usage!("it has no key; {} is not set", connection.key_origin);
         }
         Ok(self.connect_model(&connection))
     }
 
     /// Returns the connection of a profile of the settings: its own address and key.
-    pub(super) fn profile_connection(&self, profile: &str, model: Option<&str>) -> Result<Connection> {
+    pub(crate) fn profile_connection(&self, profile: &str, model: Option<&str>) -> Result<Connection> {
         let resolved = config::resolve_other_profile(&self.settings, &self.flags, &self.credentials, profile, model);
         Ok(resolved.map_err(|problem| UsageError(problem.message))?)
     }
 
+    /// Returns the connection of a reviewer or simulator, which may use another profile than the session. An empty
+    /// `profile` stands for invalid settings.
+    pub(crate) fn side_connection(&self, profile: &str, model: Option<&str>) -> Result<Connection> {
+        if profile.is_empty() {
+            bail_usage!("its settings are invalid");
+        }
+        let connection = self.profile_connection(profile, model)?;
+        if connection.lacks_key {
+            bail_usage!("the profile {profile} has no key; {} is not set", connection.key_origin);
+        }
+        Ok(connection)
+    }
+
     /// Returns the other connections that can be used now, each with its model if known.
-    pub(super) fn usable_connections(&self) -> Vec<Connection> {
-        let environment = |name: &str| std::env::var(name).ok();
-        config::usable_connections(&self.settings, &environment, &self.flags, &self.credentials)
+    pub(crate) fn usable_connections(&self) -> Vec<Connection> {
+        config::usable_connections(&self.settings, &read_variable, &self.flags, &self.credentials)
     }
 
     /// Returns the profile with this address.
-    pub(super) fn profile_at(&self, address: &str) -> Option<String> {
+    pub(crate) fn profile_at(&self, address: &str) -> Option<String> {
         let is_same_address = |url: &str| url.trim_end_matches('/') == address.trim_end_matches('/');
         let mut profiles = self.settings.config.profiles.iter();
         profiles.find(|(_, profile)| is_same_address(&profile.base_url)).map(|(name, _)| name.clone())
@@ -66,7 +79,7 @@ impl Connector {
 
     /// Connects to a server found on this machine, or to the address that a session began with. It gets no key, header
     /// or query of another provider.
-    pub(super) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
+    pub(crate) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
         if let Some(profile) = self.profile_at(address) {
             return self.connect_profile(&profile, model);
         }
@@ -97,7 +110,7 @@ impl Connector {
 
     /// Saves a key and connects with it. `current` is the profile in use and its model. Without it the key is saved for
     /// the configured provider, or for OpenAI if none is configured.
-    pub(super) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
+    pub(crate) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
         let key = Key::parse_entered(key).map_err(|reason| UsageError(format!("Cannot save the key: {reason}")))?;
         let connect = |connector: &Self| match current {
             Some((profile, model)) => {
@@ -115,10 +128,9 @@ impl Connector {
     }
 
     /// Returns the model of a connection, with its fallback model if one is set.
-    pub(super) fn connect_model(&self, connection: &Connection) -> ConnectedModel {
-        let environment = |name: &str| std::env::var(name).ok();
+    pub(crate) fn connect_model(&self, connection: &Connection) -> ConnectedModel {
         let (fallback, fallback_problem) =
-            match config::resolve_fallback(&self.settings, &environment, &self.credentials, connection) {
+            match config::resolve_fallback(&self.settings, &read_variable, &self.credentials, connection) {
                 Ok(fallback) => (fallback, None),
                 Err(problem) => (None, Some(problem.to_string())),
             };
@@ -134,10 +146,8 @@ impl Connector {
         let warnings = primary.warnings.into_iter().chain(fallback_model.warnings).collect();
         ConnectedModel { llm, warnings, ..primary }
     }
+}
 
-    fn connect_with_flags(&self, flags: &Overrides) -> Result<Option<Connection>> {
-        let environment = |name: &str| std::env::var(name).ok();
-        Ok(config::resolve_connection(&self.settings, &environment, flags, &self.credentials)
-            .map_err(UsageError::from_error)?)
-    }
+fn read_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }

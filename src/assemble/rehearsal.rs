@@ -5,7 +5,7 @@ use super::sandbox_setup;
 use super::session_builder::SessionBuilder;
 use crate::agent::ApplyRequest;
 use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
-use crate::cli::UsageError;
+use crate::cli::{UsageError, bail_usage};
 use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
@@ -33,14 +33,13 @@ pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &Sessio
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = stored.folder_and_kind(current_folder);
     if !dry_run {
-        return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
+        bail_usage!("session {id} is live: it has no rehearsal");
     }
     if !folder.is_dir() {
-        return Err(UsageError(format!(
+        bail_usage!(
             "session {id} belongs to {}, which no longer exists, so its changes cannot be compared",
             folder.display()
-        ))
-        .into());
+        );
     }
     let disk = Arc::new(sandbox_setup::open_project(places, &folder)?);
     let rehearsal = Rehearsal::new(disk, places.rehearsal(id));
@@ -94,9 +93,7 @@ pub(crate) fn build_apply_request(
     mark_applied(&session_builder.stored_sessions(), &mut loaded);
     let calls = loaded.summary.apply_calls(options);
     if calls.is_empty() {
-        return Err(
-            UsageError(format!("nothing to apply: session {id} has no changes, or all are already applied")).into()
-        );
+        bail_usage!("nothing to apply: session {id} has no changes, or all are already applied");
     }
     Ok(ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls })
 }

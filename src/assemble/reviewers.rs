@@ -8,7 +8,6 @@ use crate::config::{self, Config};
 use crate::project::guard::own_program;
 use crate::project::hook::Hook;
 use crate::runtime::{self, SideModel};
-use anyhow::{Result, anyhow};
 use std::time::Duration;
 
 /// The reviewers in two forms: for the agent, which decides when to ask them, and for the runtime, which runs them.
@@ -79,24 +78,14 @@ pub(super) fn connect_simulator(connector: &Connector) -> Option<(SideModel, Vec
     Some((simulator, notices))
 }
 
-/// Sets up a model for requests outside the session. Also returns notices for the user. Nothing is connected yet.
+/// Sets up a model for requests outside the session, without a fallback model. Also returns notices for the user. Nothing
+/// is connected yet.
 fn side_model(connector: &Connector, profile: &str, model: Option<&str>, seconds: u64) -> (SideModel, Vec<String>) {
     let (limit, profile_name) = (Duration::from_secs(seconds), profile.to_owned());
-    let (llm, model, notices) = match self::profile_model(connector, profile, model) {
+    let connection = connector.side_connection(profile, model);
+    let (llm, model, notices) = match connection.map(|connection| ConnectedModel::configured(&connection, false)) {
         Ok(model) => (Ok(model.llm), model.name, model.warnings),
         Err(error) => (Err(format!("{error:#}")), String::new(), Vec::new()),
     };
     (SideModel { llm, model, profile: profile_name, limit }, notices)
-}
-
-/// Returns the model of a profile, at its own address and with its own key, without a fallback model.
-fn profile_model(connector: &Connector, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
-    if profile.is_empty() {
-        return Err(anyhow!("its settings are invalid"));
-    }
-    let connection = connector.profile_connection(profile, model)?;
-    if connection.lacks_key {
-        return Err(anyhow!("the profile {profile} has no key; {} is not set", connection.key_origin));
-    }
-    Ok(ConnectedModel::configured(&connection, false))
 }

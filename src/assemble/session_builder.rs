@@ -8,7 +8,7 @@ use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
-use crate::cli::UsageError;
+use crate::cli::{UsageError, bail_usage};
 use crate::config::project_files::ProjectSource;
 use crate::config::rules::RulesSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
@@ -110,14 +110,12 @@ impl SessionBuilder {
             notices.push(NO_HEADER_NOTICE.to_owned());
         }
         if !folder.is_dir() {
-            return Err(
-                UsageError(format!("session {id} belongs to {}, which no longer exists", folder.display())).into()
-            );
+            bail_usage!("session {id} belongs to {}, which no longer exists", folder.display());
         }
         let copied_from = stored.header.as_ref().and_then(|header| header.from.clone());
         let provider = choose_provider(&stored, model, connector, &self.places.tour());
         if let Some(conflict) = provider.conflict.filter(|_| !self.is_interactive) {
-            return Err(UsageError(format!("cannot continue session {id}: {conflict}")).into());
+            bail_usage!("cannot continue session {id}: {conflict}");
         }
         notices.extend(provider.notices);
         let mut model = provider.model;

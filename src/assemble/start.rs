@@ -10,7 +10,7 @@ use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
 use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, resolve_folder};
-use crate::config::{self, Credentials};
+use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
@@ -45,11 +45,12 @@ fn report_problems(settings: &config::Settings, error: &anyhow::Error) {
     }
 }
 
-/// Returns all values that the settings treat as secret.
-fn known_secrets(connector: &Connector) -> Vec<String> {
-    let mut secrets: Vec<String> = connector.credentials.keys().map(|key| key.expose().to_owned()).collect();
-    for profile in connector.settings.config.profiles.values() {
-        secrets.extend(profile.key_env.as_ref().and_then(|name| std::env::var(name).ok()));
+/// Returns every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
+pub(crate) fn known_secrets(config: &Config, credentials: &Credentials) -> Vec<String> {
+    let mut secrets: Vec<String> = credentials.keys().map(|key| key.expose().to_owned()).collect();
+    for profile in config.profiles.values() {
+        let env_key = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
+        secrets.extend(env_key.map(|key| key.trim().to_owned()));
         // `none` is no address: it turns the proxy off.
         let proxy = profile.proxy.iter().filter(|proxy| *proxy != "none");
         secrets.extend(profile.headers.values().chain(profile.query.values()).chain(proxy).cloned());
@@ -109,7 +110,11 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &keys);
     notices.extend(reviewer_notices);
-    let journal = Journal::new(places.journal(), options.debug_content, known_secrets(&connector));
+    let journal = Journal::new(
+        places.journal(),
+        options.debug_content,
+        known_secrets(&connector.settings.config, &connector.credentials),
+    );
     let session_builder = SessionBuilder {
         journal,
         places,

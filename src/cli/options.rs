@@ -1,6 +1,6 @@
 //! Options of the chat, and options that commands share with it.
 
-use super::usage_error::UsageError;
+use super::usage_error::{UsageError, bail_usage};
 use crate::chat::ForkMode;
 use crate::config::Overrides;
 use crate::config::settings::parse_mode;
@@ -163,7 +163,7 @@ pub(crate) fn resolve_folder(named: Option<&Path>) -> Result<PathBuf, UsageError
     };
     let real = folder.canonicalize().map_err(|error| UsageError(format!("{}: {error}", folder.display())))?;
     if !real.is_dir() {
-        return Err(UsageError(format!("{} is not a folder", folder.display())));
+        bail_usage!("{} is not a folder", folder.display());
     }
     Ok(real)
 }

@@ -10,3 +10,11 @@ impl UsageError {
         Self(error.to_string())
     }
 }
+
+/// Returns a [`UsageError`] from the function. Its text is formatted as by `format!`.
+macro_rules! bail_usage {
+    ($($argument:tt)*) => {
+        return Err($crate::cli::UsageError(format!($($argument)*)).into())
+    };
+}
+pub(crate) use bail_usage;

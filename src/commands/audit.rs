@@ -1,13 +1,13 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
 use super::folder::open_places;
-use super::output::{page_width, print_notice};
+use super::output::{page_width, print_lines, print_notice};
 use super::sessions::find_latest;
 use crate::chat::audit::{Integrity, Record, collect_records};
-use crate::chat::{Session, SessionId};
+use crate::chat::{Session, SessionId, extend_object, pluralize};
 use crate::cli::UsageError;
 use crate::cli::commands::Audit;
-use crate::print;
+use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::store::local_time;
 use crate::store::{Sessions, StoredSession};
@@ -18,7 +18,6 @@ use crate::tui::text::wrap;
 use anyhow::Result;
 use ratatui::style::Style;
 use serde_json::json;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Prints the named session, or the newest of this folder.
@@ -36,35 +35,22 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     for notice in &stored.notices {
         print_notice(&notice.to_string())?;
     }
-    let result = if arguments.report.json { print_json(&id, &stored) } else { print_text(&id, &stored) };
-    match result {
-        // The reader of the pipe has closed it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        result => {
-            result?;
-            Ok(ExitCode::SUCCESS)
-        }
-    }
+    print_lines(&if arguments.report.json { json_lines(&id, &stored) } else { text_lines(&id, &stored) })
 }
 
-/// Prints one JSON object per call. Each begins with the session's ID.
-fn print_json(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// Returns one JSON object per call. Each begins with the session's ID.
+fn json_lines(id: &SessionId, stored: &StoredSession) -> Vec<String> {
     let entry_time = |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);
-    for record in collect_records(&stored.entries) {
+    let record_line = |record: &Record<'_>| {
         let mut object = json!({ "session": id.0 });
-        if let (Some(object), serde_json::Value::Object(fields)) = (object.as_object_mut(), record.to_json(&entry_time))
-        {
-            object.extend(fields);
-        }
-        writeln!(out, "{}", print::escape_json(&object.to_string()))?;
-    }
-    out.flush()
+        extend_object(&mut object, record.to_json(&entry_time));
+        json_line(&object)
+    };
+    collect_records(&stored.entries).iter().map(record_line).collect()
 }
 
-/// Prints a heading for the session, then a block for each call.
-fn print_text(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+/// Returns a heading for the session, then a block for each call.
+fn text_lines(id: &SessionId, stored: &StoredSession) -> Vec<String> {
     let columns = page_width();
     let entry_time =
         |index: usize| stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default();
@@ -74,28 +60,22 @@ fn print_text(id: &SessionId, stored: &StoredSession) -> io::Result<()> {
     let folder = stored.header.as_ref().map(|header| folder_facts::shorten_home(&header.folder)).unwrap_or_default();
     let dry_run_label = if stored.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let header_text = format!("{title}\n{id} · {}{dry_run_label}\n{}", clean_line(&folder), count_calls(&records));
-    for line in wrap::wrap_plain(&header_text, Style::new(), columns) {
-        writeln!(out, "{line}")?;
-    }
+    let mut lines: Vec<String> =
+        wrap::wrap_plain(&header_text, Style::new(), columns).iter().map(ToString::to_string).collect();
     for (index, record) in records.iter().enumerate() {
         let summary = clean_line(record.summary());
         let separator = if summary.is_empty() { "" } else { " · " };
         let heading = format!("{}  {}{separator}{summary}", index + 1, clean_line(&record.call.name));
-        writeln!(out, "\n{}", width::fit_start(&heading, columns))?;
-        for line in audit_page::audit_page_lines(record, &entry_time, columns - 3, false) {
-            writeln!(out, "   {line}")?;
-        }
+        lines.extend([String::new(), width::fit_start(&heading, columns).into_owned()]);
+        let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, false);
+        lines.extend(page_lines.iter().map(|line| format!("   {line}")));
     }
-    out.flush()
+    lines
 }
 
 /// Formats the number of calls, and how many differ from their record.
 fn count_calls(records: &[Record<'_>]) -> String {
     let broken_count = records.iter().filter(|record| matches!(record.verify(), Integrity::Broken(_))).count();
-    let calls = match records.len() {
-        0 => "no calls".to_owned(),
-        1 => "1 call".to_owned(),
-        calls => format!("{calls} calls"),
-    };
+    let calls = if records.is_empty() { "no calls".to_owned() } else { pluralize(records.len(), "call") };
     if broken_count > 0 { format!("{calls}, warning: {broken_count} not as recorded") } else { calls }
 }

@@ -6,7 +6,7 @@ mod headless;
 use crate::assemble::session::Session;
 use crate::assemble::{Start, prepare_start, run_screen};
 use crate::cli::commands::ApplyRehearsal;
-use crate::cli::{ChatOptions, UsageError};
+use crate::cli::{ChatOptions, UsageError, bail_usage};
 use crate::print::Answers;
 use crate::store::session_header::session_path;
 use crate::text::clean::clean_line;
@@ -45,26 +45,19 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
     let is_headless = options.print;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !is_headless && !is_terminal {
-        return Err(UsageError(
+        bail_usage!(
             "standard input and output are not a terminal, which the screen needs. Use -p to print the reply instead"
-                .to_owned(),
-        )
-        .into());
+        );
     }
     if !is_headless && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
-        return Err(UsageError(
+        bail_usage!(
             "this terminal cannot show a screen (TERM=dumb). Use -p to print the reply instead, or, if it can after all, \
              start with: TERM=xterm aye"
-                .to_owned(),
-        )
-        .into());
+        );
     }
     answers::check_flags(&options)?;
     if options.fork && !options.continue_last && options.resume.is_none() {
-        return Err(UsageError(
-            "--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue".to_owned(),
-        )
-        .into());
+        bail_usage!("--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue");
     }
     let start = prepare_start(options, apply)?;
     let journal = start.session_builder.journal.clone();

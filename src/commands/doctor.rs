@@ -13,9 +13,10 @@ mod settings_check;
 mod simulator_check;
 mod terminal_check;
 
+use crate::assemble::connector::Connector;
 use crate::cli::FolderOptions;
 use crate::cli::commands::Doctor;
-use crate::config::{self, Credentials, Settings};
+use crate::config::{Credentials, Settings};
 use crate::store::Places;
 use anyhow::Result;
 use finding::{Finding, Redaction};
@@ -56,17 +57,18 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
             return Ok(Report { findings, redaction: Redaction::default(), environment: None });
         }
     };
-    let environment = |name: &str| std::env::var(name).ok();
-    let settings = config::Settings::load(&places.settings(), &environment, &flags);
+    let settings = Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
     let initial_modes = folders::read_modes(&places);
     let keys = Credentials::load(&places.credentials());
     let credentials = keys.as_ref().cloned().unwrap_or_default();
     let redaction = Redaction::new(&settings.config, &credentials);
+    let connector = Connector { settings, credentials, flags, dry_run: false, is_interactive: false };
 
-    let shell = settings.config.shell.clone();
+    let config = &connector.settings.config;
+    let shell = config.shell.clone();
     let FolderOptions { folder, tour } = arguments.place.clone();
     let (overlay_mode, overlay_folder, overlay_places) =
-        (settings.config.dry_run.overlay_sandbox, folder.clone(), places.clone());
+        (config.dry_run.overlay_sandbox, folder.clone(), places.clone());
     let (sandbox_places, session_places) = (places.clone(), places.clone());
     let (rules_folder, rules_places) = (folder.clone(), places.clone());
     let (terminal, sandbox, overlay, sessions, project, rules, server) = tokio::join!(
@@ -76,21 +78,21 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
         run_check("sessions", move || folders::check_sessions(&session_places)),
         run_check("project", move || machine::check_project(folder.as_deref())),
         run_check("rules", move || rules_check::check_rules(rules_folder.as_deref(), &rules_places)),
-        provider::check_provider(tour, &settings, &credentials, &flags),
+        provider::check_provider(tour, &connector),
     );
     findings.extend(terminal);
     findings.extend(sandbox);
     findings.extend(overlay);
-    findings.push(simulator_check::check_simulator(tour, &settings, &credentials, &flags));
-    findings.extend(settings_check::check_settings(&settings, &places));
+    findings.push(simulator_check::check_simulator(tour, &connector));
+    findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);
-    findings.extend(rules_check::check_reviewers(tour, &settings, &credentials, &flags));
-    findings.extend(folders::check_keys(&keys, &credentials, &initial_modes));
+    findings.extend(rules_check::check_reviewers(tour, &connector));
+    findings.extend(folders::check_keys(&keys, &initial_modes));
     findings.extend(server);
     findings.extend(folders::check_folders(&places, &initial_modes));
     findings.extend(sessions);
     findings.extend(project);
-    Ok(Report { findings, redaction, environment: Some((settings, places)) })
+    Ok(Report { findings, redaction, environment: Some((connector.settings, places)) })
 }
 
 /// Runs a check on a thread of its own, because it may block.

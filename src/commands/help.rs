@@ -1,5 +1,6 @@
 //! `aye help`: shows the usage of a command, or a page of the manual.
 
+use super::output::ignore_closed_pipe;
 use crate::cli::UsageError;
 use crate::cli::commands::Help;
 use crate::cli::help::{HelpPage, find_page};
@@ -40,14 +41,7 @@ pub fn show_page(page: HelpPage) -> Result<ExitCode> {
         HelpPage::Topic(topic) => show_topic(topic),
         HelpPage::Usage(..) => page.print_usage(),
     };
-    match result {
-        // The reader of the pipe has closed it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        result => {
-            result?;
-            Ok(ExitCode::SUCCESS)
-        }
-    }
+    ignore_closed_pipe(result.map(|()| ExitCode::SUCCESS).map_err(Into::into))
 }
 
 fn show_topic(topic: &Topic) -> io::Result<()> {

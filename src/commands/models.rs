@@ -1,17 +1,17 @@
 //! `aye models`: lists the provider's models, one per line.
 
-use super::output::print_notice;
+use super::output::{print_lines, print_notice};
 use crate::assemble::{Start, prepare_start};
 use crate::cli::ChatOptions;
-use crate::cli::UsageError;
+use crate::cli::bail_usage;
 use crate::cli::commands::Models;
 use crate::llm::models::Model;
-use crate::print::escape_json;
+use crate::print::json_line;
 use crate::text::clean::clean_line;
 use crate::tui::parts::status_bar::format_tokens;
 use anyhow::{Result, anyhow};
 use serde_json::json;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Lists the models in the provider's order: with details in a terminal, only the names otherwise, or as JSON.
@@ -23,33 +23,23 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         print_notice(&notice)?;
     }
     let Some(provider) = model.provider else {
-        return Err(UsageError(
+        bail_usage!(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
-                .to_owned(),
-        )
-        .into());
+        );
     };
-    let mut out = std::io::stdout();
     let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;
-    let is_terminal = out.is_terminal();
-    for model in models {
-        let line = match (json, is_terminal) {
-            (true, _) => model_json(&model),
-            (false, true) => model_text(&model),
-            (false, false) => model.id,
-        };
-        match writeln!(out, "{line}") {
-            // The reader of the pipe has closed it.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => break,
-            result => result?,
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    let is_terminal = std::io::stdout().is_terminal();
+    let model_line = |model: Model| match (json, is_terminal) {
+        (true, _) => model_json(&model),
+        (false, true) => model_text(&model),
+        (false, false) => model.id,
+    };
+    print_lines(&models.into_iter().map(model_line).collect::<Vec<_>>())
 }
 
 fn model_json(model: &Model) -> String {
     let price = model.price;
-    let object = json!({
+    json_line(&json!({
         "model": model.id,
         "context": model.context_window,
         "price_input": price.map(|price| price.input),
@@ -58,8 +48,7 @@ fn model_json(model: &Model) -> String {
         "is_chat": model.is_chat,
         // The name of version 0.1, kept for one release.
         "talks": model.is_chat,
-    });
-    escape_json(&object.to_string())
+    }))
 }
 
 fn model_text(model: &Model) -> String {

@@ -1,5 +1,6 @@
-//! What commands print: lines, notices, and the width of a page.
+//! What commands print: lines, notices, and the width of a page; and their question whether to go on.
 
+use crate::cli::bail_usage;
 use crate::text::clean::clean_text;
 use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
@@ -22,12 +23,30 @@ pub(super) fn print_notice(message: &str) -> io::Result<()> {
 /// Prints the lines. Stops without an error if the pipe was closed.
 pub(super) fn print_lines(lines: &[String]) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
-    for line in lines {
-        match writeln!(out, "{line}") {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written?,
+    let printed = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
+    ignore_closed_pipe(printed.map(|()| ExitCode::SUCCESS).map_err(Into::into))
+}
+
+/// Turns a broken-pipe error into success: the reader of standard output has closed it.
+pub(super) fn ignore_closed_pipe(result: Result<ExitCode>) -> Result<ExitCode> {
+    match result {
+        Err(error)
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) =>
+        {
+            Ok(ExitCode::SUCCESS)
         }
+        result => result,
     }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks the user to confirm by typing yes. Fails with the text of `no_terminal` if there is no terminal.
+pub(super) fn confirm(question: &str, no_terminal: &str) -> Result<bool> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        bail_usage!("{no_terminal}");
+    }
+    write!(io::stdout(), "{question}, type yes: ")?;
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim() == "yes")
 }

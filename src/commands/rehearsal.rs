@@ -4,15 +4,15 @@ pub(super) mod dry_run_report;
 mod patch;
 
 use super::folder::open_places;
-use super::output::print_notice;
+use super::output::{confirm, print_notice};
 use crate::assemble::rehearsal::{LoadedRehearsal, discard, load_rehearsal, mark_applied};
 use crate::chat::SessionId;
-use crate::cli::UsageError;
 use crate::cli::commands::RehearsalCommand;
+use crate::cli::{UsageError, bail_usage};
 use crate::store::{self, Places, Removal, Sessions};
 use anyhow::Result;
 use dry_run_report::{print_json, print_text};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Runs the command. The caller handles `Apply`, which needs the screen; here it would only print the report.
@@ -46,7 +46,7 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
             if let Some(argument) = path_argument
                 && !patch::has_changes(&loaded.rehearsal, argument)?
             {
-                return Err(UsageError(format!("no session and no rehearsed change matches {argument}")).into());
+                bail_usage!("no session and no rehearsed change matches {argument}");
             }
             match (options.json, path) {
                 (true, path) => {
@@ -66,7 +66,7 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
 fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool) -> Result<()> {
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     if stored.header.is_some_and(|header| !header.dry_run) {
-        return Err(UsageError(format!("session {id} is live: it has no rehearsal")).into());
+        bail_usage!("session {id} is live: it has no rehearsal");
     }
     let overlay = places.rehearsal(id);
     let mut out = io::stdout().lock();
@@ -76,21 +76,12 @@ fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool
     }
     // Reports a locked session before asking.
     std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
-    if !skip_confirmation {
-        if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            return Err(UsageError(format!(
-                "Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes"
-            ))
-            .into());
-        }
-        write!(out, "To discard the rehearsal of session {id}, type yes: ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        if answer.trim() != "yes" {
-            writeln!(out, "Nothing was discarded.")?;
-            return Ok(());
-        }
+    let question = format!("To discard the rehearsal of session {id}");
+    let no_terminal =
+        format!("Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes");
+    if !skip_confirmation && !confirm(&question, &no_terminal)? {
+        writeln!(out, "Nothing was discarded.")?;
+        return Ok(());
     }
     discard(places, id, None)?;
     writeln!(out, "Discarded the rehearsal of session {id}. The session is kept.")?;

@@ -4,18 +4,17 @@ use super::folder::open_places;
 use super::output::print_lines;
 use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::project_with_overlay;
-use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall};
-use crate::cli::FolderOptions;
-use crate::cli::UsageError;
+use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall, pluralize};
 use crate::cli::commands::{ExplainCommand, RulesCommand};
+use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::config::rules::{LoadedRules, ProjectRules, RulesSource, today_date};
 use crate::config::settings::parse_mode;
 use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
-use crate::print::escape_json;
+use crate::print::json_line;
 use crate::project::Reader;
 use crate::store::{Places, Sessions};
-use crate::text::clean::{clean_line, clean_text};
+use crate::text::clean::clean_line;
 use crate::tools::Toolbox;
 use crate::tools::toolbox::ToolSettings;
 use anyhow::Result;
@@ -82,19 +81,18 @@ fn list_rules(loaded: &LoadedRules, as_json: bool) -> Vec<String> {
     let rows: Vec<(&Rule, &str)> = rows.chain(untrusted.iter().map(|rule| (rule, "untrusted"))).collect();
     if as_json {
         let mut lines: Vec<String> = rows.iter().map(|(rule, state)| rule_json(rule, state)).collect();
-        lines.extend(loaded.notices().iter().map(|notice| escape_json(&json!({ "notice": notice }).to_string())));
+        lines.extend(loaded.notices().iter().map(|notice| json_line(&json!({ "notice": notice }))));
         return lines;
     }
     let format_row = |(rule, state): &(&Rule, &str)| {
         let state = if *state == "active" { String::new() } else { format!("{state}: ") };
-        clean_text(&clean_line(&format!("{state}{} · {}", rule.describe_with_location(), describe_scope(&rule.scope))))
-            .into_owned()
+        clean_line(&format!("{state}{} · {}", rule.describe_with_location(), describe_scope(&rule.scope))).into_owned()
     };
     let mut lines: Vec<String> = rows.iter().map(format_row).collect();
     if lines.is_empty() {
         lines.push("no rules: reading inside the project needs no approval, everything else asks".to_owned());
     }
-    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))));
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_line(notice))));
     lines
 }
 
@@ -114,31 +112,29 @@ fn rule_json(rule: &Rule, status: &str) -> String {
         "untrusted" => "not trusted",
         other => other,
     };
-    let object = json!({
+    json_line(&json!({
         "verdict": rule.effect.as_str(), "description": description, "tool": rule.tool, "scope": scope, "status": status,
         "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires,
         "key": rule.saved_with_key,
         // The names of version 0.1, kept for one release.
         "says": rule.effect.as_str(), "what": description, "holds": scope, "state": state_of_version_0_1,
-    });
-    escape_json(&object.to_string())
+    }))
 }
 
 /// Lists problems and old names of keys; exit code 2 if there are problems.
 fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
     let notices = loaded.notices();
     let mut lines: Vec<String> = match (as_json, notices.is_empty()) {
-        (true, _) => notices.iter().map(|notice| escape_json(&json!({ "problem": notice }).to_string())).collect(),
+        (true, _) => notices.iter().map(|notice| json_line(&json!({ "problem": notice }))).collect(),
         (false, true) => vec![match loaded.rules.list.len() {
             0 => "no rules, no problems".to_owned(),
-            1 => "1 rule, no problems".to_owned(),
-            rules => format!("{rules} rules, no problems"),
+            count => format!("{}, no problems", pluralize(count, "rule")),
         }],
-        (false, false) => notices.iter().map(|notice| clean_text(&clean_line(notice)).into_owned()).collect(),
+        (false, false) => notices.iter().map(|notice| clean_line(notice).into_owned()).collect(),
     };
     lines.extend(loaded.old_names.iter().map(|notice| match as_json {
-        true => escape_json(&json!({ "notice": notice.to_string() }).to_string()),
-        false => format!("note: {}", clean_text(&clean_line(&notice.to_string()))),
+        true => json_line(&json!({ "notice": notice.to_string() })),
+        false => format!("note: {}", clean_line(&notice.to_string())),
     }));
     print_lines(&lines)?;
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
@@ -182,7 +178,7 @@ fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<V
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
     let plan = match tools.plan_call(&call, &*project, false) {
         Ok(Intent::Act(plan)) => plan,
-        Ok(Intent::Ask(_)) => return Err(UsageError("not a command".to_owned()).into()),
+        Ok(Intent::Ask(_)) => bail_usage!("not a command"),
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
     let grants = session.as_ref().map(|session| session.grants.as_slice()).unwrap_or_default();
@@ -200,16 +196,16 @@ fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<V
         lines.push(
             json!({ "policy_verdict": verdict_name(&verdict), "verdict": verdict.as_str(), "why": verdict.reason() }),
         );
-        return Ok(lines.iter().map(|line| escape_json(&line.to_string())).collect());
+        return Ok(lines.iter().map(json_line).collect());
     }
     let mut lines = Vec::new();
     for step in &steps {
         lines.push(step.name.to_owned());
-        lines.extend(step.results.iter().map(|result| format!("   {}", clean_text(&clean_line(result)))));
+        lines.extend(step.results.iter().map(|result| format!("   {}", clean_line(result))));
     }
     lines.push(verdict_name(&verdict).to_owned());
-    lines.push(format!("   {}", clean_text(&clean_line(verdict.reason()))));
-    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_text(&clean_line(notice)))));
+    lines.push(format!("   {}", clean_line(verdict.reason())));
+    lines.extend(loaded.notices().iter().map(|notice| format!("warning: {}", clean_line(notice))));
     Ok(lines)
 }
 

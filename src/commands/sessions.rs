@@ -7,13 +7,13 @@ mod remove;
 mod search;
 
 use super::folder::open_places;
-use super::output::print_notice;
+use super::output::{print_lines, print_notice};
 use crate::chat::{ForkMode, SessionId};
-use crate::cli::UsageError;
 use crate::cli::sessions::{
     self as cli, ExportSession, ForkSession, ListSessions, OneSession, RemoveSessions, RenameSession, SearchSessions,
     SessionsCommand,
 };
+use crate::cli::{UsageError, bail_usage};
 use crate::project::rehearsal;
 use crate::store::{self, Latest, Places, Sessions, StoredSession, explain_unreadable};
 use crate::text::clean::{clean_line, clean_text};
@@ -86,27 +86,22 @@ impl SessionStore {
     fn show_session(&self, requested: Option<&str>) -> Result<ExitCode> {
         let id = self.find_session(requested)?;
         let document = Document::from_session(&id, &self.read_session(&id)?);
-        let mut out = io::stdout().lock();
-        let columns = match out.is_terminal() {
+        let columns = match io::stdout().is_terminal() {
             true => crossterm::terminal::size().map_or(80, |(columns, _)| columns).clamp(20, MAX_COLUMNS).into(),
             // The reader of a pipe wraps lines as needed.
             false => usize::MAX / 2,
         };
-        for line in text_page::format_lines(&document, columns) {
-            writeln!(out, "{line}")?;
-        }
-        out.flush()?;
-        Ok(ExitCode::SUCCESS)
+        print_lines(&text_page::format_lines(&document, columns))
     }
 
     fn rename_session(&self, requested: &str, title: &str) -> Result<ExitCode> {
         let id = self.find_session(Some(requested))?;
         let title = clean_line(&remove_hidden(&escape_sequences::strip_controls(title))).trim().to_owned();
         if title.is_empty() {
-            return Err(UsageError("the title has no visible characters".to_owned()).into());
+            bail_usage!("the title has no visible characters");
         }
         if title.chars().count() > MAX_TITLE_CHARS {
-            return Err(UsageError(format!("the title has more than {MAX_TITLE_CHARS} characters")).into());
+            bail_usage!("the title has more than {MAX_TITLE_CHARS} characters");
         }
         self.sessions.rename(&id, &title).map_err(convert_store_error)?;
         print_result(&format!("renamed {id} to “{title}”"))

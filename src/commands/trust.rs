@@ -1,23 +1,21 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
 use super::folder::open_places;
-use super::output::print_lines;
+use super::output::{confirm, print_lines};
 use super::rules::checking_tools;
 use crate::chat::Digest;
-use crate::cli::FolderOptions;
-use crate::cli::UsageError;
 use crate::cli::commands::ReportOptions;
+use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
 use crate::config::rules::today_date;
 use crate::config::trust::{self, TrustState, TrustedProject};
 use crate::config::{self, Overrides};
-use crate::print::escape_json;
+use crate::print::json_line;
 use crate::text::clean::clean_text;
 use crate::text::reveal;
 use crate::tui::prompts::trust_prompt::{describe_effects, describe_file};
 use anyhow::Result;
 use serde_json::json;
-use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Shows all files of the project, and trusts them if the user confirms.
@@ -64,7 +62,7 @@ fn list_trust(source: &ProjectSource, as_json: bool) -> Vec<String> {
         let names: Vec<&str> = files.keys().map(String::as_str).collect();
         let folder = folder.display();
         lines.push(match as_json {
-            true => escape_json(&json!({"folder": folder.to_string(), "trusted": date, "files": names}).to_string()),
+            true => json_line(&json!({"folder": folder.to_string(), "trusted": date, "files": names})),
             false => format!("{folder}, trusted {date}: {}", names.join(", ")),
         });
     }
@@ -88,19 +86,19 @@ fn file_json(project_files: &ProjectFiles, file: &ProjectFile) -> String {
         TrustState::Changed => "changed",
         TrustState::Unknown => "untrusted",
     };
-    let object = json!({
+    json_line(&json!({
         "folder": project_files.folder.display().to_string(), "file": file.name, "state": state, "bytes": file.bytes,
         "sha256": file.sha256.as_str(), "what": describe_file(file),
-    });
-    escape_json(&object.to_string())
+    }))
 }
 
 fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     let project_files = ProjectFiles::load(source);
     if project_files.files.is_empty() {
-        let message = "this project has no files that change how aye works: no AGENTS.md with text, no \
-                     .aye/instructions.md, no .aye/rules.toml";
-        return Err(UsageError(message.to_owned()).into());
+        bail_usage!(
+            "this project has no files that change how aye works: no AGENTS.md with text, no \
+                     .aye/instructions.md, no .aye/rules.toml"
+        );
     }
     let mut lines =
         vec![format!("Files of {} that change how aye works:", project_files.folder.display()), String::new()];
@@ -112,7 +110,7 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
         }
         let text = read_project_text(&source.folder, &file.name).ok().flatten().unwrap_or_default();
         if Digest::of_bytes(text.as_bytes()) != file.sha256 {
-            return Err(UsageError(format!("{} changed while it was read; nothing was trusted", file.name)).into());
+            bail_usage!("{} changed while it was read; nothing was trusted", file.name);
         }
         lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
         lines.push(String::new());
@@ -122,21 +120,14 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     if project_files.untrusted().next().is_none() {
         return print_lines(&["All usable files are already trusted.".to_owned()]);
     }
-    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let message = "Cannot ask for trust: not a terminal. Nothing was trusted";
-        return Err(UsageError(message.to_owned()).into());
-    }
-    write!(io::stdout(), "To trust these files as shown, only in this folder, type yes: ")?;
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    if answer.trim() != "yes" {
+    let question = "To trust these files as shown, only in this folder";
+    if !confirm(question, "Cannot ask for trust: not a terminal. Nothing was trusted")? {
         return print_lines(&["Nothing was trusted.".to_owned()]);
     }
     let trusted = ProjectFiles::trust(source, &project_files.signature(), &today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
-        return Err(UsageError("the files changed while you read them; nothing was trusted".to_owned()).into());
+        bail_usage!("the files changed while you read them; nothing was trusted");
     }
     print_lines(&["Trusted. Any change asks again.".to_owned()])
 }

@@ -56,7 +56,7 @@ impl<'a> Printer<'a> {
 
     /// Prints one line of JSON, in either format.
     pub(super) fn print_json(&mut self, value: &Value) -> io::Result<()> {
-        writeln!(self.out, "{}", escape_json(&value.to_string()))?;
+        writeln!(self.out, "{}", json_line(value))?;
         self.out.flush()
     }
 
@@ -68,6 +68,11 @@ impl<'a> Printer<'a> {
         }
         self.out.flush()
     }
+}
+
+/// Returns a value as one line of JSON that is safe to print.
+pub fn json_line(value: &Value) -> String {
+    escape_json(&value.to_string())
 }
 
 /// Escapes every character in JSON that is invisible or that a terminal would execute.

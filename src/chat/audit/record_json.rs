@@ -3,6 +3,7 @@
 use super::{Integrity, Record};
 use crate::chat::{
     Answer, AnswerStatus, Decider, Decision, Digest, Entry, Outcome, ResultOrigin, ReviewVerdict, Reviewer,
+    extend_object,
 };
 use serde_json::{Value, json};
 
@@ -44,11 +45,7 @@ impl Record<'_> {
             json!({ "steps": self.steps.iter().map(|(index, entry)| step_json(entry, time(*index))).collect::<Vec<Value>>() }),
             json!({ "sub_agent": self.sub_agent }),
         ];
-        for part in parts {
-            if let (Some(object), Value::Object(part)) = (object.as_object_mut(), part) {
-                object.extend(part);
-            }
-        }
+        parts.into_iter().for_each(|part| extend_object(&mut object, part));
         object
     }
 }
@@ -148,9 +145,7 @@ fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
         }),
         Entry::Reviewed { .. } => {
             let mut step = review_json(entry);
-            if let (Some(step), Value::Object(old_fields)) = (step.as_object_mut(), old_review_json(entry)) {
-                step.extend(old_fields);
-            }
+            extend_object(&mut step, old_review_json(entry));
             (step["at"], step["kind"], step["step"]) = (time_ms.into(), "review".into(), "consulted".into());
             step
         }

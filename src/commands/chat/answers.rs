@@ -3,7 +3,7 @@
 use crate::agent::{self, Event, WaitingCall};
 use crate::assemble::session::Session;
 use crate::chat::Decider;
-use crate::cli::{ChatOptions, UsageError};
+use crate::cli::{ChatOptions, UsageError, bail_usage};
 use crate::print::Answers;
 use std::path::Path;
 
@@ -15,15 +15,12 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
     }
     let is_resuming = options.continue_last || options.resume.as_ref().is_some_and(|name| !name.is_empty());
     if !is_resuming {
-        return Err(UsageError(
-            "--answers needs -p, or a session with a waiting question: --resume ID or --continue".to_owned(),
-        ));
+        bail_usage!("--answers needs -p, or a session with a waiting question: --resume ID or --continue");
     }
     if file == Path::new("-") {
-        return Err(UsageError(
+        bail_usage!(
             "--answers - reads standard input, which the screen needs for the keyboard. Name a file, or add -p"
-                .to_owned(),
-        ));
+        );
     }
     Ok(())
 }

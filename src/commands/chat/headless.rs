@@ -3,7 +3,7 @@
 use super::answers;
 use crate::assemble::Start;
 use crate::chat::image;
-use crate::cli::UsageError;
+use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::print_notice;
 use crate::commands::rehearsal::dry_run_report;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
@@ -30,7 +30,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         return Err(no_provider_error());
     }
     if start.options.resume.as_deref() == Some("") {
-        return Err(UsageError("--resume needs a session ID here".to_owned()).into());
+        bail_usage!("--resume needs a session ID here");
     }
     let prompt = read_prompt(&start)?;
     let answers = match &start.options.answers {
@@ -38,7 +38,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         None => Answers::default(),
     };
     if prompt.trim().is_empty() && !is_resuming {
-        return Err(UsageError("no prompt: give one as an argument, or pipe it in".to_owned()).into());
+        bail_usage!("no prompt: give one as an argument, or pipe it in");
     }
     let mut session = start.open_session()?;
     if session.model.connection_info.is_unconfigured {
@@ -162,9 +162,7 @@ fn read_prompt(start: &Start) -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(MAX_PIPE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_PIPE_BYTES {
-        return Err(
-            UsageError(format!("standard input has more than {MAX_PIPE_BYTES} bytes, which is the limit")).into()
-        );
+        bail_usage!("standard input has more than {MAX_PIPE_BYTES} bytes, which is the limit");
     }
     let piped = String::from_utf8(bytes).map_err(|_| UsageError("standard input is not UTF-8 text".to_owned()))?;
     if !piped.trim().is_empty() {

@@ -1,7 +1,10 @@
 //! A finding of a check, and the output of all findings without secrets.
 
+use crate::assemble::known_secrets;
+use crate::chat::pluralize;
+use crate::commands::output::print_lines;
 use crate::config::{Config, Credentials};
-use crate::print;
+use crate::print::json_line;
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::redaction;
 use crate::tui::text::wrap;
@@ -9,7 +12,7 @@ use anyhow::Result;
 use ratatui::style::Style;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// Maximum line width, also for a pipe.
@@ -79,13 +82,7 @@ pub(super) struct Redaction {
 impl Redaction {
     /// Collects every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
     pub(super) fn new(config: &Config, credentials: &Credentials) -> Self {
-        let mut secrets: Vec<String> = credentials.keys().map(|key| key.expose().to_owned()).collect();
-        for profile in config.profiles.values() {
-            let env_key = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
-            secrets.extend(env_key.map(|key| key.trim().to_owned()));
-            secrets.extend(profile.headers.values().chain(profile.query.values()).cloned());
-            secrets.extend(profile.proxy.clone().filter(|proxy| proxy != "none"));
-        }
+        let mut secrets = known_secrets(config, credentials);
         secrets.retain(|secret| secret.len() >= MIN_SECRET_BYTES);
         let home = std::env::var("HOME").ok().filter(|home| home.len() > 1);
         Self { secrets: secrets.into_iter().collect(), home }
@@ -131,39 +128,28 @@ fn replace_folder(text: &str, folder: &str) -> String {
 
 /// Prints all findings, one per line or as JSON lines. The exit code tells whether there are problems.
 pub(super) fn print_findings(as_json: bool, findings: &[Finding], redaction: &Redaction) -> Result<ExitCode> {
-    let result = if as_json { print_json(findings, redaction) } else { print_text(findings, redaction) };
-    match result {
-        // The reader of the pipe has closed it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        result => result?,
-    }
+    print_lines(&if as_json { json_lines(findings, redaction) } else { text_lines(findings, redaction) })?;
     let has_problem = findings.iter().any(|finding| finding.state == Severity::Problem);
     Ok(if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print_json(findings: &[Finding], redaction: &Redaction) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for Finding { area, state, text, advice } in findings {
+fn json_lines(findings: &[Finding], redaction: &Redaction) -> Vec<String> {
+    let finding_line = |Finding { area, state, text, advice }: &Finding| {
         let advice = advice.as_ref().map(|advice| redaction.redact_line(advice));
         let message = redaction.redact_line(text);
-        let object = json!({
+        json_line(&json!({
             "area": area, "severity": state.name(), "message": message, "advice": advice,
             // The names of version 0.1, kept for one release.
             "state": state.old_name(), "words": message, "do": advice,
-        });
-        writeln!(out, "{}", print::escape_json(&object.to_string()))?;
-    }
-    out.flush()
+        }))
+    };
+    findings.iter().map(finding_line).collect()
 }
 
-fn print_text(findings: &[Finding], redaction: &Redaction) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+fn text_lines(findings: &[Finding], redaction: &Redaction) -> Vec<String> {
     let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let columns = if out.is_terminal() { columns.clamp(40, MAX_COLUMNS) } else { MAX_COLUMNS };
-    for line in format_findings(findings, redaction, columns) {
-        writeln!(out, "{line}")?;
-    }
-    out.flush()
+    let columns = if io::stdout().is_terminal() { columns.clamp(40, MAX_COLUMNS) } else { MAX_COLUMNS };
+    format_findings(findings, redaction, columns)
 }
 
 /// Formats all findings and a summary, wrapped to this width.
@@ -195,8 +181,7 @@ pub(super) fn format_findings(findings: &[Finding], redaction: &Redaction, colum
     out.push(match count(Severity::Problem) {
         0 if count(Severity::Note) > 0 => "No problems. Lines marked -- may need attention.".to_owned(),
         0 => "No problems.".to_owned(),
-        1 => "1 problem: see !! above.".to_owned(),
-        problems => format!("{problems} problems: see !! above."),
+        problems => format!("{}: see !! above.", pluralize(problems, "problem")),
     });
     out
 }

@@ -71,18 +71,17 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
-/// Checks the file of saved keys. `keys` is empty if loading failed; `modes` is the result of `read_modes`.
-pub(super) fn check_keys(
-    loaded: &io::Result<Credentials>,
-    keys: &Credentials,
-    modes: &[(PathBuf, Option<u32>)],
-) -> Vec<Finding> {
+/// Checks the file of saved keys. `modes` is the result of `read_modes`.
+pub(super) fn check_keys(loaded: &io::Result<Credentials>, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "keys";
     let file = modes.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-    if let Err(error) = loaded {
-        let message = format!("{file}: {error}");
-        return vec![Finding::problem(area, message, "remove it and enter the keys again with /connect")];
-    }
+    let keys = match loaded {
+        Ok(keys) => keys,
+        Err(error) => {
+            let message = format!("{file}: {error}");
+            return vec![Finding::problem(area, message, "remove it and enter the keys again with /connect")];
+        }
+    };
     let origins: Vec<&str> = keys.origins().collect();
     if origins.is_empty() {
         return vec![Finding::ok(area, "none saved")];

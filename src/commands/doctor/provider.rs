@@ -2,7 +2,8 @@
 
 use super::finding::Finding;
 use crate::assemble::connected_model::ConnectedModel;
-use crate::config::{self, Connection, Credentials, Origin, Overrides, Settings};
+use crate::assemble::connector::Connector;
+use crate::config::{Connection, Origin};
 use crate::llm::local_servers;
 use crate::text::clean::clean_line;
 use std::time::Duration;
@@ -13,17 +14,8 @@ const TIME_LIMIT: Duration = Duration::from_millis(2200);
 const MAX_LISTED: usize = 3;
 
 /// Checks the configured connection, and lists the servers that run on this machine.
-pub(super) async fn check_provider(
-    is_tour: bool,
-    settings: &Settings,
-    credentials: &Credentials,
-    flags: &Overrides,
-) -> Vec<Finding> {
-    let environment = |name: &str| std::env::var(name).ok();
-    let connection = match is_tour {
-        true => Ok(None),
-        false => config::resolve_connection(settings, &environment, flags, credentials),
-    };
+pub(super) async fn check_provider(is_tour: bool, connector: &Connector) -> Vec<Finding> {
+    let connection = if is_tour { Ok(None) } else { connector.configured_connection() };
     let (findings, servers) = match connection {
         Ok(Some(connection)) => {
             tokio::join!(check_connection(connection), local_servers::find_local_servers())

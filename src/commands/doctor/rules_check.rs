@@ -1,14 +1,15 @@
 //! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
-use crate::cli::{UsageError, resolve_folder};
+use crate::assemble::connector::Connector;
+use crate::chat::pluralize;
+use crate::cli::resolve_folder;
+use crate::config::Hook;
 use crate::config::rules::rules_parser::count_effects;
 use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, RulesSource, read_rules_text, today_date};
-use crate::config::{self, Credentials, Hook, Overrides, Settings};
 use crate::policy::{Rule, RuleScope};
 use crate::store::Places;
 use crate::tools::Toolbox;
-use anyhow::Result;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -90,24 +91,21 @@ fn check_trust_file(file: &Path) -> Option<Finding> {
 }
 
 /// Checks the reviewers of calls.
-pub(super) fn check_reviewers(
-    is_tour: bool,
-    settings: &Settings,
-    credentials: &Credentials,
-    flags: &Overrides,
-) -> Vec<Finding> {
-    let hooks = &settings.config.hooks;
-    let mut findings: Vec<Finding> = hooks.iter().map(|(name, hook)| self::check_hook(name, hook)).collect();
+pub(super) fn check_reviewers(is_tour: bool, connector: &Connector) -> Vec<Finding> {
+    let hooks = &connector.settings.config.hooks;
+    let mut findings: Vec<Finding> = hooks.iter().map(|(name, hook)| check_hook(name, hook)).collect();
     if hooks.is_empty() {
         findings.push(Finding::ok("hooks", "off: no program reviews calls"));
     }
-    let reviewer = &settings.config.model_reviewer;
+    let reviewer = &connector.settings.config.model_reviewer;
     let area = "reviewer";
     findings.push(match &reviewer.profile {
         None => Finding::ok(area, "off: no model reviews calls"),
         Some(_) if is_tour => Finding::ok(area, "not used in the tour"),
-        Some(profile) => match describe_side_model(settings, credentials, flags, profile, reviewer.model.as_deref()) {
-            Ok(description) => Finding::ok(area, format!("{description}, time limit {} s", reviewer.seconds)),
+        Some(profile) => match connector.side_connection(profile, reviewer.model.as_deref()) {
+            Ok(connection) => {
+                Finding::ok(area, format!("{}, time limit {} s", connection.describe(), reviewer.seconds))
+            }
             Err(error) => {
                 let message = format!("the model reviewer is not available, so every call asks: {error:#}");
                 Finding::problem(area, message, "correct or remove [model_reviewer] in the settings")
@@ -126,8 +124,7 @@ fn check_hook(name: &str, hook: &Hook) -> Finding {
     };
     let arguments = match hook.command.len() - 1 {
         0 => String::new(),
-        1 => " with 1 argument".to_owned(),
-        count => format!(" with {count} arguments"),
+        count => format!(" with {}", pluralize(count, "argument")),
     };
     let calls = match &hook.tools {
         Some(tools) => format!("calls of {}", tools.join(", ")),
@@ -165,29 +162,4 @@ fn check_executable(program: &str) -> Result<(), &'static str> {
         false if existing.is_empty() => Err("does not exist"),
         false => Err("is not executable"),
     }
-}
-
-/// Describes the model of a reviewer or simulator, which may use another profile than the session. An empty `profile`
-/// stands for invalid settings.
-///
-/// # Errors
-/// If the model cannot be used.
-pub(super) fn describe_side_model(
-    settings: &Settings,
-    credentials: &Credentials,
-    flags: &Overrides,
-    profile: &str,
-    model: Option<&str>,
-) -> Result<String> {
-    if profile.is_empty() {
-        return Err(UsageError("its settings are invalid".to_owned()).into());
-    }
-    let resolved = config::resolve_other_profile(settings, flags, credentials, profile, model);
-    let connection = resolved.map_err(|problem| UsageError(problem.message))?;
-    if connection.lacks_key {
-        return Err(
-            UsageError(format!("the profile {profile} has no key; {} is not set", connection.key_origin)).into()
-        );
-    }
-    Ok(connection.describe())
 }

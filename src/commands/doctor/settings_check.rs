@@ -1,6 +1,7 @@
 //! Checks the settings, and lists what is set and where each value comes from.
 
 use super::finding::Finding;
+use crate::chat::pluralize;
 use crate::config::schema::{SECTIONS, find_setting};
 use crate::config::settings_parser::WHOLE_FILE_IGNORED;
 use crate::config::{Origin, Settings};
@@ -48,8 +49,7 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
         settings.origins().map(|(path, origin)| (path.to_owned(), origin.clone())).collect();
     let count = match set_values.len() {
         0 => "nothing is set, all defaults apply".to_owned(),
-        1 => "1 setting".to_owned(),
-        count => format!("{count} settings"),
+        count => pluralize(count, "setting"),
     };
     findings.push(Finding::ok(area, format!("{}{missing_label}: {count}", file.display())));
     let values = Table::try_from(&settings.config).unwrap_or_default();

@@ -4,16 +4,16 @@ use crate::assemble::rehearsal::{LoadedRehearsal, load_rehearsal};
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::dry_run_summary::OutsideChanges;
 use crate::chat::result_origin::mark_dry_run;
-use crate::chat::{ApplyOptions, DryRunCounts, SessionId};
+use crate::chat::{ApplyOptions, DryRunCounts, SessionId, extend_object, pluralize};
 use crate::commands::output::page_width;
-use crate::print;
+use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::text::clean::clean_line;
 use crate::tui::parts::rehearsal_lines::{change_lines, outside_change_lines, step_lines, tree_lines};
 use crate::tui::theme::Theme;
 use anyhow::Result;
 use ratatui::text::Line;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{self, Write};
 
 /// Prints the summary that a headless dry run ends with.
@@ -41,12 +41,9 @@ pub(crate) fn print_json(loaded: &LoadedRehearsal, kind: &str, out: &mut dyn Wri
         "live_effects": live_effects, "outside": live_effects, "denied": denied, "refused": denied, "withheld": withheld, "would_have_asked": would_ask,
         "apply": format!("aye rehearsal apply {}", loaded.id),
     });
-    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), loaded.summary.to_json()) {
-        object.extend(fields);
-    }
-    writeln!(out, "{}", print::escape_json(&object.to_string()))?;
-    out.flush()?;
-    Ok(())
+    extend_object(&mut object, loaded.summary.to_json());
+    writeln!(out, "{}", json_line(&object))?;
+    Ok(out.flush()?)
 }
 
 /// Prints the tree, every change in full, and every call with the first lines of its result.
@@ -81,14 +78,13 @@ pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Resul
     let lines = summary.describe_prompts();
     let prompts = summary.apply_calls(ApplyOptions::default()).len();
     if !lines.is_empty() {
-        let prompts = if prompts == 1 { "1 prompt".to_owned() } else { format!("{prompts} prompts") };
+        let prompts = pluralize(prompts, "prompt");
         writeln!(out, "\nTo apply, {prompts}: aye rehearsal apply {}", loaded.id)?;
         for line in lines {
             writeln!(out, "  {}", clean_line(&line))?;
         }
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// Prints every change outside the project in full, and the number of temporary files.

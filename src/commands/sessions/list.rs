@@ -3,7 +3,7 @@
 use super::SessionStore;
 use crate::cli::sessions::ListSessions;
 use crate::commands::output::print_notice;
-use crate::print::escape_json;
+use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::store::Listed;
 use crate::store::local_time;
@@ -30,7 +30,7 @@ impl SessionStore {
         for session in &listed {
             let is_open = open.contains(&session.id);
             if options.json {
-                writeln!(out, "{}", escape_json(&session_json(session, is_open).to_string()))?;
+                writeln!(out, "{}", json_line(&session_json(session, is_open)))?;
             } else {
                 let columns = line_width(out.is_terminal());
                 writeln!(out, "{}", format_row(session, is_open, options.all, time_width, columns))?;

@@ -1,15 +1,14 @@
 //! `aye sessions rm`: removes sessions after confirmation.
 
 use super::list::title_or_reason;
-use super::{SessionStore, UsageError, convert_store_error, print_result};
+use super::{SessionStore, convert_store_error, print_result};
 use crate::chat::SessionId;
-use crate::commands::output::print_notice;
+use crate::commands::output::{confirm, print_notice};
 use crate::project::rehearsal;
 use crate::store::Removal;
 use crate::store::local_time;
-use crate::text::clean::{clean_line, clean_text};
+use crate::text::clean::clean_line;
 use anyhow::Result;
-use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 impl SessionStore {
@@ -37,24 +36,16 @@ impl SessionStore {
         Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Asks for confirmation.
     fn confirm_removal(&self, ids: &[SessionId]) -> Result<bool> {
-        if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-            let message = "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes";
-            return Err(UsageError(message.to_owned()).into());
-        }
+        let mut question = String::new();
         let listed = self.sessions.list_all().map_err(convert_store_error)?;
-        let mut out = io::stdout().lock();
         for session in listed.iter().filter(|session| ids.contains(&session.id)) {
-            let line =
-                format!("{}  {}  {}", session.id, local_time::format_time(session.modified), title_or_reason(session));
-            writeln!(out, "{}", clean_text(&clean_line(&line)))?;
+            let time = local_time::format_time(session.modified);
+            question += &clean_line(&format!("{}  {time}  {}", session.id, title_or_reason(session)));
+            question.push('\n');
         }
         let subject = if ids.len() == 1 { "this session" } else { "these sessions" };
-        write!(out, "To permanently remove {subject} with drafts and rehearsals, type yes: ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        Ok(answer.trim() == "yes")
+        question += &format!("To permanently remove {subject} with drafts and rehearsals");
+        confirm(&question, "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes")
     }
 }

@@ -4,7 +4,7 @@ use super::list::{line_width, session_json, title_or_reason};
 use super::{SessionStore, UsageError};
 use crate::cli::sessions::SearchSessions;
 use crate::commands::output::print_notice;
-use crate::print::escape_json;
+use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::store::local_time;
 use crate::store::search::{Hit, HitSource, Scope, SearchWords, SessionHits};
@@ -83,5 +83,5 @@ fn session_hits_json(session_hits: &SessionHits) -> String {
         object.insert("has_more".to_owned(), json!(session_hits.has_more));
         object.insert("more".to_owned(), json!(session_hits.has_more));
     }
-    escape_json(&object.to_string())
+    json_line(&object)
 }
