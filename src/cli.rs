@@ -14,6 +14,7 @@ pub(crate) use options::resolve_folder;
 pub use options::{ChatOptions, ConnectionOptions, FolderOptions};
 pub use parser::{ParseError, Request, parse_arguments};
 pub use usage_error::UsageError;
+pub(crate) use usage_error::bail_usage;
 
 use clap::Parser;
 

@@ -43,36 +43,17 @@ pub fn collect_records(entries: &[Entry]) -> Vec<Record<'_>> {
             Entry::SubAgent { call, entry } => (Some(call), &**entry),
             entry => (None, entry),
         };
-        let id = match entry {
-            Entry::Replied { calls, .. } => {
-                let name = |call: &CallId| record_index.get(call).map_or("", |index: &usize| records[*index].summary());
-                let sub_agent = sub_agent_call.map(name);
-                for call in calls {
-                    record_index.entry(&call.id).or_insert_with(|| {
-                        records.push(Record { call, sub_agent, reply_index: index, steps: Vec::new() });
-                        records.len() - 1
-                    });
-                }
-                continue;
+        if let Entry::Replied { calls, .. } = entry {
+            let name = |call: &CallId| record_index.get(call).map_or("", |index: &usize| records[*index].summary());
+            let sub_agent = sub_agent_call.map(name);
+            for call in calls {
+                record_index.entry(&call.id).or_insert_with(|| {
+                    records.push(Record { call, sub_agent, reply_index: index, steps: Vec::new() });
+                    records.len() - 1
+                });
             }
-            Entry::Planned { call, .. }
-            | Entry::Reviewed { call, .. }
-            | Entry::Asked { call, .. }
-            | Entry::Decided { call, .. }
-            | Entry::Answered { call, .. }
-            | Entry::Settled { call, .. } => call,
-            Entry::UserMessage { .. }
-            | Entry::Ended { .. }
-            | Entry::Titled { .. }
-            | Entry::Revoked { .. }
-            | Entry::Compacted { .. }
-            | Entry::FellBack { .. }
-            | Entry::SubAgent { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. } => continue,
-        };
-        if let Some(record) = record_index.get(id).and_then(|index| records.get_mut(*index)) {
-            record.steps.push((index, entry));
+        } else if let Some(record) = entry.call().and_then(|id| record_index.get(id)) {
+            records[*record].steps.push((index, entry));
         }
     }
     records

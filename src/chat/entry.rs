@@ -244,6 +244,33 @@ impl Entry {
         if let Self::SubAgent { entry, .. } = self { entry.unwrap_sub_agent() } else { self }
     }
 
+    /// Returns the call that the entry is about; `None` if it makes calls, or is about a sub-agent or no call.
+    pub fn call(&self) -> Option<&CallId> {
+        if let Self::Planned { call, .. }
+        | Self::Reviewed { call, .. }
+        | Self::Asked { call, .. }
+        | Self::Decided { call, .. }
+        | Self::Answered { call, .. }
+        | Self::Settled { call, .. } = self
+        {
+            return Some(call);
+        }
+        None
+    }
+
+    /// Returns the token usage that the entry records, if any; `None` for the entry of a sub-agent.
+    pub fn usage(&self) -> Option<Usage> {
+        if let Self::Replied { usage, .. }
+        | Self::Reviewed { usage, .. }
+        | Self::Titled { usage, .. }
+        | Self::Compacted { usage, .. } = self
+        {
+            return *usage;
+        }
+        let Self::Settled { staged: Some(ResultOrigin::Simulated(simulated)), .. } = self else { return None };
+        simulated.usage
+    }
+
     /// Returns whether the entry may occur between turns as well as inside one: it neither starts nor ends a turn.
     pub fn is_outside_turns(&self) -> bool {
         matches!(

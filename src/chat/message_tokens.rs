@@ -34,23 +34,15 @@ pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
 
 /// Estimates the tokens that an entry adds to every later request.
 pub fn estimate_entry(entry: &Entry) -> u64 {
-    match entry {
-        Entry::UserMessage { text } => MESSAGE_OVERHEAD + estimate_text(text),
-        Entry::Replied { text, calls, .. } if text.is_empty() && calls.is_empty() => 0,
-        Entry::Replied { text, calls, .. } => MESSAGE_OVERHEAD + estimate_text(text) + estimate_calls(calls),
-        Entry::Settled { outcome, .. } => MESSAGE_OVERHEAD + estimate_text(outcome.text()),
-        Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Decided { .. }
-        | Entry::Answered { .. }
-        | Entry::Ended { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::Compacted { .. }
-        | Entry::Reviewed { .. }
-        | Entry::FellBack { .. }
-        | Entry::SubAgent { .. }
-        | Entry::Switched { .. }
-        | Entry::DryRunChanged { .. } => 0,
+    if let Entry::UserMessage { text } = entry {
+        MESSAGE_OVERHEAD + estimate_text(text)
+    } else if let Entry::Settled { outcome, .. } = entry {
+        MESSAGE_OVERHEAD + estimate_text(outcome.text())
+    } else if let Entry::Replied { text, calls, .. } = entry
+        && !(text.is_empty() && calls.is_empty())
+    {
+        MESSAGE_OVERHEAD + estimate_text(text) + estimate_calls(calls)
+    } else {
+        0
     }
 }

@@ -75,6 +75,8 @@ impl Session {
         let index = self.entries.len();
         let conversation_tokens = self.token_estimate();
         self.cumulative_tokens.push(self.tokens_before(index) + message_tokens::estimate_entry(&entry));
+        let inner = if let Entry::SubAgent { entry, .. } = &entry { entry } else { &entry };
+        self.usage += inner.usage().unwrap_or_default();
         match &entry {
             Entry::UserMessage { text } => {
                 if self.title.is_none() {
@@ -83,45 +85,39 @@ impl Session {
             }
             Entry::Replied { text, calls, usage, .. } => {
                 self.add_calls(calls, None);
-                if let Some(usage) = usage {
-                    self.usage += *usage;
-                    if usage.input > 0 {
-                        // The provider counts reasoning with a reply, but it is not sent again.
-                        let reply_estimate = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
-                        let has_no_reasoning = usage.output <= 2 * reply_estimate + 64;
-                        let reply_tokens = if has_no_reasoning { usage.output } else { reply_estimate };
-                        self.token_count = Some(TokenCount {
-                            input: usage.input,
-                            input_estimate: conversation_tokens,
-                            with_reply: usage.input + reply_tokens,
-                            with_reply_estimate: conversation_tokens + message_tokens::estimate_entry(&entry),
-                            is_outdated: false,
-                        });
-                    }
+                if let Some(usage) = usage.filter(|usage| usage.input > 0) {
+                    // The provider counts reasoning with a reply, but it is not sent again.
+                    let reply_estimate = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
+                    let has_no_reasoning = usage.output <= 2 * reply_estimate + 64;
+                    let reply_tokens = if has_no_reasoning { usage.output } else { reply_estimate };
+                    self.token_count = Some(TokenCount {
+                        input: usage.input,
+                        input_estimate: conversation_tokens,
+                        with_reply: usage.input + reply_tokens,
+                        with_reply_estimate: conversation_tokens + message_tokens::estimate_entry(&entry),
+                        is_outdated: false,
+                    });
                 }
             }
             Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
                 self.update_call(index, &entry);
             }
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
-            Entry::Reviewed { usage, .. } => self.usage += usage.unwrap_or_default(),
             Entry::Revoked { granting_call, .. } => {
                 if let Some(call) = granting_call {
                     self.grants.retain(|grant| grant.call != *call);
                 }
             }
-            Entry::Titled { title, by, usage } => {
+            Entry::Titled { title, by, .. } => {
                 if *by == TitleSource::User || self.title_source != Some(TitleSource::User) {
                     self.title = Some(title.clone());
                     self.title_source = Some(*by);
                 }
-                self.usage += usage.unwrap_or_default();
             }
-            Entry::Compacted { summary, pinned, usage, .. } => {
+            Entry::Compacted { summary, pinned, .. } => {
                 self.summary_index = Some(index);
                 self.summary_tokens =
                     message_tokens::MESSAGE_OVERHEAD + tokens::estimate_text(&summary::format_summary(summary, pinned));
-                self.usage += usage.unwrap_or_default();
                 if let Some(token_count) = &mut self.token_count {
                     token_count.is_outdated = true;
                 }
@@ -133,7 +129,7 @@ impl Session {
             }
             // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
-            Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::Reviewed { .. } | Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
         &self.entries[index]
@@ -160,79 +156,47 @@ impl Session {
         }
     }
 
+    /// Updates the state of the call that an entry is about.
     fn update_call(&mut self, index: usize, entry: &Entry) {
-        match entry {
-            Entry::Planned { call, title, summary, access, preview, verdict, reason, hooks_not_run, .. } => {
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.is_started |= verdict == "allow" || verdict == "rehearse";
-                    // An earlier approval does not apply to a call that is asked about again.
-                    call.is_started &= verdict != "ask";
-                    let was_counted = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
-                    let asks_live = live_ask_reason(verdict, reason).is_some();
-                    self.would_ask_count = self.would_ask_count - usize::from(was_counted) + usize::from(asks_live);
-                    call.plan = Some(LoggedPlan {
-                        title: title.clone(),
-                        summary: summary.clone(),
-                        access: access.clone(),
-                        preview: (**preview).clone(),
-                        verdict: verdict.clone(),
-                        asks_live,
-                        hooks_not_run: hooks_not_run.clone(),
-                    });
-                }
+        let Some(call) = entry.call().and_then(|id| self.calls.get_mut(id)) else { return };
+        if let Entry::Planned { title, summary, access, preview, verdict, reason, hooks_not_run, .. } = entry {
+            call.is_started |= verdict == "allow" || verdict == "rehearse";
+            // An earlier approval does not apply to a call that is asked about again.
+            call.is_started &= verdict != "ask";
+            let was_counted = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
+            let asks_live = live_ask_reason(verdict, reason).is_some();
+            self.would_ask_count = self.would_ask_count - usize::from(was_counted) + usize::from(asks_live);
+            call.plan = Some(LoggedPlan {
+                title: title.clone(),
+                summary: summary.clone(),
+                access: access.clone(),
+                preview: (**preview).clone(),
+                verdict: verdict.clone(),
+                asks_live,
+                hooks_not_run: hooks_not_run.clone(),
+            });
+        } else if let Entry::Asked { questions, .. } = entry {
+            call.questions = Some(questions.clone());
+        } else if let Entry::Decided { call: id, decision, by, .. } = entry {
+            call.decided_at = Some(index);
+            call.is_started |= decision.is_approval();
+            if let Decision::Edited(arguments) = decision {
+                call.edited_arguments = Some(arguments.clone());
             }
-            Entry::Asked { call, questions, .. } => {
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.questions = Some(questions.clone());
-                }
+            if let Decision::Always(grant) = decision
+                && grant.span == GrantSpan::Session
+            {
+                let call_number = self.call_order.iter().position(|call| call == id).map_or(0, |at| at + 1);
+                let (grant, call, by) = (grant.clone(), id.clone(), by.clone());
+                self.grants.push(SessionGrant { grant, entry_index: index, call_number, call, by });
             }
-            Entry::Decided { call, decision, by, .. } => {
-                let number = self.call_order.iter().position(|id| id == call).map_or(0, |at| at + 1);
-                if let Decision::Always(grant) = decision
-                    && grant.span == GrantSpan::Session
-                {
-                    let (call, by) = (call.clone(), by.clone());
-                    self.grants.push(SessionGrant {
-                        grant: grant.clone(),
-                        entry_index: index,
-                        call_number: number,
-                        call,
-                        by,
-                    });
-                }
-                if let Some(call) = self.calls.get_mut(call) {
-                    call.decided_at = Some(index);
-                    call.is_started |= decision.is_approval();
-                    if let Decision::Edited(arguments) = decision {
-                        call.edited_arguments = Some(arguments.clone());
-                    }
-                }
-            }
-            Entry::Settled { call, outcome, staged, .. } => {
-                if let Some(ResultOrigin::Simulated(simulated)) = staged {
-                    self.usage += simulated.usage.unwrap_or_default();
-                }
-                if let Some(call) = self.calls.get_mut(call)
-                    && call.settled_at.is_none()
-                {
-                    call.settled_at = Some(index);
-                    self.open_count -= usize::from(call.parent_call.is_none());
-                    let is_withheld = staged.as_ref().is_some_and(ResultOrigin::is_withheld);
-                    self.rehearsed_count += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
-                }
-            }
-            Entry::UserMessage { .. }
-            | Entry::Replied { .. }
-            | Entry::Reviewed { .. }
-            | Entry::Answered { .. }
-            | Entry::Ended { .. }
-            | Entry::Titled { .. }
-            | Entry::Revoked { .. }
-            | Entry::Compacted { .. }
-            | Entry::FellBack { .. }
-            | Entry::SubAgent { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. } => {}
+        } else if let Entry::Settled { outcome, staged, .. } = entry
+            && call.settled_at.is_none()
+        {
+            call.settled_at = Some(index);
+            self.open_count -= usize::from(call.parent_call.is_none());
+            let is_withheld = staged.as_ref().is_some_and(ResultOrigin::is_withheld);
+            self.rehearsed_count += usize::from(matches!(outcome, Outcome::Rehearsed(_)) && !is_withheld);
         }
     }
 

@@ -79,13 +79,13 @@ fn last_verdict(state: &State) -> (&str, &str) {
 
 fn add_grant(state: &mut State) {
     let grant = Grant::new("t", GrantScope::File("a".into()));
-    let decision = Decision::Always(grant);
-    state.session.apply(Entry::Decided {
-        call: "z".into(),
-        decision,
-        by: Decider::Headless,
-        sha256: Digest::default(),
-    });
+    let (call, sha256) = (CallId::from("z"), Digest::default());
+    let tool_call = ToolCall { id: call.clone(), name: "t".into(), arguments: String::new() };
+    let (decision, by) = (Decision::Always(grant), Decider::Headless);
+    let outcome = Outcome::Done(String::new());
+    state.session.apply(Entry::from_calls(vec![tool_call]));
+    state.session.apply(Entry::Decided { call: call.clone(), decision, by, sha256: sha256.clone() });
+    state.session.apply(Entry::Settled { call, outcome, took_ms: 0, sha256, staged: None });
 }
 
 /// Expected verdict: the strictest answer; `allow` only if permitted.
@@ -147,8 +147,8 @@ fn strictest_review_wins_in_any_order() {
             let is_run = effects.iter().any(|effect| matches!(effect, Effect::RunCall { .. }));
             assert_eq!(is_run, final_verdict == "allow");
             assert_eq!(matches!(state.waiting_call(), Some(WaitingCall::Approval { .. })), final_verdict == "ask");
-            let record = &collect_records(state.session.entries())[0];
-            assert_eq!(record.verify(), Integrity::Intact);
+            let records = collect_records(state.session.entries());
+            assert_eq!(records.last().unwrap().verify(), Integrity::Intact);
         }
     }
 }

@@ -46,47 +46,33 @@ impl Session {
         }
         let mut open_calls = OpenCalls::default();
         for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
-            match entry {
-                Entry::UserMessage { text } if open_calls.is_settled() => {
-                    append_user_message(&mut messages, text, self.summary_index.is_some())
+            if let Entry::UserMessage { text } = entry {
+                match open_calls.is_settled() {
+                    true => append_user_message(&mut messages, text, self.summary_index.is_some()),
+                    false => open_calls.user_messages.push(Message::User(text.clone())),
                 }
-                Entry::UserMessage { text } => open_calls.user_messages.push(Message::User(text.clone())),
-                Entry::Replied { text, calls, incomplete, echo, .. } => {
+            } else if let Entry::Replied { text, calls, incomplete, echo, .. } = entry {
+                open_calls.append_results(&mut messages);
+                if text.is_empty() && calls.is_empty() {
+                    continue;
+                }
+                let text = match incomplete {
+                    Some(_) => format!("{text}\n[the reply was cut short here]"),
+                    None => text.clone(),
+                };
+                open_calls.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
+                messages.push(Message::Model { text, calls: calls.clone(), echo: echo.clone() });
+            } else if let Entry::Settled { call, outcome, .. } = entry
+                && let Some(result) = open_calls.result_slot(call)
+            {
+                let limit = if index < truncate_before { max_bytes } else { usize::MAX };
+                let plain_text = escape_sequences::strip_colors(outcome.text());
+                let text = truncation::truncate_middle(&plain_text, limit);
+                let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
+                *result = Some(format!("{edit_notice}{text}"));
+                if open_calls.is_settled() {
                     open_calls.append_results(&mut messages);
-                    if text.is_empty() && calls.is_empty() {
-                        continue;
-                    }
-                    let text = match incomplete {
-                        Some(_) => format!("{text}\n[the reply was cut short here]"),
-                        None => text.clone(),
-                    };
-                    open_calls.results = calls.iter().map(|call| (call.id.clone(), None)).collect();
-                    messages.push(Message::Model { text, calls: calls.clone(), echo: echo.clone() });
                 }
-                Entry::Settled { call, outcome, .. } => {
-                    let Some(result) = open_calls.result_slot(call) else { continue };
-                    let limit = if index < truncate_before { max_bytes } else { usize::MAX };
-                    let plain_text = escape_sequences::strip_colors(outcome.text());
-                    let text = truncation::truncate_middle(&plain_text, limit);
-                    let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
-                    *result = Some(format!("{edit_notice}{text}"));
-                    if open_calls.is_settled() {
-                        open_calls.append_results(&mut messages);
-                    }
-                }
-                Entry::Ended { .. }
-                | Entry::Planned { .. }
-                | Entry::Asked { .. }
-                | Entry::Decided { .. }
-                | Entry::Answered { .. }
-                | Entry::Titled { .. }
-                | Entry::Revoked { .. }
-                | Entry::Compacted { .. }
-                | Entry::Reviewed { .. }
-                | Entry::FellBack { .. }
-                | Entry::SubAgent { .. }
-                | Entry::Switched { .. }
-                | Entry::DryRunChanged { .. } => {}
             }
         }
         open_calls.append_results(&mut messages);

@@ -8,26 +8,10 @@ impl Session {
     /// its own conversation.
     pub(super) fn apply_sub_agent_entry(&mut self, index: usize, parent_call: &CallId, entry: &Entry) {
         self.sub_agents.entry(parent_call.clone()).or_default().push(index);
-        match entry {
-            Entry::Replied { calls, usage, .. } => {
-                self.add_calls(calls, Some(parent_call));
-                self.usage += usage.unwrap_or_default();
-            }
-            Entry::Compacted { usage, .. } | Entry::Titled { usage, .. } | Entry::Reviewed { usage, .. } => {
-                self.usage += usage.unwrap_or_default();
-            }
-            Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
-                self.update_call(index, entry);
-            }
-            Entry::UserMessage { .. }
-            | Entry::Answered { .. }
-            | Entry::Ended { .. }
-            | Entry::FellBack { .. }
-            | Entry::Revoked { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. }
-            | Entry::SubAgent { .. } => {}
+        if let Entry::Replied { calls, .. } = entry {
+            self.add_calls(calls, Some(parent_call));
         }
+        self.update_call(index, entry);
     }
 
     /// Returns whether this call started a sub-agent.

@@ -47,7 +47,7 @@ fn log_records_reviews_and_detects_mismatches() {
         grantable_intent(Access::Write("a".into())),
         &[ReviewerBehavior::Answers(ReviewVerdict::Allow)],
     );
-    assert_eq!(collect_records(state.session.entries())[0].decider_name(), Some("policy"));
+    assert_eq!(collect_records(state.session.entries()).last().unwrap().decider_name(), Some("policy"));
 }
 
 /// Checks several calls in any order of events, with stops and resumes: a call with effects starts only if all its
