@@ -3,10 +3,11 @@
 
 use super::{Error, KeySource, Secret};
 use async_trait::async_trait;
+use futures::FutureExt;
+use futures::future::FusedFuture;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
@@ -37,14 +38,13 @@ impl KeySource for KeyCommand {
         let name = self.command.first().map_or("", String::as_str);
         let key_error = |problem: String| Error::InvalidReply(format!("the key command {name} {problem}"));
         let mut running = self.spawn_program().map_err(|error| key_error(format!("could not be started: {error}")))?;
-        let Ok(exit) = timeout(TIME_LIMIT, running.wait()).await else {
+        let Ok(result) = timeout(TIME_LIMIT, running.finish()).await else {
             return Err(key_error(format!("did not finish within {} s and was stopped", TIME_LIMIT.as_secs())));
         };
-        let status = exit.map_err(|error| key_error(format!("was lost: {error}")))?;
-        let output = running.out.output_text();
+        let (status, output, error_output) = result.map_err(|error| key_error(format!("was lost: {error}")))?;
         let key = output.lines().next().unwrap_or_default().trim();
         if !status.success() {
-            let error_line = first_error_line(&running.err.output_text(), &output);
+            let error_line = first_error_line(&error_output, &output);
             let ending = status.code().map_or("was killed by a signal".to_owned(), |code| format!("failed ({code})"));
             return Err(key_error(if error_line.is_empty() { ending } else { format!("{ending}: {error_line}") }));
         }
@@ -66,7 +66,7 @@ impl KeyCommand {
         {
             *program = self.home.join(relative).to_string_lossy().into_owned();
         }
-        let mut child = Command::new(&self.aye_program)
+        let child = Command::new(&self.aye_program)
             .args(["alone", "--"])
             .args(command)
             .current_dir(&self.home)
@@ -75,27 +75,45 @@ impl KeyCommand {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let out = Pipe::spawn_reader(child.stdout.take());
-        let err = Pipe::spawn_reader(child.stderr.take());
-        Ok(Running { child, out, err, has_ended: false })
+        Ok(Running { child, has_ended: false })
     }
 }
 
 /// The running program. Dropping it kills the program and its children.
 struct Running {
     child: Child,
-    out: Pipe,
-    err: Pipe,
     has_ended: bool,
 }
 
 impl Running {
-    async fn wait(&mut self) -> std::io::Result<ExitStatus> {
-        let status = self.child.wait().await?;
+    /// Waits for the end of the program. Returns its status, its output and its error output.
+    async fn finish(&mut self) -> std::io::Result<(ExitStatus, String, String)> {
+        let (stdout, stderr) = (self.child.stdout.take(), self.child.stderr.take());
+        let (mut output, mut error_output) = (Vec::new(), Vec::new());
+        let reading =
+            async { tokio::join!(read_output(stdout, &mut output), read_output(stderr, &mut error_output)) }.fuse();
+        let mut reading = Box::pin(reading);
+        let status = tokio::select! {
+            status = self.child.wait() => status,
+            _ = &mut reading => self.child.wait().await,
+        }?;
         self.has_ended = true;
-        let readers = async { tokio::join!(self.out.wait(), self.err.wait()) };
-        let _ = timeout(LINGER, readers).await;
-        Ok(status)
+        if !reading.is_terminated() {
+            let _ = timeout(LINGER, &mut reading).await;
+        }
+        drop(reading);
+        let to_text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok((status, to_text(output), to_text(error_output)))
+    }
+}
+
+/// Reads a stream to its end, or as far as this function is polled. Output above the limit is dropped.
+async fn read_output(stream: Option<impl AsyncRead + Unpin>, output: &mut Vec<u8>) {
+    let Some(mut stream) = stream else { return };
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        let free_bytes = MAX_OUTPUT_BYTES - output.len();
+        output.extend_from_slice(&buffer[..count.min(free_bytes)]);
     }
 }
 
@@ -108,44 +126,6 @@ impl Drop for Running {
             // The program leads its own process group once it runs; before that only the child is killed.
             let _ = kill_process_group(pid, Signal::KILL);
         }
-    }
-}
-
-/// The output read so far, and the task that reads it.
-struct Pipe {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    reader: tokio::task::JoinHandle<()>,
-}
-
-impl Pipe {
-    fn spawn_reader(stream: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let shared_bytes = bytes.clone();
-        let reader = tokio::spawn(async move {
-            let Some(mut stream) = stream else { return };
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-                let mut bytes = shared_bytes.lock().unwrap_or_else(PoisonError::into_inner);
-                let free_bytes = MAX_OUTPUT_BYTES - bytes.len();
-                bytes.extend_from_slice(&buffer[..count.min(free_bytes)]);
-            }
-        });
-        Self { bytes, reader }
-    }
-
-    async fn wait(&mut self) {
-        // If the task panicked, its output so far is kept.
-        let _ = (&mut self.reader).await;
-    }
-
-    fn output_text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
-    }
-}
-
-impl Drop for Pipe {
-    fn drop(&mut self) {
-        self.reader.abort();
     }
 }
 
