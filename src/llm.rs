@@ -37,7 +37,6 @@ pub mod events;
 pub mod fallback;
 #[cfg(test)]
 mod fuzz_tests;
-mod json_request;
 pub mod key_command;
 pub mod local_servers;
 mod loopback;

@@ -1,56 +1,7 @@
-//! Detects addresses that reach a server but not its models, and suggests a better address.
+//! Errors of addresses that reach a server but not its models.
 
-use super::client::HttpClient;
-use super::json_request::get_json;
-use super::{Error, address, models};
+use super::{Error, address};
 use reqwest::Url;
-use reqwest::header::HeaderMap;
-use std::time::Duration;
-
-/// Time limit for probing the better address.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum bytes of the probe's response that are read.
-const MAX_PROBE_BYTES: usize = 1 << 20;
-
-/// Returns advice for a base address at which there are no models. If `/v1` may be missing from the address, tries the
-/// address with it; that is the same origin, so headers and query may be sent.
-pub async fn advise_address(
-    client: &HttpClient,
-    base: &Url,
-    query: &[(String, String)],
-    headers: &HeaderMap,
-) -> String {
-    if has_version(base) {
-        return "Check the address of the provider.".to_owned();
-    }
-    let mut versioned_url = base.clone();
-    versioned_url.set_path(&format!("{}/v1", base.path().trim_end_matches('/')));
-    match has_models(client, &versioned_url, query, headers).await {
-        true => format!("{versioned_url} answers. Use it as the address."),
-        false => format!("Is the `/v1` missing from the address? Try {versioned_url}."),
-    }
-}
-
-/// Adds advice to an error if it may mean that the `/v1` is missing from the address. Returns other errors unchanged.
-pub async fn add_advice(
-    error: Error,
-    client: &HttpClient,
-    base: &Url,
-    query: &[(String, String)],
-    headers: &HeaderMap,
-) -> Error {
-    match error {
-        Error::Provider { status: status @ (200..=299 | 404 | 405), code, message, retry_after }
-            if !has_version(base) =>
-        {
-            let advice = advise_address(client, base, query, headers).await;
-            let message =
-                if message.is_empty() { advice } else { format!("{}. {advice}", message.trim_end_matches('.')) };
-            Error::Provider { status, code, message, retry_after }
-        }
-        other => other,
-    }
-}
 
 /// Returns whether a path segment of the address is a version, such as `v1` or `v1beta`.
 pub fn has_version(base: &Url) -> bool {
@@ -59,13 +10,6 @@ pub fn has_version(base: &Url) -> bool {
         characters.next() == Some('v') && characters.next().is_some_and(|next| next.is_ascii_digit())
     };
     base.path_segments().is_some_and(|mut segments| segments.any(is_version))
-}
-
-async fn has_models(client: &HttpClient, base: &Url, query: &[(String, String)], headers: &HeaderMap) -> bool {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/models", base.path()));
-    let list = get_json(&client.http, url, query, headers, MAX_PROBE_BYTES, PROBE_TIMEOUT).await;
-    list.is_some_and(|list| models::parse_models(&list).is_some())
 }
 
 /// Returns an error if the response means that this port expects TLS.

@@ -1,9 +1,7 @@
 //! Determines the context window of a model from the various formats of providers.
 
-use super::json_request::get_json;
 use super::models::model_name;
-use reqwest::header::HeaderMap;
-use reqwest::{Client, Url};
+use super::transport::Transport;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -18,18 +16,10 @@ const LOADED_WINDOW_KEYS: [&str; 5] =
 const MAX_WINDOW_KEYS: [&str; 3] = ["max_context_length", "max_input_tokens", "inputTokenLimit"];
 
 /// Requests the context window in tokens of this model, or of the provider's first one if `model` is empty. Returns
-/// `None` if it is unknown or a request fails. The headers are sent to the same origin only.
-pub(super) async fn request_context_window(
-    http: &Client,
-    base: &Url,
-    query: &[(String, String)],
-    headers: &HeaderMap,
-    model: &str,
-) -> Option<u64> {
-    let root = base.as_str().trim_end_matches('/');
-    let get_json_at = async |address: String| {
-        get_json(http, Url::parse(&address).ok()?, query, headers, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT).await
-    };
+/// `None` if it is unknown or a request fails.
+pub(super) async fn request_context_window(transport: &Transport, model: &str) -> Option<u64> {
+    let root = transport.base.as_str().trim_end_matches('/');
+    let get_json_at = async |address: String| transport.get_json(&address, MAX_RESPONSE_BYTES, REQUEST_TIMEOUT).await;
     let entry = find_model_entry(&get_json_at(format!("{root}/models")).await?, model)?;
     let listed_window = read_window(&entry);
     let name = model_name(&entry).unwrap_or(model).to_owned();

@@ -1,6 +1,8 @@
 //! Finds local model servers for users who have not configured a provider.
 
 use super::models::Model;
+use super::timeouts::Pulse;
+use super::transport::Transport;
 use super::{address, client, models_request};
 use futures::future::join_all;
 use reqwest::header::HeaderMap;
@@ -47,7 +49,9 @@ pub async fn find_servers_at(servers: &[(&str, u16)]) -> Vec<Server> {
 async fn probe_server(name: &str, port: u16) -> Option<Server> {
     let base_url = format!("http://127.0.0.1:{port}/v1");
     let url = address::parse_base_address(&base_url).ok()?;
-    let client = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
-    let models = models_request::request_models(&client, &url, &[], HeaderMap::new(), PROBE_TIMEOUT).await.ok()?;
+    let http = client::build_client(&url, &client::ConnectionOptions::default()).ok()?;
+    let (query, headers, pulse) = (Vec::new(), HeaderMap::new(), Pulse::start_now());
+    let transport = Transport { http, base: url, query, headers, idle_limit: PROBE_TIMEOUT, pulse };
+    let models = models_request::request_models(&transport).await.ok()?;
     Some(Server { name: name.to_owned(), base_url, models })
 }

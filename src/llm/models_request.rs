@@ -1,33 +1,22 @@
 //! Requests the model list of a provider.
 
 use super::Error;
-use super::client::HttpClient;
 use super::models::{Model, parse_models};
-use super::timeouts::Pulse;
 use super::transport::{Transport, unwrap_error};
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use async_openai::traits::RequestOptionsBuilder;
-use reqwest::header::HeaderMap;
-use reqwest::{Response, Url};
+use reqwest::Response;
 use serde_json::Value;
-use std::time::Duration;
 use tower::BoxError;
 
-/// Requests the list at `{base}/models`, in the provider's order.
+/// Requests the list at `{base}/models`, in the provider's order. The idle limit applies to the whole request.
 ///
 /// # Errors
-/// Fails if there is no list of models within the limit.
-pub(super) async fn request_models(
-    client: &HttpClient,
-    base: &Url,
-    query: &[(String, String)],
-    headers: HeaderMap,
-    limit: Duration,
-) -> Result<Vec<Model>, Error> {
-    let (client, base, query) = (client.clone(), base.clone(), query.to_vec());
-    let transport = Transport { http: client, base, query, headers, idle_limit: limit, pulse: Pulse::start_now() };
-    tokio::time::timeout(limit, list_models(&transport)).await.unwrap_or(Err(Error::Idle(limit)))
+/// Fails if there is no list of models within the idle limit.
+pub(super) async fn request_models(transport: &Transport) -> Result<Vec<Model>, Error> {
+    let limit = transport.idle_limit;
+    tokio::time::timeout(limit, list_models(transport)).await.unwrap_or(Err(Error::Idle(limit)))
 }
 
 async fn list_models(transport: &Transport) -> Result<Vec<Model>, Error> {

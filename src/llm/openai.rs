@@ -65,22 +65,15 @@ impl OpenAi {
     /// # Errors
     /// As for a reply. Never retried.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
-        let settings = &self.0.settings;
-        let result = async {
-            let (base, query) = settings.split_address()?;
-            let client = self.0.http_client(&base).await?;
-            models_request::request_models(&client, &base, &query, settings.build_headers()?, settings.idle_limit).await
-        };
-        result.await.map_err(|error| settings.complete_error(error))
+        let list = async { models_request::request_models(&self.0.transport(Pulse::start_now()).await?).await };
+        list.await.map_err(|error| self.0.settings.complete_error(error))
     }
 
     /// Requests the context window in tokens of this model, or of the first one if `model` is empty. Returns `None` on
     /// any error.
     pub async fn context_window(&self, model: &str) -> Option<u64> {
-        let settings = &self.0.settings;
-        let (base, query) = settings.split_address().ok()?;
-        let http = self.0.http_client(&base).await.ok()?.http;
-        context_window::request_context_window(&http, &base, &query, &settings.build_headers().ok()?, model).await
+        let transport = self.0.transport(Pulse::start_now()).await.ok()?;
+        context_window::request_context_window(&transport, model).await
     }
 }
 
@@ -122,6 +115,13 @@ impl Inner {
         self.client.get_or_try_init(|| client::spawn_build_client(base.clone(), options())).await.cloned()
     }
 
+    async fn transport(&self, pulse: Pulse) -> Result<Transport, Error> {
+        let (base, query) = self.settings.split_address()?;
+        let http = self.http_client(&base).await?;
+        let (headers, idle_limit) = (self.settings.build_headers()?, self.settings.idle_limit);
+        Ok(Transport { http, base, query, headers, idle_limit, pulse })
+    }
+
     fn stream_attempt(self: Arc<Self>, body: Arc<PreparedBody>, pulse: Pulse) -> ReplyStream {
         let chunks = {
             let inner = self.clone();
@@ -149,10 +149,7 @@ impl Inner {
     }
 
     async fn open_reply(&self, origin: &str, body: &RequestBody, pulse: Pulse) -> Result<Reply, Error> {
-        let (base, query) = self.settings.split_address()?;
-        let http = self.http_client(&base).await?;
-        let (headers, idle) = (self.settings.build_headers()?, self.settings.idle_limit);
-        let transport = Transport { http, base, query, headers, idle_limit: idle, pulse };
+        let transport = self.transport(pulse).await?;
         let shared_reply = SharedReply::new();
         let service = Service {
             transport: transport.clone(),

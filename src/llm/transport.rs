@@ -3,20 +3,28 @@
 //! async-openai's own transport cannot be used: it retries by its own rules without telling the user, and its
 //! errors keep neither the headers of a response, such as `Retry-After`, nor a body that is not OpenAI's JSON.
 
+use super::address::add_query;
+use super::address_advice::has_version;
 use super::client::HttpClient;
 use super::connection_error::connection_error;
 use super::error_response::{read_error_response, redirect_error};
 use super::provider_error::clip;
 use super::response_body::Body;
 use super::timeouts::Pulse;
-use super::{Error, address_advice};
+use super::{Error, models};
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use reqwest::{Request, Response, Url};
+use serde_json::Value;
 use std::time::Duration;
 use tower::BoxError;
+
+/// Time limit for probing the better address.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum bytes of the probe's response that are read.
+const MAX_PROBE_BYTES: usize = 1 << 20;
 
 /// Connection to one provider.
 #[derive(Debug, Clone)]
@@ -94,14 +102,57 @@ impl Transport {
         Ok((headers, body?))
     }
 
-    /// Returns advice for a base address at which there are no models.
+    /// Returns advice for a base address at which there are no models. If `/v1` may be missing from the address, tries
+    /// the address with it; that is the same origin, so headers and query may be sent.
     pub async fn advise_address(&self) -> String {
-        address_advice::advise_address(&self.http, &self.base, &self.query, &self.headers).await
+        if has_version(&self.base) {
+            return "Check the address of the provider.".to_owned();
+        }
+        let mut versioned_url = self.base.clone();
+        versioned_url.set_path(&format!("{}/v1", self.base.path().trim_end_matches('/')));
+        let list = self.get_json(&format!("{versioned_url}/models"), MAX_PROBE_BYTES, PROBE_TIMEOUT).await;
+        match list.is_some_and(|list| models::parse_models(&list).is_some()) {
+            true => format!("{versioned_url} answers. Use it as the address."),
+            false => format!("Is the `/v1` missing from the address? Try {versioned_url}."),
+        }
     }
 
-    /// Adds advice to an error that means there is nothing at this address.
+    /// Adds advice to an error if it may mean that the `/v1` is missing from the address. Returns other errors
+    /// unchanged.
     pub async fn add_advice(&self, error: Error) -> Error {
-        address_advice::add_advice(error, &self.http, &self.base, &self.query, &self.headers).await
+        match error {
+            Error::Provider { status: status @ (200..=299 | 404 | 405), code, message, retry_after }
+                if !has_version(&self.base) =>
+            {
+                let advice = self.advise_address().await;
+                let message =
+                    if message.is_empty() { advice } else { format!("{}. {advice}", message.trim_end_matches('.')) };
+                Error::Provider { status, code, message, retry_after }
+            }
+            other => other,
+        }
+    }
+
+    /// Requests a JSON document at an address of the same origin. Returns `None` on any error, if it has more than
+    /// `max_bytes`, and after `limit`.
+    pub async fn get_json(&self, address: &str, max_bytes: usize, limit: Duration) -> Option<Value> {
+        let mut url = Url::parse(address).ok()?;
+        add_query(&mut url, &self.query);
+        let request = async {
+            let mut response = self.http.http.get(url).headers(self.headers.clone()).send().await.ok()?;
+            if !response.status().is_success() {
+                return None;
+            }
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await.ok()? {
+                body.extend_from_slice(&chunk);
+                if body.len() > max_bytes {
+                    return None;
+                }
+            }
+            serde_json::from_slice(&body).ok()
+        };
+        tokio::time::timeout(limit, request).await.ok().flatten()
     }
 }
 
