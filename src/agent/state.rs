@@ -298,20 +298,11 @@ impl State {
         {
             return reason;
         }
-        match plan.access {
-            // A made-up file content would contradict the next read, and a made-up secret would mislead.
-            Access::Read(_) | Access::Run(CommandAccess { may_disclose: true, .. }) => {
-                format!("{reason}. Not run in this dry run; no simulated result")
-            }
-            Access::Nothing
-            | Access::ReadSensitive(_)
-            | Access::Write(_)
-            | Access::WriteOutside(_)
-            | Access::AyeFiles(_)
-            | Access::Run(_) => {
-                format!("{reason}. Not run in this dry run; its result is {}", self.describe_simulation())
-            }
+        // A made-up file content would contradict the next read, and a made-up secret would mislead.
+        if matches!(plan.access, Access::Read(_) | Access::Run(CommandAccess { may_disclose: true, .. })) {
+            return format!("{reason}. Not run in this dry run; no simulated result");
         }
+        format!("{reason}. Not run in this dry run; its result is {}", self.describe_simulation())
     }
 
     /// Returns whether this session is a dry run.

@@ -6,6 +6,7 @@ use crate::chat::summary::escape_tags;
 use crate::chat::{Access, AnswerStatus, Ending, Entry, Message, Outcome, Request, ToolCall, message_tokens};
 use crate::text::escape_sequences;
 use crate::text::truncation::truncate_middle;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 const SUMMARY_PROMPT: &str = include_str!("summary.md");
@@ -83,75 +84,51 @@ pub(super) fn build_summary_request(
 /// Renders the earlier entries as data; `None` if the text exceeds `max_bytes`.
 fn render_entries(state: &State, upto: usize, limits: TextLimits, max_bytes: usize) -> Option<String> {
     let session = &state.session;
+    let earlier_summary = session.summary().map(|summary| ("Summary of earlier entries".to_owned(), summary.into()));
+    let entries = session.entries().get(session.first_sent_entry()..upto).unwrap_or_default();
+    let sections = entries.iter().flat_map(|entry| entry_sections(entry, limits));
     let mut rendered = String::new();
-    fn append_section(rendered: &mut String, heading: &str, text: &str) {
-        // Writing to a string cannot fail.
-        let _ = write!(rendered, "[{heading}]\n{}\n\n", escape_tags(text.trim()));
-    }
-    if let Some(summary) = session.summary() {
-        append_section(&mut rendered, "Summary of earlier entries", summary);
-    }
-    for entry in session.entries().get(session.first_sent_entry()..upto).unwrap_or_default() {
+    for (heading, text) in earlier_summary.into_iter().chain(sections) {
         if rendered.len() > max_bytes {
             return None;
         }
-        match entry {
-            Entry::UserMessage { text } => {
-                append_section(&mut rendered, "User", &truncate_middle(text, limits.user_message))
-            }
-            Entry::Replied { text, calls, incomplete, .. } => {
-                if !text.trim().is_empty() {
-                    let incomplete_note = if incomplete.is_some() { " (incomplete)" } else { "" };
-                    append_section(
-                        &mut rendered,
-                        &format!("Model{incomplete_note}"),
-                        &truncate_middle(text, limits.other),
-                    );
-                }
-                for ToolCall { name, arguments, .. } in calls {
-                    append_section(
-                        &mut rendered,
-                        &format!("Call of {}", truncate_middle(name, 80)),
-                        &truncate_middle(arguments, limits.other.min(4_000)),
-                    );
-                }
-            }
-            Entry::Settled { outcome, .. } => {
-                let status = match outcome {
-                    Outcome::Done(_) => "Done",
-                    Outcome::Failed(_) => "Failed",
-                    Outcome::Refused(_) => "Refused",
-                    Outcome::Rehearsed(_) => "Rehearsed, not done",
-                    Outcome::Interrupted(_) => "Interrupted",
-                };
-                append_section(
-                    &mut rendered,
-                    status,
-                    &truncate_middle(&escape_sequences::strip_colors(outcome.text()), limits.outcome),
-                );
-            }
-            Entry::Ended { ending: Ending::Interrupted } => {
-                append_section(&mut rendered, "The user stopped the turn", "")
-            }
-            Entry::Ended { ending: Ending::Failed(why) } => {
-                append_section(&mut rendered, "The turn failed", &truncate_middle(why, limits.other))
-            }
-            Entry::Ended { ending: Ending::Finished }
-            | Entry::Planned { .. }
-            | Entry::Asked { .. }
-            | Entry::Decided { .. }
-            | Entry::Answered { .. }
-            | Entry::Titled { .. }
-            | Entry::Revoked { .. }
-            | Entry::Compacted { .. }
-            | Entry::Reviewed { .. }
-            | Entry::FellBack { .. }
-            | Entry::SubAgent { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. } => {}
-        }
+        // Writing to a string cannot fail.
+        let _ = write!(rendered, "[{heading}]\n{}\n\n", escape_tags(text.trim()));
     }
     Some(format!("<earlier_conversation>\n{}\n</earlier_conversation>\n\nWrite the summary now.", rendered.trim()))
+}
+
+/// Returns the headings and texts by which an entry is summarized.
+fn entry_sections(entry: &Entry, limits: TextLimits) -> Vec<(String, Cow<'_, str>)> {
+    let mut sections = Vec::new();
+    let mut add = |heading: &str, text| sections.push((heading.to_owned(), text));
+    if let Entry::UserMessage { text } = entry {
+        add("User", truncate_middle(text, limits.user_message));
+    } else if let Entry::Replied { text, calls, incomplete, .. } = entry {
+        if !text.trim().is_empty() {
+            let heading = if incomplete.is_some() { "Model (incomplete)" } else { "Model" };
+            add(heading, truncate_middle(text, limits.other));
+        }
+        for ToolCall { name, arguments, .. } in calls {
+            let heading = format!("Call of {}", truncate_middle(name, 80));
+            add(&heading, truncate_middle(arguments, limits.other.min(4_000)));
+        }
+    } else if let Entry::Settled { outcome, .. } = entry {
+        let status = match outcome {
+            Outcome::Done(_) => "Done",
+            Outcome::Failed(_) => "Failed",
+            Outcome::Refused(_) => "Refused",
+            Outcome::Rehearsed(_) => "Rehearsed, not done",
+            Outcome::Interrupted(_) => "Interrupted",
+        };
+        let text = escape_sequences::strip_colors(outcome.text());
+        add(status, truncate_middle(&text, limits.outcome).into_owned().into());
+    } else if let Entry::Ended { ending: Ending::Interrupted } = entry {
+        add("The user stopped the turn", "".into());
+    } else if let Entry::Ended { ending: Ending::Failed(why) } = entry {
+        add("The turn failed", truncate_middle(why, limits.other));
+    }
+    sections
 }
 
 /// Returns the text kept verbatim with a summary of the entries before `upto`: the first and the last user messages among

@@ -152,20 +152,12 @@ impl State {
 impl PendingCall {
     /// Returns the call if it waits for the user.
     fn as_waiting_call<'a>(&'a self, sub_agent: Option<&'a str>) -> Option<WaitingCall<'a>> {
-        match &self.stage {
-            CallStage::AwaitingApproval(plan, reason) => {
-                Some(WaitingCall::Approval { call: &self.call, plan, reason, sub_agent })
-            }
-            CallStage::AwaitingAnswer(questions) => {
-                Some(WaitingCall::Answer { call: &self.call, questions, sub_agent })
-            }
-            CallStage::Waiting
-            | CallStage::Planning
-            | CallStage::UnderReview(_)
-            | CallStage::Running(_)
-            | CallStage::Delegated(_)
-            | CallStage::Settled => None,
+        let call = &self.call;
+        if let CallStage::AwaitingApproval(plan, reason) = &self.stage {
+            return Some(WaitingCall::Approval { call, plan, reason, sub_agent });
         }
+        let CallStage::AwaitingAnswer(questions) = &self.stage else { return None };
+        Some(WaitingCall::Answer { call, questions, sub_agent })
     }
 
     /// Returns whether its prompt is not ready yet: the call is not planned or still under review.

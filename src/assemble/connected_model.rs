@@ -44,31 +44,20 @@ impl ConnectedModel {
             is_tour: true,
             ..host::Connection::default()
         };
-        let name = "tour".to_owned();
-        Self {
-            llm: Arc::new(if is_watched { Tour::new() } else { Tour::without_pacing() }),
-            provider: None,
-            name,
-            profile: None,
-            base_url: String::new(),
-            connection_info,
-            warnings: Vec::new(),
-        }
+        let tour = if is_watched { Tour::new() } else { Tour::without_pacing() };
+        Self { name: "tour".to_owned(), ..Self::without_provider(Arc::new(tour), connection_info) }
     }
 
     /// Returns a model for a session that is opened although no provider is configured: every request fails.
     pub(crate) fn unconfigured() -> Self {
         let connection_info =
             host::Connection { source: "no provider".to_owned(), is_unconfigured: true, ..host::Connection::default() };
-        Self {
-            llm: Arc::new(NoProvider),
-            provider: None,
-            name: String::new(),
-            profile: None,
-            base_url: String::new(),
-            connection_info,
-            warnings: Vec::new(),
-        }
+        Self::without_provider(Arc::new(NoProvider), connection_info)
+    }
+
+    fn without_provider(llm: Arc<dyn Llm>, connection_info: host::Connection) -> Self {
+        let (name, base_url) = (String::new(), String::new());
+        Self { llm, provider: None, name, profile: None, base_url, connection_info, warnings: Vec::new() }
     }
 
     /// Returns the configured model, with longer waits if a user watches. Nothing is connected yet.
@@ -84,11 +73,10 @@ impl ConnectedModel {
             model: name.clone(),
             profile: saved_profile.clone().unwrap_or_default(),
             source: connection.describe(),
-            is_tour: false,
-            is_unconfigured: false,
             context_window: profile.context_window,
             accepts_images: profile.images,
             price,
+            ..host::Connection::default()
         };
         let home = home_folder();
         let mut settings = request_settings(connection, &home);
@@ -104,9 +92,8 @@ impl ConnectedModel {
             ),
             None => AuthProvider::with_settings(settings),
         };
-        let llm = Arc::new(DefaultModel::for_provider(provider.clone()));
         Self {
-            llm,
+            llm: Arc::new(DefaultModel::for_provider(provider.clone())),
             provider: Some(provider),
             name,
             profile: saved_profile,

@@ -38,7 +38,7 @@ impl Access {
 }
 
 /// A command that does more than read inside the project, and what is known about it before it runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandAccess {
     #[serde(flatten)]
     pub line: Box<CommandLine>,
@@ -92,14 +92,7 @@ impl Reach {
 
 impl From<CommandLine> for CommandAccess {
     fn from(line: CommandLine) -> Self {
-        Self {
-            line: Box::new(line),
-            reach: Reach::default(),
-            reason: String::new(),
-            is_sensitive: false,
-            may_disclose: false,
-            named_secrets: Vec::new(),
-        }
+        Self { line: Box::new(line), ..Self::default() }
     }
 }
 

@@ -9,11 +9,8 @@ mod search;
 use super::folder::open_places;
 use super::output::{print_lines, print_notice};
 use crate::chat::{ForkMode, SessionId};
-use crate::cli::sessions::{
-    self as cli, ExportSession, ForkSession, ListSessions, OneSession, RemoveSessions, RenameSession, SearchSessions,
-    SessionsCommand,
-};
-use crate::cli::{UsageError, bail_usage};
+use crate::cli::sessions::{self as cli, ForkSession, OneSession, RemoveSessions, RenameSession, SessionsCommand};
+use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::project::rehearsal;
 use crate::store::{self, Latest, Places, Sessions, StoredSession, explain_unreadable};
 use crate::text::clean::{clean_line, clean_text};
@@ -40,31 +37,25 @@ struct SessionStore {
 /// Runs the subcommand.
 pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
     let list = SessionsCommand::List(arguments.list.clone());
-    let command = arguments.command.as_ref().unwrap_or(&list);
-    let place = match command {
-        SessionsCommand::List(ListSessions { place, .. })
-        | SessionsCommand::Show(OneSession { place, .. })
-        | SessionsCommand::Search(SearchSessions { place, .. })
-        | SessionsCommand::Rename(RenameSession { place, .. })
-        | SessionsCommand::Rm(RemoveSessions { place, .. })
-        | SessionsCommand::Fork(ForkSession { place, .. })
-        | SessionsCommand::Export(ExportSession { place, .. }) => place,
-    };
-    let (places, folder) = open_places(place)?;
-    let sessions = Sessions::new(places.sessions());
-    let store = SessionStore { places, sessions, folder };
-    match command {
-        SessionsCommand::List(options) => store.list_sessions(options),
-        SessionsCommand::Show(OneSession { id, .. }) => store.show_session(id.as_deref()),
-        SessionsCommand::Search(options) => store.search_sessions(options),
-        SessionsCommand::Rename(RenameSession { id, name, .. }) => store.rename_session(id, &name.join(" ")),
-        SessionsCommand::Rm(RemoveSessions { ids, yes, .. }) => store.remove_sessions(ids, *yes),
-        SessionsCommand::Fork(ForkSession { id, .. }) => store.fork_session(id),
-        SessionsCommand::Export(options) => store.export_session(options),
+    let open = SessionStore::open;
+    match arguments.command.as_ref().unwrap_or(&list) {
+        SessionsCommand::List(options) => open(&options.place)?.list_sessions(options),
+        SessionsCommand::Show(OneSession { id, place }) => open(place)?.show_session(id.as_deref()),
+        SessionsCommand::Search(options) => open(&options.place)?.search_sessions(options),
+        SessionsCommand::Rename(RenameSession { id, name, place }) => open(place)?.rename_session(id, &name.join(" ")),
+        SessionsCommand::Rm(RemoveSessions { ids, yes, place }) => open(place)?.remove_sessions(ids, *yes),
+        SessionsCommand::Fork(ForkSession { id, place }) => open(place)?.fork_session(id),
+        SessionsCommand::Export(options) => open(&options.place)?.export_session(options),
     }
 }
 
 impl SessionStore {
+    fn open(place: &FolderOptions) -> Result<Self> {
+        let (places, folder) = open_places(place)?;
+        let sessions = Sessions::new(places.sessions());
+        Ok(Self { places, sessions, folder })
+    }
+
     /// Returns the named session, or the newest of this folder.
     fn find_session(&self, requested: Option<&str>) -> Result<SessionId> {
         let id = match requested {
@@ -135,13 +126,7 @@ pub(super) fn find_latest(sessions: &Sessions, folder: &Path) -> Result<SessionI
 fn convert_store_error(error: store::Error) -> anyhow::Error {
     match error {
         store::Error::Io { .. } | store::Error::Copy { .. } | store::Error::NoHome => error.into(),
-        store::Error::Busy(_)
-        | store::Error::Missing(_)
-        | store::Error::NoSessions(_)
-        | store::Error::NoneReadable { .. }
-        | store::Error::NoDryRun(_)
-        | store::Error::Uncertain(_)
-        | store::Error::Ambiguous { .. } => UsageError::from_error(error).into(),
+        user_error => UsageError::from_error(user_error).into(),
     }
 }
 

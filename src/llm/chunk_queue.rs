@@ -47,17 +47,8 @@ pub trait Collector: Send {
 
 /// Returns whether the user sees the chunk. After a visible chunk a request is not retried.
 pub fn is_visible(chunk: &Chunk) -> bool {
-    match chunk {
-        Chunk::Text(_)
-        | Chunk::Reasoning(_)
-        | Chunk::WasReasoning
-        | Chunk::CallProgress { .. }
-        | Chunk::Call(_)
-        | Chunk::Done(_) => true,
-        Chunk::Usage(_)
-        | Chunk::Retrying { .. }
-        | Chunk::Silent { .. }
-        | Chunk::ModelChosen { .. }
-        | Chunk::Echo(_) => false,
-    }
+    !matches!(
+        chunk,
+        Chunk::Usage(_) | Chunk::Retrying { .. } | Chunk::Silent { .. } | Chunk::ModelChosen { .. } | Chunk::Echo(_)
+    )
 }

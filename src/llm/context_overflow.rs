@@ -64,24 +64,14 @@ impl Error {
     /// Returns whether the request exceeds the model's context window, so that a shorter conversation may succeed.
     /// False for rate limits, and for a reply limit above the model's maximum.
     pub fn is_too_long(&self) -> bool {
-        match self.last_error() {
-            Self::Provider { status: 401..=404 | 408 | 429 | 503 | 529, .. } => false,
-            Self::Provider { status, code, message, .. } => {
-                let text = format!("{} {message}", code.as_deref().unwrap_or_default());
-                // Status 413 is sufficient, even from a gateway.
-                is_context_overflow(&text) || (*status == 413 && !is_rate_limit(&text))
-            }
-            Self::InStream(message) => is_context_overflow(message),
-            Self::MissingKey { .. }
-            | Self::Unreachable { .. }
-            | Self::NoResponse { .. }
-            | Self::Proxy { .. }
-            | Self::InvalidAddress(_)
-            | Self::RetriesExhausted { .. }
-            | Self::Untrusted { .. }
-            | Self::ConnectionLost(_)
-            | Self::Idle(_)
-            | Self::InvalidReply(_) => false,
+        let error = self.last_error();
+        if let Self::Provider { status, code, message, .. } = error {
+            let text = format!("{} {message}", code.as_deref().unwrap_or_default());
+            // Status 413 is sufficient, even from a gateway.
+            !matches!(status, 401..=404 | 408 | 429 | 503 | 529)
+                && (is_context_overflow(&text) || (*status == 413 && !is_rate_limit(&text)))
+        } else {
+            matches!(error, Self::InStream(message) if is_context_overflow(message))
         }
     }
 }

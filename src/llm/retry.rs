@@ -138,21 +138,8 @@ fn retrying_chunk(attempt: u32, wait: Duration, reason: String, kind: String) ->
 
 /// Returns the wait that the provider asked for, if any.
 fn requested_wait(error: &Error) -> Option<Duration> {
-    match error {
-        // A zero wait or a moment in the past is not useful.
-        Error::Provider { retry_after, .. } => retry_after.filter(|wait| !wait.is_zero()),
-        Error::MissingKey { .. }
-        | Error::Unreachable { .. }
-        | Error::NoResponse { .. }
-        | Error::Proxy { .. }
-        | Error::Untrusted { .. }
-        | Error::InvalidAddress(_)
-        | Error::RetriesExhausted { .. }
-        | Error::ConnectionLost(_)
-        | Error::Idle(_)
-        | Error::InvalidReply(_)
-        | Error::InStream(_) => None,
-    }
+    // A zero wait or a moment in the past is not useful.
+    if let Error::Provider { retry_after, .. } = error { retry_after.filter(|wait| !wait.is_zero()) } else { None }
 }
 
 pub(super) fn is_retryable(error: &Error) -> bool {

@@ -113,31 +113,27 @@ impl Settings {
     }
 
     /// Masks secrets that a provider may have repeated in the error.
-    pub(super) fn mask_secrets(&self, error: Error) -> Error {
-        let mask = |text: String| {
+    pub(super) fn mask_secrets(&self, mut error: Error) -> Error {
+        let mask = |text: &mut String| {
             let secrets = self.key.iter().chain(self.headers.iter().map(|(_, value)| value));
-            secrets.fold(text, |text, secret| secret.mask(&text))
+            *text = secrets.fold(std::mem::take(text), |text, secret| secret.mask(&text));
         };
-        match error {
-            Error::Provider { status, code, message, retry_after } => {
-                Error::Provider { status, code: code.map(mask), message: mask(message), retry_after }
+        match &mut error {
+            Error::Provider { code, message, .. } => code.iter_mut().chain([message]).for_each(mask),
+            Error::Unreachable { cause: text, .. }
+            | Error::NoResponse { cause: text, .. }
+            | Error::Untrusted { cause: text, .. }
+            | Error::Proxy { cause: text, .. }
+            | Error::InvalidAddress(text)
+            | Error::ConnectionLost(text)
+            | Error::InvalidReply(text)
+            | Error::InStream(text) => mask(text),
+            Error::MissingKey { rejection: inner, .. } | Error::RetriesExhausted { last: inner, .. } => {
+                **inner = self.mask_secrets((**inner).clone());
             }
-            Error::Unreachable { origin, cause } => Error::Unreachable { origin, cause: mask(cause) },
-            Error::NoResponse { origin, cause } => Error::NoResponse { origin, cause: mask(cause) },
-            Error::Untrusted { origin, cause } => Error::Untrusted { origin, cause: mask(cause) },
-            Error::Proxy { origin, cause } => Error::Proxy { origin, cause: mask(cause) },
-            Error::InvalidAddress(message) => Error::InvalidAddress(mask(message)),
-            Error::MissingKey { rejection, hint } => {
-                Error::MissingKey { rejection: Box::new(self.mask_secrets(*rejection)), hint }
-            }
-            Error::RetriesExhausted { attempts, last } => {
-                Error::RetriesExhausted { attempts, last: Box::new(self.mask_secrets(*last)) }
-            }
-            Error::ConnectionLost(message) => Error::ConnectionLost(mask(message)),
-            Error::Idle(limit) => Error::Idle(limit),
-            Error::InvalidReply(message) => Error::InvalidReply(mask(message)),
-            Error::InStream(message) => Error::InStream(mask(message)),
+            Error::Idle(_) => {}
         }
+        error
     }
 
     /// Returns the base address without its query, and all query parameters: its own and the configured ones.

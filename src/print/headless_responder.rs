@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Denies every call that needs approval, records it, and answers questions from a file.
+#[derive(Default)]
 pub(super) struct HeadlessResponder {
     denied_calls: Vec<Value>,
     /// True if a rule could allow one of the denied calls.
@@ -20,14 +21,7 @@ pub(super) struct HeadlessResponder {
 
 impl HeadlessResponder {
     pub(super) fn new(answers: Answers) -> Self {
-        Self {
-            denied_calls: Vec::new(),
-            may_use_rule: false,
-            modes: BTreeSet::new(),
-            answers,
-            mismatch: None,
-            missing_keywords: Vec::new(),
-        }
+        Self { answers, ..Self::default() }
     }
 
     /// Returns the response to a waiting call, if one is possible without a user.

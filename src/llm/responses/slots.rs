@@ -6,9 +6,10 @@ use crate::llm::tolerant_json::is_json_object;
 use serde_json::Value;
 
 /// Kind of an item. All other kinds are ignored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Text.
+    #[default]
     Message,
     /// Tool call.
     Call,
@@ -38,7 +39,7 @@ pub enum Update {
 }
 
 /// One item so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Slot {
     pub kind: Kind,
     /// Index in the reply, if the provider gave one.
@@ -189,19 +190,7 @@ impl Slots {
     }
 
     fn push_slot(&mut self, kind: Kind, index: Option<u64>, id: Option<String>) -> usize {
-        self.0.push(Slot {
-            kind,
-            index,
-            id,
-            is_complete: false,
-            parts: Vec::new(),
-            name: String::new(),
-            call_id: None,
-            arguments: String::new(),
-            reasoning: None,
-            phase: None,
-            bytes: 0,
-        });
+        self.0.push(Slot { kind, index, id, ..Slot::default() });
         self.0.len() - 1
     }
 }
