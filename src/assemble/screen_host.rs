@@ -163,13 +163,8 @@ impl ScreenHost {
         });
     }
 
-    /// Makes a session the open one, and passes it to the screen.
-    fn open_session(&mut self, opened: anyhow::Result<Session>) {
-        self.open_session_with(opened, None);
-    }
-
-    /// Like `open_session`, with calls to approve at once.
-    fn open_session_with(&mut self, opened: anyhow::Result<Session>, apply_request: Option<ApplyRequest>) {
+    /// Makes a session the open one, and passes it to the screen, with calls to approve at once if any.
+    fn open_session(&mut self, opened: anyhow::Result<Session>, apply_request: Option<ApplyRequest>) {
         match opened {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
@@ -197,13 +192,9 @@ impl ScreenHost {
                 };
                 // Notices follow the session, because opening it replaces the earlier notices.
                 let notice_replies = notices.into_iter().chain(draft_notices).chain(run_notices).map(HostReply::Notice);
-                let opened = [HostReply::Opened(Box::new(opened))];
+                let opened = [HostReply::Opened(Box::new(opened))].into_iter();
                 self.send_in_order(
-                    opened
-                        .into_iter()
-                        .chain(copy_notice.flatten().map(HostReply::Done))
-                        .chain(notice_replies)
-                        .collect(),
+                    opened.chain(copy_notice.flatten().map(HostReply::Done)).chain(notice_replies).collect(),
                 );
             }
         }
@@ -233,7 +224,7 @@ impl Host for ScreenHost {
                 {
                     session.warn_still_dry_run();
                 }
-                self.open_session(session);
+                self.open_session(session, None);
             }
             HostRequest::Session(SessionRequest::Fork(id, fork_mode)) => {
                 // The copy starts with the current draft. If it cannot be written, the footer shows it.
@@ -241,7 +232,7 @@ impl Host for ScreenHost {
                 // A copy uses the model of its session, whatever was given at the start.
                 let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
                 let session = session_builder.fork_session(&id, fork_mode, &self.model, &self.connector);
-                self.open_session(session);
+                self.open_session(session, None);
             }
             HostRequest::Rehearsal(RehearsalRequest::Load(id)) => {
                 let session_builder = self.session_builder.clone();
@@ -253,7 +244,7 @@ impl Host for ScreenHost {
                 let _ = self.drafts.write();
                 let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
                 let session = session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
-                self.open_session_with(session, Some(approvals));
+                self.open_session(session, Some(approvals));
             }
             HostRequest::Rehearsal(RehearsalRequest::Discard(id)) => {
                 let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
@@ -266,7 +257,7 @@ impl Host for ScreenHost {
             }
             HostRequest::Session(SessionRequest::New) => {
                 let session = self.session_builder.start_session(&self.model, self.connector.dry_run);
-                self.open_session(session);
+                self.open_session(session, None);
             }
             HostRequest::Model(ModelRequest::List) => self.list_models(),
             HostRequest::Model(ModelRequest::Use(name)) => self.switch_model(name),

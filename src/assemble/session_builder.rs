@@ -20,7 +20,7 @@ use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overl
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
 use crate::project::{Reader, Writer};
-use crate::runtime::{Events, Runtime, SideModel, SimulatorSettings};
+use crate::runtime::{Runtime, SideModel, SimulatorSettings};
 use crate::store::session_reader::Problem;
 use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
@@ -85,12 +85,10 @@ impl SessionBuilder {
         };
         let log = self.stored_sessions().begin_session(&header);
         let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
-        let (state, mut runtime, events, notices) = self.build_session(&id, &self.folder, model, (kind, None), log)?;
-        runtime.set_simulator(self.simulator_settings(model, SimulationLedger::default()));
-        self.update_context_window(&mut runtime, model, &state);
-        let folder = self.folder.clone();
-        let (effects, model) = (Vec::new(), model.clone());
-        Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy: None })
+        let mut session = self.build_session(id, &self.folder, model, (kind, None), log)?;
+        session.runtime.set_simulator(self.simulator_settings(model, SimulationLedger::default()));
+        self.update_context_window(&mut session);
+        Ok(session)
     }
 
     /// Continues a session: in its own folder, as a dry run if it is one, and with its last model if it is available
@@ -118,7 +116,6 @@ impl SessionBuilder {
             bail_usage!("cannot continue session {id}: {conflict}");
         }
         notices.extend(provider.notices);
-        let mut model = provider.model;
         let outputs = stored.unfinished_outputs;
         let session = chat::Session::replay(stored.entries);
         let kind = match (dry_run, session.rehearsed_count()) {
@@ -126,17 +123,18 @@ impl SessionBuilder {
             (false, 0) => SessionKind::Live,
             (false, _) => SessionKind::FormerDryRun,
         };
-        let (new_state, mut runtime, events, build_notices) =
-            self.build_session(id, &folder, &model, (kind, copied_from.as_ref()), log)?;
-        notices.extend(build_notices);
+        let mut built = self.build_session(id.clone(), &folder, &provider.model, (kind, copied_from.as_ref()), log)?;
+        notices.append(&mut built.notices);
         if dry_run {
-            runtime.set_simulator(self.simulator_settings(&model, SimulationLedger::from_entries(session.entries())));
+            let ledger = SimulationLedger::from_entries(session.entries());
+            built.runtime.set_simulator(self.simulator_settings(&built.model, ledger));
         }
-        let (mut state, mut effects) = agent::resume_session(session, new_state, &outputs);
+        let (mut state, mut effects) = agent::resume_session(session, built.state, &outputs);
         // A session that never changed its model has no entry for it.
         if let Some(session_model) = provider.session_model.filter(|_| state.session.model().is_none()) {
             state.model.name = session_model;
         }
+        let model = &mut built.model;
         let new_model = self.model_flag.clone().or_else(|| provider.is_replaced.then(|| model.name.clone()));
         if let Some(new_model) = new_model.filter(|name| *name != state.model.name) {
             let profile = model.profile.clone().filter(|_| provider.is_replaced);
@@ -145,13 +143,13 @@ impl SessionBuilder {
         // A context window in the settings applies only to the model that they name.
         let window = model.connection_info.context_window.filter(|_| state.model.name == model.name);
         effects.extend(agent::update(&mut state, Event::ContextWindowChanged(window)));
-        self.update_context_window(&mut runtime, &model, &state);
         if !model.connection_info.is_tour {
             model.name.clone_from(&state.model.name);
             model.connection_info.model.clone_from(&state.model.name);
         }
-        let (id, copy) = (id.clone(), None);
-        Ok(Session { id, state, runtime, events, effects, notices, folder, model, copy })
+        let mut session = Session { state, effects, notices, ..built };
+        self.update_context_window(&mut session);
+        Ok(session)
     }
 
     /// Continues a copy of a session; the session itself is only read.
@@ -188,7 +186,8 @@ impl SessionBuilder {
     }
 
     /// Asks the provider for the context window of the session's model if it is unknown.
-    fn update_context_window(&self, runtime: &mut Runtime, model: &ConnectedModel, state: &State) {
+    fn update_context_window(&self, session: &mut Session) {
+        let Session { state, runtime, model, .. } = session;
         if state.model.context_window.is_none() {
             request_context_window(runtime, self.is_interactive, model, state.model.name.clone());
         }
@@ -204,16 +203,15 @@ impl SessionBuilder {
         project_with_overlay(&self.places, &self.folder, id).ok()
     }
 
-    /// Builds the state, the runtime and its events, and returns them with notices for the user. `copied_from` is the
-    /// original of a copied session.
+    /// Builds a session without entries. `copied_from` is the original of a copied session.
     fn build_session(
         &self,
-        id: &SessionId,
+        id: SessionId,
         folder: &Path,
         model: &ConnectedModel,
         (kind, copied_from): (SessionKind, Option<&SessionId>),
         log: SessionLog,
-    ) -> Result<(State, Runtime, Events, Vec<String>)> {
+    ) -> Result<Session> {
         let dry_run = kind == SessionKind::DryRun;
         let disk = sandbox_setup::open_project(&self.places, folder);
         let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
@@ -230,7 +228,7 @@ impl SessionBuilder {
         );
         let mut command_rehearsal = None;
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
-            let rehearsal = Arc::new(Rehearsal::new(disk, self.places.rehearsal(id)));
+            let rehearsal = Arc::new(Rehearsal::new(disk, self.places.rehearsal(&id)));
             command_rehearsal = Some(self.rehearsed_commands(&rehearsal, folder));
             (rehearsal, None)
         } else {
@@ -243,7 +241,7 @@ impl SessionBuilder {
             model.connection_info.source
         ));
         runtime.set_journal(self.journal.clone());
-        runtime.set_reviewers(self.reviewers.for_session(id));
+        runtime.set_reviewers(self.reviewers.for_session(&id));
         let (dry_run_text, no_sandbox_reason) = match &command_rehearsal {
             Some(CommandRehearsal::Simulated(reason)) => (agent::DRY_RUN_SIMULATED, Some(reason.to_string())),
             Some(CommandRehearsal::Sandboxed(_)) | None => (agent::DRY_RUN_SANDBOXED, None),
@@ -285,11 +283,10 @@ impl SessionBuilder {
         runtime.set_rules_poll(move || {
             watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
-        Ok((state, runtime, events, notices))
+        let (folder, model) = (folder.to_owned(), model.clone());
+        Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
     }
-}
 
-impl SessionBuilder {
     /// Returns the settings of the simulator of a dry run. The tour has no simulator model: it sends no requests.
     fn simulator_settings(&self, model: &ConnectedModel, ledger: SimulationLedger) -> SimulatorSettings {
         let simulator_model =

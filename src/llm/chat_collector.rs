@@ -252,11 +252,7 @@ impl ChatCollector {
     fn fail_reply(&mut self, fault: ProviderError, out: &mut ChunkQueue) {
         self.flush(out);
         self.has_ended = true;
-        out.push_back(Err(match fault.status {
-            // Nothing was shown yet, so this is treated like an error response.
-            Some(status) if !self.was_shown => fault.into_error(status, None),
-            _ => Error::InStream(fault.sentence()),
-        }));
+        out.push_back(Err(fault.into_reply_error(self.was_shown)));
     }
 }
 

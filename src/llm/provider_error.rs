@@ -82,6 +82,15 @@ impl ProviderError {
         }
     }
 
+    /// Converts to the error of a reply. Before anything of the reply was shown, an error with a status is treated like
+    /// an error response.
+    pub fn into_reply_error(self, was_shown: bool) -> Error {
+        match self.status {
+            Some(status) if !was_shown => self.into_error(status, None),
+            _ => Error::InStream(self.sentence()),
+        }
+    }
+
     /// Converts to the error of a response with this status.
     pub fn into_error(self, status: u16, retry_after: Option<Duration>) -> Error {
         Error::Provider { status, code: self.code, message: self.message, retry_after }

@@ -55,7 +55,7 @@ impl Answers {
         let mut answers = Self::default();
         match &value {
             Value::Object(fields) => answers.add_object(fields)?,
-            Value::Array(items) => answers.add_list(items, None)?,
+            Value::Array(items) => answers.add_list(items)?,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
             }
@@ -146,7 +146,7 @@ impl Answers {
         let is_declined = fields.get("status").is_some_and(|status| status == "declined");
         match fields.get("answers") {
             _ if is_declined => self.declined.push(None),
-            Some(Value::Array(items)) => return self.add_list(items, None),
+            Some(Value::Array(items)) => return self.add_list(items),
             Some(Value::Object(map)) => self.add_map(map),
             Some(_) | None => self.add_map(fields),
         }
@@ -202,7 +202,7 @@ impl Answers {
     }
 
     /// Adds a list of answers that contain their keyword.
-    fn add_list(&mut self, items: &[Value], call: Option<&str>) -> Result<(), String> {
+    fn add_list(&mut self, items: &[Value]) -> Result<(), String> {
         for item in items {
             let (Some(fields), Some(keyword)) = (item.as_object(), item["keyword"].as_str()) else {
                 return Err(format!("an answer in it has no \"keyword\"; {EXPECTED_FORMATS}"));
@@ -210,7 +210,7 @@ impl Answers {
             let answer_fields = fields.iter().filter(|(name, _)| *name != "keyword" && *name != "question");
             let answer_fields: Map<String, Value> =
                 answer_fields.map(|(name, value)| (name.clone(), value.clone())).collect();
-            self.add_answer(call.map(str::to_owned), keyword, Value::Object(answer_fields));
+            self.add_answer(None, keyword, Value::Object(answer_fields));
         }
         Ok(())
     }

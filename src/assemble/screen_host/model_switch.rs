@@ -36,7 +36,7 @@ impl ScreenHost {
             self.session_builder.folder.clone_from(&self.project_folder);
         }
         let session = self.session_builder.start_session(&model, self.connector.dry_run);
-        self.open_session(session);
+        self.open_session(session, None);
     }
 
     pub(super) fn confirm_switch(&mut self, number: u64) {

@@ -222,12 +222,8 @@ impl ResponsesCollector {
         let mut fault = ProviderError::parse(event);
         // The name of the event is not an error code.
         fault.code = fault.code.filter(|code| code != "error");
-        let status = fault.status.or_else(|| status_from_code(fault.code.as_deref()?));
-        out.push_back(Err(match status {
-            // Nothing was shown yet, so this is treated like an error response.
-            Some(status) if !self.items.was_shown => fault.into_error(status, None),
-            _ => Error::InStream(fault.sentence()),
-        }));
+        fault.status = fault.status.or_else(|| status_from_code(fault.code.as_deref()?));
+        out.push_back(Err(fault.into_reply_error(self.items.was_shown)));
     }
 }
 
