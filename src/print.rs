@@ -11,6 +11,7 @@ use crate::agent::{self, Effect, Event, State};
 use crate::chat::entry::describe_entries;
 use crate::chat::{Chunk, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
+use crate::text::clean::clean_text;
 use headless_responder::HeadlessResponder;
 use output_format::Printer;
 use std::io::Write;
@@ -62,8 +63,6 @@ pub struct HeadlessRun<'a> {
     pub format: OutputFormat,
     /// Makes a reply safe to print; the identity if the user wants raw output.
     pub clean: fn(&str) -> String,
-    /// Makes messages safe to print on `err`, which may be a terminal even if `out` is not.
-    pub clean_errors: fn(&str) -> String,
     /// Receives the reply.
     pub out: &'a mut dyn Write,
     /// Receives everything else.
@@ -85,7 +84,7 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
 /// If the output cannot be written.
 pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     let HeadlessRun { mut state, mut runtime, mut events, effects, session, prompt, answers, format, .. } = run;
-    let (clean_error, err) = (run.clean_errors, run.err);
+    let err = run.err;
     let mut printer = Printer::new(format, run.clean, run.out);
     let mut responder = HeadlessResponder::new(answers);
     let mut exit = Exit::Done;
@@ -104,18 +103,18 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
                 }
                 if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');
-                    writeln!(err, "aye: {}", clean_error(&format!("{why}; fell back to {model}")))?;
+                    writeln!(err, "aye: {}", clean_text(&format!("{why}; fell back to {model}")))?;
                 }
                 if let Entry::Ended { ending: Ending::Failed(why) } = entry {
                     exit = Exit::Failed;
-                    writeln!(err, "aye: {}", clean_error(why))?;
+                    writeln!(err, "aye: {}", clean_text(why))?;
                 }
             }
         }
         if let Some(notice) = runtime.execute(effects)
             && last_notice.as_ref() != Some(&notice)
         {
-            writeln!(err, "aye: {}", clean_error(&notice))?;
+            writeln!(err, "aye: {}", clean_text(&notice))?;
             last_notice = Some(notice);
         }
         if let Some(event) = responder.respond(&state) {
@@ -149,7 +148,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, reason: why, .. }, turn, .. } = &event
             && state.current_turn() == Some(*turn)
         {
-            writeln!(err, "aye: {}; trying again in {} s", clean_error(why), wait.as_secs_f64().ceil())?;
+            writeln!(err, "aye: {}; trying again in {} s", clean_text(why), wait.as_secs_f64().ceil())?;
         }
         effects = agent::update(&mut state, event);
     }
@@ -157,10 +156,10 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     if let Some(unsaved) = &runtime.save_unsaved() {
         exit = if exit == Exit::Done { Exit::Failed } else { exit };
         let message = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
-        writeln!(err, "aye: {}", clean_error(&message))?;
+        writeln!(err, "aye: {}", clean_text(&message))?;
     }
     for problem in responder.describe_problems(&state) {
-        writeln!(err, "aye: {}", clean_error(&problem))?;
+        writeln!(err, "aye: {}", clean_text(&problem))?;
     }
     if responder.has_mismatch() {
         exit = Exit::Mismatch;

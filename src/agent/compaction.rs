@@ -5,7 +5,7 @@ use super::streaming_reply::{ReplyPurpose, StreamingReply, SummaryCut};
 use super::update_context::{NextStep, UpdateContext};
 use super::{Effect, Phase, State, reply_request, summary_request};
 use crate::chat::summary::format_summary;
-use crate::chat::{Ending, Entry, TurnId, message_tokens};
+use crate::chat::{Entry, TurnId, message_tokens};
 use crate::text::tokens;
 
 /// Maximum number of summaries that one turn may request.
@@ -51,9 +51,7 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
     cuts.push(ctx.state.session.entries().len());
     if !request_summary(ctx, turn, &cuts, false) {
-        ctx.end_turn(Ending::Failed(
-            "Cannot summarize the session: it is too long for one request. Nothing was changed".to_owned(),
-        ));
+        ctx.fail_turn("Cannot summarize the session: it is too long for one request. Nothing was changed");
     }
 }
 
@@ -126,7 +124,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     let is_endless = text.len() > MAX_SUMMARY_BYTES;
     let summary = text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
     if summary.is_empty() {
-        return ctx.end_turn(Ending::Failed("Cannot summarize the session: the model returned no summary".to_owned()));
+        return ctx.fail_turn("Cannot summarize the session: the model returned no summary");
     }
     let pinned = summary_request::build_verbatim_part(ctx.state, cut.first_kept);
     let tokens_after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
@@ -144,8 +142,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             ctx.state.turn.compaction_attempts.summaries = MAX_SUMMARIES;
             return ctx.next_steps.push_back(NextStep::RequestReply(turn));
         }
-        return ctx
-            .end_turn(Ending::Failed("Summary discarded: it is not shorter than the entries it replaces".to_owned()));
+        return ctx.fail_turn("Summary discarded: it is not shorter than the entries it replaces");
     }
     let tokens = (cut.tokens_before, tokens_after);
     ctx.record_entry(Entry::Compacted { summary, pinned, upto: cut.first_kept, tokens, usage });
@@ -186,7 +183,7 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
         }
     }
     let why = why.trim_end_matches('.');
-    ctx.end_turn(Ending::Failed(format!("Cannot summarize the session: {why}")));
+    ctx.fail_turn(format!("Cannot summarize the session: {why}"));
 }
 
 /// Shortens and retries a request that was rejected as too long, once per turn. Returns whether it is retried.

@@ -32,9 +32,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
         ctx.record_entry(Entry::UserMessage { text });
     }
     if ctx.state.turn.requests == MAX_TURN_REQUESTS {
-        ctx.end_turn(Ending::Failed(format!(
-            "Turn stopped: the model made {MAX_TURN_REQUESTS} requests in a row without finishing"
-        )));
+        ctx.fail_turn(format!("Turn stopped: the model made {MAX_TURN_REQUESTS} requests in a row without finishing"));
         return;
     }
     if compaction::compact_if_needed(ctx, turn) {
@@ -42,10 +40,10 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
     }
     if ctx.state.is_certainly_too_long() {
         let window = ctx.state.effective_context_window().unwrap_or_default();
-        ctx.end_turn(Ending::Failed(format!(
+        ctx.fail_turn(format!(
             "Request too long for the model: about {} tokens, {window} fit. Only your own messages remain, and these are never truncated",
             ctx.state.next_request_tokens()
-        )));
+        ));
         return;
     }
     ctx.state.turn.requests += 1;
@@ -127,7 +125,7 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
     };
     let calls_note = if has_calls { " Its calls were not run." } else { "" };
     record_incomplete_reply(ctx, &why);
-    ctx.end_turn(Ending::Failed(format!("Incomplete reply: {why}.{calls_note}")));
+    ctx.fail_turn(format!("Incomplete reply: {why}.{calls_note}"));
 }
 
 fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
@@ -138,8 +136,7 @@ fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     ctx.state.estimate.record_usage(reply.usage);
     ctx.record_entry(reply.into_reply_entry(&ctx.state.model.name, calls.clone(), None));
     if is_empty {
-        return ctx
-            .end_turn(Ending::Failed("The model returned an empty reply. Retry or choose another model.".to_owned()));
+        return ctx.fail_turn("The model returned an empty reply. Retry or choose another model.");
     }
     if calls.is_empty() {
         return ctx.end_turn(Ending::Finished);
@@ -161,10 +158,10 @@ pub(super) fn handle_request_failure(ctx: &mut UpdateContext<'_>, why: String, t
         let why = why.trim_end_matches('.');
         let why = format!("The session exceeds the model's context window and cannot be shortened further: {why}");
         ctx.state.take_streaming_reply();
-        return ctx.end_turn(Ending::Failed(why));
+        return ctx.fail_turn(why);
     }
     record_incomplete_reply(ctx, &why);
-    ctx.end_turn(Ending::Failed(why));
+    ctx.fail_turn(why);
 }
 
 /// Records an incomplete reply. Its calls are dropped, because an incomplete reply runs nothing.

@@ -63,6 +63,11 @@ impl<'a> UpdateContext<'a> {
         }
     }
 
+    /// Ends the turn with an error for the user.
+    pub(super) fn fail_turn(&mut self, reason: impl Into<String>) {
+        self.end_turn(Ending::Failed(reason.into()));
+    }
+
     /// Resets the per-turn state and returns the ID of a new turn.
     pub(super) fn new_turn(&mut self) -> TurnId {
         self.state.turn = TurnState::default();

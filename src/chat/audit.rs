@@ -1,11 +1,13 @@
 //! Records of the calls of a session, collected from its entries.
 
+mod end_kind;
 mod record_json;
 #[cfg(test)]
 mod tests;
 
 use super::tool::parse_failure_status;
 use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
+pub use end_kind::EndKind;
 pub use record_json::outcome_name;
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 //! run.
 
 use super::access::all_as_unicode;
-use crate::text::truncation::abbreviate_home;
+use crate::text::truncation::{abbreviate_home, join_items};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -92,12 +92,8 @@ impl CommandSandbox {
 
 /// Describes the writable folders: `here`, `here and in /tmp`, `here, in /tmp and in ~/.cache`.
 fn describe_writable(write: &[PathBuf], home: Option<&Path>) -> String {
-    let names: Vec<String> = write.iter().map(|folder| format!("in {}", abbreviate_home(folder, home))).collect();
-    match names.split_last() {
-        None => "here".to_owned(),
-        Some((last, [])) => format!("here and {last}"),
-        Some((last, rest)) => format!("here, {} and {last}", rest.join(", ")),
-    }
+    let folders = write.iter().map(|folder| format!("in {}", abbreviate_home(folder, home)));
+    join_items(&std::iter::once("here".to_owned()).chain(folders).collect::<Vec<_>>(), usize::MAX)
 }
 
 #[cfg(test)]

@@ -334,6 +334,17 @@ pub enum Ending {
     Failed(String),
 }
 
+impl Ending {
+    /// Returns the kind of ending, without the error.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
 /// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may
 /// continue live, and a copy of a live session as a dry run. `now` is whether the session is a dry run after the last
 /// entry, if known.

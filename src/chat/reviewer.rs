@@ -58,6 +58,14 @@ impl Reviewer {
         }
     }
 
+    /// Returns the kind of reviewer, without a name.
+    pub fn kind_name(&self) -> &'static str {
+        match self {
+            Self::Hook(_) => "a hook",
+            Self::Model => "the model reviewer",
+        }
+    }
+
     /// Returns the verdicts it may give.
     pub fn allowed_verdicts(&self) -> &'static [ReviewVerdict] {
         match self {

@@ -2,6 +2,7 @@
 
 use super::Digest;
 use super::access::as_unicode;
+use crate::text::truncation::join_items;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -50,18 +51,9 @@ pub fn describe_changes(bound: &[Script], current: &[Script]) -> Vec<String> {
     changes
 }
 
-/// Names the scripts that exist, for a sentence: `a, b and 3 more`; `its scripts` if none of them exists.
+/// Names the scripts that exist, for a sentence: `a, b, c and 3 more`; `its scripts` if none of them exists.
 pub fn join_names(scripts: &[Script]) -> String {
-    const MAX_NAMES: usize = 3;
-    let existing = || scripts.iter().filter(|script| script.sha256.is_some());
-    let mut names: Vec<String> = existing().take(MAX_NAMES).map(|script| script.path.display().to_string()).collect();
-    let others = existing().count().saturating_sub(MAX_NAMES);
-    if others > 0 {
-        names.push(format!("{others} more"));
-    }
-    match names.split_last() {
-        Some((last, first_names)) if !first_names.is_empty() => format!("{} and {last}", first_names.join(", ")),
-        Some((last, _)) => last.clone(),
-        None => "its scripts".to_owned(),
-    }
+    let existing = scripts.iter().filter(|script| script.sha256.is_some());
+    let names: Vec<String> = existing.map(|script| script.path.display().to_string()).collect();
+    if names.is_empty() { "its scripts".to_owned() } else { join_items(&names, 4) }
 }

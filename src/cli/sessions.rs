@@ -22,15 +22,46 @@ pub enum SessionsCommand {
     /// List the sessions of this folder
     List(ListSessions),
     /// Print a session as plain text [default: the last of this folder]
-    Show(OneSession),
+    Show {
+        /// Session ID or its beginning
+        id: Option<String>,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
     /// Search the messages of all sessions
     Search(SearchSessions),
     /// Rename a session
-    Rename(RenameSession),
+    Rename {
+        /// Session ID or its beginning
+        id: String,
+        /// New title
+        #[arg(required = true)]
+        name: Vec<String>,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
     /// Delete sessions and all their files
-    Rm(RemoveSessions),
+    Rm {
+        /// Session IDs or their beginnings
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
     /// Copy a session; the original is unchanged
-    Fork(ForkSession),
+    Fork {
+        /// Session ID or its beginning
+        id: String,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
     /// Export a session as Markdown, HTML or JSON, with secrets of known forms redacted
     Export(ExportSession),
 }
@@ -52,16 +83,6 @@ pub struct ListSessions {
     pub place: FolderOptions,
 }
 
-/// `aye sessions show`.
-#[derive(Debug, Clone, Args)]
-pub struct OneSession {
-    /// Session ID or its beginning
-    pub id: Option<String>,
-    /// Folder.
-    #[command(flatten)]
-    pub place: FolderOptions,
-}
-
 /// `aye sessions search`.
 #[derive(Debug, Clone, Args)]
 pub struct SearchSessions {
@@ -77,43 +98,6 @@ pub struct SearchSessions {
     /// Print one JSON object per match
     #[arg(long)]
     pub json: bool,
-    /// Folder.
-    #[command(flatten)]
-    pub place: FolderOptions,
-}
-
-/// `aye sessions rename`.
-#[derive(Debug, Clone, Args)]
-pub struct RenameSession {
-    /// Session ID or its beginning
-    pub id: String,
-    /// New title
-    #[arg(required = true)]
-    pub name: Vec<String>,
-    /// Folder.
-    #[command(flatten)]
-    pub place: FolderOptions,
-}
-
-/// `aye sessions rm`.
-#[derive(Debug, Clone, Args)]
-pub struct RemoveSessions {
-    /// Session IDs or their beginnings
-    #[arg(required = true, value_name = "ID")]
-    pub ids: Vec<String>,
-    /// Do not ask for confirmation
-    #[arg(long)]
-    pub yes: bool,
-    /// Folder.
-    #[command(flatten)]
-    pub place: FolderOptions,
-}
-
-/// `aye sessions fork`.
-#[derive(Debug, Clone, Args)]
-pub struct ForkSession {
-    /// Session ID or its beginning
-    pub id: String,
     /// Folder.
     #[command(flatten)]
     pub place: FolderOptions,

@@ -9,7 +9,7 @@ mod search;
 use super::folder::open_places;
 use super::output::{print_lines, print_notice};
 use crate::chat::{ForkMode, SessionId};
-use crate::cli::sessions::{self as cli, ForkSession, OneSession, RemoveSessions, RenameSession, SessionsCommand};
+use crate::cli::sessions::{self as cli, SessionsCommand};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::project::rehearsal;
 use crate::store::{self, Latest, Places, Sessions, StoredSession, explain_unreadable};
@@ -40,11 +40,11 @@ pub(super) fn run(arguments: &cli::Sessions) -> Result<ExitCode> {
     let open = SessionStore::open;
     match arguments.command.as_ref().unwrap_or(&list) {
         SessionsCommand::List(options) => open(&options.place)?.list_sessions(options),
-        SessionsCommand::Show(OneSession { id, place }) => open(place)?.show_session(id.as_deref()),
+        SessionsCommand::Show { id, place } => open(place)?.show_session(id.as_deref()),
         SessionsCommand::Search(options) => open(&options.place)?.search_sessions(options),
-        SessionsCommand::Rename(RenameSession { id, name, place }) => open(place)?.rename_session(id, &name.join(" ")),
-        SessionsCommand::Rm(RemoveSessions { ids, yes, place }) => open(place)?.remove_sessions(ids, *yes),
-        SessionsCommand::Fork(ForkSession { id, place }) => open(place)?.fork_session(id),
+        SessionsCommand::Rename { id, name, place } => open(place)?.rename_session(id, &name.join(" ")),
+        SessionsCommand::Rm { ids, yes, place } => open(place)?.remove_sessions(ids, *yes),
+        SessionsCommand::Fork { id, place } => open(place)?.fork_session(id),
         SessionsCommand::Export(options) => open(&options.place)?.export_session(options),
     }
 }

@@ -163,14 +163,17 @@ impl Llm for AuthProvider {
         {
             return provider.stream(request);
         }
-        let pending = PendingRequest { provider: self.clone(), request, state: State::Unsent };
-        stream::unfold(Some(pending), |pending| async move {
-            let mut pending = pending?;
-            let item = pending.next_chunk().await?;
-            let has_failed = item.is_err();
-            Some((item, (!has_failed).then_some(pending)))
-        })
-        .boxed()
+        let provider = self.clone();
+        let reply = async move {
+            let (known, request_count) = match provider.provider_with_key().await {
+                Ok(known) => known,
+                Err(error) => return stream::iter([Err(error)]).boxed(),
+            };
+            let (reply, request_count) = (known.stream(request.clone()), Some(request_count));
+            let reply = AuthReply { provider, request, reply, request_count };
+            stream::unfold(reply, |mut reply| async move { Some((reply.next_chunk().await?, reply)) }).boxed()
+        };
+        stream::once(reply).flatten().boxed()
     }
 
     fn accepts_images(&self) -> bool {
@@ -184,47 +187,30 @@ impl Llm for AuthProvider {
     }
 }
 
-/// A request whose key may be rejected once.
-struct PendingRequest {
+/// A reply whose key may be rejected once.
+struct AuthReply {
     provider: AuthProvider,
     request: Request,
-    state: State,
+    reply: ReplyStream,
+    /// Number of key requests until the key of this reply; `None` if part of the reply was shown, or the key is new.
+    request_count: Option<u64>,
 }
 
-enum State {
-    /// Nothing was sent.
-    Unsent,
-    /// Reply with a key that may be outdated, and the number of key requests until then.
-    First(ReplyStream, u64),
-    /// Final reply: part of it was shown, or its key is new.
-    Last(ReplyStream),
-}
-
-impl PendingRequest {
+impl AuthReply {
     async fn next_chunk(&mut self) -> Option<Result<Chunk, Error>> {
-        loop {
-            match &mut self.state {
-                State::Unsent => match self.provider.provider_with_key().await {
-                    Ok((provider, request_count)) => {
-                        self.state = State::First(provider.stream(self.request.clone()), request_count);
-                    }
-                    Err(error) => return Some(Err(error)),
-                },
-                State::First(reply, request_count) => match reply.next().await? {
-                    Err(error) if is_key_rejected(&error) => match self.provider.renew_key(*request_count).await {
-                        Ok(provider) => self.state = State::Last(provider.stream(self.request.clone())),
-                        Err(error) => return Some(Err(error)),
-                    },
-                    item => {
-                        let is_shown = item.as_ref().is_ok_and(is_visible);
-                        if is_shown && let State::First(reply, _) = std::mem::replace(&mut self.state, State::Unsent) {
-                            self.state = State::Last(reply);
-                        }
-                        return Some(item);
-                    }
-                },
-                State::Last(reply) => return reply.next().await,
-            }
+        let item = self.reply.next().await?;
+        if item.as_ref().is_ok_and(is_visible) {
+            self.request_count = None;
         }
+        if item.as_ref().is_err_and(is_key_rejected)
+            && let Some(request_count) = self.request_count.take()
+        {
+            match self.provider.renew_key(request_count).await {
+                Ok(provider) => self.reply = provider.stream(self.request.clone()),
+                Err(error) => return Some(Err(error)),
+            }
+            return self.reply.next().await;
+        }
+        Some(item)
     }
 }

@@ -256,29 +256,29 @@ impl ChatCollector {
     }
 }
 
+/// Finish reasons of a reply that reached a limit.
+#[rustfmt::skip]
+const LENGTH_REASONS: [&str; 6] = [
+    "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "model_context_window_exceeded",
+];
+/// Finish reasons of a reply that was withheld.
+#[rustfmt::skip]
+const FILTER_REASONS: [&str; 7] = [
+    "content_filter", "safety", "recitation", "prohibited_content", "blocklist", "sensitive", "spii",
+];
+/// Finish reasons that mean an error.
+#[rustfmt::skip]
+const ERROR_REASONS: [&str; 8] = [
+    "error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error", "insufficient_system_resource",
+];
+
 /// Parses a finish reason. An unknown one is a normal end; `None` means an error.
 pub fn parse_finish_reason(reason: &str) -> Option<FinishReason> {
     let reason = super::provider_error::clip(reason, 60);
     match reason.to_ascii_lowercase().as_str() {
-        "length"
-        | "max_tokens"
-        | "max_output_tokens"
-        | "max_length"
-        | "model_length"
-        | "model_context_window_exceeded" => Some(FinishReason::Length),
-        "content_filter" | "safety" | "recitation" | "prohibited_content" | "blocklist" | "sensitive" | "spii" => {
-            Some(FinishReason::Filtered(reason))
-        }
-        "error"
-        | "abort"
-        | "aborted"
-        | "cancelled"
-        | "canceled"
-        | "timeout"
-        | "network_error"
-        | "insufficient_system_resource"
-        | "malformed_function_call" => None,
-        lower if lower.ends_with("malformed_function_call") => None,
+        length if LENGTH_REASONS.contains(&length) => Some(FinishReason::Length),
+        filter if FILTER_REASONS.contains(&filter) => Some(FinishReason::Filtered(reason)),
+        error if ERROR_REASONS.contains(&error) || error.ends_with("malformed_function_call") => None,
         _ => Some(FinishReason::Stop),
     }
 }

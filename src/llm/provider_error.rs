@@ -145,13 +145,7 @@ fn parse_status(value: &Value) -> Option<u16> {
 /// Formats text on one line without control characters, truncated to `max_chars` characters.
 pub fn clip(text: &str, max_chars: usize) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let mut line = String::new();
-    for word in clean.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
+    let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
         None => line,

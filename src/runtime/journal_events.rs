@@ -1,9 +1,7 @@
 //! Journal notes on a session: numbers, times and fixed words, and message content only if requested.
 
 use super::EffectContext;
-use crate::chat::{
-    Chunk, Decision, Ending, Entry, FinishReason, Outcome, Request, ReviewVerdict, Reviewer, ToolCall, TurnId,
-};
+use crate::chat::{Chunk, Decision, Entry, FinishReason, Outcome, Request, ToolCall, TurnId};
 use crate::llm::Error;
 use crate::store::Journal;
 use tokio::time::{Duration, Instant};
@@ -30,14 +28,7 @@ fn describe_entry(entry: &Entry) -> Option<String> {
                 Decision::Deny(_) => "denied",
             }
         ),
-        Entry::Ended { ending } => format!(
-            "turn ended: {}",
-            match ending {
-                Ending::Finished => "finished",
-                Ending::Interrupted => "interrupted",
-                Ending::Failed(_) => "failed",
-            }
-        ),
+        Entry::Ended { ending } => format!("turn ended: {}", ending.kind_name()),
         Entry::Compacted { .. } => "the conversation was compacted".to_owned(),
         Entry::Switched { .. } => "switched to another model".to_owned(),
         Entry::DryRunChanged { dry_run: true, .. } => "continued in a copy, as a dry run".to_owned(),
@@ -45,17 +36,9 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::Answered { .. } => "questions were answered".to_owned(),
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
-            let reviewer_name = match reviewer {
-                Reviewer::Hook(_) => "a hook",
-                Reviewer::Model => "the model reviewer",
-            };
-            let verdict_text = match (is_failed, verdict) {
-                (true, _) => "gave no valid answer",
-                (false, ReviewVerdict::Allow) => "says allow",
-                (false, ReviewVerdict::Ask) => "says ask",
-                (false, ReviewVerdict::Deny) => "says deny",
-            };
-            format!("{reviewer_name} {verdict_text} after {took_ms} ms")
+            let verdict_text =
+                if *is_failed { "gave no valid answer".to_owned() } else { format!("says {}", verdict.as_str()) };
+            format!("{} {verdict_text} after {took_ms} ms", reviewer.kind_name())
         }
         Entry::Replied { .. }
         | Entry::Planned { .. }

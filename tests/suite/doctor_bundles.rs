@@ -63,7 +63,7 @@ fn r57_bundle_describes_a_session_without_keys_and_content() {
         "aye ends",
         "calls read_file bash_exec an unknown tool",
         "reviewed · bash_exec: a hook: ask after",
-        "decided · bash_exec: approve, the user after",
+        "decided · bash_exec: approved, the user after",
         "settled · bash_exec: done",
         "ended · failed",
     ] {

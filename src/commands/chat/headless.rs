@@ -12,7 +12,6 @@ use crate::config::trust::TrustState;
 use crate::print::{self, Answers, OutputFormat};
 use crate::store::Drafts;
 use crate::store::draft::Owner;
-use crate::text::clean::clean_text;
 use crate::tui::prompts::trust_prompt::describe_file;
 use anyhow::Result;
 use std::io::{IsTerminal, Read, Write};
@@ -64,7 +63,6 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         notices.push(notice.to_owned());
     }
     print_notices(&notices)?;
-    let clean_errors = |text: &str| clean_text(text).into_owned();
     let keep_unchanged = |text: &str| text.to_owned();
     let run = print::HeadlessRun {
         state: session.state,
@@ -76,7 +74,6 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         answers,
         format: if start.options.json { OutputFormat::Json } else { OutputFormat::Text },
         clean: if start.options.raw { keep_unchanged } else { print::to_printable },
-        clean_errors,
         out: &mut out,
         err: &mut err,
     };

@@ -10,6 +10,7 @@ mod tests;
 pub(super) mod text_page;
 
 use crate::chat::DryRunCounts;
+use crate::chat::audit::EndKind;
 use crate::chat::entry::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{Diff, DiffLine, Session, SessionId};
@@ -63,7 +64,7 @@ pub(super) struct CallPart {
     pub(super) name: String,
     pub(super) summary: String,
     pub(super) time: String,
-    pub(super) end: CallEnd,
+    pub(super) end: EndKind,
     /// Verdict, decision and outcome, in order.
     pub(super) steps: Vec<String>,
     /// A problem of the record, if any.
@@ -71,53 +72,6 @@ pub(super) struct CallPart {
     pub(super) bodies: Vec<Body>,
     /// Parts of the sub-agent that the call started.
     pub(super) sub_agent: Vec<Part>,
-}
-
-/// Outcome of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallEnd {
-    Done,
-    /// A command ran and failed.
-    ExitError,
-    /// A command ran in the overlay sandbox and failed.
-    RehearsedExitError,
-    Failed,
-    Refused,
-    Rehearsed,
-    Interrupted,
-    Open,
-}
-
-impl CallEnd {
-    /// Returns the mark that the screen uses too.
-    pub(super) fn mark(self) -> &'static str {
-        match self {
-            Self::Done => "✓",
-            Self::ExitError | Self::RehearsedExitError | Self::Failed => "✗",
-            Self::Refused => "⊘",
-            Self::Rehearsed => "◇",
-            Self::Interrupted => "■",
-            Self::Open => "…",
-        }
-    }
-
-    /// Returns whether the call failed or was denied.
-    pub(super) fn is_problem(self) -> bool {
-        matches!(self, Self::ExitError | Self::RehearsedExitError | Self::Failed | Self::Refused)
-    }
-
-    pub(super) fn label(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::ExitError => "exited with an error",
-            Self::RehearsedExitError => "rehearsed, exited with an error",
-            Self::Failed => "failed",
-            Self::Refused => "denied",
-            Self::Rehearsed => "rehearsed",
-            Self::Interrupted => "interrupted",
-            Self::Open => "open",
-        }
-    }
 }
 
 /// Content shown for a call.

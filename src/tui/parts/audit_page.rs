@@ -23,22 +23,13 @@ pub type EntryTime<'a> = &'a dyn Fn(usize) -> String;
 
 /// Returns the texts of a row in the list: mark and tool of the call, and its decision, outcome and summary.
 pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
-    let mark = match record.outcome() {
-        _ if record.failure_status().is_some() => "✗",
-        Some(Outcome::Done(_)) => "✓",
-        Some(Outcome::Failed(_)) => "✗",
-        Some(Outcome::Refused(_)) => "⊘",
-        Some(Outcome::Rehearsed(_)) => "◇",
-        Some(Outcome::Interrupted(_)) => "■",
-        None => "…",
-    };
     let mut parts = vec![summarize_decision(record)];
     parts.extend(record.sub_agent.map(quote_name));
     parts.extend(Some(record.summary()).filter(|summary| !summary.is_empty()).map(str::to_owned));
     if let Integrity::Broken(reason) = record.verify_digests() {
         parts.insert(0, format!("warning: {reason}"));
     }
-    (format!("{mark} {}", record.call.name), parts.join(" · "))
+    (format!("{} {}", record.end().mark(), record.call.name), parts.join(" · "))
 }
 
 /// Summarizes the decision and the outcome of a call.
@@ -62,11 +53,12 @@ fn summarize_decision(record: &Record<'_>) -> String {
 }
 
 /// Returns the name of an outcome as the user reads it, which can differ from its name in JSON.
-fn outcome_label(outcome: &Outcome) -> &'static str {
+pub fn outcome_label(outcome: &Outcome) -> &'static str {
     if matches!(outcome, Outcome::Refused(_)) { "denied" } else { outcome_name(outcome) }
 }
 
-fn brief_decision(decision: &Decision) -> &'static str {
+/// Returns a decision as the user reads it.
+pub fn brief_decision(decision: &Decision) -> &'static str {
     match decision {
         Decision::Once => "approved",
         Decision::Selected(_) => "approved a part",

@@ -1,10 +1,9 @@
 //! Outlines a session: kind, size and time of its entries, and none of its text.
 
-use crate::chat::{
-    Access, CallId, Decider, Decision, Ending, Entry, Outcome, Preview, ReviewVerdict, Reviewer, TitleSource,
-};
+use crate::chat::{Access, CallId, Decider, Entry, Preview, TitleSource};
 use crate::store::StoredSession;
 use crate::store::session_reader::Problem;
+use crate::tui::parts::audit_page::{brief_decision, outcome_label};
 use std::collections::{BTreeMap, HashMap};
 
 /// Number of entries at the start of a session that are listed individually.
@@ -118,16 +117,8 @@ impl EntryOutline {
                 ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", call_tool(call), access_kind(access)))
             }
             Entry::Reviewed { call, reviewer, verdict, is_failed, took_ms, .. } => {
-                let reviewer = match reviewer {
-                    Reviewer::Hook(_) => "a hook",
-                    Reviewer::Model => "the model reviewer",
-                };
-                let verdict = match (is_failed, verdict) {
-                    (true, _) => "no answer",
-                    (false, ReviewVerdict::Allow) => "allow",
-                    (false, ReviewVerdict::Ask) => "ask",
-                    (false, ReviewVerdict::Deny) => "deny",
-                };
+                let (reviewer, verdict) =
+                    (reviewer.kind_name(), if *is_failed { "no answer" } else { verdict.as_str() });
                 ("reviewed", format!("{}: {reviewer}: {verdict} after {took_ms} ms", call_tool(call)))
             }
             Entry::Asked { questions, .. } => {
@@ -135,39 +126,19 @@ impl EntryOutline {
                 ("asked", format!("{} questions, {options} options", questions.list.len()))
             }
             Entry::Decided { call, decision, by, .. } => {
-                let decision = match decision {
-                    Decision::Once => "approve",
-                    Decision::Selected(_) => "approve in part",
-                    Decision::Always(_) => "approve and grant",
-                    Decision::Edited(_) => "edit arguments",
-                    Decision::Deny(_) => "deny",
-                };
-                ("decided", format!("{}: {decision}, {}", call_tool(call), decided_by(by)))
+                ("decided", format!("{}: {}, {}", call_tool(call), brief_decision(decision), decided_by(by)))
             }
             Entry::Answered { answer, by, .. } => {
                 let by = by.as_ref().map(decided_by).unwrap_or_default();
                 ("answered", format!("{} answers, {by}", answer.answers.len()))
             }
             Entry::Settled { call, outcome, took_ms, staged, .. } => {
-                let how = match outcome {
-                    Outcome::Done(_) => "done",
-                    Outcome::Failed(_) => "failed",
-                    Outcome::Refused(_) => "denied",
-                    Outcome::Rehearsed(_) => "rehearsed",
-                    Outcome::Interrupted(_) => "interrupted",
-                };
+                let how = outcome_label(outcome);
                 let staged_label = staged.as_ref().map(|staged| format!(", {}", staged.as_str())).unwrap_or_default();
                 let text = outcome.text().len();
                 ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged_label}", call_tool(call)))
             }
-            Entry::Ended { ending } => {
-                let how = match ending {
-                    Ending::Finished => "finished",
-                    Ending::Interrupted => "interrupted",
-                    Ending::Failed(_) => "failed",
-                };
-                ("ended", how.to_owned())
-            }
+            Entry::Ended { ending } => ("ended", ending.kind_name().to_owned()),
             Entry::Titled { by, .. } => {
                 let by = match by {
                     TitleSource::User => "by the user",

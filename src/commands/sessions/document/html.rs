@@ -1,7 +1,8 @@
 //! Formats a document as one HTML page that runs nothing and loads nothing.
 
 use super::markdown_html::{code_block, escape, markdown_to_html};
-use super::{Body, CallEnd, CallPart, DiffSign, Document, Message, Part, QuestionPart};
+use super::{Body, CallPart, DiffSign, Document, Message, Part, QuestionPart};
+use crate::chat::audit::EndKind;
 use std::fmt::Write as _;
 
 /// Style sheet, light and dark.
@@ -80,7 +81,7 @@ fn write_message(message: &Message, out: &mut String) {
 fn write_call(call: &CallPart, out: &mut String) {
     // Calls with a diff, questions, a sub-agent or a problem start expanded.
     let has_content = call.bodies.iter().any(|body| matches!(body, Body::Questions(_) | Body::Change { .. }));
-    let is_open = has_content || !call.sub_agent.is_empty() || call.end != CallEnd::Done;
+    let is_open = has_content || !call.sub_agent.is_empty() || call.end != EndKind::Done;
     let _ = writeln!(
         out,
         "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end{warning_class}\">{} {}</span></summary>",

@@ -1,10 +1,10 @@
 //! Converts a session's entries to the parts of a document, in order.
 
-use super::{Body, CallEnd, CallPart, Cleaner, Message, Part, QuestionPart};
+use super::{Body, CallPart, Cleaner, Message, Part, QuestionPart};
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
-use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Outcome, Preview, Questions, Session};
+use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Preview, Questions, Session};
 use crate::store::StoredSession;
 use crate::store::local_time;
 use crate::text::escape_sequences;
@@ -125,16 +125,6 @@ impl<'a> PartCollector<'a> {
             Integrity::Broken(why) => Some(why.to_owned()),
             Integrity::Intact | Integrity::Unknown => None,
         };
-        let end = match record.outcome() {
-            Some(Outcome::Rehearsed(_)) if record.failure_status().is_some() => CallEnd::RehearsedExitError,
-            _ if record.failure_status().is_some() => CallEnd::ExitError,
-            Some(Outcome::Done(_)) => CallEnd::Done,
-            Some(Outcome::Failed(_)) => CallEnd::Failed,
-            Some(Outcome::Refused(_)) => CallEnd::Refused,
-            Some(Outcome::Rehearsed(_)) => CallEnd::Rehearsed,
-            Some(Outcome::Interrupted(_)) => CallEnd::Interrupted,
-            None => CallEnd::Open,
-        };
         let bodies = self.call_bodies(record);
         let session = self.session;
         let sub_agent = self.collect_parts(session.sub_agent_entries(&record.call.id).collect());
@@ -142,7 +132,7 @@ impl<'a> PartCollector<'a> {
             name: self.cleaner.clean_line(&record.call.name),
             summary: self.cleaner.clean_line(record.summary()),
             time: self.entry_time(record.reply_index),
-            end,
+            end: record.end(),
             steps,
             warning,
             bodies,

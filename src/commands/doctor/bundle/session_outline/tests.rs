@@ -49,7 +49,7 @@ fn r57_shows_kind_and_size_of_entries_and_no_text() {
         "replied · text 6, reasoning 6, calls bash_exec an unknown tool, tokens 7 in 8 out, incomplete",
         "planned · bash_exec: reads, text 6, unknown verdict, destroys",
         "reviewed · bash_exec: a hook: deny after 0 ms",
-        "decided · bash_exec: deny, the user after 9 ms",
+        "decided · bash_exec: denied, the user after 9 ms",
         "settled · bash_exec: failed, text 6, after 3 ms",
         "settled · an unknown tool: denied",
         "ended · failed",
