@@ -133,22 +133,19 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
             }
         };
         let Some(event) = event else { break };
-        if let Event::ReplyChunk { chunk: Chunk::Text(text), turn, .. } = &event
-            && state.current_turn() == Some(*turn)
-            && !state.is_summarizing()
-        {
-            printer.print_text(text)?;
-        }
-        if let Event::ReplyChunk { chunk: Chunk::WasReasoning, turn, .. } = &event
+        if let Event::ReplyChunk { chunk, turn, .. } = &event
             && state.current_turn() == Some(*turn)
         {
-            // The text printed so far was reasoning. It stays, and the reply begins on a new line.
-            printer.finish_line()?;
-        }
-        if let Event::ReplyChunk { chunk: Chunk::Retrying { wait, reason: why, .. }, turn, .. } = &event
-            && state.current_turn() == Some(*turn)
-        {
-            writeln!(err, "aye: {}; trying again in {} s", clean_text(why), wait.as_secs_f64().ceil())?;
+            if let Chunk::Text(text) = chunk
+                && !state.is_summarizing()
+            {
+                printer.print_text(text)?;
+            } else if *chunk == Chunk::WasReasoning {
+                // The text printed so far was reasoning. It stays, and the reply begins on a new line.
+                printer.finish_line()?;
+            } else if let Chunk::Retrying { wait, reason: why, .. } = chunk {
+                writeln!(err, "aye: {}; trying again in {} s", clean_text(why), wait.as_secs_f64().ceil())?;
+            }
         }
         effects = agent::update(&mut state, event);
     }

@@ -112,27 +112,20 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
 /// Returns whether the change of a path is applied live. A change that no call of this turn is about was applied
 /// before this turn.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
-    let mut is_in_turn = false;
-    for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_GROUP) {
-        match is_in_applied_group(ctx, &call.id, path) {
-            Some(true) => return true,
-            Some(false) => is_in_turn = true,
-            None => {}
-        }
-    }
-    for call in ctx.state.pending().iter().map(|pending| &pending.call).filter(|call| call.name == APPLY_CHANGE) {
+    let calls_of = |tool: &'static str| {
+        ctx.state.pending().iter().map(|pending| &pending.call).filter(move |call| call.name == tool)
+    };
+    let changes_path = |call: &&ToolCall| {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
-        let Some(call_path) = arguments["path"].as_str() else { continue };
         // A folder is applied with its contents, unless they have prompts of their own.
-        if !Path::new(path).starts_with(call_path) && !Path::new(call_path).starts_with(path) {
-            continue;
-        }
-        is_in_turn = true;
-        if is_call_done(ctx, &call.id) {
-            return true;
-        }
-    }
-    !is_in_turn
+        arguments["path"]
+            .as_str()
+            .is_some_and(|call_path| Path::new(path).starts_with(call_path) || Path::new(call_path).starts_with(path))
+    };
+    let by_groups = calls_of(APPLY_GROUP).filter_map(|call| is_in_applied_group(ctx, &call.id, path));
+    let by_changes = calls_of(APPLY_CHANGE).filter(changes_path).map(|call| is_call_done(ctx, &call.id));
+    let are_applied: Vec<bool> = by_groups.chain(by_changes).collect();
+    are_applied.is_empty() || are_applied.contains(&true)
 }
 
 /// Requires approval for every call of an apply turn.

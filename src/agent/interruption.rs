@@ -14,28 +14,28 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
         .pending()
         .iter()
         .filter_map(|pending| {
-            let digest = match &pending.stage {
-                CallStage::Running(plan) => digest_call(&pending.call, plan),
-                CallStage::Delegated(sub_agent) if sub_agent.has_started() => sub_agent.sha256.clone(),
-                _ => Digest::default(),
-            };
-            let outcome_text = match &pending.stage {
+            let (outcome_text, digest) = match &pending.stage {
                 CallStage::Settled => return None,
-                CallStage::Running(_) => format_interrupted_outcome(
-                    "The user interrupted this call. Changes it had made remain.",
-                    pending.full_output.text(),
-                ),
+                CallStage::Running(plan) => {
+                    let reason = "The user interrupted this call. Changes it had made remain.";
+                    let outcome_text = format_interrupted_outcome(reason, pending.full_output.text());
+                    (outcome_text, digest_call(&pending.call, plan))
+                }
                 CallStage::Delegated(sub_agent) if sub_agent.has_started() => {
-                    "The user interrupted the sub-agent. Changes its calls had made remain.".to_owned()
+                    let outcome_text = "The user interrupted the sub-agent. Changes its calls had made remain.";
+                    (outcome_text.to_owned(), sub_agent.sha256.clone())
                 }
                 CallStage::AwaitingAnswer(questions) => {
-                    Answer::from_status(AnswerStatus::Deferred).to_result(questions)
+                    (Answer::from_status(AnswerStatus::Deferred).to_result(questions), Digest::default())
                 }
                 CallStage::Waiting
                 | CallStage::Planning
                 | CallStage::UnderReview(_)
                 | CallStage::AwaitingApproval(..)
-                | CallStage::Delegated(_) => "Not run: the user stopped the turn before this call started.".to_owned(),
+                | CallStage::Delegated(_) => {
+                    let outcome_text = "Not run: the user stopped the turn before this call started.";
+                    (outcome_text.to_owned(), Digest::default())
+                }
             };
             Some((pending.call.id.clone(), outcome_text, digest))
         })

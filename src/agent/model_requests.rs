@@ -1,9 +1,8 @@
 //! Model requests of a turn, from the user message to the complete reply.
 
-use super::compaction;
 use super::streaming_reply::{PendingRetry, ProviderSilence};
 use super::update_context::{NextStep, UpdateContext};
-use super::{Effect, Phase, reply_request};
+use super::{Effect, Phase, compaction, reply_request};
 use crate::chat::{Chunk, Ending, Entry, FinishReason, TurnId};
 use std::time::Duration;
 
@@ -119,10 +118,7 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
         FinishReason::Length => "cut at the provider's length limit".to_owned(),
         FinishReason::Filtered(why) => format!("the provider withheld the rest ({why})"),
     };
-    let has_calls = match &ctx.state.phase {
-        Phase::Replying(reply) => reply.call_in_progress.is_some() || !reply.calls.is_empty(),
-        Phase::Idle | Phase::RunningCalls { .. } => false,
-    };
+    let has_calls = matches!(&ctx.state.phase, Phase::Replying(reply) if reply.call_in_progress.is_some() || !reply.calls.is_empty());
     let calls_note = if has_calls { " Its calls were not run." } else { "" };
     record_incomplete_reply(ctx, &why);
     ctx.fail_turn(format!("Incomplete reply: {why}.{calls_note}"));

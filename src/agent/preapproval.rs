@@ -111,23 +111,17 @@ fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
 fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
     let Some(id) = ctx.state.queue.early_prompt.take() else { return };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
-    match pending.stage {
+    // A question stays open and waits after the prompt of the call whose turn it is.
+    if matches!(pending.stage, CallStage::AwaitingApproval(..) | CallStage::UnderReview(_)) {
         // Reviewers check it again when its turn comes.
-        CallStage::AwaitingApproval(..) | CallStage::UnderReview(_) => pending.stage = CallStage::Waiting,
+        pending.stage = CallStage::Waiting;
+    } else if pending.stage == CallStage::Planning {
         // The running plan now serves the queue view only; the plan of an edit is dropped.
-        CallStage::Planning => {
-            if let Some(edit) = pending.pending_edit.take() {
-                pending.call = edit.call;
-                pending.preapproval.is_stale = true;
-            }
-            (pending.stage, pending.preapproval.is_planning) = (CallStage::Waiting, true);
+        if let Some(edit) = pending.pending_edit.take() {
+            pending.call = edit.call;
+            pending.preapproval.is_stale = true;
         }
-        // A question stays open and waits after the prompt of the call whose turn it is.
-        CallStage::Waiting
-        | CallStage::AwaitingAnswer(_)
-        | CallStage::Running(_)
-        | CallStage::Delegated(_)
-        | CallStage::Settled => {}
+        (pending.stage, pending.preapproval.is_planning) = (CallStage::Waiting, true);
     }
 }
 

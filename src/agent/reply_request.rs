@@ -22,16 +22,9 @@ const SUB_AGENT_PROMPT: &str = "You are a sub-agent with one task from the main 
 /// Builds the system prompt of a session. `facts` are lines such as `Project: ~/src/app`; `dry_run_note` is the text
 /// about the dry run, if any.
 pub fn build_system_prompt(facts: &[String], dry_run_note: Option<&str>) -> String {
-    let mut prompt = SYSTEM_PROMPT.trim().to_owned();
-    if !facts.is_empty() {
-        prompt.push_str("\n\n");
-        prompt.push_str(&facts.join("\n"));
-    }
-    if let Some(dry_run_note) = dry_run_note {
-        prompt.push_str("\n\n");
-        prompt.push_str(dry_run_note);
-    }
-    prompt
+    let facts = Some(facts.join("\n")).filter(|facts| !facts.is_empty());
+    let parts = [Some(SYSTEM_PROMPT.trim().to_owned()), facts, dry_run_note.map(str::to_owned)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Builds the system prompt of a sub-agent.

@@ -1,9 +1,8 @@
 //! Resuming a session that ended in the middle of a turn.
 
-use super::call_output;
 use super::state::{CallStage, PendingCall, SubAgent};
 use super::update_context::UpdateContext;
-use super::{Effect, Phase, State};
+use super::{Effect, Phase, State, call_output};
 use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session};
 use std::collections::HashMap;
 

@@ -191,15 +191,9 @@ fn combine_advice(
                 // Quoted, because the reviewed text may have influenced the model's reason.
                 (false, false, Reviewer::Model) => format!("{reviewer_name}: “{why}”"),
             };
-            let reason = match verdict {
-                Verdict::Ask(reason) if !reason.is_empty() => format!("{reason}; {new_reason}"),
-                Verdict::Ask(_)
-                | Verdict::Allow(_)
-                | Verdict::Rehearse(_)
-                | Verdict::Withhold(_)
-                | Verdict::Deny(_) => new_reason,
-            };
-            (Verdict::Ask(reason), true)
+            let earlier_reason = if let Verdict::Ask(reason) = verdict { reason } else { String::new() };
+            let separator = if earlier_reason.is_empty() { "" } else { "; " };
+            (Verdict::Ask(format!("{earlier_reason}{separator}{new_reason}")), true)
         }
         (ReviewVerdict::Allow, Verdict::Ask(_)) if !must_ask && matches!(reviewer, Reviewer::Hook(_)) => {
             (Verdict::Allow(format!("{reviewer_name} allows it{reason_suffix}")), false)

@@ -242,13 +242,9 @@ impl State {
     /// Returns whether work continues without the user, for the spinner. While one call waits for the user, others
     /// may be planned, under review, running or delegated.
     pub fn is_busy(&self) -> bool {
-        let is_running = |pending: &PendingCall| match &pending.stage {
-            CallStage::Planning | CallStage::UnderReview(_) | CallStage::Running(_) => true,
-            CallStage::Delegated(sub_agent) => sub_agent.state.is_busy(),
-            CallStage::Waiting
-            | CallStage::AwaitingApproval(..)
-            | CallStage::AwaitingAnswer(_)
-            | CallStage::Settled => false,
+        let is_running = |pending: &PendingCall| {
+            matches!(pending.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Running(_))
+                || pending.sub_agent().is_some_and(|sub_agent| sub_agent.state.is_busy())
         };
         !self.is_idle() && (self.waiting_call().is_none() || self.pending().iter().any(is_running))
     }

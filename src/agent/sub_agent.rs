@@ -36,10 +36,8 @@ impl State {
 
     /// Returns whether a sub-agent waits to retry a failed request.
     pub fn has_sub_agent_retry(&self) -> bool {
-        self.pending().iter().filter_map(PendingCall::sub_agent).any(|sub_agent| match &sub_agent.state.phase {
-            Phase::Replying(reply) => reply.pending_retry.is_some(),
-            Phase::Idle | Phase::RunningCalls { .. } => false,
-        })
+        let waits = |state: &Self| matches!(&state.phase, Phase::Replying(reply) if reply.pending_retry.is_some());
+        self.pending().iter().filter_map(PendingCall::sub_agent).any(|sub_agent| waits(&sub_agent.state))
     }
 }
 

@@ -209,13 +209,9 @@ fn list_open_items(state: &State) -> Vec<String> {
 fn list_changed_files(state: &State) -> (Vec<String>, Vec<String>) {
     let (mut changed, mut rehearsed) = (Vec::new(), Vec::new());
     for call in state.session.calls() {
-        let path = match call.plan.as_ref().map(|plan| &plan.access) {
-            Some(Access::Write(path) | Access::WriteOutside(path)) => path.display().to_string(),
-            Some(
-                Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::AyeFiles(_) | Access::Run(_),
-            )
-            | None => continue,
-        };
+        let access = call.plan.as_ref().map(|plan| &plan.access);
+        let Some(Access::Write(path) | Access::WriteOutside(path)) = access else { continue };
+        let path = path.display().to_string();
         let settled_entry = call.settled_at.and_then(|index| state.session.entries().get(index));
         let Some(Entry::Settled { outcome, .. }) = settled_entry.map(Entry::unwrap_sub_agent) else {
             continue;

@@ -72,13 +72,10 @@ pub(crate) fn screen_rehearsal(session_builder: &SessionBuilder, id: &SessionId)
             }
         },
     };
-    match load_rehearsal(&session_builder.places, &session_builder.folder, &source_id) {
-        Ok(mut loaded) => {
-            mark_applied(&session_builder.stored_sessions(), &mut loaded);
-            Ok(host::Rehearsal { session: source_id, summary: loaded.summary })
-        }
-        Err(error) => Err(format!("{error:#}")),
-    }
+    let mut loaded = load_rehearsal(&session_builder.places, &session_builder.folder, &source_id)
+        .map_err(|error| format!("{error:#}"))?;
+    mark_applied(&session_builder.stored_sessions(), &mut loaded);
+    Ok(host::Rehearsal { session: source_id, summary: loaded.summary })
 }
 
 /// Returns the calls that apply a dry run, for the approval prompts. Fails if there are none.

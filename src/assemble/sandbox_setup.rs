@@ -1,8 +1,7 @@
 //! Determines the sandbox of commands on this machine from the settings.
 
 use crate::chat::{CommandSandbox, SandboxAccess};
-use crate::config::{DryRun, OutsideWrites};
-use crate::config::{Network, Shell};
+use crate::config::{DryRun, Network, OutsideWrites, Shell};
 use crate::project::OwnFiles;
 use crate::project::disk::Disk;
 use crate::project::overlay_sandbox::DisclosedPaths;

@@ -9,7 +9,7 @@ use super::{rehearsal, sandbox_setup};
 use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
 use crate::cli::commands::ApplyRehearsal;
-use crate::cli::{ChatOptions, UsageError, resolve_folder};
+use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
 use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::project::guard::own_program;
@@ -171,26 +171,19 @@ impl Start {
             let named = self.options.resume.as_deref().filter(|name| !name.is_empty());
             named.map(|name| sessions.find_id(name)).transpose().map_err(UsageError::from_error)?
         };
-        match id {
-            None => self.session_builder.start_session(&self.model, self.options.dry_run),
-            Some(id) => {
-                let (model, connector) = (&self.model, &self.connector);
-                let mut session = match self.options.fork {
-                    true => self.session_builder.fork_session(&id, self.options.fork_mode(), model, connector)?,
-                    false => self.session_builder.continue_session(&id, model, connector)?,
-                };
-                match (session.state.is_dry_run(), self.options.dry_run) {
-                    (false, true) => Err(UsageError(format!(
-                        "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
-                    ))
-                    .into()),
-                    (true, false) => {
-                        session.warn_still_dry_run();
-                        Ok(session)
-                    }
-                    (true, true) | (false, false) => Ok(session),
-                }
-            }
+        let (builder, model, connector) = (&self.session_builder, &self.model, &self.connector);
+        let Some(id) = id else { return builder.start_session(model, self.options.dry_run) };
+        let mut session = match self.options.fork {
+            true => builder.fork_session(&id, self.options.fork_mode(), model, connector)?,
+            false => builder.continue_session(&id, model, connector)?,
+        };
+        match (session.state.is_dry_run(), self.options.dry_run) {
+            (false, true) => bail_usage!(
+                "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
+            ),
+            (true, false) => session.warn_still_dry_run(),
+            (true, true) | (false, false) => {}
         }
+        Ok(session)
     }
 }

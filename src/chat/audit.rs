@@ -109,24 +109,23 @@ impl<'a> Record<'a> {
         edited_arguments.map_or(Cow::Borrowed(self.call.arguments.as_str()), Cow::Owned)
     }
 
-    pub fn outcome(&self) -> Option<&'a Outcome> {
+    /// Returns the outcome, and the origin of a rehearsed result.
+    pub(super) fn settlement(&self) -> Option<(&'a Outcome, Option<&'a ResultOrigin>)> {
         match self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))? {
-            Entry::Settled { outcome, .. } => Some(outcome),
+            Entry::Settled { outcome, staged, .. } => Some((outcome, staged.as_ref())),
             _ => None,
         }
     }
 
+    pub fn outcome(&self) -> Option<&'a Outcome> {
+        self.settlement().map(|(outcome, _)| outcome)
+    }
+
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&'a str> {
-        let settlement = self.find_last_step(|entry| matches!(entry, Entry::Settled { .. }))?;
-        match settlement {
-            Entry::Settled { outcome: Outcome::Done(text) | Outcome::Rehearsed(text), staged, .. }
-                if self.is_command() && staged.as_ref().is_none_or(ResultOrigin::is_ran) =>
-            {
-                parse_failure_status(text)
-            }
-            _ => None,
-        }
+        let (Outcome::Done(text) | Outcome::Rehearsed(text), origin) = self.settlement()? else { return None };
+        let has_run = self.is_command() && origin.is_none_or(ResultOrigin::is_ran);
+        has_run.then(|| parse_failure_status(text)).flatten()
     }
 
     /// Returns whether it was planned as a command.

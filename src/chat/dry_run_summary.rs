@@ -222,21 +222,17 @@ pub const APPLY_CHANGE: &str = "apply_change";
 
 /// Returns the rehearsed call of a record; `None` if it was not rehearsed, or if its change is listed with the files.
 fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
-    let Some(Outcome::Rehearsed(result)) = record.outcome() else { return None };
+    let (Outcome::Rehearsed(result), origin) = record.settlement()? else { return None };
     let Some(Entry::Planned { summary, preview, verdict, reason, hooks_not_run, .. }) = record.last_plan() else {
         return None;
-    };
-    let origin = match record.find_last_step(|entry| matches!(entry, Entry::Settled { .. })) {
-        Some(Entry::Settled { staged, .. }) => staged.clone(),
-        _ => None,
     };
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
         // Its change is listed with the files.
-        Preview::Edit(_) if origin.as_ref().is_some_and(ResultOrigin::is_ran) => return None,
+        Preview::Edit(_) if origin.is_some_and(ResultOrigin::is_ran) => return None,
         Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
-    let changed_paths = match &origin {
+    let changed_paths = match origin {
         Some(ResultOrigin::Ran(changed)) => changed.clone(),
         Some(ResultOrigin::Simulated(_)) | None => Vec::new(),
     };
@@ -245,7 +241,7 @@ fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
         arguments: record.arguments().into_owned(),
         summary: summary.clone(),
         command,
-        origin,
+        origin: origin.cloned(),
         would_ask: live_ask_reason(verdict, reason).map(str::to_owned),
         hooks_not_run: hooks_not_run.clone(),
         result: result.clone(),

@@ -66,8 +66,7 @@ impl UnsentText {
 
     /// Returns true if there is no text to save.
     pub fn is_empty(&self) -> bool {
-        let Self { draft, queue, questions, approval, entries: _ } = self;
-        draft.is_empty() && queue.is_empty() && questions.is_empty() && approval.is_empty()
+        self.is_same(&Self::default())
     }
 
     /// Returns whether all text is the same; `entries` is ignored.

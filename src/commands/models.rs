@@ -2,9 +2,8 @@
 
 use super::output::{print_lines, print_notice};
 use crate::assemble::{Start, prepare_start};
-use crate::cli::ChatOptions;
-use crate::cli::bail_usage;
 use crate::cli::commands::Models;
+use crate::cli::{ChatOptions, bail_usage};
 use crate::llm::models::Model;
 use crate::print::json_line;
 use crate::text::clean::clean_line;

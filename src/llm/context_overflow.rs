@@ -10,46 +10,27 @@ const CODES: &[&str] = &[
 ];
 
 /// Phrases of providers. An entry matches if the text contains all of its parts.
+#[rustfmt::skip]
 const PHRASES: &[&[&str]] = &[
     // OpenAI, OpenRouter, DeepSeek, vLLM, SGLang, Mistral, Fireworks
-    &["maximum context length"],
-    &["context length is only"],
-    &["longer than the model's context length"],
+    &["maximum context length"], &["context length is only"], &["longer than the model's context length"],
     // Newer texts of OpenAI, Azure, Kimi and MiniMax
-    &["exceeds the context window"],
-    &["exceed the context window"],
-    &["exceeds the model's context"],
-    &["exceeded model token limit"],
-    &["context window exceeds limit"],
-    &["context window", "exceeded"],
-    &["context length exceeded"],
-    &["exceed context limit"],
+    &["exceeds the context window"], &["exceed the context window"], &["exceeds the model's context"],
+    &["exceeded model token limit"], &["context window exceeds limit"], &["context window", "exceeded"],
+    &["context length exceeded"], &["exceed context limit"],
     // Anthropic, also through Bedrock and Vertex
-    &["prompt is too long"],
-    &["input is too long"],
-    &["too many input tokens"],
-    &["request exceeds the maximum size"],
+    &["prompt is too long"], &["input is too long"], &["too many input tokens"], &["request exceeds the maximum size"],
     // Gemini
-    &["input token count", "exceeds the maximum"],
-    &["exceeds the maximum number of tokens"],
+    &["input token count", "exceeds the maximum"], &["exceeds the maximum number of tokens"],
     // Groq, Cerebras
-    &["reduce the length of the messages"],
-    &["reduce the length of your prompt"],
+    &["reduce the length of the messages"], &["reduce the length of your prompt"],
     // xAI, Copilot, Perplexity, Qwen
-    &["maximum prompt length"],
-    &["prompt token count", "exceeds the limit"],
-    &["length of all messages is too long"],
+    &["maximum prompt length"], &["prompt token count", "exceeds the limit"], &["length of all messages is too long"],
     &["range of input length should be"],
     // llama.cpp, LM Studio, Ollama, text-generation-inference
-    &["exceeds the available context size"],
-    &["larger than the context size"],
-    &["greater than the context length"],
-    &["when context the overflows"],
-    &["n_keep", "n_ctx"],
-    &["exceeds the context length"],
-    &["exceeded max context length"],
-    &["prompt too long"],
-    &["inputs", "max_new_tokens", "must be <="],
+    &["exceeds the available context size"], &["larger than the context size"], &["greater than the context length"],
+    &["when context the overflows"], &["n_keep", "n_ctx"], &["exceeds the context length"],
+    &["exceeded max context length"], &["prompt too long"], &["inputs", "max_new_tokens", "must be <="],
     &["expected a string with maximum length"],
 ];
 

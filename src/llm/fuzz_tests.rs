@@ -1,9 +1,8 @@
 //! Property tests: decoding any input never panics and does not depend on chunk boundaries.
 
-use super::Error;
 use super::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use super::events::{Decoder, Event};
-use super::{reasoning_tags, responses};
+use super::{Error, reasoning_tags, responses};
 use crate::chat::Chunk;
 use proptest::prelude::*;
 use serde_json::{Map, Value};

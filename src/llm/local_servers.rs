@@ -12,15 +12,10 @@ use std::time::Duration;
 const PROBE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Known servers and their default ports.
+#[rustfmt::skip]
 const KNOWN_SERVERS: [(&str, u16); 8] = [
-    ("Ollama", 11434),
-    ("LM Studio", 1234),
-    ("llama.cpp", 8080),
-    ("vLLM", 8000),
-    ("SGLang", 30000),
-    ("KoboldCpp", 5001),
-    ("LiteLLM", 4000),
-    ("Jan", 1337),
+    ("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000), ("SGLang", 30000), ("KoboldCpp", 5001),
+    ("LiteLLM", 4000), ("Jan", 1337),
 ];
 
 /// A model server that answered.

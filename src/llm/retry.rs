@@ -14,8 +14,7 @@ use super::loopback::is_local_origin;
 use super::timeouts::{Pulse, Timeouts, Wait};
 use super::{Error, ReplyStream};
 use crate::chat::Chunk;
-use futures::StreamExt;
-use futures::stream;
+use futures::{StreamExt, stream};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
@@ -149,16 +148,8 @@ pub(super) fn is_retryable(error: &Error) -> bool {
         Error::Provider { status, .. } => matches!(status, 408 | 500..),
         // A local server that is not running will not start by itself, so the error is reported immediately.
         Error::Unreachable { origin, .. } => !is_local_origin(origin),
-        Error::NoResponse { .. } | Error::ConnectionLost(_) => true,
-        // The provider accepted the request, so a retry would only repeat the same work.
-        Error::Idle(_) => false,
-        Error::MissingKey { .. }
-        | Error::Proxy { .. }
-        | Error::Untrusted { .. }
-        | Error::InvalidAddress(_)
-        | Error::RetriesExhausted { .. }
-        | Error::InvalidReply(_)
-        | Error::InStream(_) => false,
+        // After `Idle` a retry would only repeat the same work, because the provider accepted the request.
+        error => matches!(error, Error::NoResponse { .. } | Error::ConnectionLost(_)),
     }
 }
 

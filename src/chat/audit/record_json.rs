@@ -92,17 +92,17 @@ fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Va
 
 fn outcome_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Value {
     let settlement = record.steps.iter().find(|(_, entry)| matches!(entry, Entry::Settled { .. }));
-    match settlement {
-        Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => json!({
-            "outcome": outcome_name(outcome), "result": outcome.text(), "took_ms": took_ms, "ended_at": time(*at),
-            "origin": staged.as_ref().map(ResultOrigin::name), "simulation": staged.as_ref().map(ResultOrigin::to_json),
-            "staged": staged.as_ref().map(ResultOrigin::as_str), "simulated": staged.as_ref().map(ResultOrigin::to_old_json),
-        }),
-        _ => json!({
-            "outcome": "open", "result": null, "took_ms": null, "ended_at": null, "origin": null, "simulation": null,
-            "staged": null, "simulated": null,
-        }),
-    }
+    let (outcome, took_ms, origin, ended_at) = match settlement {
+        Some((at, Entry::Settled { outcome, took_ms, staged, .. })) => {
+            (Some(outcome), Some(took_ms), staged.as_ref(), time(*at))
+        }
+        _ => (None, None, None, None),
+    };
+    json!({
+        "outcome": outcome.map_or("open", outcome_name), "result": outcome.map(Outcome::text), "took_ms": took_ms,
+        "ended_at": ended_at, "origin": origin.map(ResultOrigin::name), "simulation": origin.map(ResultOrigin::to_json),
+        "staged": origin.map(ResultOrigin::as_str), "simulated": origin.map(ResultOrigin::to_old_json),
+    })
 }
 
 fn review_json(entry: &Entry) -> Value {

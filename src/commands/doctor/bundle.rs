@@ -69,9 +69,7 @@ pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, report: Report
     let shown_path = redaction.redact_line(&std::path::absolute(file)?.display().to_string());
     writeln!(out, "Wrote {shown_path}: {kb} KB of plain text, readable only by you.")?;
     writeln!(out, "Nothing was sent. Review the file before you send it.\n")?;
-    for (label, content) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
-        writeln!(out, "{}", wrap_text(&format!("{label}{content}")))?;
-    }
+    write!(out, "{}", describe_content())?;
     writeln!(out, "To share a session's text too, use aye sessions export, which redacts known forms of secrets.")?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
@@ -91,9 +89,7 @@ fn format_report(sections: &[(&str, Vec<String>)], redaction: &Redaction) -> Str
     let mut text = String::new();
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
     let _ = writeln!(text, "aye doctor --bundle, {now}\n");
-    for (label, content) in [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)] {
-        let _ = writeln!(text, "{}", wrap_text(&format!("{label}{content}")));
-    }
+    text.push_str(&describe_content());
     for (title, lines) in sections {
         let _ = writeln!(text, "\n== {title}\n");
         for line in lines {
@@ -104,9 +100,14 @@ fn format_report(sections: &[(&str, Vec<String>)], redaction: &Redaction) -> Str
     redaction.redact_text(&text)
 }
 
-fn wrap_text(text: &str) -> String {
-    let lines = wrap::wrap_plain(text, ratatui::style::Style::new(), finding::MAX_COLUMNS.into());
-    lines.iter().map(|line| format!("{line}\n")).collect()
+/// Describes what the file contains, in wrapped lines with an empty line after each part.
+fn describe_content() -> String {
+    let wrap_part = |(label, content): (&str, &str)| {
+        let columns = finding::MAX_COLUMNS.into();
+        let lines = wrap::wrap_plain(&format!("{label}{content}"), ratatui::style::Style::new(), columns);
+        lines.iter().map(|line| format!("{line}\n")).collect::<String>() + "\n"
+    };
+    [("Contains: ", CONTENTS), ("Does not contain: ", EXCLUDED)].map(wrap_part).concat()
 }
 
 fn journal_lines(places: &Places) -> Vec<String> {

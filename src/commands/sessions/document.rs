@@ -9,11 +9,10 @@ mod part_collector;
 mod tests;
 pub(super) mod text_page;
 
-use crate::chat::DryRunCounts;
 use crate::chat::audit::EndKind;
 use crate::chat::entry::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;
-use crate::chat::{Diff, DiffLine, Session, SessionId};
+use crate::chat::{Diff, DiffLine, DryRunCounts, Session, SessionId};
 use crate::project::folder_facts;
 use crate::store::StoredSession;
 use crate::text::clean::{clean_line, clean_text};
