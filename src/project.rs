@@ -29,6 +29,7 @@ pub mod rehearsal;
 pub mod sandbox;
 pub mod sensitive_files;
 pub mod shell;
+mod spec_encoding;
 #[cfg(test)]
 #[path = "project/tests/test_project.rs"]
 pub(crate) mod test_project;
@@ -122,7 +123,9 @@ pub trait Reader: Send + Sync {
     fn has_only_rehearsed_content(&self, _location: &Location) -> bool {
         false
     }
-    fn exists(&self, location: &Location) -> bool;
+    fn exists(&self, location: &Location) -> bool {
+        self.file_kind(location).is_some()
+    }
     /// Returns the type of the file at this path without opening it. `None` if it cannot be read.
     fn file_kind(&self, location: &Location) -> Option<FileKind>;
     /// Returns the names of all entries of a folder, sorted, including hidden and ignored ones. Fails if a name is not

@@ -1,5 +1,6 @@
 //! Environment of a command: the user's own, without secrets and without pagers that would wait for a key.
 
+use super::path::resolve_path;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -149,7 +150,7 @@ pub fn read_only_environment(folder: &Path, environment: &[(OsString, OsString)]
 /// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
 fn paths_outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     let is_outside = |path: &PathBuf| {
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let real = resolve_path(path);
         path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
     };
     let folders = std::env::split_paths(path).filter(is_outside);

@@ -8,11 +8,11 @@
 //! The arguments between `guard` and `--` describe the sandbox ([`super::sandbox`]). It applies only to the thread that
 //! starts the command: the guard itself stays outside, out of the command's reach.
 //!
-//! A command without approval gets the read-only sandbox (`sandbox::read_only_sandbox`): `--read-only` and its
-//! folders; the paths it may open are sent over the lifeline. The guard manages its private temporary folder.
+//! A command without approval gets the read-only sandbox: `--read-only`. Its specification is sent over the lifeline,
+//! because finding the paths it may open may take longer than starting the guard. The guard manages its private
+//! temporary folder.
 //!
-//! With `--input=BYTES` among the arguments, that many bytes are first sent over the lifeline as the command's
-//! stdin, which is otherwise empty.
+//! With `--input` the command's stdin, which is otherwise empty, is first sent over the lifeline.
 //!
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.
@@ -21,10 +21,9 @@ pub(super) mod guard_process;
 pub mod lifeline;
 mod watch;
 
-use super::overlay_sandbox;
-#[cfg(target_os = "linux")]
-use super::sandbox::read_only_sandbox::{READ_ONLY, ReadOnlySpec};
-use super::sandbox::{SandboxError, SandboxSpec, probe};
+use super::overlay_sandbox::{self, OverlaySpec};
+use super::sandbox::{READ_ONLY_ARGUMENT, ReadOnlySpec, SANDBOX_ARGUMENT, SandboxError, SandboxSpec, probe};
+use super::spec_encoding::{from_argument, from_frame, read_frame};
 use lifeline::{GuardEvent, Report, STOP_BYTE, open_lifeline, send_report};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait};
@@ -38,8 +37,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use watch::CommandWatch;
 
-/// Prefix of the argument with the number of stdin bytes.
-pub const INPUT_ARGUMENT: &str = "--input=";
+/// Argument of the guard if the command's stdin follows over the lifeline.
+pub const INPUT_ARGUMENT: &str = "--input";
 
 /// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
 pub fn own_program() -> PathBuf {
@@ -77,38 +76,28 @@ enum GuardSandbox {
     /// The overlay sandbox: the sandbox of the command inside it, and its memory limit in bytes.
     Overlay(SandboxSpec, Option<u64>),
     /// The read-only sandbox, and the private temporary folder if one could be created.
-    #[cfg(target_os = "linux")]
     ReadOnly(ReadOnlySpec, Option<PathBuf>),
 }
 
 impl GuardSandbox {
-    /// Parses the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one.
-    fn from_arguments() -> Result<Self, Report> {
-        let is_input = |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with(INPUT_ARGUMENT));
-        let mut arguments = guard_arguments().filter(|argument| !is_input(argument)).peekable();
-        if arguments
-            .next_if(|argument| {
-                argument == overlay_sandbox::IN_OVERLAY_ARGUMENT || argument == overlay_sandbox::OVERLAY_ARGUMENT
-            })
-            .is_some()
-        {
-            let spec = overlay_sandbox::OverlaySpec::parse_arguments(arguments, read_lifeline)
-                .map_err(Report::OverlaySandboxFailed)?;
-            let memory = spec.memory;
-            return overlay_sandbox::set_up(&spec)
-                .map(|spec| Self::Overlay(spec, memory))
-                .map_err(Report::OverlaySandboxFailed);
-        }
-        #[cfg(target_os = "linux")]
-        if arguments.next_if(|argument| argument == READ_ONLY).is_some() {
-            let spec = ReadOnlySpec::parse_arguments(arguments, read_lifeline)
-                .map_err(|error| Report::SandboxFailed(error.byte()))?;
-            return Ok(Self::ReadOnly(spec, None));
-        }
-        match SandboxSpec::parse_arguments(arguments) {
-            Ok(spec) => Ok(spec.map_or(Self::Unrestricted, Self::Usual)),
-            Err(error) => Err(Report::SandboxFailed(error.byte())),
-        }
+    /// Decodes the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one. Fails if
+    /// they are invalid: no command runs with fewer restrictions than specified.
+    fn from_arguments(lifeline: &mut File) -> Result<Self, Report> {
+        let mut arguments = guard_arguments();
+        let kind = arguments.next().unwrap_or_default();
+        let sandbox = match kind.to_str() {
+            Some("" | INPUT_ARGUMENT) => Some(Self::Unrestricted),
+            Some(SANDBOX_ARGUMENT) => from_argument(arguments.next()).map(Self::Usual),
+            Some(READ_ONLY_ARGUMENT) => from_frame(lifeline).map(|spec| Self::ReadOnly(spec, None)),
+            Some(overlay_sandbox::OVERLAY_ARGUMENT | overlay_sandbox::IN_OVERLAY_ARGUMENT) => {
+                let spec = OverlaySpec::from_argument(arguments.next()).and_then(|spec| spec.with_sent_paths(lifeline));
+                let set_up = spec.and_then(|spec| Ok((overlay_sandbox::set_up(&spec)?, spec.memory)));
+                let (inner_spec, memory) = set_up.map_err(Report::OverlaySandboxFailed)?;
+                Some(Self::Overlay(inner_spec, memory))
+            }
+            Some(_) | None => None,
+        };
+        sandbox.filter(|_| arguments.next().is_none()).ok_or(Report::SandboxFailed(SandboxError::Specification))
     }
 
     /// Applies the sandbox to this thread and everything it starts.
@@ -117,14 +106,10 @@ impl GuardSandbox {
             Self::Unrestricted => Ok(()),
             Self::Usual(spec) => spec.apply_to_thread(),
             Self::Overlay(spec, _) => overlay_sandbox::apply_sandbox(spec),
-            #[cfg(target_os = "linux")]
             Self::ReadOnly(spec, private_folder) => spec.apply_to_thread(private_folder.as_deref()),
         }
     }
-}
 
-#[cfg(target_os = "linux")]
-impl GuardSandbox {
     /// Creates the private temporary folder if the command gets one, and passes its path to the command. If that fails,
     /// the command runs without a writable folder.
     fn create_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
@@ -142,8 +127,8 @@ impl GuardSandbox {
 
 /// Starts the command and waits until all its processes have ended.
 fn run_command() -> io::Result<Report> {
-    #[cfg_attr(not(target_os = "linux"), expect(unused_mut, reason = "only Linux adds a private folder"))]
-    let mut sandbox = match GuardSandbox::from_arguments() {
+    let mut lifeline = open_lifeline()?;
+    let mut sandbox = match GuardSandbox::from_arguments(&mut lifeline) {
         Ok(sandbox) => sandbox,
         Err(report) => return Ok(report),
     };
@@ -156,20 +141,19 @@ fn run_command() -> io::Result<Report> {
         // A guard that the command has stopped resumes when aye exits, and notices the closed lifeline.
         rustix::process::set_parent_process_death_signal(Some(Signal::CONT))?;
     }
-    let mut lifeline = open_lifeline()?;
-    let input = read_input(&mut lifeline)?;
+    let has_input = guard_arguments().any(|argument| argument == INPUT_ARGUMENT);
+    let input = has_input.then(|| read_frame(&mut lifeline)).transpose()?;
     let mut command = Command::new(program);
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     command.args(command_line).stdin(stdin).process_group(0);
     // Removed on return, when all processes of the command have ended.
-    #[cfg(target_os = "linux")]
     let _private = sandbox.create_private_folder(&mut command);
     if let GuardSandbox::Overlay(spec, memory) = &sandbox {
         overlay_sandbox::start_limit_watch(spec.folder.clone(), *memory);
     }
     let mut child = match start_command(command, sandbox)? {
         Ok(child) => child,
-        Err(error) => return Ok(Report::SandboxFailed(error.byte())),
+        Err(error) => return Ok(Report::SandboxFailed(error)),
     };
     let shell = Pid::from_child(&child);
     if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
@@ -188,16 +172,6 @@ fn guard_arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os().skip(2).take_while(|argument| argument != "--")
 }
 
-/// Reads the command's stdin from the lifeline, if any.
-fn read_input(lifeline: &mut File) -> io::Result<Option<Vec<u8>>> {
-    let count =
-        guard_arguments().filter_map(|argument| argument.to_str()?.strip_prefix(INPUT_ARGUMENT)?.parse().ok()).next();
-    let Some(count): Option<usize> = count else { return Ok(None) };
-    let mut input = vec![0; count];
-    lifeline.read_exact(&mut input)?;
-    Ok(Some(input))
-}
-
 /// Starts the command in its sandbox. The inner result is the error if the sandbox could not be set up; the command is
 /// then not started.
 fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
@@ -210,12 +184,6 @@ fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Resu
     })?;
     // A thread that panicked has started nothing.
     starter.join().unwrap_or(Ok(Err(SandboxError::FileRules)))
-}
-
-/// Reads the next bytes from the lifeline.
-fn read_lifeline(count: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; count];
-    open_lifeline()?.read_exact(&mut bytes).map(|()| bytes)
 }
 
 /// Forwards requests from aye.
@@ -263,7 +231,7 @@ fn convert_status(status: WaitStatus) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::overlay_sandbox::SetupError;
+    use crate::project::overlay_sandbox::{SetupError, SetupStep};
 
     #[test]
     fn reports_survive_a_round_trip_and_truncated_ones_are_none() {
@@ -272,13 +240,13 @@ mod tests {
             Report::Exit(137),
             Report::Signal(9),
             Report::Failed(2),
-            Report::SandboxFailed(b'f'),
-            Report::OverlaySandboxFailed(SetupError::from_bytes(3, 1)),
+            Report::SandboxFailed(SandboxError::FileRules),
+            Report::OverlaySandboxFailed(SetupError { step: SetupStep::UserMapping, errno: 1 }),
         ] {
-            assert_eq!(Report::from_bytes(&report.to_bytes()), Some(report));
+            let bytes = serde_json::to_vec(&report).unwrap();
+            assert_eq!(Report::from_bytes(&bytes), Some(report));
+            assert_eq!(Report::from_bytes(&bytes[..bytes.len() - 1]), None);
         }
         assert_eq!(Report::from_bytes(b""), None);
-        assert_eq!(Report::from_bytes(b"E"), None);
-        assert_eq!(Report::from_bytes(b"X1"), None);
     }
 }

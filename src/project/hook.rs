@@ -9,6 +9,7 @@ use super::environment::command_environment;
 use super::guard;
 use super::guard::guard_process::{DRAIN_TIME, GuardProcess};
 use super::guard::lifeline::Report;
+use super::spec_encoding::frame_bytes;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -59,14 +60,14 @@ impl Hook {
         if self.command_line.is_empty() {
             return Err("its command is missing in the settings".to_owned());
         }
-        let running = self.start_hook(question.len()).map_err(|error| format!("it could not be started: {error}"))?;
+        let running = self.start_hook().map_err(|error| format!("it could not be started: {error}"))?;
         match timeout(self.time_limit, running.read_answer(question)).await {
             Ok(answer) => answer,
             Err(_) => Err(format!("it did not answer within {} s and was stopped", self.time_limit.as_secs())),
         }
     }
 
-    fn start_hook(&self, bytes: usize) -> io::Result<RunningHook> {
+    fn start_hook(&self) -> io::Result<RunningHook> {
         let (lifeline, guard_end) = UnixStream::pair()?;
         lifeline.set_nonblocking(true)?;
         let mut command_line = self.command_line.clone();
@@ -76,7 +77,7 @@ impl Hook {
             *program = self.working_folder.join(relative).to_string_lossy().into_owned();
         }
         let mut guard = Command::new(&self.aye_path)
-            .args(["guard", &format!("{}{bytes}", guard::INPUT_ARGUMENT), "--"])
+            .args(["guard", guard::INPUT_ARGUMENT, "--"])
             .args(command_line)
             .current_dir(&self.working_folder)
             .env_clear()
@@ -105,7 +106,7 @@ struct RunningHook {
 impl RunningHook {
     async fn read_answer(mut self, question: &str) -> Result<String, String> {
         // A guard that has exited has already reported the reason on the same socket.
-        let _ = self.lifeline.write_all(question.as_bytes()).await;
+        let _ = self.lifeline.write_all(&frame_bytes(question.as_bytes())).await;
         let (mut answer, mut stderr_bytes, mut report) = (Vec::new(), Vec::new(), Vec::new());
         let (mut out, mut err) = (self.out.take(), self.err.take());
         {

@@ -60,6 +60,11 @@ pub fn link_target(path: &Path) -> Option<PathBuf> {
     std::fs::read_link(path).ok()
 }
 
+/// Resolves the links in a path; a missing path stays as it is.
+pub fn resolve_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Resolves all links, component by component. Parts that do not exist are kept as written.
 pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");

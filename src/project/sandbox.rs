@@ -21,7 +21,7 @@ pub mod probe;
 #[cfg(target_os = "linux")]
 mod read_only_filter;
 #[cfg(target_os = "linux")]
-pub mod read_only_sandbox;
+mod read_only_sandbox;
 #[cfg(target_os = "linux")]
 mod root_capabilities;
 #[cfg(target_os = "linux")]
@@ -29,63 +29,25 @@ pub(super) mod rule_paths;
 mod sandbox_spec;
 #[cfg(target_os = "linux")]
 mod seccomp_filter;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code))]
 pub(super) mod system_paths;
 pub mod writable_folders;
 
-pub use sandbox_spec::{SandboxError, SandboxSpec, SandboxSupport};
+pub use sandbox_spec::{ReadOnlySpec, SandboxError, SandboxSpec, SandboxSupport};
 
+use super::spec_encoding::to_argument;
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-/// Arguments of the guard, between `guard` and `--`.
-const SANDBOX_ARGUMENT: &str = "--sandbox";
-const FOLDER: &str = "--folder";
-const WRITE: &str = "--write";
-const PROTECTED: &str = "--keep";
-const UNREADABLE: &str = "--hide";
-const NETWORK: &str = "--network";
-const SOCKETS: &str = "--sockets";
+/// Argument of the guard that requests the sandbox. The argument after it is the specification.
+pub const SANDBOX_ARGUMENT: &str = "--sandbox";
+
+/// Argument of the guard that requests the read-only sandbox. Its specification is sent over the lifeline.
+pub const READ_ONLY_ARGUMENT: &str = "--read-only";
 
 impl SandboxSpec {
     /// Encodes the specification as arguments of the guard.
-    pub fn to_arguments(&self) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = vec![SANDBOX_ARGUMENT.into(), FOLDER.into(), self.folder.clone().into()];
-        for (name, paths) in [(WRITE, &self.access.write), (PROTECTED, &self.protected), (UNREADABLE, &self.unreadable)]
-        {
-            arguments.extend(paths.iter().flat_map(|path| [name.into(), path.clone().into()]));
-        }
-        arguments.extend(self.access.network.then(|| NETWORK.into()));
-        arguments.extend(self.access.sockets.then(|| SOCKETS.into()));
-        arguments
-    }
-
-    /// Parses the arguments. Returns `None` if no sandbox is requested. Fails if an argument is invalid, because a
-    /// command must not run with fewer restrictions than specified.
-    pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Self>, SandboxError> {
-        let mut arguments = arguments.into_iter();
-        match arguments.next() {
-            None => return Ok(None),
-            Some(first) if first == SANDBOX_ARGUMENT => {}
-            Some(_) => return Err(SandboxError::WritablePath),
-        }
-        let mut spec = Self::default();
-        while let Some(argument) = arguments.next() {
-            let mut next_path = || {
-                let path = arguments.next().map(PathBuf::from).filter(|path| path.is_absolute());
-                path.ok_or(SandboxError::WritablePath)
-            };
-            match argument.to_str() {
-                Some(FOLDER) => spec.folder = next_path()?,
-                Some(WRITE) => spec.access.write.push(next_path()?),
-                Some(PROTECTED) => spec.protected.push(next_path()?),
-                Some(UNREADABLE) => spec.unreadable.push(next_path()?),
-                Some(NETWORK) => spec.access.network = true,
-                Some(SOCKETS) => spec.access.sockets = true,
-                Some(_) | None => return Err(SandboxError::WritablePath),
-            }
-        }
-        if spec.folder.as_os_str().is_empty() { Err(SandboxError::WritablePath) } else { Ok(Some(spec)) }
+    pub fn to_arguments(&self) -> [OsString; 2] {
+        [SANDBOX_ARGUMENT.into(), to_argument(self)]
     }
 
     /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
@@ -135,42 +97,36 @@ pub fn kernel_support() -> SandboxSupport {
 mod tests {
     use super::*;
     use crate::chat::SandboxAccess;
+    use crate::project::spec_encoding::from_argument;
+    use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn r21_specification_survives_a_round_trip_and_rejects_invalid_arguments() {
+        let odd_path = OsString::from_vec(b"/a \n,\"\\\xff--network".to_vec());
         let spec = SandboxSpec {
             folder: "/p".into(),
-            access: SandboxAccess { write: vec!["/tmp".into(), "/--network".into()], network: false, sockets: false },
+            access: SandboxAccess { write: vec!["/tmp".into(), odd_path.into()], network: false, sockets: false },
             protected: vec!["/home/a/.config/aye".into()],
             unreadable: vec!["/home/a/.config/aye/credentials.toml".into()],
         };
-        assert_eq!(SandboxSpec::parse_arguments(spec.to_arguments()), Ok(Some(spec.clone())));
-        let mut open_spec = spec;
+        let decode = |spec: &SandboxSpec| from_argument::<SandboxSpec>(Some(spec.to_arguments()[1].clone()));
+        assert_eq!(decode(&spec).as_ref(), Some(&spec));
+        let mut open_spec = spec.clone();
         open_spec.access = SandboxAccess { write: Vec::new(), network: true, sockets: true };
-        assert_eq!(SandboxSpec::parse_arguments(open_spec.to_arguments()), Ok(Some(open_spec)));
-        assert_eq!(SandboxSpec::parse_arguments([]), Ok(None));
-        for arguments in [
-            &["--network"][..],
-            &["--sandbox"],
-            &["--sandbox", "--folder"],
-            &["--sandbox", "--folder", "p"],
-            &["--sandbox", "--folder", "/p", "--wirte", "/x"],
-            &["--sandbox", "--folder", "/p", "--write"],
+        assert_eq!(decode(&open_spec), Some(open_spec));
+        assert_eq!(from_argument::<SandboxSpec>(None), None);
+        let argument = spec.to_arguments()[1].clone().into_string().unwrap();
+        for invalid in [
+            String::new(),
+            "{}".to_owned(),
+            argument[..argument.len() - 1].to_owned(),
+            argument.replace("/p", "p"),
+            argument.replace("/tmp", "tmp"),
+            argument.replace("unreadable", "unread"),
+            argument.replace("\"network\":false,", ""),
         ] {
-            let arguments = arguments.iter().map(OsString::from);
-            assert_eq!(
-                SandboxSpec::parse_arguments(arguments.clone()),
-                Err(SandboxError::WritablePath),
-                "{arguments:?}"
-            );
+            assert_ne!(invalid, argument);
+            assert_eq!(from_argument::<SandboxSpec>(Some((&invalid).into())), None, "{invalid}");
         }
-    }
-
-    #[test]
-    fn every_reason_has_its_own_byte() {
-        for error in SandboxError::ALL {
-            assert_eq!(SandboxError::from_byte(error.byte()), Some(error));
-        }
-        assert_eq!(SandboxError::from_byte(b'x'), None);
     }
 }

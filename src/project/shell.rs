@@ -7,9 +7,9 @@ use super::environment::command_environment;
 use super::guard::guard_process::{DRAIN_TIME, GUARD_TIMEOUT, GuardProcess, RESUME_INTERVAL};
 use super::guard::lifeline::{self, Report};
 use super::output::{CommandProgress, Output};
-use super::sandbox::{SandboxError, SandboxSpec};
+use super::sandbox::SandboxSpec;
 use crate::chat::{CommandLine, CommandSandbox};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -120,6 +120,11 @@ impl Shell {
         &self.environment
     }
 
+    /// Returns the value of a variable of every command.
+    pub(super) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_os_str())
+    }
+
     /// Runs a command under a guard with these arguments. `bytes` is awaited after the guard was started; its result is
     /// the first data sent over the lifeline.
     pub(super) async fn run_guarded(
@@ -149,9 +154,7 @@ impl Shell {
         let (exit, signal) = match end.report {
             Some(Report::Exit(status)) => (Some(i32::from(status)), None),
             Some(Report::Signal(signal)) => (None, Some(i32::from(signal))),
-            Some(Report::SandboxFailed(byte)) => {
-                return Err(Error::SandboxFailed(SandboxError::from_byte(byte).unwrap_or(SandboxError::FileRules)));
-            }
+            Some(Report::SandboxFailed(error)) => return Err(Error::SandboxFailed(error)),
             Some(Report::OverlaySandboxFailed(error)) => return Err(Error::OverlaySandboxFailed(error)),
             Some(Report::Failed(errno)) => return Err(to_error(io::Error::from_raw_os_error(errno.into()))),
             None => (None, Some(KILL)),
@@ -215,7 +218,7 @@ impl Shell {
             protected: self.protected.clone(),
             unreadable: self.unreadable.clone(),
         };
-        spec.to_arguments()
+        spec.to_arguments().into()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Messages between aye and a guard over the lifeline.
 
 use crate::project::overlay_sandbox::setup_error::SetupError;
+use crate::project::sandbox::SandboxError;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -13,7 +15,7 @@ pub const STOP_BYTE: u8 = b'T';
 pub const STOP_GRACE: Duration = Duration::from_millis(1500);
 
 /// End of a command, as sent over the lifeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Report {
     /// It exited with this status.
     Exit(u8),
@@ -21,33 +23,16 @@ pub enum Report {
     Signal(u8),
     /// It could not be started; the system's error number.
     Failed(u8),
-    /// It was not started, because its sandbox could not be set up; the byte of `SandboxError`.
-    SandboxFailed(u8),
+    /// It was not started, because its sandbox could not be set up.
+    SandboxFailed(SandboxError),
     /// It was not started, because the overlay sandbox could not be set up.
     OverlaySandboxFailed(SetupError),
 }
 
 impl Report {
-    pub(super) fn to_bytes(self) -> Vec<u8> {
-        match self {
-            Self::Exit(status) => vec![b'E', status],
-            Self::Signal(signal) => vec![b'S', signal],
-            Self::Failed(errno) => vec![b'F', errno],
-            Self::SandboxFailed(error) => vec![b'W', error],
-            Self::OverlaySandboxFailed(error) => [b"X", &error.to_bytes()[..]].concat(),
-        }
-    }
-
     /// Decodes a report. `None` if the guard was killed before it could report.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        match *bytes {
-            [b'E', status] => Some(Self::Exit(status)),
-            [b'S', signal] => Some(Self::Signal(signal)),
-            [b'F', errno] => Some(Self::Failed(errno)),
-            [b'W', error] => Some(Self::SandboxFailed(error)),
-            [b'X', step, errno] => Some(Self::OverlaySandboxFailed(SetupError::from_bytes(step, errno))),
-            _ => None,
-        }
+        serde_json::from_slice(bytes).ok()
     }
 }
 
@@ -67,7 +52,7 @@ pub(super) enum GuardEvent {
 pub(in crate::project) fn send_report(report: Report) {
     if let Ok(mut lifeline) = open_lifeline() {
         // The reader may have exited.
-        let _ = lifeline.write_all(&report.to_bytes());
+        let _ = lifeline.write_all(&serde_json::to_vec(&report).unwrap_or_default());
     }
 }
 

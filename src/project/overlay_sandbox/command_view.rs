@@ -3,14 +3,13 @@
 use super::new_secret_check::MaskedFiles;
 use super::overlay_spec::{OverlaySpec, WritablePlace};
 use super::tool_settings;
-use super::toolchains::{self, resolve_path};
+use super::toolchains;
 use super::{git_identity, git_secrets};
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{CommandLine, CommandSandbox};
 use crate::project::environment;
+use crate::project::path::resolve_path;
 use crate::project::rehearsal::partly_written;
-#[cfg(target_os = "linux")]
-use crate::project::sandbox::read_only_sandbox::program_folders;
 use crate::project::sensitive_files::{Listing, Reason, WithheldPath};
 use crate::project::shell::Shell;
 use std::ffi::OsString;
@@ -65,7 +64,7 @@ pub(super) fn determine_view(
     let temporary =
         spec.places.iter().map(|place| &place.path).find(|path| **path == resolve_path(&std::env::temp_dir()));
     let mut environment = environment::dry_run_environment(shell.environment(), temporary.map(PathBuf::as_path));
-    let home = variable_path(shell, "HOME");
+    let home = shell.variable("HOME").map(PathBuf::from);
     git_identity::add_identity(&mut environment, home.as_deref(), &line.folder);
     let masked_files = MaskedFiles::new(listing);
     let masked_paths = withheld.iter().map(|entry| entry.path.clone()).collect();
@@ -85,7 +84,7 @@ pub(super) fn create_spec(
     view: View,
     disclosed: &DisclosedPaths,
 ) -> OverlaySpec {
-    let home = variable_path(shell, "HOME").filter(|home| home.is_absolute());
+    let home = shell.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let spec = OverlaySpec {
         folder: line.folder.clone(),
         overlay_folder: overlay_folder.to_owned(),
@@ -100,7 +99,7 @@ pub(super) fn create_spec(
     }
     let is_outside = |path: &PathBuf| !path.starts_with(&line.folder);
     let tool_folders = toolchains::toolchain_folders(home.as_deref(), shell.environment());
-    let programs = program_paths(shell, &spec, home.as_deref());
+    let programs = shell.read_only_spec(&line.folder).programs;
     // Use the paths as written, so that the links on the way to them are created too.
     let disclosed_paths = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
     let empty_folders = home.into_iter().chain([PathBuf::from("/var/tmp"), std::env::temp_dir()]);
@@ -173,24 +172,4 @@ fn withheld_paths(
         partly_written(&spec.overlay_folder).into_iter().map(|path| WithheldPath { path, reason: Reason::EditedCopy }),
     );
     withheld
-}
-
-/// Returns the folders of `PATH` that lie outside the project and not next to secrets.
-#[cfg(target_os = "linux")]
-fn program_paths(shell: &Shell, spec: &OverlaySpec, home: Option<&Path>) -> Vec<PathBuf> {
-    let closed: Vec<PathBuf> =
-        [&spec.folder].into_iter().chain(&spec.own_paths).chain(&spec.unreadable).cloned().collect();
-    let private_folders: Vec<PathBuf> =
-        home.map(resolve_path).into_iter().chain([resolve_path(&std::env::temp_dir())]).collect();
-    let path = variable_path(shell, "PATH").unwrap_or_default();
-    program_folders(path.as_os_str(), &closed, &private_folders)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn program_paths(_: &Shell, _: &OverlaySpec, _: Option<&Path>) -> Vec<PathBuf> {
-    Vec::new()
-}
-
-fn variable_path(shell: &Shell, name: &str) -> Option<PathBuf> {
-    shell.environment().iter().find(|(variable, _)| variable == name).map(|(_, value)| PathBuf::from(value))
 }

@@ -37,10 +37,8 @@ pub fn run_namespace_entry(arguments: impl Iterator<Item = OsString>) -> ExitCod
 }
 
 fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
-    let (spec_arguments, command) =
-        arguments.split_at(arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len()));
-    // The list of paths stays on the lifeline for the first process to read.
-    let spec = OverlaySpec::parse_arguments(spec_arguments.iter().cloned(), |_| Ok(Vec::new()))?;
+    // The other paths stay on the lifeline for the first process to read.
+    let spec = OverlaySpec::from_argument(arguments.first().cloned())?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
     let _lock = lock_overlay(&spec.overlay_folder).at_step(SetupStep::OverlayFolders)?;
     overlay_mounts::create_overlay_folders(&spec).at_step(SetupStep::OverlayFolders)?;
@@ -48,7 +46,7 @@ fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
     namespaces::close_files_on_exec().at_step(SetupStep::Namespaces)?;
     leave_namespaces()?;
     let mut first_process = Command::new("/proc/self/exe");
-    first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(spec_arguments).args(command);
+    first_process.arg("guard").arg(IN_OVERLAY_ARGUMENT).args(arguments);
     let status = first_process.status().at_step(SetupStep::FirstProcess)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(u8::try_from(code).unwrap_or(u8::MAX))

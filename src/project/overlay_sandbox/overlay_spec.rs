@@ -1,10 +1,11 @@
 //! Specification of an overlay sandbox, as passed to the processes that set it up.
 
-use super::setup_error::{AtStep, SetupError, SetupStep};
+use super::setup_error::{SetupError, SetupStep};
 use crate::project::rehearsal::{OUTSIDE_FOLDER, UPPER};
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
+use crate::project::spec_encoding::{self, Paths, absolute_path, absolute_paths};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Argument of `guard` that requests an overlay sandbox.
@@ -12,46 +13,42 @@ pub const OVERLAY_ARGUMENT: &str = "--overlay-sandbox";
 /// The same for the process that already runs in its namespaces.
 pub const IN_OVERLAY_ARGUMENT: &str = "--in-overlay-sandbox";
 
-const FOLDER: &str = "--folder";
-const OVERLAY: &str = "--overlay";
-const PLACE: &str = "--place";
-const PRIVATE: &str = "--private";
-const OWN: &str = "--keep";
-const UNREADABLE: &str = "--hide";
-const EMPTY: &str = "--empty";
-const MEMORY: &str = "--memory";
-const LIVE: &str = "--live";
-/// Number of bytes of paths that follow over the lifeline.
-const PATHS: &str = "--paths=";
-
 /// Specification of an overlay sandbox. All paths are absolute.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverlaySpec {
     /// Folder of the project.
+    #[serde(with = "absolute_path")]
     pub folder: PathBuf,
     /// Folder of the overlays.
+    #[serde(with = "absolute_path")]
     pub overlay_folder: PathBuf,
     /// Folders outside the project that also get overlays, outer folders before inner ones.
     pub places: Vec<WritablePlace>,
     /// aye's own folders and files, which are hidden.
+    #[serde(with = "absolute_paths")]
     pub own_paths: Vec<PathBuf>,
     /// Files that cannot be read: aye's keys.
+    #[serde(with = "absolute_paths")]
     pub unreadable: Vec<PathBuf>,
     /// Folders that exist but are empty, such as the home.
+    #[serde(with = "absolute_paths")]
     pub empty: Vec<PathBuf>,
     /// Memory limit of all processes together, in bytes. `None` means the default.
     pub memory: Option<u64>,
     /// True if the whole disk is visible, read-only.
     pub shows_whole_disk: bool,
     /// Files and folders outside the project that are visible, read-only, in addition to the system's programs.
+    #[serde(skip)]
     pub visible: Vec<PathBuf>,
     /// Files and folders that may hold secrets and cannot be opened.
+    #[serde(skip)]
     pub masked: Vec<PathBuf>,
 }
 
 /// A folder outside the project that commands write in.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WritablePlace {
+    #[serde(with = "absolute_path")]
     pub path: PathBuf,
     /// True if the folder shows the content of the disk. Otherwise it starts empty.
     pub shows_disk: bool,
@@ -102,84 +99,26 @@ impl OverlaySpec {
         self.places.iter().filter(move |inner| !self.places.iter().any(|outer| covers(outer, inner)))
     }
 
-    /// Encodes the specification as arguments, the first being `role`, and the bytes sent over the lifeline.
+    /// Encodes the specification as arguments, the first being `role`, and the frame sent over the lifeline.
     pub fn to_arguments(&self, role: &str) -> (Vec<OsString>, Vec<u8>) {
-        let flag_and_path = |name: &str, path: &Path| [OsString::from(name), path.into()];
-        let mut arguments = vec![OsString::from(role)];
-        arguments.extend(flag_and_path(FOLDER, &self.folder));
-        arguments.extend(flag_and_path(OVERLAY, &self.overlay_folder));
-        for place in &self.places {
-            arguments.extend(flag_and_path(if place.shows_disk { PLACE } else { PRIVATE }, &place.path));
-        }
-        for (name, paths) in [(OWN, &self.own_paths), (UNREADABLE, &self.unreadable), (EMPTY, &self.empty)] {
-            arguments.extend(paths.iter().flat_map(|path| flag_and_path(name, path)));
-        }
-        arguments.extend(self.memory.iter().flat_map(|bytes| [MEMORY.into(), bytes.to_string().into()]));
-        arguments.extend(self.shows_whole_disk.then(|| LIVE.into()));
-        let mut bytes = Vec::new();
-        for (kind, paths) in [(b's', &self.visible), (b'm', &self.masked)] {
-            for path in paths {
-                bytes.push(kind);
-                bytes.extend(path.as_os_str().as_bytes());
-                bytes.push(0);
-            }
-        }
-        arguments.push(format!("{PATHS}{}", bytes.len()).into());
-        (arguments, bytes)
+        let sent_paths = (Paths(self.visible.clone()), Paths(self.masked.clone()));
+        (vec![role.into(), spec_encoding::to_argument(self)], spec_encoding::to_frame(&sent_paths))
     }
 
-    /// Parses the arguments after the role. `read_list` reads that many bytes from the lifeline. Fails if an argument
-    /// is invalid: no command runs in a partial overlay sandbox.
-    pub fn parse_arguments(
-        arguments: impl IntoIterator<Item = OsString>,
-        read_list: impl FnOnce(usize) -> io::Result<Vec<u8>>,
-    ) -> Result<Self, SetupError> {
-        let malformed = SetupError { step: SetupStep::Specification, errno: 0 };
-        let absolute = |path: PathBuf| if path.is_absolute() { Ok(path) } else { Err(malformed) };
-        let mut arguments = arguments.into_iter();
-        let mut spec = Self::default();
-        let mut path_bytes = None;
-        while let Some(argument) = arguments.next() {
-            let name = argument.to_str().ok_or(malformed)?;
-            if let Some(bytes) = name.strip_prefix(PATHS) {
-                path_bytes = Some(bytes.parse().map_err(|_| malformed)?);
-                continue;
-            }
-            if name == LIVE {
-                spec.shows_whole_disk = true;
-                continue;
-            }
-            let value = arguments.next().ok_or(malformed)?;
-            if name == MEMORY {
-                let bytes = value.to_str().and_then(|bytes| bytes.parse().ok());
-                spec.memory = Some(bytes.ok_or(malformed)?);
-                continue;
-            }
-            let path = absolute(value.into())?;
-            match name {
-                FOLDER => spec.folder = path,
-                OVERLAY => spec.overlay_folder = path,
-                PLACE => spec.places.push(WritablePlace { path, shows_disk: true }),
-                PRIVATE => spec.places.push(WritablePlace { path, shows_disk: false }),
-                OWN => spec.own_paths.push(path),
-                UNREADABLE => spec.unreadable.push(path),
-                EMPTY => spec.empty.push(path),
-                _ => return Err(malformed),
-            }
-        }
-        let bytes = read_list(path_bytes.ok_or(malformed)?).at_step(SetupStep::Specification)?;
-        for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let path = absolute(OsStr::from_bytes(&entry[1..]).into())?;
-            match entry[0] {
-                b's' => spec.visible.push(path),
-                b'm' => spec.masked.push(path),
-                _ => return Err(malformed),
-            }
-        }
-        let is_complete = spec.folder.is_absolute() && spec.overlay_folder.is_absolute();
-        if is_complete { Ok(spec) } else { Err(malformed) }
+    /// Decodes the argument after the role, without the paths sent over the lifeline. Fails if it is invalid: no command
+    /// runs in a partial overlay sandbox.
+    pub fn from_argument(argument: Option<OsString>) -> Result<Self, SetupError> {
+        spec_encoding::from_argument(argument).ok_or(MALFORMED)
+    }
+
+    /// Adds the paths sent over the lifeline.
+    pub fn with_sent_paths(self, lifeline: impl Read) -> Result<Self, SetupError> {
+        let (Paths(visible), Paths(masked)) = spec_encoding::from_frame(lifeline).ok_or(MALFORMED)?;
+        Ok(Self { visible, masked, ..self })
     }
 }
+
+const MALFORMED: SetupError = SetupError { step: SetupStep::Specification, errno: 0 };
 
 #[cfg(test)]
 mod tests {
@@ -205,33 +144,33 @@ mod tests {
             visible: vec!["/opt/x".into(), odd_path.clone()],
             masked: vec![odd_path.join(".env")],
         };
-        let (arguments, bytes) = spec.to_arguments(OVERLAY_ARGUMENT);
+        let (mut arguments, frame) = spec.to_arguments(OVERLAY_ARGUMENT);
         assert_eq!(arguments[0], OVERLAY_ARGUMENT);
-        let parse = |arguments: &[OsString], bytes: &[u8]| {
-            let bytes = bytes.to_vec();
-            OverlaySpec::parse_arguments(arguments.iter().skip(1).cloned(), move |count| {
-                bytes.get(..count).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-            })
+        let argument = arguments.pop().and_then(|argument| argument.into_string().ok()).unwrap();
+        let parse = |argument: &str, frame: &[u8]| {
+            OverlaySpec::from_argument(Some(argument.into())).and_then(|spec| spec.with_sent_paths(frame))
         };
-        assert_eq!(parse(&arguments, &bytes), Ok(spec));
-        assert!(parse(&arguments, &bytes[1..]).is_err(), "truncated");
-        assert!(parse(&arguments[..arguments.len() - 1], &bytes).is_err(), "the list is missing");
-        for arguments in [
-            &["", "--paths=0"][..],
-            &["", "--folder", "/p", "--paths=0"],
-            &["", "--overlay", "/l", "--paths=0"],
-            &["", "--folder", "p", "--overlay", "/l", "--paths=0"],
-            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--place"],
-            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--memory", "much"],
-            &["", "--folder", "/p", "--overlay", "/l", "--paths=0", "--palce", "/x"],
-            &["", "--folder", "/p", "--overlay", "/l", "--paths=x"],
+        assert_eq!(parse(&argument, &frame), Ok(spec));
+        assert_eq!(OverlaySpec::from_argument(None), Err(MALFORMED));
+        for invalid in [
+            String::new(),
+            "{}".to_owned(),
+            argument[..argument.len() - 1].to_owned(),
+            argument.replace("/l", "l"),
+            argument.replace("/k", "k"),
+            argument.replace("/home/a", "home/a"),
+            argument.replace("1073741824", "\"much\""),
+            argument.replace("places", "palces"),
         ] {
-            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            assert!(parse(&arguments, b"").is_err(), "{arguments:?}");
+            assert_ne!(invalid, argument);
+            assert_eq!(parse(&invalid, &frame), Err(MALFORMED), "{invalid}");
         }
-        let arguments = ["", "--folder", "/p", "--overlay", "/l", "--paths=3"].map(OsString::from);
-        assert!(parse(&arguments, b"m/a").is_ok());
-        assert!(parse(&arguments, b"x/a").is_err() && parse(&arguments, b"maa").is_err());
+        assert!(parse(&argument, &[&frame[..], b"T"].concat()).is_ok(), "the next bytes on the lifeline are not read");
+        let too_long = [&u64::MAX.to_le_bytes()[..], &frame[8..]].concat();
+        let relative = spec_encoding::to_frame(&(["opt"], ["/m"]));
+        for invalid in [&frame[1..], &frame[..frame.len() - 1], &[], &too_long, &relative] {
+            assert_eq!(parse(&argument, invalid), Err(MALFORMED));
+        }
     }
 
     #[test]

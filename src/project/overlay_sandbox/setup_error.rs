@@ -2,10 +2,11 @@
 //! change it.
 
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Steps of setting up the overlay sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SetupStep {
     /// Parsing its specification.
     Specification,
@@ -38,24 +39,6 @@ pub enum SetupStep {
 }
 
 impl SetupStep {
-    /// All steps in the order of their declaration: the index of a step is its number in a report.
-    const ALL: [Self; 14] = [
-        Self::Specification,
-        Self::OverlayFolders,
-        Self::Namespaces,
-        Self::UserMapping,
-        Self::Project,
-        Self::Overlay,
-        Self::ReadOnlyDisk,
-        Self::Devices,
-        Self::Processes,
-        Self::OtherOverlays,
-        Self::ResourceLimits,
-        Self::FirstProcess,
-        Self::Root,
-        Self::Masks,
-    ];
-
     fn message(self) -> &'static str {
         match self {
             Self::Specification => "its specification is malformed",
@@ -77,7 +60,7 @@ impl SetupStep {
 }
 
 /// Reason why the overlay sandbox could not be set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetupError {
     pub step: SetupStep,
     /// The system's error number, 0 if unknown.
@@ -179,16 +162,6 @@ impl SetupError {
         matches!(self.step, SetupStep::OverlayFolders | SetupStep::Overlay)
             && crate::project::is_disk_full(&io::Error::from_raw_os_error(self.errno.into()))
     }
-
-    /// Encodes the error as the two bytes sent over the guard's lifeline.
-    pub fn to_bytes(self) -> [u8; 2] {
-        [self.step as u8, self.errno]
-    }
-
-    /// Decodes the error from its two bytes.
-    pub fn from_bytes(step: u8, errno: u8) -> Self {
-        Self { step: SetupStep::ALL.get(usize::from(step)).copied().unwrap_or(SetupStep::Specification), errno }
-    }
 }
 
 #[cfg(test)]
@@ -196,13 +169,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_its_own_bytes_and_text() {
-        for step in SetupStep::ALL {
-            let error = SetupError { step, errno: 1 };
-            let [step_byte, errno] = error.to_bytes();
-            assert_eq!(SetupError::from_bytes(step_byte, errno), error);
-            assert!(SetupError { step, errno: 22 }.to_string().ends_with("(Invalid argument (os error 22))"));
-        }
+    fn unknown_cause_is_named_by_the_error_of_the_system() {
+        let error = SetupError { step: SetupStep::Specification, errno: 22 };
+        assert_eq!(error.to_string(), "its specification is malformed (Invalid argument (os error 22))");
     }
 
     #[test]

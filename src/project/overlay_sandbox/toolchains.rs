@@ -2,6 +2,7 @@
 //! credentials or settings.
 
 use crate::chat::sensitive_paths::is_sensitive;
+use crate::project::path::resolve_path;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
@@ -97,11 +98,6 @@ pub fn sensitive_entries(folder: &Path) -> Vec<PathBuf> {
     let folder = resolve_path(folder);
     let names = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter(|name| is_sensitive(Path::new(name))).map(|name| folder.join(name)).collect()
-}
-
-/// Resolves the links in a path; a missing path stays as it is.
-pub(super) fn resolve_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the folders of programs in `/opt`: `/opt/NAME` for each folder of `PATH` that lies inside `/opt/NAME`.

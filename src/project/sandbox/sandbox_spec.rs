@@ -1,6 +1,8 @@
 //! Specification of a sandbox, and the errors of applying it.
 
 use crate::chat::SandboxAccess;
+use crate::project::spec_encoding::{absolute_path, absolute_paths};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Sandbox support of this machine's kernel.
@@ -18,22 +20,66 @@ pub enum SandboxSupport {
 }
 
 /// Specification of the sandbox of one command.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxSpec {
     /// Absolute path of the working folder, links resolved.
+    #[serde(with = "absolute_path")]
     pub folder: PathBuf,
     /// Writable paths, network and sockets, as shown in the approval prompt.
+    #[serde(with = "ExactAccess")]
     pub access: SandboxAccess,
     /// Paths that are never writable: aye's own folders.
+    #[serde(with = "absolute_paths")]
     pub protected: Vec<PathBuf>,
     /// Files that are never readable: aye's keys.
+    #[serde(with = "absolute_paths")]
     pub unreadable: Vec<PathBuf>,
 }
 
+/// Fields of [`SandboxAccess`], which is otherwise stored with approximated paths.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SandboxAccess")]
+struct ExactAccess {
+    #[serde(with = "absolute_paths")]
+    write: Vec<PathBuf>,
+    network: bool,
+    sockets: bool,
+}
+
+/// Specification of the read-only sandbox of one command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOnlySpec {
+    /// Absolute path of the working folder, links resolved.
+    #[serde(with = "absolute_path")]
+    pub folder: PathBuf,
+    /// Readable files and folders of the project, each with everything below it.
+    #[serde(with = "absolute_paths")]
+    pub open_paths: Vec<PathBuf>,
+    /// Folders outside the project that contain programs: those of `PATH`.
+    #[serde(with = "absolute_paths")]
+    pub programs: Vec<PathBuf>,
+    /// Paths that stay closed within the system's folders: the project, the home, aye's own.
+    #[serde(with = "absolute_paths")]
+    pub closed: Vec<PathBuf>,
+    /// Folder in which its private temporary folder is created.
+    #[serde(with = "absolute_path")]
+    pub temporary: PathBuf,
+}
+
+#[cfg(not(target_os = "linux"))]
+impl ReadOnlySpec {
+    pub fn apply_to_thread(&self, _: Option<&std::path::Path>) -> Result<(), SandboxError> {
+        Err(SandboxError::FileRules)
+    }
+}
+
 /// Reason why the sandbox could not be applied.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum SandboxError {
-    /// A writable path changed since it was checked, or the guard received invalid arguments.
+    /// The guard received an invalid specification.
+    #[error("its specification is malformed")]
+    Specification,
+    /// A writable path changed since it was checked.
     #[error("a writable path no longer exists or was replaced by a link")]
     WritablePath,
     /// The kernel rejected the file rules.
@@ -45,23 +91,4 @@ pub enum SandboxError {
     /// Root's capabilities could not be dropped.
     #[error("root's capabilities could not be dropped")]
     Capabilities,
-}
-
-impl SandboxError {
-    pub(super) const ALL: [Self; 4] = [Self::WritablePath, Self::FileRules, Self::SyscallRules, Self::Capabilities];
-
-    /// Returns the byte sent over the guard's lifeline.
-    pub fn byte(&self) -> u8 {
-        match self {
-            Self::WritablePath => b'p',
-            Self::FileRules => b'f',
-            Self::SyscallRules => b'c',
-            Self::Capabilities => b'r',
-        }
-    }
-
-    /// Returns the reason with this byte.
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|error| error.byte() == byte)
-    }
 }

@@ -1,16 +1,18 @@
 //! Runs commands without approval: in the read-only sandbox, with few of the user's variables.
 
 use super::{CommandOutcome, Shell};
+use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{CommandLine, CommandSandbox};
 use crate::project::Error;
 use crate::project::environment::read_only_environment;
 use crate::project::output::CommandProgress;
-#[cfg(target_os = "linux")]
-use crate::project::sandbox::read_only_sandbox::{ReadOnlySpec, program_folders};
-use crate::project::sensitive_files::{Listing, SensitiveFiles};
-#[cfg(target_os = "linux")]
-use crate::project::sensitive_files::{Reason, WithheldPath, is_only_name};
+use crate::project::path::resolve_path;
+use crate::project::sandbox::system_paths::PROGRAMS;
+use crate::project::sandbox::{READ_ONLY_ARGUMENT, ReadOnlySpec};
+use crate::project::sensitive_files::{Listing, Reason, SensitiveFiles, WithheldPath, is_only_name};
+use crate::project::spec_encoding::to_frame;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::future::ready;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,25 +43,16 @@ impl Shell {
         let files = self.sensitive_files_in(&line.folder);
         // Scan while the guard starts.
         let listing = tokio::task::spawn_blocking(move || files.current_listing());
-        #[cfg(target_os = "linux")]
-        {
-            let sandbox = shell.read_only_spec(line);
-            let (arguments, mut used_listing) = (sandbox.to_arguments(), None);
-            let paths = async {
-                let listing = listing.await.map_err(io::Error::other)?;
-                let openable = shell.openable_named_files(&line.folder, named_files, &listing);
-                let bytes = sandbox.with_open_paths(&listing, runs_git, openable).encode_paths();
-                used_listing = Some(listing);
-                Ok(bytes)
-            };
-            let outcome = shell.run_guarded(line, arguments, paths, progress).await?;
-            Ok((outcome, used_listing.unwrap_or_default()))
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = (runs_git, named_files, listing, shell);
-            Err(Error::SandboxFailed(crate::project::sandbox::SandboxError::FileRules))
-        }
+        let (spec, mut used_listing) = (shell.read_only_spec(&line.folder), None);
+        let paths = async {
+            let listing = used_listing.insert(listing.await.map_err(io::Error::other)?);
+            let repository = if runs_git { listing.repository.as_slice() } else { &[] };
+            let named = shell.openable_named_files(&line.folder, named_files, listing);
+            let open_paths = listing.open_paths.iter().chain(repository).cloned().chain(named).collect();
+            Ok(to_frame(&ReadOnlySpec { open_paths, ..spec }))
+        };
+        let outcome = shell.run_guarded(line, vec![READ_ONLY_ARGUMENT.into()], paths, progress).await?;
+        Ok((outcome, used_listing.unwrap_or_default()))
     }
 
     /// Returns all of aye's own paths.
@@ -76,7 +69,6 @@ impl Shell {
     }
 
     /// Returns the named files that are withheld only because of their own names, so that the command may open them.
-    #[cfg(target_os = "linux")]
     fn openable_named_files(&self, folder: &Path, named_files: &[PathBuf], listing: &Listing) -> Vec<PathBuf> {
         let is_own = |path: &Path| self.own_paths().any(|own_path| path.starts_with(own_path));
         let is_listed = |path: &Path| {
@@ -87,31 +79,49 @@ impl Shell {
         paths.filter(|path| is_listed(path) && is_only_name(path) && !is_own(path)).collect()
     }
 
-    #[cfg(target_os = "linux")]
-    fn read_only_spec(&self, line: &CommandLine) -> ReadOnlySpec {
-        let value = |name: &str| self.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value);
-        let home = value("HOME").and_then(|home| Path::new(home).canonicalize().ok());
-        let temporary = std::env::temp_dir();
-        let temporary = temporary.canonicalize().unwrap_or(temporary);
-        let closed: Vec<PathBuf> = [&line.folder].into_iter().chain(self.own_paths()).cloned().collect();
+    /// Returns the specification of the read-only sandbox in a project folder, without the open paths.
+    pub(in crate::project) fn read_only_spec(&self, folder: &Path) -> ReadOnlySpec {
+        let home = self.variable("HOME").map(|home| resolve_path(Path::new(home))).filter(|home| home.is_absolute());
+        let temporary = resolve_path(&std::env::temp_dir());
         let private_folders: Vec<PathBuf> = home.into_iter().chain([temporary.clone()]).collect();
-        let programs = value("PATH").map(|path| program_folders(path, &closed, &private_folders)).unwrap_or_default();
-        ReadOnlySpec {
-            folder: line.folder.clone(),
-            open_paths: Vec::new(),
-            programs,
-            closed: closed.into_iter().chain(private_folders).collect(),
-            temporary,
-        }
+        let closed: Vec<PathBuf> = [folder.to_owned()].into_iter().chain(self.own_paths().cloned()).collect();
+        let programs = program_folders(self.variable("PATH").unwrap_or_default(), &closed, &private_folders);
+        let closed = closed.into_iter().chain(private_folders).collect();
+        ReadOnlySpec { folder: folder.to_owned(), open_paths: Vec::new(), programs, closed, temporary }
     }
 }
 
-#[cfg(target_os = "linux")]
-impl ReadOnlySpec {
-    /// Opens the listed open paths and `named_files`, and the project's `.git` only for git.
-    fn with_open_paths(mut self, listing: &Listing, runs_git: bool, named_files: Vec<PathBuf>) -> Self {
-        let repository = if runs_git { listing.repository.as_slice() } else { &[] };
-        self.open_paths = listing.open_paths.iter().chain(repository).cloned().chain(named_files).collect();
-        self
+/// Returns the folders of `PATH` in which a command without approval may find programs. Excludes closed and sensitive
+/// folders, folders that contain a closed one (such as the home), and the system's folders, which are open already.
+fn program_folders(path: &OsStr, closed: &[PathBuf], private_folders: &[PathBuf]) -> Vec<PathBuf> {
+    let real = |folder: PathBuf| folder.canonicalize().ok();
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);
+    let is_usable = |folder: &PathBuf| {
+        let is_closed = closed.iter().any(|closed| folder.starts_with(closed));
+        let contains_private = closed.iter().chain(private_folders).any(|closed| closed.starts_with(folder));
+        let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
+        folder.is_dir() && !is_closed && !contains_private && !is_system && !is_sensitive(folder)
+    };
+    let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_in_the_home_or_next_to_keys_are_not_used() {
+        let temporary = tempfile::tempdir().unwrap();
+        let home = temporary.path().canonicalize().unwrap();
+        for folder in [".cargo/bin", ".ssh", "bin", "app/bin"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let folders = [".cargo/bin", ".ssh", "", "bin", "none", "app/bin", "app"].map(|name| home.join(name));
+        let path = std::env::join_paths(folders.into_iter().chain(["/usr/bin".into(), "/".into()])).unwrap();
+        let usable_folders = program_folders(&path, &[home.join("app")], std::slice::from_ref(&home));
+        assert_eq!(usable_folders, [home.join(".cargo/bin"), home.join("bin")]);
     }
 }
