@@ -95,10 +95,6 @@ impl Reader for Disk {
         })
     }
 
-    fn exists(&self, location: &Location) -> bool {
-        std::fs::symlink_metadata(&location.real).is_ok()
-    }
-
     fn file_kind(&self, location: &Location) -> Option<FileKind> {
         std::fs::symlink_metadata(&location.real).ok().map(|metadata| FileKind::from_metadata(&metadata))
     }

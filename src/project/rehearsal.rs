@@ -80,15 +80,6 @@ pub struct Rehearsal {
     whole_writes: Mutex<HashMap<PathBuf, Digest>>,
 }
 
-/// Place from which the dry run reads a path.
-enum FileSource<'a> {
-    /// The overlay's entry, with its path on disk. `shows_project` is true if it is a folder in which the content of
-    /// the project's folder is visible too.
-    Overlay { path: PathBuf, meta: Metadata, shows_project: bool },
-    /// Another reader, and the location for it.
-    Reader(&'a dyn Reader, Location),
-}
-
 impl Rehearsal {
     /// Opens the overlay in `overlay_folder`, a folder outside the project. The folder is created at the first write.
     pub fn new(disk: Arc<Disk>, overlay_folder: PathBuf) -> Self {
@@ -118,8 +109,17 @@ impl Rehearsal {
     }
 
     /// Returns the path relative to the project, if it lies inside.
-    fn path_below(&self, location: &Location) -> Option<PathBuf> {
-        location.real.strip_prefix(self.root()).ok().filter(|_| location.is_inside).map(Path::to_owned)
+    fn path_below<'a>(&self, location: &'a Location) -> Option<&'a Path> {
+        location.real.strip_prefix(self.root()).ok()
+    }
+
+    /// Returns the overlay that holds an absolute path (this one, or the one outside the project), and the path relative
+    /// to the root of that overlay.
+    fn overlay_of<'a>(&self, real: &'a Path) -> (&Self, &'a Path) {
+        match (real.strip_prefix(self.root()), self.outside_overlay()) {
+            (Err(_), Some(outside)) => outside.overlay_of(real),
+            (relative, _) => (self, relative.unwrap_or(real)),
+        }
     }
 
     /// Locates a path that contains no links.
@@ -133,58 +133,39 @@ impl Rehearsal {
         overlay::find_source(&self.upper, self.root(), relative)
     }
 
-    /// Returns the place from which a path is read.
-    ///
-    /// # Errors
-    /// [`Error::Missing`] if the dry run deleted the path.
-    fn file_source(&self, location: &Location) -> Result<FileSource<'_>, Error> {
-        let Some(relative) = self.path_below(location) else {
-            let (reader, location) = self.outside_reader(location);
-            return Ok(FileSource::Reader(reader, location));
-        };
-        let content = self.locate_source(location, &relative)?;
-        match content.overlay_entry {
-            Some((path, meta)) => Ok(FileSource::Overlay { path, meta, shows_project: content.shows_project }),
-            None if content.shows_project => Ok(FileSource::Reader(&*self.disk, location.clone())),
-            None => Err(Error::Missing(location.display_path.clone())),
-        }
-    }
-
     /// Like `find_source`, with the project's error type.
     fn locate_source(&self, location: &Location, relative: &Path) -> Result<ContentSource, Error> {
         self.find_source(relative).map_err(|source| Error::from_io(&location.display_path, source))
     }
 
+    /// Returns the path on disk, in an overlay or live, of the content that the dry run shows at a path without links.
+    /// `None` if the dry run deleted it.
+    fn visible_path(&self, real: &Path) -> io::Result<Option<PathBuf>> {
+        let (overlay, relative) = self.overlay_of(real);
+        let content = overlay.find_source(relative)?;
+        let overlay_path = content.overlay_entry.map(|(path, _)| path);
+        Ok(overlay_path.or_else(|| content.shows_project.then(|| real.to_owned())))
+    }
+
+    /// Returns the path on disk from which a location is read.
+    fn read_path(&self, location: &Location) -> Result<PathBuf, Error> {
+        let visible = self.visible_path(&location.real);
+        let visible = visible.map_err(|source| Error::from_io(&location.display_path, source))?;
+        visible.ok_or_else(|| Error::Missing(location.display_path.clone()))
+    }
+
     /// Returns the metadata that the dry run shows at a path. Links are not followed.
     fn visible_metadata(&self, location: &Location) -> Option<Metadata> {
-        let Some(relative) = self.path_below(location) else {
-            return match self.outside_overlay() {
-                Some(outside) => outside.visible_metadata(&Location { is_inside: true, ..location.clone() }),
-                None => location.real.symlink_metadata().ok(),
-            };
-        };
-        let content = self.find_source(&relative).ok()?;
-        match content.overlay_entry {
-            Some((_, meta)) => Some(meta),
-            None if content.shows_project => location.real.symlink_metadata().ok(),
-            None => None,
-        }
+        self.visible_path(&location.real).ok()??.symlink_metadata().ok()
     }
 
     /// Returns the target of a link that the dry run shows.
     fn visible_link(&self, path: &Path) -> Option<PathBuf> {
-        let Ok(relative) = path.strip_prefix(self.root()) else {
-            // No link may redirect the project's own folder, even if a command replaced a folder above it.
-            let is_above = self.root().starts_with(path);
-            let outside = self.outside_overlay().filter(|_| !is_above);
-            return outside.map_or_else(|| path::link_target(path), |outside| outside.visible_link(path));
-        };
-        let content = self.find_source(relative).ok()?;
-        match content.overlay_entry {
-            Some((overlay_path, _)) => path::link_target(&overlay_path),
-            None if content.shows_project => path::link_target(path),
-            None => None,
+        // No link may redirect the project's own folder, even if a command replaced a folder above it.
+        if path != self.root() && self.root().starts_with(path) {
+            return path::link_target(path);
         }
+        path::link_target(&self.visible_path(path).ok()??)
     }
 
     /// Creates the folder of the changes if needed. Waits until no other process writes in the overlay and merges the
@@ -211,9 +192,7 @@ impl Rehearsal {
     /// Fails if the write would fail live: a read-only file or folder stays protected.
     fn check_writable(&self, relative: &Path, exists: bool) -> io::Result<()> {
         let check_access = |path: &Path, access| -> io::Result<()> {
-            let content = self.find_source(path)?;
-            let visible_path =
-                content.overlay_entry.map_or_else(|| self.root().join(path), |(overlay_path, _)| overlay_path);
+            let visible_path = self.visible_path(&self.root().join(path))?.ok_or(io::ErrorKind::NotFound)?;
             Ok(rustix::fs::access(&visible_path, access)?)
         };
         let folders = relative.ancestors().skip(1);
@@ -250,32 +229,22 @@ impl Reader for Rehearsal {
     }
 
     fn read(&self, location: &Location) -> Result<Vec<u8>, Error> {
-        match self.file_source(location)? {
-            FileSource::Overlay { path, .. } => atomic_file::read_file(&path, &location.display_path),
-            FileSource::Reader(reader, location) => reader.read(&location),
-        }
+        atomic_file::read_file(&self.read_path(location)?, &location.display_path)
     }
 
     fn open(&self, location: &Location) -> Result<Box<dyn io::Read + Send>, Error> {
-        match self.file_source(location)? {
-            FileSource::Overlay { path, .. } => Ok(Box::new(atomic_file::open_file(&path, &location.display_path)?)),
-            FileSource::Reader(reader, location) => reader.open(&location),
-        }
+        Ok(Box::new(atomic_file::open_file(&self.read_path(location)?, &location.display_path)?))
     }
 
     /// A file of the overlay is a separate copy, unless a command created a hard link.
     fn link_count(&self, location: &Location) -> u64 {
-        match self.file_source(location) {
-            Ok(FileSource::Overlay { meta, .. }) if meta.is_file() => meta.nlink(),
-            Ok(FileSource::Reader(reader, location)) => reader.link_count(&location),
-            Ok(FileSource::Overlay { .. }) | Err(_) => 1,
-        }
+        self.visible_metadata(location).filter(Metadata::is_file).map_or(1, |meta| meta.nlink())
     }
 
     fn name_check(&self) -> NameCheck<'_> {
         let disk_check = self.disk.name_check();
         Box::new(move |location| {
-            let shows_disk = self.path_below(location).is_some_and(|relative| self.shows_live_content(&relative));
+            let shows_disk = self.path_below(location).is_some_and(|relative| self.shows_live_content(relative));
             // The other names of a file in the overlay are not searched for, so any of them may be that of a secret.
             if shows_disk {
                 disk_check(location)
@@ -293,26 +262,26 @@ impl Reader for Rehearsal {
         if location.own_file.is_some() {
             return false;
         }
-        let Some(relative) = self.path_below(location) else { return self.has_whole_tool_write(location) };
-        let Some((overlay_path, meta)) = self.find_source(&relative).ok().and_then(|content| content.overlay_entry)
-        else {
-            return false;
-        };
+        let (overlay, relative) = self.overlay_of(&location.real);
+        let entry = overlay.find_source(relative).ok().and_then(|content| content.overlay_entry);
         // A file with several names may have been written through another name.
-        if !meta.is_file() || meta.nlink() != 1 {
+        let Some((overlay_path, _)) = entry.filter(|(_, meta)| meta.is_file() && meta.nlink() == 1) else {
             return false;
-        }
-        let is_new = matches!(location.real.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
-        let written_digest = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(&relative).cloned();
-        let has_this_content = |digest: Digest| {
-            atomic_file::read_file(&overlay_path, &location.display_path)
-                .is_ok_and(|content| Digest::of_bytes(&content) == digest)
         };
-        (is_new && !self.had_live_view()) || written_digest.is_some_and(has_this_content)
-    }
-
-    fn exists(&self, location: &Location) -> bool {
-        self.visible_metadata(location).is_some()
+        let written_digest = if self.path_below(location).is_none() {
+            overlay.whole_tool_write(&location.real)
+        } else {
+            let live_metadata = location.real.symlink_metadata();
+            let is_new = live_metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            if is_new && !self.had_live_view() {
+                return true;
+            }
+            self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner).get(relative).cloned()
+        };
+        written_digest.is_some_and(|digest| {
+            let content = atomic_file::read_file(&overlay_path, &location.display_path);
+            content.is_ok_and(|content| Digest::of_bytes(&content) == digest)
+        })
     }
 
     fn file_kind(&self, location: &Location) -> Option<FileKind> {
@@ -320,15 +289,17 @@ impl Reader for Rehearsal {
     }
 
     fn list_names(&self, location: &Location) -> Result<Vec<String>, Error> {
-        let (overlay_path, shows_project) = match self.file_source(location)? {
-            FileSource::Overlay { path, shows_project, .. } => (path, shows_project),
-            FileSource::Reader(reader, location) => return reader.list_names(&location),
+        let (overlay, relative) = self.overlay_of(&location.real);
+        let content = overlay.locate_source(location, relative)?;
+        let Some((overlay_path, meta)) = content.overlay_entry else {
+            let missing = || Err(Error::Missing(location.display_path.clone()));
+            return if content.shows_project { self.disk.list_names(location) } else { missing() };
         };
-        if !overlay_path.is_dir() {
+        if !meta.is_dir() {
             let source = io::ErrorKind::NotADirectory.into();
             return Err(Error::Io { path: location.display_path.clone(), source });
         }
-        let project_folder = shows_project.then_some(location.real.as_path());
+        let project_folder = content.shows_project.then_some(location.real.as_path());
         let (entries, listing_error) = overlay_walk::visible_entries(Some(&overlay_path), project_folder);
         if let Some(source) = listing_error {
             let source = io::Error::other(format!("some of its entries cannot be read: {source}"));

@@ -68,11 +68,6 @@ pub fn partly_written(overlay_folder: &Path) -> Vec<PathBuf> {
     partial_writes.map(|(path, _)| path).filter(|path| path.is_absolute()).collect()
 }
 
-/// Converts a location to one of the overlay over `/`.
-fn as_system_location(location: &Location) -> Location {
-    Location { is_inside: true, ..location.clone() }
-}
-
 impl Rehearsal {
     /// Creates the overlay over everything outside this project.
     pub(super) fn new_outside(&self) -> Self {
@@ -82,14 +77,6 @@ impl Rehearsal {
     /// Returns the overlay over everything outside the project. Paths in it are relative to `/`.
     pub fn outside_overlay(&self) -> Option<&Self> {
         self.outside.as_deref()
-    }
-
-    /// Returns the reader for a path outside the project, and the path's location for that reader.
-    pub(super) fn outside_reader(&self, location: &Location) -> (&dyn Reader, Location) {
-        match self.outside_overlay() {
-            Some(outside) => (outside, as_system_location(location)),
-            None => (&*self.disk, location.clone()),
-        }
     }
 
     /// Writes a file outside the project in the overlay. `is_whole` means that no part of `after` comes from the
@@ -117,12 +104,12 @@ impl Rehearsal {
         let _lock = lock::lock_overlay(&self.overlay_folder).map_err(to_error)?;
         let record = || outside.record_write(&location.real, Digest::of_bytes(after), is_whole).map_err(to_error);
         if is_whole {
-            outside.write(&as_system_location(location), before, after)?;
+            outside.write(location, before, after)?;
             return record();
         }
         // Record first, so that even after a crash a file with live content is never shown to a command.
         record()?;
-        outside.write(&as_system_location(location), before, after)
+        outside.write(location, before, after)
     }
 
     fn record_write(&self, path: &Path, sha256: Digest, is_whole: bool) -> io::Result<()> {
@@ -131,22 +118,11 @@ impl Rehearsal {
         append_records(&self.overlay_folder.join(WRITES_FILE), &[record])
     }
 
-    /// Returns whether the overlay itself, not a link in it, holds exactly the content written by a `write_file` of
-    /// this rehearsal. `location` is outside the project.
-    pub(super) fn has_whole_tool_write(&self, location: &Location) -> bool {
-        let Some(outside) = self.outside_overlay() else { return false };
-        let Some(relative) = outside.path_below(&as_system_location(location)) else { return false };
-        // The visible file must be the overlay's own, with a single name.
-        let is_own = outside.find_source(&relative).is_ok_and(|content| {
-            content
-                .overlay_entry
-                .is_some_and(|(_, meta)| meta.is_file() && std::os::unix::fs::MetadataExt::nlink(&meta) == 1)
-        });
-        is_own
-            && read_tool_writes(&outside.overlay_folder).get(&location.real).is_some_and(|write| {
-                let result = outside.read(&as_system_location(location));
-                write.is_whole && result.is_ok_and(|bytes| Digest::of_bytes(&bytes) == write.sha256)
-            })
+    /// Returns the digest of the content that the last write of a file tool gave the file at an absolute path of this
+    /// overlay, if no part of it comes from a live file.
+    pub(super) fn whole_tool_write(&self, path: &Path) -> Option<Digest> {
+        let write = read_tool_writes(&self.overlay_folder).remove(path)?;
+        write.is_whole.then_some(write.sha256)
     }
 
     /// Walks a folder outside the project as the rehearsal shows it, including the project if it lies below. Dot files
@@ -161,7 +137,7 @@ impl Rehearsal {
             return self.disk.walk(under, hidden, visit);
         };
         let root = Path::new("/");
-        overlay_walk::walk_overlay(outside, &as_system_location(under), hidden, &mut |entry| {
+        overlay_walk::walk_overlay(outside, under, hidden, &mut |entry| {
             let display_path = root.join(&entry.location.display_path);
             if display_path != self.root() && display_path.starts_with(self.root()) {
                 return ControlFlow::Continue(());

@@ -49,9 +49,9 @@ pub fn walk_overlay(
     shows_hidden: bool,
     visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
 ) -> Result<(), Error> {
-    let relative = rehearsal.path_below(under).unwrap_or_default();
-    let content = rehearsal.locate_source(under, &relative)?;
-    let real = rehearsal.root().join(&relative);
+    let relative = rehearsal.path_below(under).unwrap_or(Path::new(""));
+    let content = rehearsal.locate_source(under, relative)?;
+    let real = rehearsal.root().join(relative);
     let meta = match (&content.overlay_entry, content.shows_project) {
         (Some((_, meta)), _) => meta.clone(),
         (None, true) => real.symlink_metadata().map_err(|_| Error::Missing(under.display_path.clone()))?,
@@ -62,11 +62,11 @@ pub fn walk_overlay(
         return Ok(());
     }
     let merged = MergedFolder {
-        path: relative.clone(),
+        path: relative.to_owned(),
         overlay: content.overlay_entry.map(|(path, _)| path),
         project: content.shows_project.then_some(real),
     };
-    let mut ignores = rehearsal.parent_ignore_files(&relative);
+    let mut ignores = rehearsal.parent_ignore_files(relative);
     let exclude = rehearsal.exclude_file();
     let _ = OverlayWalk { rehearsal, shows_hidden, exclude, visit }.walk_folder(&merged, 0, &mut ignores);
     Ok(())

@@ -30,10 +30,10 @@ impl Writer for Rehearsal {
         let _lock = self.lock_and_merge().map_err(to_error)?;
         check_previous(true)?;
         let old_metadata = self.visible_metadata(location);
-        self.check_writable(&relative, old_metadata.is_some()).map_err(to_error)?;
+        self.check_writable(relative, old_metadata.is_some()).map_err(to_error)?;
         let path_and_parents = || relative.ancestors().filter(|path| !path.as_os_str().is_empty());
         self.prepare_overlay_locked().and_then(|()| self.record_before_change(path_and_parents())).map_err(to_error)?;
-        let result = overlay::write_file(&self.overlay_folder, self.root(), &relative, after, old_metadata.as_ref());
+        let result = overlay::write_file(&self.overlay_folder, self.root(), relative, after, old_metadata.as_ref());
         result.map_err(|error| {
             self.forget_origins(path_and_parents());
             to_error(error)
@@ -46,7 +46,7 @@ impl Writer for Rehearsal {
         };
         self.write(location, before, after)?;
         let mut whole_writes = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner);
-        whole_writes.insert(relative, Digest::of_bytes(after));
+        whole_writes.insert(relative.to_owned(), Digest::of_bytes(after));
         Ok(())
     }
 

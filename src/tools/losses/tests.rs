@@ -277,9 +277,6 @@ impl Reader for LookupCounter {
     fn link_count(&self, location: &crate::project::Location) -> u64 {
         self.0.link_count(location)
     }
-    fn exists(&self, location: &crate::project::Location) -> bool {
-        self.0.exists(location)
-    }
     fn file_kind(&self, location: &crate::project::Location) -> Option<FileKind> {
         self.0.file_kind(location)
     }
