@@ -1,5 +1,6 @@
 //! Restores incomplete replies and outputs from their pieces, after the program ended while they arrived.
 
+use super::line_parts::{Line, has_kind};
 use crate::chat::partial_reply::PartialText;
 use crate::chat::{CallId, Entry, PartialOutput, PartialReply};
 use serde::{Deserialize, Serialize};
@@ -9,18 +10,9 @@ use std::collections::HashMap;
 /// Reason stored with an incomplete reply.
 pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
 /// Start of the `entry` field of a line with a piece of a reply or of an output.
-const KINDS: [&[u8]; 2] = [b"\"entry\":{\"kind\":\"grown\"", b"\"entry\":{\"kind\":\"printed\""];
+const KINDS: [&str; 2] = [r#""entry":{"kind":"grown""#, r#""entry":{"kind":"printed""#];
 
-/// A line with a piece of a reply or of an output. It looks like an entry of an unknown kind, so that older versions
-/// skip it and name the kind.
-#[derive(PartialEq, Serialize, Deserialize)]
-pub(super) struct Line<'a> {
-    pub(super) seq: u64,
-    #[serde(default)]
-    pub(super) at: u64,
-    pub(super) entry: Piece<'a>,
-}
-
+/// A piece of a reply or of an output.
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind")]
 pub(super) enum Piece<'a> {
@@ -32,8 +24,7 @@ pub(super) enum Piece<'a> {
 
 /// Returns whether a line that starts like an entry is a piece of a reply or of an output.
 pub(super) fn is_piece(line: &[u8]) -> bool {
-    let head = &line[..line.len().min(100)];
-    KINDS.iter().any(|kind| head.windows(kind.len()).any(|window| window == *kind))
+    KINDS.iter().any(|kind| has_kind(line, kind))
 }
 
 /// Replies and outputs that are incomplete so far, while the lines of a file are read in order.
@@ -53,7 +44,7 @@ struct IncompleteReply {
 
 impl IncompleteReplies {
     /// Adds a piece of a reply or an output.
-    pub(super) fn add_piece(&mut self, line: &Line<'_>) {
+    pub(super) fn add_piece(&mut self, line: &Line<Piece<'_>>) {
         match &line.entry {
             Piece::Reply(piece) => self.add_reply_piece(piece, line.at),
             Piece::Output(piece) => self.outputs.entry(piece.call.clone()).or_default().push_str(&piece.text),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::time::SystemTime;
 
 /// Longest line written, in bytes. About a tenth of the longest line that is read.
 pub const LONGEST_WRITTEN: usize = 6 << 20;
@@ -12,15 +13,30 @@ const PART_BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;
 /// Start of the `entry` field of a part.
 pub(super) const KIND: &str = r#""entry":{"kind":"part""#;
 
-/// A part of a line. It looks like an entry, so that older versions name the kind that they skip.
-#[derive(Serialize, Deserialize)]
-struct Line<'a> {
-    seq: u64,
-    at: u64,
-    #[serde(borrow)]
-    entry: Kind<'a>,
+/// A line of a session's file.
+#[derive(PartialEq, Serialize, Deserialize)]
+pub(super) struct Line<E> {
+    /// Number of the entry.
+    pub(super) seq: u64,
+    /// Time of the entry in milliseconds since 1970.
+    #[serde(default)]
+    pub(super) at: u64,
+    /// An entry, or something that looks like one, so that older versions name the kind that they skip.
+    pub(super) entry: E,
+    /// Number of the line in the file, if it was read from there.
+    #[serde(skip)]
+    pub(super) number: usize,
 }
 
+impl<E> Line<E> {
+    /// Creates a line with the current time.
+    pub(super) fn now(seq: u64, entry: E) -> Self {
+        let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        Self { seq, at: u64::try_from(time.as_millis()).unwrap_or(0), entry, number: 0 }
+    }
+}
+
+/// A part of a line.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Kind<'a> {
@@ -34,12 +50,12 @@ enum Kind<'a> {
     },
 }
 
-/// Queues a line of JSON with its line feed, in parts if it is longer than [`LONGEST_WRITTEN`].
-pub(super) fn push_line(queue: &mut Vec<u8>, seq: u64, time_ms: u64, json: &str) -> io::Result<()> {
-    push_split(queue, seq, time_ms, json, LONGEST_WRITTEN, PART_BYTES)
+/// Queues a line with its line feed, in parts if it is longer than [`LONGEST_WRITTEN`]. On error nothing is queued.
+pub(super) fn push_line(queue: &mut Vec<u8>, line: &Line<impl Serialize>) -> io::Result<()> {
+    push_split(queue, line.seq, line.at, &serde_json::to_string(line)?, LONGEST_WRITTEN, PART_BYTES)
 }
 
-fn push_split(queue: &mut Vec<u8>, seq: u64, time_ms: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
+fn push_split(queue: &mut Vec<u8>, seq: u64, at: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
     if json.len() < longest {
         queue.extend_from_slice(json.as_bytes());
         queue.push(b'\n');
@@ -48,7 +64,7 @@ fn push_split(queue: &mut Vec<u8>, seq: u64, time_ms: u64, json: &str, longest: 
     let pieces = split_bytes(json, bytes);
     for (number, piece) in pieces.iter().enumerate() {
         let entry = Kind::Part { number, count: pieces.len(), json: Cow::Borrowed(piece) };
-        serde_json::to_writer(&mut *queue, &Line { seq, at: time_ms, entry })?;
+        serde_json::to_writer(&mut *queue, &Line { seq, at, entry, number: 0 })?;
         queue.push(b'\n');
     }
     Ok(())
@@ -69,8 +85,12 @@ fn split_bytes(text: &str, bytes: usize) -> Vec<&str> {
 
 /// Returns whether a line that starts like an entry is a part.
 pub(super) fn is_part(line: &[u8]) -> bool {
-    let head = &line[..line.len().min(100)];
-    head.windows(KIND.len()).any(|window| window == KIND.as_bytes())
+    has_kind(line, KIND)
+}
+
+/// Returns whether the `entry` field of a line starts like this.
+pub(super) fn has_kind(line: &[u8], kind: &str) -> bool {
+    line[..line.len().min(100)].windows(kind.len()).any(|window| window == kind.as_bytes())
 }
 
 /// Joins the parts of lines while a file is read.

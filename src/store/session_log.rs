@@ -1,15 +1,16 @@
 //! A session's file: a header, then one line of JSON per entry; append-only.
 
-use super::incomplete_replies::{self, Piece};
+use super::incomplete_replies::Piece;
+use super::line_parts::{Line, push_line};
 use super::session_header::session_path;
-use super::{Error, Header, Log, StoredSession, line_parts, private_files, session_reader};
+use super::{Error, Header, Log, StoredSession, private_files, session_reader};
 use crate::chat::{Entry, PartialOutput, PartialReply, SessionId};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// A session's file, open for appending. While it exists no other process can open the session.
 #[derive(Debug)]
@@ -22,13 +23,6 @@ pub struct SessionLog {
     unsaved: usize,
     /// Sequence number of the next entry.
     seq: u64,
-}
-
-#[derive(Serialize)]
-struct Line<'a> {
-    seq: u64,
-    at: u64,
-    entry: &'a Entry,
 }
 
 impl SessionLog {
@@ -51,7 +45,7 @@ impl SessionLog {
         }
         let mut seq = session.last_seq.saturating_add(1);
         for entry in &session.entries[session.entries.len() - session.incomplete_count..] {
-            write_line(&mut queued, seq, entry).map_err(Error::with_path(&path))?;
+            push_line(&mut queued, &Line::now(seq, entry)).map_err(Error::with_path(&path))?;
             seq = seq.saturating_add(1);
         }
         Ok((Self { path, file: Some(file), queued, unsaved: session.incomplete_count, seq }, session))
@@ -68,12 +62,11 @@ impl SessionLog {
         self.queued.len() > 1 && self.seq > 1
     }
 
-    /// Appends a piece of a reply or of an output, which is not an entry.
-    fn append_piece(&mut self, piece: Piece<'_>) -> io::Result<()> {
-        let line = incomplete_replies::Line { seq: self.seq, at: now_ms(), entry: piece };
-        line_parts::push_line(&mut self.queued, line.seq, line.at, &serde_json::to_string(&line)?)?;
+    /// Queues an entry, or a piece of a reply or of an output.
+    fn queue_line(&mut self, entry: impl Serialize) -> io::Result<()> {
+        push_line(&mut self.queued, &Line::now(self.seq, entry))?;
         self.seq = self.seq.saturating_add(1);
-        self.write_out()
+        Ok(())
     }
 
     fn write_out(&mut self) -> io::Result<()> {
@@ -134,8 +127,7 @@ pub(super) fn open_locked(path: &Path, id: &SessionId) -> Result<File, Error> {
 
 impl Log for SessionLog {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
-        write_line(&mut self.queued, self.seq, entry)?;
-        self.seq = self.seq.saturating_add(1);
+        self.queue_line(entry)?;
         self.unsaved += 1;
         self.write_out()
     }
@@ -163,11 +155,13 @@ impl Log for SessionLog {
     }
 
     fn append_reply_piece(&mut self, piece: &PartialReply) -> io::Result<()> {
-        self.append_piece(Piece::Reply(Cow::Borrowed(piece)))
+        self.queue_line(Piece::Reply(Cow::Borrowed(piece)))?;
+        self.write_out()
     }
 
     fn append_output_piece(&mut self, piece: &PartialOutput) -> io::Result<()> {
-        self.append_piece(Piece::Output(Cow::Borrowed(piece)))
+        self.queue_line(Piece::Output(Cow::Borrowed(piece)))?;
+        self.write_out()
     }
 }
 
@@ -178,18 +172,6 @@ impl Drop for SessionLog {
             let _ = self.write_out();
         }
     }
-}
-
-/// Queues an entry's line, in parts if it is long. On error nothing is queued.
-fn write_line(queue: &mut Vec<u8>, seq: u64, entry: &Entry) -> io::Result<()> {
-    let time_ms = now_ms();
-    let json = serde_json::to_string(&Line { seq, at: time_ms, entry })?;
-    line_parts::push_line(queue, seq, time_ms, &json)
-}
-
-/// Returns the milliseconds since 1970.
-fn now_ms() -> u64 {
-    SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(0))
 }
 
 /// Writes the queued bytes, usually in one call. Unwritten bytes stay queued, so that the next attempt completes a

@@ -1,7 +1,7 @@
 //! Reads a session's file. Damaged parts are skipped and reported; everything else is kept.
 
-use super::incomplete_replies::{self, IncompleteReplies};
-use super::line_parts::{self, PartJoiner, PartResult};
+use super::incomplete_replies::{self, IncompleteReplies, Piece};
+use super::line_parts::{self, Line, PartJoiner, PartResult};
 use super::{Error, Header, private_files};
 use crate::chat::{CallId, Entry};
 use serde::Deserialize;
@@ -116,25 +116,7 @@ pub fn read(path: &Path) -> Result<StoredSession, Error> {
     read_from(&mut file).map_err(Error::with_path(path))
 }
 
-#[derive(Deserialize)]
-struct Line {
-    seq: u64,
-    #[serde(default)]
-    at: u64,
-    entry: Entry,
-    /// Line number in the file.
-    #[serde(skip)]
-    number: usize,
-}
-
-/// The fields that all versions write.
-#[derive(Deserialize)]
-struct Outline<'a> {
-    seq: u64,
-    #[serde(borrow)]
-    entry: Kind<'a>,
-}
-
+/// The field of an entry that all versions write.
 #[derive(Deserialize)]
 struct Kind<'a> {
     #[serde(borrow)]
@@ -165,8 +147,8 @@ pub(super) fn split_header(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
 #[derive(Default)]
 struct Reading {
     session: StoredSession,
-    lines: Vec<Line>,
-    pieces: Vec<incomplete_replies::Line<'static>>,
+    lines: Vec<Line<Entry>>,
+    pieces: Vec<Line<Piece<'static>>>,
     parts: PartJoiner,
     /// Numbers of the lines that repeat earlier ones.
     repeated_lines: Vec<usize>,
@@ -264,7 +246,7 @@ impl Reading {
         if std::str::from_utf8(piece).is_ok_and(|text| self.read_entry(number, text)) {
             return;
         }
-        match serde_json::from_slice::<Outline<'_>>(piece) {
+        match serde_json::from_slice::<Line<Kind<'_>>>(piece) {
             Ok(outline) => {
                 self.session.last_seq = self.session.last_seq.max(outline.seq);
                 self.add_notice(number, Problem::Unknown(outline.entry.kind.chars().take(40).collect()));
@@ -296,7 +278,7 @@ impl Reading {
     fn drop_repeated(&mut self) {
         const COMPARED: usize = 16;
         let mut group_start = 0;
-        let mut unique: Vec<Line> = Vec::with_capacity(self.lines.len());
+        let mut unique: Vec<Line<Entry>> = Vec::with_capacity(self.lines.len());
         for line in std::mem::take(&mut self.lines) {
             if unique.get(group_start).is_some_and(|first| first.seq != line.seq) {
                 group_start = unique.len();
@@ -357,7 +339,7 @@ impl Reading {
 }
 
 /// Collects the incomplete replies from lines in order.
-fn collect_incomplete(lines: &[Line], mut pieces: Vec<incomplete_replies::Line<'static>>) -> IncompleteReplies {
+fn collect_incomplete(lines: &[Line<Entry>], mut pieces: Vec<Line<Piece<'static>>>) -> IncompleteReplies {
     let mut replies = IncompleteReplies::default();
     pieces.sort_by_key(|line| line.seq);
     // In a file with every line twice, output would otherwise be shown twice.

@@ -172,7 +172,7 @@ fn older_versions_skip_pieces_by_kind() {
         entry: serde_json::Value,
     }
     let line =
-        serde_json::to_string(&Line { seq: 7, at: 1, entry: super::Piece::Reply(Cow::Owned(reply_piece(0, "x"))) })
+        serde_json::to_string(&Line { at: 1, ..Line::now(7, super::Piece::Reply(Cow::Owned(reply_piece(0, "x")))) })
             .unwrap();
     let outline: Outline = serde_json::from_str(&line).unwrap();
     assert_eq!((outline.seq, outline.entry["kind"].as_str()), (7, Some("grown")));

@@ -158,7 +158,7 @@ fn r53_writes_failed_entries_with_the_next() {
     let expected = {
         let mut queue = Vec::new();
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
-            write_line(&mut queue, seq, &user_message(text)).unwrap();
+            push_line(&mut queue, &Line::now(seq, user_message(text))).unwrap();
         }
         String::from_utf8(queue).unwrap().len()
     };
@@ -168,7 +168,7 @@ fn r53_writes_failed_entries_with_the_next() {
         let (mut writer, mut queue) = (LimitedWriter { capacity, written: Vec::new(), error }, Vec::new());
         let mut failure_count = 0;
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
-            write_line(&mut queue, seq, &user_message(text)).unwrap();
+            push_line(&mut queue, &Line::now(seq, user_message(text))).unwrap();
             failure_count += usize::from(write_queued(&mut writer, &mut queue).is_err());
         }
         assert!(failure_count > 0, "room for {capacity}");
@@ -314,7 +314,7 @@ impl Write for WriteRecorder {
 fn r50_entry_is_one_write_with_its_line_feed() {
     let (mut file, mut queue) = (WriteRecorder::default(), Vec::new());
     for (seq, text) in [(1, "one\ntwo".to_owned()), (2, "x".repeat(3_000_000)), (3, String::new())] {
-        write_line(&mut queue, seq, &user_message(&text)).unwrap();
+        push_line(&mut queue, &Line::now(seq, user_message(&text))).unwrap();
         write_queued(&mut file, &mut queue).unwrap();
     }
     assert_eq!(file.0.len(), 3);
