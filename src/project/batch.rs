@@ -1,17 +1,15 @@
 //! Applies one group of a dry run's changes, item by item.
 
-mod examined_change;
 mod ignored_note;
 mod moves;
 
 use super::groups::GroupClassifier;
 use super::operations::determine_access;
 use super::path::list_parents;
-use super::rehearsal::{Change, FileNode, Rehearsal};
+use super::rehearsal::{Change, FileNode, Fingerprint, Rehearsal};
 use super::{Error, FileKind, Reader, change_summary, git_state};
 use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation, find_repository};
 use crate::chat::{Access, ChangeKind, Digest};
-use examined_change::{ExaminedChange, NodeSummary};
 use std::path::{Path, PathBuf};
 
 pub use super::operations::{describe_operation, digest_operations};
@@ -117,6 +115,14 @@ fn has_new_below(rehearsal: &Rehearsal, changed_paths: &[PathBuf], path: &Path) 
     Ok(false)
 }
 
+/// An examined change, without its content.
+struct ExaminedChange {
+    operation: Operation,
+    item: Item,
+    before: Fingerprint,
+    after: Fingerprint,
+}
+
 fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> ExaminedChange {
     let summary = change_summary::describe_change(rehearsal, change);
     let operation = describe_operation(change);
@@ -152,19 +158,9 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
     if matches!(access, Access::WriteOutside(_)) && !is_outside && group != Group::GitSettings {
         notes.push("may hold secrets or configure other programs".to_owned());
     }
-    let summarize = |node: &FileNode| match node {
-        FileNode::Nothing => NodeSummary::Nothing,
-        FileNode::File { bytes, .. } => NodeSummary::File((!bytes.is_empty()).then(|| Digest::of_bytes(bytes))),
-        FileNode::Folder { .. } => NodeSummary::Folder,
-        FileNode::Link(_) | FileNode::Other(_) => NodeSummary::Other,
-    };
     // Use the state before the dry run, so that a move is recognised even if its source or target changed since.
-    let origin = rehearsal.origin(&change.path);
-    let before = match origin.as_ref().map(|origin| (origin.is_nothing(), origin.file_digest())) {
-        Some((true, _)) => NodeSummary::Nothing,
-        Some((_, Some(digest))) => NodeSummary::File((*digest != Digest::of_bytes(b"")).then(|| digest.clone())),
-        Some((false, None)) | None => summarize(&change.before),
-    };
+    let origin = rehearsal.origin(&change.path).filter(|origin| origin.is_nothing() || origin.file_digest().is_some());
+    let before = origin.unwrap_or_else(|| Fingerprint::from_node(&change.before));
     let item = Item {
         path: change.path.clone(),
         from: None,
@@ -177,7 +173,7 @@ fn examine_change(rehearsal: &Rehearsal, group: Group, change: &Change) -> Exami
         access,
         sha256: digest_operations(std::slice::from_ref(&operation)),
     };
-    ExaminedChange { operation, item, before, after: summarize(&change.after) }
+    ExaminedChange { operation, item, before, after: Fingerprint::from_node(&change.after) }
 }
 
 /// Combines a folder that is replaced and everything that was in it into one item. The content is removed first.
@@ -185,8 +181,8 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
     let mut combined: Vec<(ExaminedChange, Vec<Operation>)> = Vec::new();
     for change in examined {
         let replaced_folder = combined.iter_mut().rev().find(|(folder, _)| {
-            folder.before == NodeSummary::Folder
-                && folder.after != NodeSummary::Folder
+            folder.before.is_folder()
+                && !folder.after.is_folder()
                 && change.operation.path.starts_with(&folder.operation.path)
         });
         match replaced_folder {

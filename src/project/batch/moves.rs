@@ -1,7 +1,7 @@
 //! Detects moves: a deleted file and a new file with exactly the same content.
 
 use super::{
-    Access, ChangeKind, Digest, Error, ExaminedChange, FileNode, Item, NodeSummary, Operation, Rehearsal,
+    Access, ChangeKind, Digest, Error, ExaminedChange, FileNode, Fingerprint, Item, Operation, Rehearsal,
     digest_operations,
 };
 use std::collections::HashMap;
@@ -9,6 +9,16 @@ use std::path::PathBuf;
 
 /// An examined change with the operations that apply it.
 type ExaminedItem = (ExaminedChange, Vec<Operation>);
+
+/// Returns the hash of a file's content. `None` for an empty file, because all empty files are equal.
+fn content_of(state: &Fingerprint) -> Option<&Digest> {
+    state.file_digest().filter(|digest| **digest != Digest::of_bytes(b""))
+}
+
+/// Returns the hash of the content if the change deletes a file that is not empty.
+fn deleted_content(change: &ExaminedChange) -> Option<&Digest> {
+    content_of(&change.before).filter(|_| change.item.kind == ChangeKind::Deleted)
+}
 
 /// Returns files that an interrupted move has already created, by the hash of their content. The source of such a move
 /// still exists.
@@ -18,7 +28,7 @@ pub(super) fn find_created_targets(
     examined: &[ExaminedChange],
 ) -> Result<HashMap<Digest, PathBuf>, Error> {
     let mut targets = HashMap::new();
-    if !examined.iter().any(ExaminedChange::is_deleted_file) {
+    if !examined.iter().any(|change| deleted_content(change).is_some()) {
         return Ok(targets);
     }
     let applied = rehearsal.applied_paths();
@@ -41,13 +51,13 @@ pub(super) fn pair_moves(
 ) -> Vec<(Item, Vec<Operation>)> {
     let mut sources: HashMap<Digest, Vec<usize>> = HashMap::new();
     for (index, (change, _)) in examined.iter().enumerate() {
-        if let (true, NodeSummary::File(Some(digest))) = (change.is_deleted_file(), &change.before) {
+        if let Some(digest) = deleted_content(change) {
             sources.entry(digest.clone()).or_default().push(index);
         }
     }
     let mut moved: HashMap<usize, usize> = HashMap::new();
     for (index, (change, _)) in examined.iter().enumerate() {
-        let (NodeSummary::Nothing, NodeSummary::File(Some(digest))) = (&change.before, &change.after) else {
+        let Some(digest) = content_of(&change.after).filter(|_| change.before.is_nothing()) else {
             continue;
         };
         let Some(candidates) = sources.get_mut(digest) else { continue };
@@ -67,7 +77,7 @@ pub(super) fn pair_moves(
         if let Some((source, source_operations)) = sources_by_target.remove(&index) {
             operations.extend(source_operations);
             change.item = join_move(change.item, source.item, &operations);
-        } else if let (true, NodeSummary::File(Some(digest))) = (change.is_deleted_file(), &change.before)
+        } else if let Some(digest) = deleted_content(&change)
             && let Some(target) = created_targets.get(digest)
         {
             change.item.notes.push(format!("moved to {}, which already exists", target.display()));
