@@ -84,12 +84,12 @@ impl Patch {
         let before = if item.has_old_side { &item.before } else { nothing };
         let after = if item.has_new_side { &item.after } else { nothing };
         // Like git, writes a file that becomes a link as a deletion and a creation.
-        match (before.git_kind(), after.git_kind()) {
-            (Some(old_kind), Some(new_kind)) if old_kind != new_kind => {
+        match (before.is_stored(), after.is_stored()) {
+            (true, true) if before.is_link() != after.is_link() => {
                 self.write_file(item, before, nothing, out)?;
                 self.write_file(item, nothing, after, out)
             }
-            (None, None) => Ok(()),
+            (false, false) => Ok(()),
             (_, _) => self.write_file(item, before, after, out),
         }
     }

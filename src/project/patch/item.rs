@@ -52,13 +52,6 @@ pub enum PathState {
     Other(String),
 }
 
-/// File types of git. A change of type is a deletion and a creation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum GitKind {
-    File,
-    Link,
-}
-
 impl PatchItem {
     pub fn new(rehearsal: &Rehearsal, change: Change) -> Self {
         let upper = rehearsal.overlay_folder().join(UPPER);
@@ -69,8 +62,7 @@ impl PatchItem {
         };
         let (before, after) =
             (PathState::new(before, rehearsal.root().join(&path)), PathState::new(after, upper.join(&path)));
-        let is_same_content =
-            same_bytes.unwrap_or_else(|| before.git_kind().is_some() && before.has_same_content(&after));
+        let is_same_content = same_bytes.unwrap_or_else(|| before.is_stored() && before.has_same_content(&after));
         Self {
             path,
             before,
@@ -127,12 +119,13 @@ impl PathState {
         }
     }
 
-    pub fn git_kind(&self) -> Option<GitKind> {
-        match self {
-            Self::File { .. } => Some(GitKind::File),
-            Self::Link(_) => Some(GitKind::Link),
-            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
-        }
+    /// Returns whether git stores such an entry: a file or a link.
+    pub fn is_stored(&self) -> bool {
+        self.git_mode().is_some()
+    }
+
+    pub fn is_link(&self) -> bool {
+        matches!(self, Self::Link(_))
     }
 
     /// Returns the lower twelve bits of the mode, 0 if it has none.
@@ -198,7 +191,7 @@ impl PathState {
     /// Returns whether both contents are equal. Unreadable files count as different.
     fn has_same_content(&self, other: &Self) -> bool {
         let hash = |side: &Self| Algorithm::Sha256.hash_blob(side.open_content().ok()?, side.size()?).ok();
-        self.git_kind() == other.git_kind()
+        self.is_link() == other.is_link()
             && self.size() == other.size()
             && hash(self).is_some_and(|hash_of_self| hash(other) == Some(hash_of_self))
     }

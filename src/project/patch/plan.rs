@@ -57,7 +57,7 @@ impl Omissions {
         let mut indexes = HashSet::new();
         let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for (index, item) in items.iter().enumerate() {
-            let is_link = matches!(item.before, PathState::Link(_)) || matches!(item.after, PathState::Link(_));
+            let is_link = item.before.is_link() || item.after.is_link();
             if let Some(git) = git_names::enclosing_git_folder(&item.path) {
                 *repositories.entry(git).or_default() += 1;
             } else if git_names::is_refused(&item.path, is_link) {
@@ -155,13 +155,13 @@ fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omi
                 }
                 let contents = if item.is_same_content { 0 } else { before.max_patch_size() + after.max_patch_size() };
                 let cost = contents + 8 * item.path.as_os_str().len() as u64 + 512;
-                if (before.git_kind().is_some() || after.git_kind().is_some()) && total + cost > PATCH_LIMIT {
+                if (before.is_stored() || after.is_stored()) && total + cost > PATCH_LIMIT {
                     omissions.add_omission(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
                     continue;
                 }
                 total += cost;
-                item.has_old_side = before.git_kind().is_some();
-                item.has_new_side = after.git_kind().is_some();
+                item.has_old_side = before.is_stored();
+                item.has_new_side = after.is_stored();
             }
         }
     }
@@ -191,7 +191,7 @@ fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf>
             let all_deleted = emptied.entry(parent).or_insert(true);
             *all_deleted &= is_deleted;
         }
-        if is_deleted && item.after.git_kind().is_none_or(|_| item.before.is_folder()) {
+        if is_deleted && (!item.after.is_stored() || item.before.is_folder()) {
             deleted.insert(item.path.clone());
         }
     }
@@ -228,8 +228,7 @@ fn choose_creations(
             }
         }
         let blocks_folder = !item.before.is_folder() && !item.before.is_nothing();
-        let is_broken_link =
-            matches!(item.before, PathState::Link(_)) && is_broken_for_git(&rehearsal.root().join(&item.path));
+        let is_broken_link = item.before.is_link() && is_broken_for_git(&rehearsal.root().join(&item.path));
         if item.after.is_folder()
             && ((blocks_folder && !is_deleted) || refused_items.contains(&index) || is_broken_link)
         {
