@@ -35,14 +35,13 @@ pub fn open_parents(path: &Path, create_below: Option<&Path>) -> Result<ParentFo
     let mut created = Vec::new();
     for (depth, part) in path.components().enumerate() {
         let Component::Normal(name) = part else { continue };
-        let opened = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+        let open = || rustix::fs::openat(&folder, name, FOLDER, Mode::empty());
+        let opened = match open() {
             Err(Errno::NOENT) if existing_depth.is_some_and(|existing_depth| depth >= existing_depth) => {
                 match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                    Ok(()) => rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|opened| (opened, true)),
-                    Err(Errno::EXIST) => {
-                        rustix::fs::openat(&folder, name, FOLDER, Mode::empty()).map(|opened| (opened, false))
-                    }
-                    Err(errno) => Err(errno),
+                    // Another process may create it at the same time.
+                    Err(errno) if errno != Errno::EXIST => Err(errno),
+                    result => open().map(|opened| (opened, result.is_ok())),
                 }
             }
             opened => opened.map(|opened| (opened, false)),
