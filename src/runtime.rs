@@ -23,8 +23,7 @@ use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
-use effect_context::Simulator;
-pub use effect_context::{EffectContext, Reviewers, SimulatorSettings};
+pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 pub use side_request::SideModel;
@@ -39,7 +38,8 @@ const EVENT_CAPACITY: usize = 1024;
 
 /// Executes the effects of one session. Dropping it stops all its tasks. Needs a tokio runtime.
 pub struct Runtime {
-    context: EffectContext,
+    /// Context of the next effects. Changing the model does not affect a reply in progress.
+    pub context: EffectContext,
     log: Box<dyn Log>,
     turn_tasks: TurnTasks,
     /// The request for a session title, which a request for a reply cancels.
@@ -77,7 +77,7 @@ impl Runtime {
             shell,
             rehearsal: CommandRehearsal::Simulated("none was set".into()),
             reviewers: Arc::default(),
-            simulator: Arc::new(Simulator::new(SimulatorSettings::default())),
+            simulator: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
             events,
@@ -99,28 +99,14 @@ impl Runtime {
     }
 
     /// Sets the simulator of a dry run. By default there is no model and no earlier result.
-    pub fn set_simulator(&mut self, settings: SimulatorSettings) {
-        self.context.simulator = Arc::new(Simulator::new(settings));
-    }
-
-    pub fn set_reviewers(&mut self, reviewers: Reviewers) {
-        self.context.reviewers = Arc::new(reviewers);
-    }
-
-    /// Sets the journal; by default nothing is written to one.
-    pub fn set_journal(&mut self, journal: Journal) {
-        self.context.journal = journal;
+    pub fn set_simulator(&mut self, simulator: Simulator) {
+        self.context.simulator = Arc::new(simulator);
     }
 
     /// Sets the function that is called before each call is planned and returns an event with the rules if they changed.
     /// It may block. By default the rules never change.
     pub fn set_rules_poll(&mut self, poll_rules: impl Fn() -> Option<Event> + Send + Sync + 'static) {
         self.context.poll_rules = Arc::new(poll_rules);
-    }
-
-    /// Sets the model from the next request on. A reply in progress continues with the previous one.
-    pub fn set_model(&mut self, llm: Arc<dyn Llm>) {
-        self.context.llm = llm;
     }
 
     /// Starts the effects in order and does not wait for them; an entry is written to the log before any later

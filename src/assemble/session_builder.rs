@@ -19,7 +19,7 @@ use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overl
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
 use crate::project::{Reader, Writer, folder_facts};
-use crate::runtime::{Runtime, SideModel, SimulatorSettings};
+use crate::runtime::{Runtime, SideModel, Simulator};
 use crate::store::session_reader::Problem;
 use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
@@ -85,7 +85,7 @@ impl SessionBuilder {
         let log = self.stored_sessions().begin_session(&header);
         let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
         let mut session = self.build_session(id, &self.folder, model, (kind, None), log)?;
-        session.runtime.set_simulator(self.simulator_settings(model, SimulationLedger::default()));
+        session.runtime.set_simulator(self.build_simulator(model, SimulationLedger::default()));
         self.update_context_window(&mut session);
         Ok(session)
     }
@@ -126,7 +126,7 @@ impl SessionBuilder {
         notices.append(&mut built.notices);
         if dry_run {
             let ledger = SimulationLedger::from_entries(session.entries());
-            built.runtime.set_simulator(self.simulator_settings(&built.model, ledger));
+            built.runtime.set_simulator(self.build_simulator(&built.model, ledger));
         }
         let (mut state, mut effects) = agent::resume_session(session, built.state, &outputs);
         // A session that never changed its model has no entry for it.
@@ -239,8 +239,8 @@ impl SessionBuilder {
             if dry_run { "a dry run" } else { "live" },
             model.connection_info.source
         ));
-        runtime.set_journal(self.journal.clone());
-        runtime.set_reviewers(self.reviewers.for_session(&id));
+        runtime.context.journal = self.journal.clone();
+        runtime.context.reviewers = self.reviewers.for_session(&id).into();
         let (dry_run_text, no_sandbox_reason) = match &command_rehearsal {
             Some(CommandRehearsal::Simulated(reason)) => (agent::DRY_RUN_SIMULATED, Some(reason.to_string())),
             Some(CommandRehearsal::Sandboxed(_)) | None => (agent::DRY_RUN_SANDBOXED, None),
@@ -267,7 +267,7 @@ impl SessionBuilder {
         state.config.reviewers = self.reviewers.agent_reviewers.clone();
         state.config.sub_agent_config = Some(sub_agent_config);
         state.config.dry_run.no_sandbox_reason = no_sandbox_reason;
-        let simulator = self.simulator_settings(model, SimulationLedger::default());
+        let simulator = self.build_simulator(model, SimulationLedger::default());
         state.config.dry_run.simulator =
             simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
         state.model.context_window = model.connection_info.context_window;
@@ -286,11 +286,11 @@ impl SessionBuilder {
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
     }
 
-    /// Returns the settings of the simulator of a dry run. The tour has no simulator model: it sends no requests.
-    fn simulator_settings(&self, model: &ConnectedModel, ledger: SimulationLedger) -> SimulatorSettings {
+    /// Builds the simulator of a dry run. The tour has no simulator model: it sends no requests.
+    fn build_simulator(&self, model: &ConnectedModel, ledger: SimulationLedger) -> Simulator {
         let simulator_model =
             self.simulator.as_ref().filter(|_| !model.connection_info.is_tour).map(|(simulator, _)| simulator.clone());
-        SimulatorSettings { model: simulator_model, hides_dry_run: self.dry_run.tell_model == TellModel::Never, ledger }
+        Simulator::new(simulator_model, self.dry_run.tell_model == TellModel::Never, ledger)
     }
 
     /// Returns the overlay sandbox for a dry run's commands, or why there is none.

@@ -32,7 +32,8 @@ pub struct EffectContext {
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
-    pub(super) journal: Journal,
+    /// The journal; by default nothing is written to one.
+    pub journal: Journal,
     pub(super) events: mpsc::Sender<Event>,
 }
 
@@ -54,20 +55,12 @@ pub struct Reviewers {
     pub model: Option<SideModel>,
 }
 
-/// Settings of the simulator.
-#[derive(Clone, Default)]
-pub struct SimulatorSettings {
+/// The simulator of a session: its settings and its state.
+#[derive(Default)]
+pub struct Simulator {
     /// The model named in the user's settings.
     pub model: Option<SideModel>,
     /// True if the model of the conversation must not learn of the dry run.
-    pub hides_dry_run: bool,
-    /// Earlier simulated results of this session.
-    pub ledger: SimulationLedger,
-}
-
-/// State of the simulator during a session.
-pub(super) struct Simulator {
-    pub(super) model: Option<SideModel>,
     pub(super) hides_dry_run: bool,
     ledger: Mutex<SimulationLedger>,
     /// Locks per call, so that identical calls are simulated once.
@@ -75,7 +68,8 @@ pub(super) struct Simulator {
 }
 
 impl Simulator {
-    pub(super) fn new(SimulatorSettings { model, hides_dry_run, ledger }: SimulatorSettings) -> Self {
+    /// Creates the simulator. `ledger` has the earlier simulated results of the session.
+    pub fn new(model: Option<SideModel>, hides_dry_run: bool, ledger: SimulationLedger) -> Self {
         Self { model, hides_dry_run, ledger: Mutex::new(ledger), call_locks: Mutex::default() }
     }
 

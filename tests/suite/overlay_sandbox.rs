@@ -116,7 +116,7 @@ async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
     let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
     let mut scene = Scene::dry_run([command_reply("ls src"), outside, command_reply("touch made"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
-    scene.runtime.set_simulator(aye::runtime::SimulatorSettings { hides_dry_run: true, ..Default::default() });
+    scene.runtime.set_simulator(aye::runtime::Simulator::new(None, true, aye::chat::SimulationLedger::default()));
     scene.state.config.dry_run.is_hidden = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();

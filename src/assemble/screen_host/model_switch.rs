@@ -43,7 +43,7 @@ impl ScreenHost {
         let position = self.pending_switches.iter().position(|(pending_number, _)| *pending_number == number);
         if let Some((_, model)) = position.map(|index| self.pending_switches.remove(index)) {
             let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
-            runtime.set_model(model.llm.clone());
+            runtime.context.llm = model.llm.clone();
             if model.connection_info.context_window.is_none() {
                 request_context_window(&mut runtime, true, &model, model.name.clone());
             }

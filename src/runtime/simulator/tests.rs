@@ -5,7 +5,7 @@ use crate::chat::SimulationLedger;
 use crate::chat::{Access, Chunk, Entry, Intent, Message, Outcome, Preconditions, Preview, ResultOrigin, Work};
 use crate::project::Reader;
 use crate::runtime::Runtime;
-use crate::runtime::SimulatorSettings;
+use crate::runtime::Simulator;
 use crate::runtime::null_log::NullLog;
 use crate::scripted::{Reply, Scripted, calls, says};
 use crate::tools::memory_project::MemoryProject;
@@ -87,7 +87,7 @@ impl SimulatorSetup {
         let main_model = Arc::new(Scripted::new([]));
         let (mut runtime, _) =
             Runtime::new(main_model, tools, Arc::new(MemoryProject::with_files(&[])), None, Box::new(NullLog));
-        runtime.set_simulator(SimulatorSettings { model: side_model, ..SimulatorSettings::default() });
+        runtime.set_simulator(Simulator::new(side_model, false, SimulationLedger::default()));
         Self { runtime, tool, model }
     }
 
@@ -223,11 +223,7 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     ];
     let mut resumed = SimulatorSetup::new(COMMAND, vec![command_answer("99")]);
     let model = resumed.runtime.context.simulator.model.clone();
-    resumed.runtime.set_simulator(SimulatorSettings {
-        model,
-        hides_dry_run: true,
-        ledger: SimulationLedger::from_entries(&entries),
-    });
+    resumed.runtime.set_simulator(Simulator::new(model, true, SimulationLedger::from_entries(&entries)));
     let (repeated, origin) = resumed.rehearse_call("{ \"to\": 1 }").await;
     assert_eq!((repeated, origin.is_reused, resumed.request_count()), (text, true, 0));
     let hidden = resumed.rehearse_call("{\"to\":2}").await.0;
