@@ -61,7 +61,7 @@ impl Rehearsal {
         let full_path = self.root().join(relative);
         let (parent, name) = (full_path.parent().unwrap_or(self.root()), full_path.file_name().unwrap_or_default());
         // If the path itself is a link, the link is what is changed.
-        let real = path::resolve_links(parent, &path::link_target)?.join(name);
+        let real = path::resolve_links(parent, &mut path::link_target)?.join(name);
         Ok(self.locate_below(real))
     }
 

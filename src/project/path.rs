@@ -10,7 +10,7 @@ const MAX_LINKS: usize = 40;
 
 /// Looks up a path written by a user or a model. `root` is a real path; `home` replaces `~`.
 pub fn locate_path(root: &Path, home: Option<&Path>, path: &str) -> Result<Location, Error> {
-    locate_with(root, home, path, &link_target)
+    locate_with(root, home, path, &mut link_target)
 }
 
 /// Like `locate_path`, with the targets of links given by `link`.
@@ -18,7 +18,7 @@ pub fn locate_with(
     root: &Path,
     home: Option<&Path>,
     path: &str,
-    link: &dyn Fn(&Path) -> Option<PathBuf>,
+    link: &mut dyn FnMut(&Path) -> Option<PathBuf>,
 ) -> Result<Location, Error> {
     let absolute = make_absolute(root, home, path)?;
     let real = resolve_links(&absolute, link)?;
@@ -66,7 +66,7 @@ pub fn resolve_path(path: &Path) -> PathBuf {
 }
 
 /// Resolves all links, component by component. Parts that do not exist are kept as written.
-pub fn resolve_links(path: &Path, link: &dyn Fn(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
+pub fn resolve_links(path: &Path, link: &mut dyn FnMut(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
     let mut link_count = 0;
     let mut remaining: Vec<OsString> = reversed_components(path);

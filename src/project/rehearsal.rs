@@ -84,7 +84,7 @@ impl Rehearsal {
     /// Opens the overlay in `overlay_folder`, a folder outside the project. The folder is created at the first write.
     pub fn new(disk: Arc<Disk>, overlay_folder: PathBuf) -> Self {
         // The user's data folder may well contain links in its path.
-        let overlay_folder = path::resolve_links(&overlay_folder, &path::link_target).unwrap_or(overlay_folder);
+        let overlay_folder = path::resolve_links(&overlay_folder, &mut path::link_target).unwrap_or(overlay_folder);
         let project = Self::with_overlay(disk, overlay_folder);
         Self { outside: Some(Box::new(project.new_outside())), ..project }
     }
@@ -224,7 +224,7 @@ impl Reader for Rehearsal {
     }
 
     fn locate(&self, path: &str) -> Result<Location, Error> {
-        let location = path::locate_with(self.root(), self.disk.home(), path, &|path| self.visible_link(path))?;
+        let location = path::locate_with(self.root(), self.disk.home(), path, &mut |path| self.visible_link(path))?;
         Ok(self.disk.mark_own(location))
     }
 

@@ -8,6 +8,7 @@ use super::mount_calls::{attach, clone_read_only, mount_empty, restrict_mount};
 use super::overlay_mounts::{OverlayFolders, ROOT_FOLDER, mount_memory, open_overlay_folders};
 use super::overlay_spec::OverlaySpec;
 use super::setup_error::{AtStep, SetupError, SetupStep};
+use crate::project::path::{link_target, resolve_links};
 use crate::project::sandbox::namespaces::MountRestriction;
 use crate::project::sandbox::system_paths::{BUILD_PATHS, CLOSED_SUBFOLDERS, FILES, HARDWARE_PATHS, PROGRAMS};
 use crate::project::sandbox::{SandboxSupport, kernel_support};
@@ -17,14 +18,12 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Size of the root file system in bytes. It holds only names.
 const ROOT_SIZE: u64 = 16 << 20;
 /// Path of the old root until it is unmounted.
 const OLD_ROOT: &str = "/.aye-old";
-/// Maximum number of links followed while resolving one path.
-const MAX_LINKS: usize = 40;
 /// Maximum number of files written outside the project that are mounted in the root.
 const MAX_WRITTEN: usize = 1000;
 
@@ -101,14 +100,14 @@ fn gather_entries(spec: &OverlaySpec, project: OwnedFd) -> io::Result<Vec<(PathB
     let system = [&PROGRAMS[..], &FILES, &BUILD_PATHS, &HARDWARE_PATHS].concat().into_iter().map(PathBuf::from);
     let is_outside_proc = |path: &PathBuf| !path.starts_with("/proc");
     for path in system.chain(java_settings()).filter(is_outside_proc).chain(spec.visible.iter().cloned()) {
-        add_visible_path(&path, spec, &mut entries)?;
+        add_visible_path(&path, spec, &mut entries);
     }
     let closed_system_paths = CLOSED_SUBFOLDERS.iter().map(PathBuf::from);
     let closed = closed_system_paths.chain(spec.own_paths.iter().cloned());
     entries.extend(closed.map(|path| (path, RootEntry::Closed)));
     let is_place = |path: &&PathBuf| spec.places.iter().any(|place| place.path == **path);
     for path in spec.empty.iter().filter(|path| !is_place(path)) {
-        follow_links(path, &mut entries)?;
+        let _ = follow_links(path, &mut entries);
     }
     for place in spec.overlay_places() {
         let folders = open_overlay_folders(&spec.overlay_folder, &place.path)?;
@@ -142,61 +141,35 @@ fn java_settings() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Adds the disk's entry at a path and the links on the way to it. Missing paths and aye's own files are skipped.
-fn add_visible_path(path: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<()> {
-    let Some(real) = follow_links(path, entries)? else { return Ok(()) };
+fn add_visible_path(path: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBuf, RootEntry)>) {
+    let Some(real) = follow_links(path, entries) else { return };
     if spec.own_paths.iter().chain(&spec.unreadable).any(|own_path| real.starts_with(own_path)) {
-        return Ok(());
+        return;
     }
-    let Ok(metadata) = real.symlink_metadata() else { return Ok(()) };
+    let Ok(metadata) = real.symlink_metadata() else { return };
     if !metadata.is_dir() && !metadata.is_file() {
-        return Ok(());
+        return;
     }
     // A folder that this user may not enter stays hidden.
     if let Ok(tree) = clone_read_only(&real) {
         entries.push((real, RootEntry::Tree(tree, metadata.is_dir())));
     }
-    Ok(())
 }
 
 /// Adds the links on the way to a path, and an empty folder at its target if that is a folder. Returns the target;
 /// `None` if it does not exist or too many links lead to it.
-fn follow_links(path: &Path, entries: &mut Vec<(PathBuf, RootEntry)>) -> io::Result<Option<PathBuf>> {
-    let mut remaining: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
-    let (mut resolved, mut link_count) = (PathBuf::from("/"), 0);
-    while let Some(part) = remaining.pop() {
-        match part.components().next() {
-            Some(Component::ParentDir) => {
-                resolved.pop();
-                continue;
-            }
-            Some(Component::Normal(_)) => {}
-            Some(Component::RootDir) => {
-                resolved = PathBuf::from("/");
-                continue;
-            }
-            Some(Component::CurDir | Component::Prefix(_)) | None => continue,
-        }
-        let next = resolved.join(&part);
-        match next.symlink_metadata() {
-            Ok(metadata) if metadata.is_symlink() => {
-                link_count += 1;
-                let target = fs::read_link(&next)?;
-                if link_count > MAX_LINKS {
-                    return Ok(None);
-                }
-                remaining.extend(target.components().rev().map(|part| PathBuf::from(part.as_os_str())));
-                entries.push((next, RootEntry::Link(target)));
-            }
-            Ok(metadata) => {
-                resolved = next;
-                if remaining.is_empty() && metadata.is_dir() {
-                    entries.push((resolved.clone(), RootEntry::Folder));
-                }
-            }
-            Err(_) => return Ok(None),
-        }
+fn follow_links(path: &Path, entries: &mut Vec<(PathBuf, RootEntry)>) -> Option<PathBuf> {
+    let real = resolve_links(path, &mut |link| {
+        let target = link_target(link)?;
+        entries.push((link.to_owned(), RootEntry::Link(target.clone())));
+        Some(target)
+    })
+    .ok()?;
+    // Unlike the kernel, `resolve_links` accepts `..` after a missing folder.
+    if path.metadata().ok()?.is_dir() {
+        entries.push((real.clone(), RootEntry::Folder));
     }
-    Ok(Some(resolved))
+    Some(real)
 }
 
 /// Adds files that file tools wrote outside the project, read-only, unless they lie in a folder that commands write in.

@@ -214,7 +214,7 @@ impl Rehearsal {
 fn temporary_folders() -> Vec<PathBuf> {
     let usual = ["/tmp", "/var/tmp"].map(PathBuf::from);
     let folders = usual.into_iter().chain([std::env::temp_dir()]);
-    folders.map(|folder| path::resolve_links(&folder, &path::link_target).unwrap_or(folder)).collect()
+    folders.map(|folder| path::resolve_links(&folder, &mut path::link_target).unwrap_or(folder)).collect()
 }
 
 #[cfg(test)]
