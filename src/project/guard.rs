@@ -104,8 +104,8 @@ impl GuardSandbox {
     fn apply_to_thread(&self) -> Result<(), SandboxError> {
         match self {
             Self::Unrestricted => Ok(()),
-            Self::Usual(spec) => spec.apply_to_thread(),
-            Self::Overlay(spec, _) => overlay_sandbox::apply_sandbox(spec),
+            Self::Usual(spec) => spec.apply_to_thread(false),
+            Self::Overlay(spec, _) => spec.apply_to_thread(true),
             Self::ReadOnly(spec, private_folder) => spec.apply_to_thread(private_folder.as_deref()),
         }
     }

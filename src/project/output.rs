@@ -26,6 +26,9 @@ pub struct CommandProgress<'a> {
     pub new_output: &'a str,
 }
 
+/// Receives the progress of a call.
+pub type OnProgress<'a> = &'a (dyn Fn(CommandProgress<'_>) + Send + Sync);
+
 impl<'a> CommandProgress<'a> {
     /// Returns the progress of a call that prints nothing.
     pub fn from_status(text: &'a str) -> Self {

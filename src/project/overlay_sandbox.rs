@@ -47,10 +47,10 @@ pub use setup_error::{SetupError, SetupStep};
 use super::Error;
 use super::environment::with_overlay_settings;
 use super::guard::lifeline::{Report, send_report};
-use super::output::CommandProgress;
+use super::output::OnProgress;
 use super::rehearsal::{Rehearsal, Snapshot};
-use super::sandbox::{SandboxError, SandboxSpec};
-use super::sensitive_files::{WithheldPath, is_only_name};
+use super::sandbox::SandboxSpec;
+use super::sensitive_files::WithheldPath;
 use super::shell::{CommandOutcome, Shell};
 use crate::chat::CommandLine;
 use new_secret_check::NewSecretCheck;
@@ -120,37 +120,16 @@ impl OverlayShell {
         &self,
         line: &CommandLine,
         view: View,
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
-    ) -> Result<CommandOutcome, Error> {
-        self.run_recorded(line, view, &[], progress).await
-    }
-
-    /// Runs a command with [`View::Hidden`] plus read access to these project files (relative paths), although they may
-    /// hold secrets. A file that has other names or is a link stays closed.
-    pub async fn run_with_open_files(
-        &self,
-        line: &CommandLine,
-        files: &[PathBuf],
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
-    ) -> Result<CommandOutcome, Error> {
-        self.run_recorded(line, View::Hidden, files, progress).await
-    }
-
-    async fn run_recorded(
-        &self,
-        line: &CommandLine,
-        view: View,
-        files: &[PathBuf],
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+        progress: OnProgress<'_>,
     ) -> Result<CommandOutcome, Error> {
         let mut recorded_lock = self.running_command.lock().await;
         let recorded = recorded_lock.take();
         let overlay_before =
             self.with_rehearsal(move |rehearsal| prepare_overlay(rehearsal, recorded)).await.unwrap_or_default();
-        self.record_view(line, view).await?;
-        let result = self.run_with_view(line, view, files, progress).await;
+        self.record_view(line, &view).await?;
+        let result = self.run_with_view(line, &view, progress).await;
         // The overlay may have been discarded, together with the first record, before the command started.
-        let record_result = self.record_view(line, view).await;
+        let record_result = self.record_view(line, &view).await;
         let changed_paths = self.with_rehearsal(move |rehearsal| merge_changes(rehearsal, overlay_before)).await.map(
             |(recorded, paths)| {
                 *recorded_lock = recorded;
@@ -170,8 +149,8 @@ impl OverlayShell {
     }
 
     /// Records in the overlay that a command sees the whole disk, if `view` is [`View::Live`].
-    async fn record_view(&self, line: &CommandLine, view: View) -> Result<(), Error> {
-        if view != View::Live {
+    async fn record_view(&self, line: &CommandLine, view: &View) -> Result<(), Error> {
+        if *view != View::Live {
             return Ok(());
         }
         let panic_error = || Err(std::io::Error::other("the record could not be written"));
@@ -202,15 +181,13 @@ impl OverlayShell {
     async fn run_with_view(
         &self,
         line: &CommandLine,
-        view: View,
-        files: &[PathBuf],
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+        view: &View,
+        progress: OnProgress<'_>,
     ) -> Result<CommandOutcome, Error> {
-        let (shell, mut disclosed, owned_line) = (self.shell.clone(), self.disclosed.clone(), line.clone());
-        let files = files.iter().map(|file| line.folder.join(file));
-        disclosed.read.extend(files.filter(|file| is_only_name(file)));
+        let (shell, disclosed) = (self.shell.clone(), self.disclosed.clone());
+        let (owned_line, view) = (line.clone(), view.clone());
         let overlay_folder = self.rehearsal.overlay_folder().to_owned();
-        let determine = move || command_view::determine_view(&shell, &overlay_folder, &owned_line, view, &disclosed);
+        let determine = move || command_view::determine_view(&shell, &overlay_folder, &owned_line, &view, &disclosed);
         let to_error = |error| Error::Io { path: line.folder.clone(), source: std::io::Error::other(error) };
         let command_view::CommandView { spec, environment, withheld, masked } =
             tokio::task::spawn_blocking(determine).await.map_err(to_error)?;
@@ -293,7 +270,7 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
         // The test command reads no project files, so nothing is masked.
-        let spec = command_view::create_spec(&shell, &overlay_path, &line, View::Hidden, &DisclosedPaths::default());
+        let spec = command_view::create_spec(&shell, &overlay_path, &line, &View::Hidden, &DisclosedPaths::default());
         let (arguments, bytes) = spec.to_arguments(OVERLAY_ARGUMENT);
         let (mut lifeline, child_end) = UnixStream::pair()?;
         lifeline.set_read_timeout(Some(TEST_TIMEOUT))?;
@@ -335,17 +312,6 @@ pub(super) fn set_up(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
     {
         let _ = spec;
         Err(SetupError { step: SetupStep::Namespaces, errno: 0 })
-    }
-}
-
-/// Applies the sandbox inside the overlay sandbox to this thread.
-pub(super) fn apply_sandbox(spec: &SandboxSpec) -> Result<(), SandboxError> {
-    #[cfg(target_os = "linux")]
-    return spec.apply_in_overlay();
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = spec;
-        Err(SandboxError::FileRules)
     }
 }
 

@@ -50,27 +50,19 @@ impl SandboxSpec {
         [SANDBOX_ARGUMENT.into(), to_argument(self)]
     }
 
-    /// Applies the sandbox to this thread and everything it starts. It cannot be undone.
-    pub fn apply_to_thread(&self) -> Result<(), SandboxError> {
+    /// Applies the sandbox to this thread and everything it starts. It cannot be undone. Inside the overlay sandbox,
+    /// whose mounts already restrict files, Landlock is an additional restriction and may be missing.
+    pub fn apply_to_thread(&self, is_in_overlay: bool) -> Result<(), SandboxError> {
         #[cfg(target_os = "linux")]
         {
             root_capabilities::drop_capabilities()?;
-            landlock_rules::apply_file_rules(self)?;
+            if !is_in_overlay || matches!(landlock_rules::landlock_support(), SandboxSupport::Supported { .. }) {
+                landlock_rules::apply_file_rules(self)?;
+            }
             seccomp_filter::apply_syscall_filter(&self.access)
         }
         #[cfg(not(target_os = "linux"))]
         Err(SandboxError::FileRules)
-    }
-
-    /// Applies the sandbox inside the overlay sandbox, whose mounts already restrict files. Landlock is an additional
-    /// restriction there and may be missing.
-    #[cfg(target_os = "linux")]
-    pub fn apply_in_overlay(&self) -> Result<(), SandboxError> {
-        root_capabilities::drop_capabilities()?;
-        if let SandboxSupport::Supported { .. } = landlock_rules::landlock_support() {
-            landlock_rules::apply_file_rules(self)?;
-        }
-        seccomp_filter::apply_syscall_filter(&self.access)
     }
 }
 

@@ -6,7 +6,7 @@ use super::Error;
 use super::environment::command_environment;
 use super::guard::guard_process::{DRAIN_TIME, GUARD_TIMEOUT, GuardProcess, RESUME_INTERVAL};
 use super::guard::lifeline::{self, Report};
-use super::output::{CommandProgress, Output};
+use super::output::{CommandProgress, OnProgress, Output};
 use super::sandbox::SandboxSpec;
 use crate::chat::{CommandLine, CommandSandbox};
 use std::ffi::{OsStr, OsString};
@@ -25,11 +25,11 @@ use tokio::time::{MissedTickBehavior, interval, sleep_until, timeout};
 pub struct Shell {
     program: PathBuf,
     /// Environment of every command, fixed at creation so that the approval prompt shows the actual variables.
-    environment: Vec<(OsString, OsString)>,
+    pub(super) environment: Vec<(OsString, OsString)>,
     /// aye's own paths, which no sandboxed command writes.
-    protected: Vec<PathBuf>,
+    pub(super) protected: Vec<PathBuf>,
     /// aye's files of keys, which no sandboxed command reads.
-    unreadable: Vec<PathBuf>,
+    pub(super) unreadable: Vec<PathBuf>,
     /// Cached scan of every folder in which a command without approval ran.
     scans: read_only_run::SensitiveFileCaches,
 }
@@ -102,22 +102,13 @@ impl Shell {
     /// terminal, and its environment contains no secrets. `progress` receives the last 2 KB of the output, at most
     /// every 100 ms. Dropping the future kills the command and everything it started. Fails only if the command or its
     /// sandbox could not be started. Requires a tokio runtime with I/O and time.
-    pub async fn run_command(
-        &self,
-        line: &CommandLine,
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
-    ) -> Result<CommandOutcome, Error> {
+    pub async fn run_command(&self, line: &CommandLine, progress: OnProgress<'_>) -> Result<CommandOutcome, Error> {
         self.run_guarded(line, self.sandbox_arguments(line), std::future::ready(Ok(Vec::new())), progress).await
     }
 
     /// Returns a copy with another environment, derived from that of every command.
     pub(super) fn with_environment(&self, environment: Vec<(OsString, OsString)>) -> Self {
         Self { environment, ..self.clone() }
-    }
-
-    /// Returns the environment of every command.
-    pub(super) fn environment(&self) -> &[(OsString, OsString)] {
-        &self.environment
     }
 
     /// Returns the value of a variable of every command.
@@ -132,7 +123,7 @@ impl Shell {
         line: &CommandLine,
         guard_arguments: Vec<OsString>,
         bytes: impl Future<Output = io::Result<Vec<u8>>>,
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+        progress: OnProgress<'_>,
     ) -> Result<CommandOutcome, Error> {
         if !line.folder.is_dir() {
             return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
@@ -199,16 +190,6 @@ impl Shell {
         })
     }
 
-    /// Returns the paths that no sandboxed command writes: aye's own.
-    pub(super) fn protected_paths(&self) -> &[PathBuf] {
-        &self.protected
-    }
-
-    /// Returns the files that no sandboxed command reads: aye's keys.
-    pub(super) fn unreadable_files(&self) -> &[PathBuf] {
-        &self.unreadable
-    }
-
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.
     fn sandbox_arguments(&self, line: &CommandLine) -> Vec<OsString> {
         let CommandSandbox::Enforced(access) = &line.sandbox else { return Vec::new() };
@@ -253,7 +234,7 @@ impl RunningCommand {
         mut self,
         started: Instant,
         seconds: u64,
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+        progress: OnProgress<'_>,
     ) -> io::Result<CommandEnd> {
         let mut buffer = vec![0; 64 * 1024];
         let mut report = Vec::new();

@@ -153,7 +153,8 @@ impl Tool for BashExec {
         let why: Arc<str> = match &context.commands {
             CommandRehearsal::Simulated(why) => why.clone(),
             CommandRehearsal::Sandboxed(shell) => {
-                match overlay_command::run_in_overlay(shell, plan, line, context).await {
+                let view = overlay_command::visible_files(plan, line, context.is_approved);
+                match shell.run_in_overlay(line, view, &*context.progress).await {
                     Ok(outcome) => {
                         let hint = overlay_hint(line, &outcome, shell.is_full()).filter(|_| !context.is_hidden);
                         let hint = hint.or_else(|| {

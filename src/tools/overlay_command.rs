@@ -1,36 +1,21 @@
-//! Runs a command in the overlay sandbox, and explains what was withheld from it.
+//! Decides what a command sees in the overlay sandbox, and explains what was withheld from it.
 
-use super::{RehearsalContext, read_only_commands, sandbox_hints};
+use super::{read_only_commands, sandbox_hints};
 use crate::chat::{Access, CommandLine, CommandSandbox, Plan};
-use crate::project::overlay_sandbox::{OverlayShell, View};
+use crate::project::overlay_sandbox::View;
 use crate::project::sensitive_files::{Reason, WithheldPath};
 use crate::project::shell::CommandOutcome;
-use crate::project::{self};
 
 /// Messages of git if it cannot read its objects.
 const GIT_OBJECT_ERRORS: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
-/// Runs a command in the overlay sandbox. If it was approved and names sensitive files plainly, it sees what an
-/// unapproved command sees plus these files. Any other approved command sees the whole disk.
-pub(super) async fn run_in_overlay(
-    shell: &OverlayShell,
-    plan: &Plan,
-    line: &CommandLine,
-    context: &RehearsalContext,
-) -> Result<CommandOutcome, project::Error> {
+/// Returns what a command sees in the overlay sandbox: the whole disk if it was approved, or only the sensitive files
+/// that it names plainly, if it names any; git's stored content in addition to the project if it runs git and the policy
+/// judged it as only reading; otherwise nothing that may hold secrets.
+pub(super) fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
     match &plan.access {
-        Access::Run(run) if context.is_approved && !run.named_secrets.is_empty() => {
-            shell.run_with_open_files(line, &run.named_secrets, &*context.progress).await
-        }
-        _ => shell.run_in_overlay(line, visible_files(plan, line, context.is_approved), &*context.progress).await,
-    }
-}
-
-/// Returns what a command sees: the whole disk if it was approved; git's stored content in addition to the project if
-/// it runs git and the policy judged it as only reading; otherwise nothing that may hold secrets.
-fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
-    match plan.access {
+        Access::Run(run) if is_approved && !run.named_secrets.is_empty() => View::Files(run.named_secrets.clone()),
         _ if is_approved => View::Live,
         Access::Read(_) if read_only_commands::runs_git(&line.command) => View::Repository,
         _ => View::Hidden,

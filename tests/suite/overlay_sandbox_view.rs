@@ -313,7 +313,7 @@ async fn r13_rule_opens_exactly_the_named_file() {
     let fixture = OverlayFixture::with_readable(&root, &[]);
     let output_with = async |command: &str, named: &str| {
         let line = command_line(command, &project);
-        fixture.shell.run_with_open_files(&line, &[PathBuf::from(named)], &|_| {}).await.unwrap().output
+        fixture.shell.run_in_overlay(&line, View::Files(vec![PathBuf::from(named)]), &|_| {}).await.unwrap().output
     };
     let output = output_with("cat .env .env.local two.env plain ~/.netrc", ".env").await;
     assert!(output.contains(&format!("{SECRET} project/.env\n")), "{output}");

@@ -10,18 +10,21 @@ use crate::chat::{CommandLine, CommandSandbox};
 use crate::project::environment;
 use crate::project::path::resolve_path;
 use crate::project::rehearsal::partly_written;
-use crate::project::sensitive_files::{Listing, Reason, WithheldPath};
+use crate::project::sensitive_files::{Listing, Reason, WithheldPath, is_only_name};
 use crate::project::shell::Shell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Visible part of the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum View {
     /// The project without files that may hold secrets, the system's programs, toolchains, and the paths in
     /// `dry_run.read`.
     Hidden,
-    /// The same plus git's stored content, for a command that, according to the policy, only reads.
+    /// The same plus these files of the project (relative paths), although they may hold secrets. A file that has other
+    /// names or is a link stays closed.
+    Files(Vec<PathBuf>),
+    /// As `Hidden`, plus git's stored content, for a command that, according to the policy, only reads.
     Repository,
     /// The whole disk, read-only, and all of the project: the user approved the call. aye's own files stay closed.
     Live,
@@ -51,19 +54,21 @@ pub(super) fn determine_view(
     shell: &Shell,
     overlay_folder: &Path,
     line: &CommandLine,
-    view: View,
+    view: &View,
     disclosed: &DisclosedPaths,
 ) -> CommandView {
     let spec = create_spec(shell, overlay_folder, line, view, disclosed);
-    if view == View::Live {
-        return CommandView { spec, environment: shell.environment().to_vec(), withheld: Vec::new(), masked: None };
+    if *view == View::Live {
+        return CommandView { spec, environment: shell.environment.clone(), withheld: Vec::new(), masked: None };
     }
-    let opened: Vec<PathBuf> = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let files = if let View::Files(files) = view { files.as_slice() } else { &[] };
+    let files = files.iter().map(|file| line.folder.join(file)).filter(|file| is_only_name(file));
+    let opened = disclosed.read.iter().filter_map(|path| path.canonicalize().ok()).chain(files).collect::<Vec<_>>();
     let listing = shell.sensitive_files_in(&line.folder).current_listing();
     let withheld = withheld_paths(shell, &spec, view, &opened, &listing);
     let temporary =
         spec.places.iter().map(|place| &place.path).find(|path| **path == resolve_path(&std::env::temp_dir()));
-    let mut environment = environment::dry_run_environment(shell.environment(), temporary.map(PathBuf::as_path));
+    let mut environment = environment::dry_run_environment(&shell.environment, temporary.map(PathBuf::as_path));
     let home = shell.variable("HOME").map(PathBuf::from);
     git_identity::add_identity(&mut environment, home.as_deref(), &line.folder);
     let masked_files = MaskedFiles::new(listing);
@@ -81,24 +86,24 @@ pub(super) fn create_spec(
     shell: &Shell,
     overlay_folder: &Path,
     line: &CommandLine,
-    view: View,
+    view: &View,
     disclosed: &DisclosedPaths,
 ) -> OverlaySpec {
     let home = shell.variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let spec = OverlaySpec {
         folder: line.folder.clone(),
         overlay_folder: overlay_folder.to_owned(),
-        own_paths: shell.protected_paths().to_vec(),
-        unreadable: shell.unreadable_files().to_vec(),
-        shows_whole_disk: view == View::Live,
+        own_paths: shell.protected.clone(),
+        unreadable: shell.unreadable.clone(),
+        shows_whole_disk: *view == View::Live,
         ..OverlaySpec::default()
     };
     let spec = spec.with_places(writable_places(line, home.as_deref(), disclosed));
-    if view == View::Live {
+    if *view == View::Live {
         return spec;
     }
     let is_outside = |path: &PathBuf| !path.starts_with(&line.folder);
-    let tool_folders = toolchains::toolchain_folders(home.as_deref(), shell.environment());
+    let tool_folders = toolchains::toolchain_folders(home.as_deref(), &shell.environment);
     let programs = shell.read_only_spec(&line.folder).programs;
     // Use the paths as written, so that the links on the way to them are created too.
     let disclosed_paths = disclosed.read.iter().filter(|path| path.is_absolute()).cloned();
@@ -130,13 +135,13 @@ fn writable_places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclose
 fn withheld_paths(
     shell: &Shell,
     spec: &OverlaySpec,
-    view: View,
+    view: &View,
     opened_paths: &[PathBuf],
     listing: &Listing,
 ) -> Vec<WithheldPath> {
     let project = &spec.folder;
     let mut withheld = listing.withheld.clone();
-    withheld.extend(git_secrets::withheld_git_paths(project, view == View::Repository));
+    withheld.extend(git_secrets::withheld_git_paths(project, *view == View::Repository));
     let is_outside = |path: &&PathBuf| !path.starts_with(project) && path.parent().is_some();
     let opened_outside = opened_paths.iter().filter(is_outside);
     let disk_places = spec.places.iter().filter(|place| place.shows_disk).map(|place| &place.path);

@@ -29,7 +29,7 @@ impl MaskedFiles {
     /// are read.
     fn find_new_secret(&self, shell: &Shell, folder: &Path) -> Option<PathBuf> {
         let listing = shell.sensitive_files_in(folder).current_listing();
-        let is_own = |path: &Path| shell.protected_paths().iter().any(|folder| path.starts_with(folder));
+        let is_own = |path: &Path| shell.protected.iter().any(|folder| path.starts_with(folder));
         let is_new = |entry: &&WithheldPath| match self.files.get(&entry.path) {
             Some(file) => *file != identity_of(&entry.path),
             None => self.listing.reason(&entry.path).is_none(),

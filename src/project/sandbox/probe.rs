@@ -98,7 +98,7 @@ type Checks = Vec<(TestedOperation, bool)>;
 /// Applies the sandbox to this process and tests it. `None` if it cannot be applied.
 fn check_sandbox(spec: &SandboxSpec) -> Option<Checks> {
     let outside = spec.protected.first()?;
-    spec.apply_to_thread().ok()?;
+    spec.apply_to_thread(false).ok()?;
     let name = format!("probe-{}", getpid().as_raw_nonzero());
     let can_write = |folder: &Path| {
         let file = folder.join(&name);

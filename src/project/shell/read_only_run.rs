@@ -5,7 +5,7 @@ use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{CommandLine, CommandSandbox};
 use crate::project::Error;
 use crate::project::environment::read_only_environment;
-use crate::project::output::CommandProgress;
+use crate::project::output::OnProgress;
 use crate::project::path::resolve_path;
 use crate::project::sandbox::system_paths::PROGRAMS;
 use crate::project::sandbox::{READ_ONLY_ARGUMENT, ReadOnlySpec};
@@ -32,7 +32,7 @@ impl Shell {
         line: &CommandLine,
         runs_git: bool,
         named_files: &[PathBuf],
-        progress: &(dyn Fn(CommandProgress<'_>) + Send + Sync),
+        progress: OnProgress<'_>,
     ) -> Result<(CommandOutcome, Arc<Listing>), Error> {
         let environment = read_only_environment(&line.folder, &self.environment);
         let shell = Self { environment, ..self.clone() };
