@@ -3,7 +3,7 @@
 mod parent_folders;
 pub mod temporary_names;
 
-pub use parent_folders::{ParentFolders, open_parents};
+use parent_folders::{ParentFolders, open_parents};
 pub use temporary_names::READ_FLAGS;
 
 use super::{Error, READ_LIMIT};
@@ -37,15 +37,13 @@ impl<'a> FileVersion<'a> {
 
 /// Reads the whole file at `real`. Errors show `display_path` instead.
 pub fn read_file(real: &Path, display_path: &Path) -> Result<Vec<u8>, Error> {
-    let (parent, name) = split_parent(real, display_path)?;
-    let parents = open_parents(parent, None).map_err(|errno| convert_error(errno, display_path))?;
+    let (parents, name) = open_parent(real, display_path, None)?;
     Ok(read_file_in(&parents.folder, name, display_path)?.0)
 }
 
 /// Opens the regular file at `real`, of any size.
 pub fn open_file(real: &Path, display_path: &Path) -> Result<File, Error> {
-    let (parent, name) = split_parent(real, display_path)?;
-    let parents = open_parents(parent, None).map_err(|errno| convert_error(errno, display_path))?;
+    let (parents, name) = open_parent(real, display_path, None)?;
     Ok(open_file_in(&parents.folder, name, display_path)?.0)
 }
 
@@ -64,13 +62,12 @@ pub fn replace_file(
     after: FileVersion<'_>,
     top: &Path,
 ) -> Result<(), Error> {
-    let (parent, name) = split_parent(real, display_path)?;
     let to_error = |errno| convert_error(errno, display_path);
     let create_below = before.is_none().then_some(top);
-    let parents = open_parents(parent, create_below).map_err(|errno| match errno {
+    let (parents, name) = open_parent(real, display_path, create_below).map_err(|error| match error {
         // The file was deleted together with its folder.
-        Errno::NOENT => Error::Changed(display_path.to_owned()),
-        errno => convert_error(errno, display_path),
+        Error::Missing(path) => Error::Changed(path),
+        error => error,
     })?;
     let folder = &parents.folder;
     temporary_names::remove_leftovers(folder);
@@ -105,12 +102,18 @@ pub fn replace_file(
     Ok(())
 }
 
-/// Returns the folder and the name of a file.
-fn split_parent<'a>(real: &'a Path, display_path: &Path) -> Result<(&'a Path, &'a OsStr), Error> {
-    match (real.parent(), real.file_name()) {
-        (Some(parent), Some(name)) => Ok((parent, name)),
-        (_, _) => Err(Error::NotAFile { path: display_path.to_owned(), kind: "a folder" }),
-    }
+/// Opens the parent folder of a path without following links, and returns it with the name of the entry. Creates
+/// missing folders below the folder `create_below`.
+pub fn open_parent<'a>(
+    real: &'a Path,
+    display_path: &Path,
+    create_below: Option<&Path>,
+) -> Result<(ParentFolders, &'a OsStr), Error> {
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
+        return Err(Error::NotAFile { path: display_path.to_owned(), kind: "a folder" });
+    };
+    let parents = open_parents(folder, create_below).map_err(|errno| convert_error(errno, display_path))?;
+    Ok((parents, name))
 }
 
 /// Opens a regular file of a folder. Its type is checked before opening, because opening a device may have side

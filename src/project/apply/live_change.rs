@@ -3,7 +3,7 @@
 //! checked right before it is replaced.
 
 use crate::project::Error;
-use crate::project::atomic_file::{self, FileVersion, ParentFolders, open_parents, temporary_names};
+use crate::project::atomic_file::{self, FileVersion, open_parent, temporary_names};
 use crate::project::rehearsal::{Change, FileNode, read_node_in};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, unlinkat};
 use rustix::io::Errno;
@@ -43,20 +43,6 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
         (FileNode::Nothing, after) => create_entry(root, &real, display_path, after),
         (before, after) => replace_entry(&real, display_path, before, after),
     }
-}
-
-/// Opens the parent folder of a path without following links, and returns it with the name of the entry. Creates
-/// missing folders below the folder `create_below`.
-fn open_parent<'a>(
-    real: &'a Path,
-    display_path: &Path,
-    create_below: Option<&Path>,
-) -> Result<(ParentFolders, &'a OsStr), Error> {
-    let to_error = |errno| atomic_file::convert_error(errno, display_path);
-    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
-        return Err(to_error(Errno::INVAL));
-    };
-    Ok((open_parents(folder, create_below).map_err(to_error)?, name))
 }
 
 /// Sets only the mode. The file is opened without read access, so that an unreadable file can be made readable.
