@@ -226,8 +226,6 @@ fn group_names(folders: &[ScannedFolder]) -> NameSearch {
             withheld.push(WithheldPath { path, reason });
         }
     }
-    withheld.sort();
-    withheld.dedup_by(|one, other| one.path == other.path);
     NameSearch { withheld, unknown }
 }
 

@@ -6,7 +6,7 @@
 use super::scanned_folder::ScannedFolder;
 use super::{Listing, Reason, WithheldPath};
 use crate::chat::sensitive_paths::is_sensitive;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,9 @@ pub(super) fn create_listing(
         folders.iter().map(|folder| (folder.path.as_path(), folder)).collect();
     let (mut open_paths, mut crowded) = (Vec::new(), Vec::new());
     // The walk never reaches the folders of `split` inside a withheld folder.
-    let mut queue = vec![root.to_owned()];
-    if closed.contains(root) {
-        queue.clear();
-    }
-    let mut next = 0;
-    while let Some(path) = queue.get(next).cloned() {
-        next += 1;
+    let mut queue: VecDeque<PathBuf> =
+        [root.to_owned()].into_iter().filter(|root| !closed.contains(root.as_path())).collect();
+    while let Some(path) = queue.pop_front() {
         let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
         let entries: Vec<fs::DirEntry> = fs::read_dir(&path).ok()?.collect::<Result<_, _>>().ok()?;
         let mut listed = Vec::new();
@@ -48,7 +44,7 @@ pub(super) fn create_listing(
                 continue;
             }
             match is_folder(entry) && split.contains(child.as_path()) {
-                true => queue.push(child),
+                true => queue.push_back(child),
                 // A link needs no rule: the rules for its target apply.
                 false if entry.file_type().is_ok_and(|kind| kind.is_symlink()) => {}
                 false => listed.push(child),
