@@ -93,6 +93,17 @@ pub struct WalkEntry {
     pub size: u64,
 }
 
+impl WalkEntry {
+    /// Creates the entry of a file or a folder; `None` for anything else.
+    fn new(location: Location, metadata: &std::fs::Metadata) -> Option<Self> {
+        match FileKind::from_metadata(metadata) {
+            FileKind::File(size) => Some(Self { location, is_folder: false, size }),
+            FileKind::Folder => Some(Self { location, is_folder: true, size: 0 }),
+            FileKind::Other => None,
+        }
+    }
+}
+
 /// A check that returns true if a file has other names (hard links) that may be those of secrets.
 pub type NameCheck<'a> = Box<dyn Fn(&Location) -> bool + 'a>;
 

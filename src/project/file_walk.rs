@@ -70,23 +70,13 @@ fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
 
 /// Converts an entry of the walk.
 fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
-    let kind = entry.file_type()?;
-    if kind.is_symlink() {
+    if entry.file_type()?.is_symlink() {
         let located = locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;
         let metadata = std::fs::metadata(&located.real).ok()?;
         let display_path = entry.path().strip_prefix(root).unwrap_or(entry.path()).to_owned();
-        let (is_folder, size) = (metadata.is_dir(), if metadata.is_file() { metadata.len() } else { 0 });
-        return (is_folder || metadata.is_file()).then_some(WalkEntry {
-            location: Location { display_path, ..located },
-            is_folder,
-            size,
-        });
+        return WalkEntry::new(Location { display_path, ..located }, &metadata);
     }
-    if !kind.is_dir() && !kind.is_file() {
-        return None;
-    }
-    let size = if kind.is_file() { entry.metadata().ok()?.len() } else { 0 };
-    Some(WalkEntry { location: locate_real(root, entry.path().to_owned()), is_folder: kind.is_dir(), size })
+    WalkEntry::new(locate_real(root, entry.path().to_owned()), &entry.metadata().ok()?)
 }
 
 #[cfg(test)]

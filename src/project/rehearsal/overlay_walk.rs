@@ -15,12 +15,14 @@ use std::path::{Path, PathBuf};
 /// Maximum depth. Deeper folders are skipped.
 const MAX_DEPTH: usize = 64;
 
-/// A visible entry of a folder: its location on disk and its metadata.
+/// A visible entry of a folder. A folder may show both the content of the overlay and that of the project.
 pub struct VisibleEntry {
-    /// Path in the overlay or in the project.
-    pub path: PathBuf,
     /// Metadata; links are not followed.
-    pub meta: Metadata,
+    meta: Metadata,
+    /// Path in the overlay, if its content is visible.
+    overlay: Option<PathBuf>,
+    /// Path in the project, if its content is visible.
+    project: Option<PathBuf>,
 }
 
 /// A folder to be walked: its path relative to the project, and the folders on disk whose entries are visible in it.
@@ -81,7 +83,7 @@ impl OverlayWalk<'_> {
         let (entries, _) = visible_entries(folder.overlay.as_deref(), folder.project.as_deref());
         ignores.push(self.rehearsal.folder_ignore_files(&folder.path, &entries));
         let mut flow = ControlFlow::Continue(());
-        for (name, (entry, merged)) in entries {
+        for (name, entry) in entries {
             let path = folder.path.join(&name);
             let is_folder = entry.meta.is_dir();
             if name == ".git"
@@ -94,7 +96,7 @@ impl OverlayWalk<'_> {
                 flow = (self.visit)(converted);
             }
             if flow.is_continue() && is_folder {
-                let (overlay, project) = merged;
+                let VisibleEntry { overlay, project, .. } = entry;
                 flow = self.walk_folder(&MergedFolder { path, overlay, project }, depth + 1, ignores);
             }
             if flow.is_break() {
@@ -121,28 +123,19 @@ impl OverlayWalk<'_> {
     }
 
     fn convert_entry(&self, relative: &Path, entry: &VisibleEntry) -> Option<WalkEntry> {
-        let meta = &entry.meta;
-        if meta.is_symlink() {
-            // The target may be in the overlay, so it is located like any other path.
-            let location = self.rehearsal.locate(self.rehearsal.root().join(relative).to_str()?).ok()?;
-            let target = self.rehearsal.visible_metadata(&location).filter(|_| location.is_inside)?;
-            let (is_folder, size) = (target.is_dir(), if target.is_file() { target.len() } else { 0 });
-            let link_location = Location { display_path: relative.to_owned(), ..location };
-            return (is_folder || target.is_file()).then_some(WalkEntry { location: link_location, is_folder, size });
+        let path = self.rehearsal.root().join(relative);
+        if !entry.meta.is_symlink() {
+            return WalkEntry::new(self.rehearsal.locate_below(path), &entry.meta);
         }
-        if !meta.is_dir() && !meta.is_file() {
-            return None;
-        }
-        let location = self.rehearsal.locate_below(self.rehearsal.root().join(relative));
-        Some(WalkEntry { location, is_folder: meta.is_dir(), size: if meta.is_file() { meta.len() } else { 0 } })
+        // The target may be in the overlay, so it is located like any other path.
+        let location = self.rehearsal.locate(path.to_str()?).ok()?;
+        let target = self.rehearsal.visible_metadata(&location).filter(|_| location.is_inside)?;
+        WalkEntry::new(Location { display_path: relative.to_owned(), ..location }, &target)
     }
 }
 
-/// Folders on disk whose entries are visible in a subfolder: one of the overlay and one of the project, if any.
-type FolderPaths = (Option<PathBuf>, Option<PathBuf>);
-
 /// Visible entries of a folder, by name.
-type VisibleEntries = BTreeMap<OsString, (VisibleEntry, FolderPaths)>;
+type VisibleEntries = BTreeMap<OsString, VisibleEntry>;
 
 /// Returns the visible entries of a folder, and the error if they are incomplete.
 pub fn visible_entries(
@@ -165,14 +158,14 @@ pub fn visible_entries(
             Ok(OverlayEntry::Absent) => {}
             Ok(OverlayEntry::Deleted) => drop(visible.remove(&name)),
             Ok(OverlayEntry::Other(meta)) => {
-                visible.insert(name, (VisibleEntry { path: path.clone(), meta }, (Some(path), None)));
+                visible.insert(name, VisibleEntry { meta, overlay: Some(path), project: None });
             }
             Ok(OverlayEntry::Folder { hides, meta }) => {
                 // A folder with unknown visibility may not be listable either.
                 let merges = matches!(hides, Ok(false));
-                let project_entry = visible.remove(&name).filter(|(entry, _)| merges && entry.meta.is_dir());
-                let sources = (Some(path.clone()), project_entry.map(|(entry, _)| entry.path));
-                visible.insert(name, (VisibleEntry { path, meta }, sources));
+                let hidden = visible.remove(&name).filter(|entry| merges && entry.meta.is_dir());
+                let project = hidden.and_then(|entry| entry.project);
+                visible.insert(name, VisibleEntry { meta, overlay: Some(path), project });
             }
             Err(error) => {
                 visible.remove(&name);
@@ -201,8 +194,7 @@ fn list_project_folder(folder: &Path, visible: &mut VisibleEntries) -> io::Resul
             }
             Ok(result) => result,
         };
-        let path = entry.path();
-        visible.insert(entry.file_name(), (VisibleEntry { path: path.clone(), meta }, (None, Some(path))));
+        visible.insert(entry.file_name(), VisibleEntry { meta, overlay: None, project: Some(entry.path()) });
     }
     listing_result
 }
