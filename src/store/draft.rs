@@ -2,8 +2,7 @@
 
 mod draft_writer;
 
-use super::{Error, Places, private_files};
-use super::{session_header, session_log};
+use super::{Error, Places, private_files, session_log};
 use crate::chat::{SessionId, UnsentText};
 pub use draft_writer::DraftWriter;
 use sha2::{Digest, Sha256};
@@ -16,7 +15,7 @@ use std::time::SystemTime;
 #[derive(Debug, Clone)]
 pub struct Drafts {
     folder: PathBuf,
-    sessions: PathBuf,
+    places: Places,
 }
 
 /// The session that a draft belongs to.
@@ -43,7 +42,7 @@ pub struct LoadedDraft {
 impl Drafts {
     /// Opens the drafts of these places, whose folders must exist.
     pub fn new(places: &Places) -> Self {
-        Self { folder: places.drafts(), sessions: places.sessions() }
+        Self { folder: places.drafts(), places: places.clone() }
     }
 
     /// Reads a draft. A new session takes over a draft of the same project whose program has ended; if there are
@@ -158,8 +157,7 @@ impl Drafts {
                 let id = SessionId(name.strip_prefix(&prefix)?.strip_suffix(".json")?.to_owned());
                 let path = self.folder.join(&name);
                 let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
-                (!session_header::session_path(&self.sessions, &id).exists())
-                    .then(|| (modified.unwrap_or(SystemTime::UNIX_EPOCH), path))
+                (!self.places.session(&id).exists()).then(|| (modified.unwrap_or(SystemTime::UNIX_EPOCH), path))
             })
             .collect();
         drafts.sort_by(|a, b| b.cmp(a));

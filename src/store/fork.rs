@@ -42,7 +42,7 @@ impl Drop for Fork {
             return;
         }
         // Leftovers are harmless: without its file there is no session.
-        let _ = fs::remove_file(session_header::session_path(&self.places.sessions(), &self.id));
+        let _ = fs::remove_file(self.places.session(&self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.delete_folder)(&self.places.rehearsal(&self.id));
     }
@@ -62,7 +62,7 @@ pub fn fork_session(
     mode: ForkMode,
     delete_folder: DeleteFolder,
 ) -> Result<Fork, Error> {
-    let path = session_header::session_path(&places.sessions(), from);
+    let path = places.session(from);
     let to_read_error = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => Error::Missing(from.0.clone()),
         _ => Error::with_path(&path)(source),
@@ -111,7 +111,7 @@ pub fn fork_session(
         Error::Io { path, source } => to_copy_error(&path)(source),
         error => error,
     })?;
-    let path = session_header::session_path(&places.sessions(), &id);
+    let path = places.session(&id);
     private_files::create_file(&path, |file| {
         file.write_all(&beginning)?;
         io::copy(&mut original, file).map(drop)

@@ -1,5 +1,6 @@
 //! Locations of settings and sessions.
 
+use super::session_header::session_path;
 use super::{Error, private_files};
 use crate::chat::SessionId;
 use std::ffi::OsString;
@@ -112,6 +113,11 @@ impl Places {
     /// Returns the folder of session files.
     pub fn sessions(&self) -> PathBuf {
         self.data.join("sessions")
+    }
+
+    /// Returns the file of a session.
+    pub fn session(&self, id: &SessionId) -> PathBuf {
+        session_path(&self.sessions(), id)
     }
 
     /// Returns the folder of unsent drafts.

@@ -1,6 +1,6 @@
 //! Removes sessions with all their data.
 
-use super::{DeleteFolder, Drafts, Error, Places, session_header, session_log};
+use super::{DeleteFolder, Drafts, Error, Places, session_log};
 use crate::chat::SessionId;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl Removal {
     pub fn lock_all(places: &Places, ids: &[SessionId]) -> Result<Self, Error> {
         let mut locked = Vec::new();
         for id in ids {
-            let path = session_header::session_path(&places.sessions(), id);
+            let path = places.session(id);
             let file = session_log::open_locked(&path, id)?;
             locked.push((id.clone(), path, file));
         }

@@ -84,7 +84,7 @@ fn draft_moves_to_its_session_with_the_first_entry() {
     // If the program was killed in between, the draft still has its old name.
     let drafts = Drafts::new(&places);
     fs::rename(places.drafts().join("01A.json"), drafts.draft_path(&unstarted_owner("01A"))).unwrap();
-    fs::write(session_header::session_path(&places.sessions(), &SessionId("01A".into())), "").unwrap();
+    fs::write(places.session(&SessionId("01A".into())), "").unwrap();
     drop(writer);
     assert!(drafts.load(&unstarted_owner("01B")).unsent.is_empty(), "it belongs to no new session");
     assert_eq!(drafts.load(&session_owner("01A")).unsent.text(), "more");

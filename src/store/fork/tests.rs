@@ -20,7 +20,7 @@ fn create_home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
     let home = tempfile::tempdir().unwrap();
     let places = Places::within(home.path());
     places.prepare().unwrap();
-    fs::write(session_header::session_path(&places.sessions(), &old_id()), bytes).unwrap();
+    fs::write(places.session(&old_id()), bytes).unwrap();
     (home, places)
 }
 
@@ -29,7 +29,7 @@ fn copy_session(places: &Places, folder: &str) -> Result<Fork, Error> {
 }
 
 fn read_session(places: &Places, id: &SessionId) -> StoredSession {
-    session_reader::read(&session_header::session_path(&places.sessions(), id)).unwrap()
+    session_reader::read(&places.session(id)).unwrap()
 }
 
 fn header_line() -> String {
@@ -45,7 +45,7 @@ fn entry_line(seq: u64, text: &str) -> String {
 fn copy_is_independent_of_the_open_session() {
     let (_home, places) = create_home(b"");
     let sessions = Sessions::new(places.sessions());
-    fs::remove_file(session_header::session_path(&places.sessions(), &old_id())).unwrap();
+    fs::remove_file(places.session(&old_id())).unwrap();
     let header = Header { profile: "p".into(), ..Header::new(old_id(), Path::new("/project"), "m", false) };
     let mut original_log = sessions.begin_session(&header);
     original_log.append(&user_message("a")).unwrap();
@@ -113,7 +113,7 @@ fn r51_copies_damaged_session_as_it_reads() {
         let (mut log, _) = SessionLog::open(&places.sessions(), &copy.id).unwrap();
         log.append(&user_message("more")).unwrap();
         assert_eq!(read_session(&places, &copy.id).entries.last(), Some(&user_message("more")), "{case}");
-        let original = fs::read(session_header::session_path(&places.sessions(), &old_id())).unwrap();
+        let original = fs::read(places.session(&old_id())).unwrap();
         assert_eq!(original, text.as_bytes(), "{case}");
     }
 }
@@ -123,7 +123,7 @@ fn keeps_unknown_header_fields() {
     let newer = header_line().replacen("\"aye\":1", "\"aye\":9", 1).replacen('}', ",\"later\":[1,2]}", 1);
     let (_home, places) = create_home(format!("{newer}\n").as_bytes());
     let copy = copy_session(&places, "/").unwrap();
-    let text = fs::read_to_string(session_header::session_path(&places.sessions(), &copy.id)).unwrap();
+    let text = fs::read_to_string(places.session(&copy.id)).unwrap();
     let new_header: Value = serde_json::from_str(&text).unwrap();
     assert!(text.starts_with("{\"aye\":9,"), "{text}");
     assert_eq!((&new_header["later"], &new_header["from"]), (&serde_json::json!([1, 2]), &"01J".into()));
