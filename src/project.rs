@@ -195,9 +195,9 @@ pub enum Error {
     /// The overlay sandbox for a rehearsed command could not be set up.
     #[error("the command was not run: no overlay sandbox: {0}")]
     OverlaySandboxFailed(overlay_sandbox::SetupError),
-    /// The text is not a valid path.
+    /// The path, the command or the change cannot be used, for the reason in the text.
     #[error("{0}")]
-    BadPath(String),
+    Invalid(String),
     /// The disk of the project is full.
     #[error("{}: the disk is full. Nothing was changed there; free some space and try again", escape_path(.0))]
     Full(PathBuf),
@@ -233,7 +233,7 @@ impl Error {
 
     /// Returns the error for a name that is not Unicode.
     fn for_name(name: std::ffi::OsString) -> Self {
-        Self::BadPath(format!("{} is not a Unicode name", Path::new(&name).display()))
+        Self::Invalid(format!("{} is not a Unicode name", Path::new(&name).display()))
     }
 
     /// Wraps an I/O error at a path.

@@ -40,7 +40,7 @@ pub fn locate_real(root: &Path, real: PathBuf) -> Location {
 
 /// Makes a path absolute without resolving links.
 fn make_absolute(root: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Error> {
-    let fail = |reason: &str| Err(Error::BadPath(reason.to_owned()));
+    let fail = |reason: &str| Err(Error::Invalid(reason.to_owned()));
     if path.trim().is_empty() {
         return fail("the path is empty; `.` is the project's folder");
     }
@@ -82,7 +82,7 @@ pub fn resolve_links(path: &Path, link: &mut dyn FnMut(&Path) -> Option<PathBuf>
         };
         link_count += 1;
         if link_count > MAX_LINKS {
-            return Err(Error::BadPath(format!("{} leads through too many links", path.display())));
+            return Err(Error::Invalid(format!("{} leads through too many links", path.display())));
         }
         if target.is_absolute() {
             real = PathBuf::from("/");

@@ -126,11 +126,11 @@ impl Shell {
         progress: OnProgress<'_>,
     ) -> Result<CommandOutcome, Error> {
         if !line.folder.is_dir() {
-            return Err(Error::BadPath(format!("there is no folder {}", line.folder.display())));
+            return Err(Error::Invalid(format!("there is no folder {}", line.folder.display())));
         }
         // The kernel accepts no longer argument, and none with a NUL.
         if line.command.len() > COMMAND_LIMIT || line.command.contains('\0') {
-            return Err(Error::BadPath(format!(
+            return Err(Error::Invalid(format!(
                 "the command cannot be run: it has {} bytes; the limit is {COMMAND_LIMIT}, and NUL is not allowed. Put it in a file",
                 line.command.len()
             )));

@@ -208,7 +208,7 @@ pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replace
     let writer = project.clone();
     run_blocking(project, move |files| {
         let path = edit.path.to_str();
-        let path = path.ok_or_else(|| project::Error::BadPath("the path is not UTF-8".to_owned()))?;
+        let path = path.ok_or_else(|| project::Error::Invalid("the path is not UTF-8".to_owned()))?;
         let location = files.locate(path)?;
         if location.display_path != edit.path
             || planned_path::write_access(&location) != access

@@ -34,10 +34,10 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
             set_mode(&real, display_path, *old_mode, after)
         }
         (_, FileNode::Other(kind)) => {
-            Err(Error::BadPath(format!("{} would become {kind}, which cannot be applied", display_path.display())))
+            Err(Error::Invalid(format!("{} would become {kind}, which cannot be applied", display_path.display())))
         }
         (FileNode::Other(kind), _) => {
-            Err(Error::BadPath(format!("{} is {kind}, which cannot be replaced", display_path.display())))
+            Err(Error::Invalid(format!("{} is {kind}, which cannot be replaced", display_path.display())))
         }
         (before, FileNode::Nothing) => remove_entry(&real, display_path, before),
         (FileNode::Nothing, after) => create_entry(root, &real, display_path, after),

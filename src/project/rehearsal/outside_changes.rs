@@ -94,7 +94,7 @@ impl Rehearsal {
         };
         if location.own_file.is_some() {
             let path = crate::text::escaped_path::escape_path(&location.display_path);
-            return Err(Error::BadPath(format!("{path} belongs to aye's own settings, sessions and keys")));
+            return Err(Error::Invalid(format!("{path} belongs to aye's own settings, sessions and keys")));
         }
         if KERNEL_FOLDERS.iter().any(|folder| location.real.starts_with(folder)) {
             return Err(to_error(rustix::io::Errno::ACCESS.into()));

@@ -42,7 +42,7 @@ impl Reader for Arc<MemoryProject> {
 
     fn locate(&self, path: &str) -> Result<Location, Error> {
         if path.contains('\0') {
-            return Err(Error::BadPath("a path holds no NUL".to_owned()));
+            return Err(Error::Invalid("a path holds no NUL".to_owned()));
         }
         let mut real = PathBuf::new();
         for part in Path::new("/project").join(path).components() {
