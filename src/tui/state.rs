@@ -223,6 +223,16 @@ impl State {
         std::mem::take(&mut self.effects)
     }
 
+    /// Shows information for the user.
+    pub(super) fn show_info(&mut self, text: &str) {
+        self.show_notice(text, Kind::Info);
+    }
+
+    /// Shows a warning and records it for `/notices`.
+    pub(super) fn show_warning(&mut self, text: &str) {
+        self.show_notice(text, Kind::Warning);
+    }
+
     /// Shows a notification. A warning or an error is also recorded for `/notices`.
     pub fn show_notice(&mut self, text: &str, kind: Kind) {
         self.notices.toasts.push(kind, text, self.timing.now);

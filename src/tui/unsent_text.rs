@@ -1,7 +1,6 @@
 //! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
 use super::host::SessionRequest;
-use super::parts::toast::Kind;
 use super::state::State;
 use super::user_input::DraftSaving;
 use crate::chat::{DraftPart, UnsentText};
@@ -26,7 +25,7 @@ impl State {
             let approval_text = std::mem::take(&mut unsent.approval);
             unsent.add_to_draft(&approval_text);
             let notice = "The call waiting for approval was not run. Text typed in its prompt is now in the composer.";
-            self.show_notice(notice, Kind::Info);
+            self.show_info(notice);
         }
         self.input.composer.restore(&unsent.draft);
         self.agent.restore_queue(unsent.queue);
@@ -68,7 +67,7 @@ impl State {
     pub(super) fn handle_unsent_saved(&mut self, error: Option<String>) {
         if let (Some(reason), None) = (&error, &self.input.draft_saving.last_error) {
             let notice = format!("Cannot save unsent text: {reason}. It is kept in memory and saving is retried.");
-            self.show_notice(&notice, Kind::Warning);
+            self.show_warning(&notice);
         }
         self.input.draft_saving.last_error = error;
     }

@@ -77,7 +77,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             }
         }
         Event::Saved(unsaved) => session_exit::handle_save_result(state, unsaved),
-        Event::Notice(text) => state.show_notice(&text, Kind::Warning),
+        Event::Notice(text) => state.show_warning(&text),
         Event::TerminalLost => {}
     }
     agent_events::sync_prompt_and_title(state);

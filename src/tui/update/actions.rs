@@ -9,7 +9,6 @@ use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::popup::{List, PickedAction, Popup};
 use crate::tui::state::State;
@@ -150,8 +149,7 @@ fn stop_turn(state: &mut State) {
     if has_prompt && !is_double_press {
         state.input.last_stop = Some(state.timing.now);
         let hint = if state.prompts.front().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
-        state.show_notice(hint, Kind::Info);
-        return;
+        return state.show_info(hint);
     }
     // The turn is stopped, so the hint is outdated.
     for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
@@ -162,7 +160,7 @@ fn stop_turn(state: &mut State) {
         && let Some(retry) = &draft.pending_retry
     {
         let reason = retry.reason.clone();
-        state.show_notice(&format!("Stopped while waiting to retry: {reason}"), Kind::Warning);
+        state.show_warning(&format!("Stopped while waiting to retry: {reason}"));
     }
     agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
 }
@@ -189,5 +187,5 @@ pub fn stop_or_quit(state: &mut State) {
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),
     };
-    state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Info);
+    state.show_info(&format!("Press {quit_key} again to quit{consequence}"));
 }

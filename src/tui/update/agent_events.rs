@@ -4,7 +4,6 @@ use crate::agent;
 use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
 use crate::tui::parts::sub_agent_name::origin_line;
-use crate::tui::parts::toast::Kind;
 use crate::tui::state::State;
 
 /// Passes an event to the agent and updates the screen for it.
@@ -12,7 +11,7 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     let old_marker = activity_marker(state);
     if let agent::Event::RulesLoaded { notices, .. } = &event {
         for notice in notices {
-            state.show_notice(notice, Kind::Warning);
+            state.show_warning(notice);
         }
     }
     if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event

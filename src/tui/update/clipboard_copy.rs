@@ -6,7 +6,6 @@ use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::external::MAX_CLIPBOARD;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
@@ -37,7 +36,7 @@ pub fn offer_copy(state: &mut State) {
         rows.push(("Last output".into(), text.to_owned()));
     }
     match rows.len() {
-        0 => state.show_notice("Nothing to copy yet", Kind::Info),
+        0 => state.show_info("Nothing to copy yet"),
         1 => copy_text(state, &rows[0].1.clone()),
         _ => {
             let items = rows.iter().map(|(name, _)| Row::new(name)).collect();
@@ -57,11 +56,10 @@ pub fn copy_text(state: &mut State, text: &str) {
             format_size(MAX_CLIPBOARD),
             state.session.id
         );
-        state.show_notice(&notice, Kind::Warning);
-        return;
+        return state.show_warning(&notice);
     }
     let lines = text.lines().count();
-    state.show_notice(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }), Kind::Info);
+    state.show_info(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }));
     state.push_effect(Effect::CopyText(text));
 }
 

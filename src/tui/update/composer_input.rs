@@ -10,7 +10,6 @@ use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::completion::{self, Kind};
 use crate::tui::parts::composer::KeyResult;
-use crate::tui::parts::toast;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crossterm::event::KeyEvent;
@@ -78,7 +77,7 @@ pub fn insert_early_input(state: &mut State, text: &str) {
     if text.contains('\n') {
         let send_key = state.keys.first_chord(Scope::Composer, Action::Send);
         let notice = format!("Typed before the screen was ready, not sent yet · {send_key} to send");
-        state.show_notice(&notice, toast::Kind::Info);
+        state.show_info(&notice);
     }
     update_completion(state)
 }
@@ -110,8 +109,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         let nearest = find_nearest(name, state.commands.iter().flat_map(|row| row.names).copied());
         let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
         let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
-        state.show_notice(&notice, toast::Kind::Info);
-        return;
+        return state.show_info(&notice);
     }
     if state.prompts.front().is_some() {
         let key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
@@ -121,8 +119,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     }
     if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
-        state.show_notice(&format!("Not sent: answer the question first · {key} to answer"), toast::Kind::Info);
-        return;
+        return state.show_info(&format!("Not sent: answer the question first · {key} to answer"));
     }
     state.input.composer.take_text();
     state.input.recent_keys.send_key.record_send(state.timing.now);

@@ -10,7 +10,6 @@ use crate::tui::host::{RuleRequest, SessionRequest};
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{ConfirmedAction, GrantList, List, Popup};
 use crate::tui::state::State;
 
@@ -153,7 +152,7 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
     let description = approval.describe();
     match approval.source {
         ApprovalSource::Session(grant) => {
-            state.show_notice(&format!("Revoked: {description}"), Kind::Info);
+            state.show_info(&format!("Revoked: {description}"));
             agent_events::handle_agent_event(
                 state,
                 Event::GrantRevoked { granting_call: Some(grant.call), description, by },
@@ -165,6 +164,6 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
 
 /// Records that a rule was removed from its file.
 pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) {
-    state.show_notice(&format!("Revoked: {description}"), Kind::Info);
+    state.show_info(&format!("Revoked: {description}"));
     agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by })
 }

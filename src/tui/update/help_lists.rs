@@ -6,7 +6,6 @@ use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::toast;
 use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
@@ -27,7 +26,7 @@ pub fn open_topic(state: &mut State, name: &str) {
         None => {
             let names: Vec<&str> = manual::topic_names().collect();
             let text = format!("No help topic “{name}”. Topics: {}", names.join(", "));
-            state.show_notice(&text, toast::Kind::Info);
+            state.show_info(&text);
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::Models(models) => model_list::show_models(state, models),
         HostReply::Connected(pending) => model_list::apply_provider_switch(state, *pending),
-        HostReply::Done(text) => state.show_notice(&text, toast::Kind::Info),
+        HostReply::Done(text) => state.show_info(&text),
         HostReply::SettingSaved(text) => state.show_notice(&text, toast::Kind::Setting),
         HostReply::Opened(opened) => {
             let mode = state.agent.policy.mode;
@@ -88,6 +88,6 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
-        HostReply::Notice(text) => state.show_notice(&text, toast::Kind::Warning),
+        HostReply::Notice(text) => state.show_warning(&text),
     }
 }

@@ -4,7 +4,6 @@ use super::clipboard_copy;
 use crate::text::link::LinkTarget;
 use crate::tui::effect::Effect;
 use crate::tui::keys::Chord;
-use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{LINK_LETTERS, LinkLetter, Links, Popup};
 use crate::tui::state::State;
@@ -21,7 +20,7 @@ pub fn show_link_letters(state: &mut State, cache: &mut LayoutCache) {
         .map(|((position, target), letter)| LinkLetter { letter, position, target })
         .collect();
     if links.is_empty() {
-        state.show_notice("No links on the screen", Kind::Info);
+        state.show_info("No links on the screen");
     } else {
         state.viewport.popups.push(Popup::Links(Links { links, toast_rows, pending_address: None }));
     }
@@ -59,7 +58,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) {
             state.viewport.popups.push(Popup::Links(links));
         }
         LinkTarget::Workspace(address) => {
-            state.show_notice(&format!("Cannot open {address}: it is not a file on this machine"), Kind::Warning);
+            state.show_warning(&format!("Cannot open {address}: it is not a file on this machine"));
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn run_mode_command(state: &mut State, name: &str) {
         Some(mode) => set_mode(state, mode),
         None => {
             let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::as_str).collect();
-            state.show_notice(&format!("Unknown mode. Use one of {}", names.join(", ")), Kind::Warning);
+            state.show_warning(&format!("Unknown mode. Use one of {}", names.join(", ")));
         }
     }
 }
@@ -50,8 +50,7 @@ pub fn confirm_mode(state: &mut State, mode: Mode) {
 /// Switches the mode, unless a prompt is open.
 pub fn set_mode(state: &mut State, mode: Mode) {
     if state.prompts.current.is_some() {
-        state.show_notice("Cannot change the mode while a prompt is open", Kind::Info);
-        return;
+        return state.show_info("Cannot change the mode while a prompt is open");
     }
     agent_events::handle_agent_event(state, Event::ModeChanged(mode));
     let kind = if mode.is_wide() { Kind::Warning } else { Kind::Info };

@@ -4,7 +4,6 @@ use super::{agent_events, provider_list};
 use crate::tui::host::{ModelList, ModelRequest, ModelRow, Models, PendingConnection};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
@@ -69,12 +68,10 @@ pub fn pick_model(state: &mut State, row: ModelRow, save: bool) {
 /// Switches to a model that was typed by name.
 pub fn use_named(state: &mut State, name: &str) {
     if state.session.connection.is_tour {
-        state.show_notice("The tour uses no model. Press alt-c to choose a provider", Kind::Warning);
-        return;
+        return state.show_warning("The tour uses no model. Press alt-c to choose a provider");
     }
     if state.session.connection.is_unconfigured {
-        state.show_notice("No provider is configured. Press alt-c to choose one", Kind::Warning);
-        return;
+        return state.show_warning("No provider is configured. Press alt-c to choose one");
     }
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
 }

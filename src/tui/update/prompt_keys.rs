@@ -6,7 +6,6 @@ use crate::agent::{Event, WaitingCall};
 use crate::chat::{CallId, Decider, Decision, Grant};
 use crate::tui::host::RuleRequest;
 use crate::tui::keys::{Action, Chord, Scope};
-use crate::tui::parts::toast::Kind;
 use crate::tui::prompts::prompt::{KeyResult, Prompt, PromptCommand};
 use crate::tui::prompts::queue_list::QueueList;
 use crate::tui::state::State;
@@ -38,7 +37,7 @@ pub fn handle_prompt_key(state: &mut State, key: KeyEvent) -> bool {
 /// Runs a command that the prompt returned for a key.
 fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: PromptCommand) {
     match command {
-        PromptCommand::Notify(message) => state.show_notice(&message, Kind::Info),
+        PromptCommand::Notify(message) => state.show_info(&message),
         PromptCommand::IgnoreRepeats => state.input.recent_keys.record_answer(Chord::from(key), state.timing.now),
         PromptCommand::Decide(call, decision) => {
             agent_events::handle_agent_event(state, Event::CallDecided { call, decision, by: by.clone() });
@@ -89,10 +88,9 @@ pub fn handle_rule_stored(state: &mut State, call: CallId, grant: Grant, by: Dec
         && state.prompts.current.as_mut().is_some_and(|prompt| prompt.finish_saving_rule(&call, error.is_some(), now));
     if let Some(reason) = error {
         let suffix = if still_waits { "; the call was not run" } else { "" };
-        state.show_notice(&format!("Cannot store the rule: {reason}{suffix}"), Kind::Warning);
-        return;
+        return state.show_warning(&format!("Cannot store the rule: {reason}{suffix}"));
     }
-    state.show_notice(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()), Kind::Info);
+    state.show_info(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()));
     if still_waits {
         let event = Event::CallDecided { call, decision: Decision::Always(grant), by };
         agent_events::handle_agent_event(state, event);
@@ -122,7 +120,7 @@ fn return_parked_prompt(state: &mut State) {
         return;
     }
     let queue_key = state.keys.first_chord(Scope::Approval, Action::OpenQueue);
-    state.show_notice(&format!("The question keeps waiting with your choices · {queue_key} lists it"), Kind::Info);
+    state.show_info(&format!("The question keeps waiting with your choices · {queue_key} lists it"));
     agent_events::handle_agent_event(state, Event::EarlyPromptRequested(None));
 }
 

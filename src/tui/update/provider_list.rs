@@ -5,7 +5,6 @@ use crate::tui::host::{LocalServer, ModelRequest};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup, ProviderChoice};
 use crate::tui::state::State;
 use crossterm::event::KeyEventKind;
@@ -78,7 +77,7 @@ pub fn switch_provider(state: &mut State, request: ModelRequest) -> bool {
 /// request to the current one.
 pub fn can_switch_provider(state: &mut State) -> bool {
     if !state.agent.is_idle() {
-        state.show_notice("Cannot switch: a turn is running. Stop it first", Kind::Warning);
+        state.show_warning("Cannot switch: a turn is running. Stop it first");
     }
     state.agent.is_idle()
 }

@@ -8,7 +8,6 @@ use crate::tui::host::{Rehearsal, RehearsalRequest};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{branch_row, escape_to_line, outside_row, step_row_texts};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{ConfirmedAction, List, Popup, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::state::State;
 use std::sync::Arc;
@@ -21,20 +20,17 @@ pub fn run_rehearsal_command(state: &mut State, argument: &str) {
     let pending_action = match argument {
         "" | "show" => None,
         "drop" => Some(RowAction::Discard),
-        text => match ApplyOptions::parse(text) {
-            Some(options) => Some(RowAction::Apply(options)),
-            None => {
-                state.show_notice(
-                    "Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop",
-                    Kind::Info,
-                );
-                return;
+        text => {
+            match ApplyOptions::parse(text) {
+                Some(options) => Some(RowAction::Apply(options)),
+                None => {
+                    return state.show_info("Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop");
+                }
             }
-        },
+        }
     };
     if !state.agent.is_idle() {
-        state.show_notice("Not available while a turn is running", Kind::Info);
-        return;
+        return state.show_info("Not available while a turn is running");
     }
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     let view = RehearsalView { pending_action, ..RehearsalView::default() };
@@ -50,8 +46,7 @@ pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) {
     let Rehearsal { session, summary } = match result {
         Ok(rehearsal) => rehearsal,
         Err(reason) => {
-            state.show_notice(&reason, Kind::Info);
-            return;
+            return state.show_info(&reason);
         }
     };
     let view = RehearsalView { session, summary: Arc::new(summary), actions: Vec::new(), pending_action: None };
@@ -70,8 +65,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
         view.actions.push(action);
     };
     if summary.is_empty() {
-        state.show_notice("Nothing was rehearsed yet", Kind::Info);
-        return;
+        return state.show_info("Nothing was rehearsed yet");
     }
     push_row(Row::new("Show everything"), RowAction::Read(RehearsalPart::All));
     for branch in build_tree(&summary.changes) {
@@ -177,8 +171,7 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) {
 fn offer_changes(state: &mut State, session: SessionId, summary: &DryRunSummary, options: ApplyOptions) {
     let request = ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls: summary.apply_calls(options) };
     if request.calls.is_empty() {
-        state.show_notice("No rehearsed changes to apply", Kind::Info);
-        return;
+        return state.show_info("No rehearsed changes to apply");
     }
     match state.agent.is_dry_run() {
         true => session_exit::leave_session_for(state, RehearsalRequest::Apply(session, request)),

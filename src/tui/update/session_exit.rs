@@ -5,7 +5,6 @@ use crate::text::clean::clean_line;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup};
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
@@ -40,7 +39,7 @@ pub fn pick_exit_choice(state: &mut State, choice: UnsavedChoice) {
     match choice {
         UnsavedChoice::QuitWhenSaved => {
             state.session.saving.quits_when_saved = true;
-            state.show_notice("Quits as soon as the session is saved", Kind::Info);
+            state.show_info("Quits as soon as the session is saved");
             state.push_effect(Effect::Save);
         }
         UnsavedChoice::SaveTo(file) => {
@@ -66,7 +65,7 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) {
     if state.session.saving.quits_when_saved {
         quit(state);
     } else {
-        state.show_notice("The session is saved again", Kind::Info);
+        state.show_info("The session is saved again");
     }
 }
 
@@ -98,8 +97,7 @@ pub fn interrupt_turn(state: &mut State) {
 pub fn leave_session_for(state: &mut State, request: impl Into<HostRequest>) {
     if let Some(unsaved) = state.session.saving.unsaved() {
         let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
-        state.show_notice(&notice, Kind::Warning);
-        return;
+        return state.show_warning(&notice);
     }
     state.save_unsent_now();
     state.send_request(request);

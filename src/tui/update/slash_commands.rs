@@ -8,7 +8,6 @@ use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
 use crate::tui::host::{RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
-use crate::tui::parts::toast::Kind;
 use crate::tui::popup::PickedAction;
 use crate::tui::slash_command::{RunCommand, SlashCommand};
 use crate::tui::state::State;
@@ -134,7 +133,7 @@ pub fn find_unknown_name(text: &str) -> Option<&str> {
 
 /// Shows why the command did nothing.
 fn explain(state: &mut State, text: &str) {
-    state.show_notice(text, Kind::Info);
+    state.show_info(text);
 }
 
 fn explain_dry_runs(state: &mut State) {

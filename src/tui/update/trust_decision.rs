@@ -6,7 +6,6 @@ use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::tui::host::{InspectionReason, TrustRequest};
-use crate::tui::parts::toast::Kind;
 use crate::tui::prompts::trust_prompt::describe_file;
 use crate::tui::state::State;
 use std::path::Path;
@@ -38,7 +37,7 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
         // Problems with rules were shown when the rules were read.
         let is_already_shown = reason == InspectionReason::SessionStarted && file.name == PROJECT_RULES_FILE;
         if let (ProjectFileKind::Unusable(problem), false) = (&file.kind, is_already_shown) {
-            state.show_notice(&format!("{} of this project is not used: {problem}", file.name), Kind::Warning);
+            state.show_warning(&format!("{} of this project is not used: {problem}", file.name));
         }
     }
     let notice = match reason {
@@ -49,7 +48,7 @@ pub fn handle_project_files(state: &mut State, project_files: ProjectFiles, reas
         InspectionReason::SessionStarted | InspectionReason::UserRequest => "",
     };
     if !notice.is_empty() {
-        state.show_notice(notice, Kind::Info);
+        state.show_info(notice);
     }
     finish_trust_check(state)
 }
@@ -60,7 +59,7 @@ pub fn skip_project_files(state: &mut State) -> bool {
     let names: Vec<String> = project_files.untrusted().map(|file| file.name.clone()).collect();
     if !names.is_empty() {
         state.session.trust.record_refusal(&project_files);
-        state.show_notice(&format!("Not used: {} · /trust to decide again", names.join(", ")), Kind::Info);
+        state.show_info(&format!("Not used: {} · /trust to decide again", names.join(", ")));
     }
     finish_trust_check(state);
     true
@@ -76,7 +75,7 @@ pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Ve
         let descriptions: Vec<String> = project_files.usable().map(describe_file).collect();
         let was_trusted = project_files.untrusted().next().is_none();
         let change = if was_trusted { "No longer trusted" } else { "Trusted" };
-        state.show_notice(&format!("{change}: {}", descriptions.join(", ")), Kind::Info);
+        state.show_info(&format!("{change}: {}", descriptions.join(", ")));
         state.session.trust.unused_files = if was_trusted { descriptions } else { Vec::new() };
         // Files that are no longer trusted do not open the prompt again at once.
         if was_trusted {
@@ -90,7 +89,7 @@ pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Ve
 
 /// Shows that the decision could not be stored.
 pub fn report_trust_failure(state: &mut State, error: &str) {
-    state.show_notice(error, Kind::Warning);
+    state.show_warning(error);
     finish_trust_check(state)
 }
 

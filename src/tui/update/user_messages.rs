@@ -4,7 +4,6 @@ use super::agent_events;
 use crate::agent::Event;
 use crate::chat::image;
 use crate::tui::host::HostRequest;
-use crate::tui::parts::toast;
 use crate::tui::state::State;
 
 /// Sends a user message.
@@ -15,7 +14,7 @@ pub fn send_message(state: &mut State, text: String) {
         && !image::find_images(&text).is_empty()
     {
         let notice = "Only the picture's name is sent: the profile does not set images = true";
-        state.show_notice(notice, toast::Kind::Warning);
+        state.show_warning(notice);
     }
     state.viewport.transcript.follow_end();
     agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
