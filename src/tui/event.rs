@@ -30,8 +30,8 @@ pub enum Event {
     Agent(agent::Event),
     /// A reply of the host.
     Host(HostReply),
-    /// The editor was closed. Contains the new draft if it was opened for the composer.
-    Edited(Option<String>),
+    /// The editor was closed with this text, which replaces the text that was edited.
+    Edited(String),
     /// Result of saving the session: what is still unsaved, if anything.
     Saved(Option<Unsaved>),
     /// An error or hint from outside the screen: one sentence.

@@ -70,9 +70,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::Agent(event) => agent_events::handle_agent_event(state, event),
         Event::Host(reply) => host_replies::handle_host_reply(state, cache, reply),
         Event::Edited(text) => {
-            if let Some(text) = text
-                && !state.prompts.front_mut().is_some_and(|prompt| prompt.apply_editor_text(&text))
-            {
+            if !state.prompts.front_mut().is_some_and(|prompt| prompt.apply_editor_text(&text)) {
                 state.input.composer.set(&text);
             }
         }
@@ -99,23 +97,16 @@ pub fn prepare_exit(state: &mut State) -> Vec<Effect> {
 
 /// Returns whether the event is input of the user.
 fn is_input(event: &Event) -> bool {
-    match event {
+    matches!(
+        event,
         Event::Key(_)
-        | Event::Pasted(_)
-        | Event::TypedEarly(_)
-        | Event::TooFast
-        | Event::InputIdle
-        | Event::Mouse(_)
-        | Event::Edited(_) => true,
-        Event::Tick(_)
-        | Event::Focused(_)
-        | Event::Resized(..)
-        | Event::Agent(_)
-        | Event::Host(_)
-        | Event::Saved(_)
-        | Event::Notice(_)
-        | Event::TerminalLost => false,
-    }
+            | Event::Pasted(_)
+            | Event::TypedEarly(_)
+            | Event::TooFast
+            | Event::InputIdle
+            | Event::Mouse(_)
+            | Event::Edited(_)
+    )
 }
 
 /// Records that a frame was drawn at `now`; the part of a prompt that it showed counts as seen.

@@ -21,7 +21,7 @@ impl Screen {
     pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {
         let editor = self.configured_editor();
         let edited = self.run_external(|folder| external::edit_text(&editor, text, folder))?;
-        let _ = self.event_sender.send(Event::Edited(Some(edited)));
+        let _ = self.event_sender.send(Event::Edited(edited));
         Ok(())
     }
 

@@ -28,35 +28,16 @@ impl Urgency {
             Event::Tick(_)
             | Event::Agent(agent::Event::ReplySaveDue { .. } | agent::Event::OutputSaveDue { .. })
             | Event::Host(HostReply::UnsentSaved(None)) => Urgency::NotNeeded,
-            Event::Host(HostReply::LinkStatuses(_)) | Event::Agent(agent::Event::CallProgressed { .. }) => {
-                Urgency::Soon
-            }
             Event::Agent(agent::Event::ReplyChunk { chunk, .. }) => match chunk {
-                Chunk::Text(_)
-                | Chunk::Reasoning(_)
-                | Chunk::WasReasoning
-                | Chunk::CallProgress { .. }
-                | Chunk::Call(_)
-                | Chunk::Usage(_)
-                | Chunk::Echo(_) => Urgency::Soon,
                 Chunk::Retrying { .. } | Chunk::Silent { .. } | Chunk::ModelChosen { .. } | Chunk::Done(_) => {
                     Urgency::Now
                 }
+                _ => Urgency::Soon,
             },
-            Event::Key(_)
-            | Event::Pasted(_)
-            | Event::TypedEarly(_)
-            | Event::TooFast
-            | Event::InputIdle
-            | Event::Mouse(_)
-            | Event::Focused(_)
-            | Event::Resized(..)
-            | Event::Agent(_)
-            | Event::Host(_)
-            | Event::Edited(_)
-            | Event::Saved(_)
-            | Event::Notice(_)
-            | Event::TerminalLost => Urgency::Now,
+            Event::Host(HostReply::LinkStatuses(_)) | Event::Agent(agent::Event::CallProgressed { .. }) => {
+                Urgency::Soon
+            }
+            _ => Urgency::Now,
         }
     }
 

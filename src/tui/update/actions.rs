@@ -107,21 +107,7 @@ pub fn open_selected_entry(state: &mut State) {
         Some(Entry::Compacted { summary, pinned, .. }) => {
             Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
         }
-        Some(
-            Entry::Planned { .. }
-            | Entry::Asked { .. }
-            | Entry::Decided { .. }
-            | Entry::Answered { .. }
-            | Entry::Ended { .. }
-            | Entry::Titled { .. }
-            | Entry::Reviewed { .. }
-            | Entry::Revoked { .. }
-            | Entry::FellBack { .. }
-            | Entry::SubAgent { .. }
-            | Entry::Switched { .. }
-            | Entry::DryRunChanged { .. },
-        )
-        | None => None,
+        _ => None,
     };
     if let Some((title, text)) = title_and_text {
         popup_stack::open_reader(state, &title, &text, is_terminal_output);

@@ -90,11 +90,9 @@ fn update_completion(state: &mut State) {
             state.input.has_requested_files = true;
             state.send_request(HostRequest::ListFiles);
         }
-        Some(Kind::File | Kind::Command | Kind::Topic) => {}
-        None => {
-            // Files come and go, so they are requested again for the next word.
-            state.input.has_requested_files = false;
-        }
+        Some(_) => {}
+        // Files come and go, so they are requested again for the next word.
+        None => state.input.has_requested_files = false,
     }
 }
 

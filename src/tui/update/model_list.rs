@@ -67,11 +67,12 @@ pub fn pick_model(state: &mut State, row: ModelRow, save: bool) {
 
 /// Switches to a model that was typed by name.
 pub fn use_named(state: &mut State, name: &str) {
+    let connect_key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
     if state.session.connection.is_tour {
-        return state.show_warning("The tour uses no model. Press alt-c to choose a provider");
+        return state.show_warning(&format!("The tour uses no model. Press {connect_key} to choose a provider"));
     }
     if state.session.connection.is_unconfigured {
-        return state.show_warning("No provider is configured. Press alt-c to choose one");
+        return state.show_warning(&format!("No provider is configured. Press {connect_key} to choose one"));
     }
     use_model(state, ModelRow { model: name.to_owned(), ..ModelRow::default() })
 }
@@ -92,10 +93,7 @@ fn use_model(state: &mut State, row: ModelRow) {
 /// since the request, or if a turn is running.
 pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) {
     let PendingConnection { session, number, connection } = pending;
-    if session != state.session.id {
-        return;
-    }
-    if !provider_list::can_switch_provider(state) {
+    if session != state.session.id || !provider_list::can_switch_provider(state) {
         return;
     }
     let profile = Some(connection.profile.clone()).filter(|profile| !profile.is_empty());

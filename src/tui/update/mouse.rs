@@ -26,11 +26,7 @@ pub fn handle_mouse(state: &mut State, cache: &mut LayoutCache, event: MouseEven
         }
         MouseEventKind::Drag(MouseButton::Left) => drag_scrollbar(state, cache, event.row),
         MouseEventKind::Up(_) => state.viewport.transcript.dragged_row = None,
-        MouseEventKind::Down(_)
-        | MouseEventKind::Drag(_)
-        | MouseEventKind::Moved
-        | MouseEventKind::ScrollLeft
-        | MouseEventKind::ScrollRight => {}
+        _ => {}
     }
 }
 

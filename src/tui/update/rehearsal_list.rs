@@ -15,18 +15,18 @@ use std::sync::Arc;
 /// User message of the turn that applies a dry run.
 pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
 
+/// Shown after `/rehearsal` with an unknown option.
+const COMMAND_OPTIONS: &str =
+    "Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop";
+
 /// Runs `/rehearsal` with the text after it.
 pub fn run_rehearsal_command(state: &mut State, argument: &str) {
     let pending_action = match argument {
         "" | "show" => None,
         "drop" => Some(RowAction::Discard),
         text => {
-            match ApplyOptions::parse(text) {
-                Some(options) => Some(RowAction::Apply(options)),
-                None => {
-                    return state.show_info("Unknown option. Use /rehearsal, /rehearsal apply [ignored] [commands] [hunks] or /rehearsal drop");
-                }
-            }
+            let Some(options) = ApplyOptions::parse(text) else { return state.show_info(COMMAND_OPTIONS) };
+            Some(RowAction::Apply(options))
         }
     };
     if !state.agent.is_idle() {
@@ -45,11 +45,9 @@ pub fn show_rehearsal(state: &mut State, result: Result<Rehearsal, String>) {
     state.viewport.popups.pop();
     let Rehearsal { session, summary } = match result {
         Ok(rehearsal) => rehearsal,
-        Err(reason) => {
-            return state.show_info(&reason);
-        }
+        Err(reason) => return state.show_info(&reason),
     };
-    let view = RehearsalView { session, summary: Arc::new(summary), actions: Vec::new(), pending_action: None };
+    let view = RehearsalView { session, summary: Arc::new(summary), ..RehearsalView::default() };
     match pending_action {
         None => open_rehearsal_list(state, view),
         Some(action) => run_row_action(state, view, action),
