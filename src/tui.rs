@@ -15,7 +15,6 @@ pub mod popup;
 pub mod prompts;
 mod screen;
 pub mod session_saving;
-pub mod slash_command;
 pub mod state;
 pub mod terminal;
 pub mod terminal_features;
@@ -33,40 +32,23 @@ pub use event::Event;
 pub use host::{AgentLink, Connection, Host, HostReply, HostRequest, LinkStatus};
 pub use state::{Settings, State};
 
-use crate::chat::{SessionId, UnsentText};
-use crate::{agent, tui::keys::Keymap};
+use crate::agent;
+use crate::chat::SessionId;
 use input::startup::StartupInput;
 use popup::PickedAction;
 use std::path::PathBuf;
-use theme::{Theme, Themes};
 use tokio::sync::mpsc;
 
 /// Everything needed to start the screen.
 pub struct Start {
-    /// The agent with the session loaded.
-    pub agent: agent::State,
-    /// Id of that session.
-    pub session: SessionId,
-    /// Connection to its runtime. The effects of resuming have already run.
+    /// The screen before the first event.
+    pub state: State,
+    /// Connection to the runtime of its session. The effects of resuming have already run.
     pub link: AgentLink,
     /// The rest of the program.
     pub host: Box<dyn Host>,
     /// Replies of the host.
     pub replies: mpsc::Receiver<HostReply>,
-    /// Model and provider in use.
-    pub connection: Connection,
-    /// All themes.
-    pub themes: Themes,
-    /// Initial theme, adapted to the terminal.
-    pub theme: Theme,
-    /// Key bindings.
-    pub keys: Keymap,
-    /// Settings of the user.
-    pub settings: Settings,
-    /// Unsent text from the last time the session was open.
-    pub unsent: UnsentText,
-    /// Message history, oldest first.
-    pub history: Vec<String>,
     /// Message given on the command line, sent at once; empty without one.
     pub first_message: String,
     /// Rehearsed steps to show as approval prompts at once, if any.
@@ -75,8 +57,6 @@ pub struct Start {
     pub session_picker: Option<PickedAction>,
     /// Result of querying the terminal at startup.
     pub startup_input: StartupInput,
-    /// Notices for the user, such as warnings about the settings.
-    pub notices: Vec<String>,
     /// Returns whether a panic of the current thread is caught, so that the screen continues.
     pub is_panic_caught: fn() -> bool,
 }

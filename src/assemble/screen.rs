@@ -101,21 +101,15 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     }
     let (unsent, draft_notices) = screen_host.load_draft();
     notices.extend(draft_notices);
+    let history = screen_host.load_history();
+    let state =
+        tui::State::new(session.state, session.id, connection, themes, theme, keys, settings, unsent, history, notices);
     let screen_run = tui::run_screen(tui::Start {
-        agent: session.state,
-        session: session.id,
+        state,
         link,
-        unsent,
-        history: screen_host.load_history(),
         host: Box::new(screen_host),
         replies: from_host,
-        connection,
-        themes,
-        theme,
-        keys,
-        settings,
         startup_input,
-        notices,
         first_message: if apply_request.is_some() { String::new() } else { options.prompt() },
         approvals: apply_request,
         session_picker,

@@ -108,24 +108,12 @@ impl Screen {
     /// Takes the terminal and draws the first frame.
     pub fn open_screen(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
-        let terminal = Terminal::take_over(start.settings.has_mouse, start.is_panic_caught)?;
+        let terminal = Terminal::take_over(start.state.settings.has_mouse, start.is_panic_caught)?;
         let mut startup_input = start.startup_input;
         startup_input.raw_mode.release_ownership();
         let (event_sender, events) = mpsc::unbounded_channel();
         let (link, host, replies) = (start.link, start.host, start.replies);
-        let mut state = State::new(
-            start.agent,
-            start.session,
-            start.connection,
-            start.themes,
-            start.theme,
-            start.keys,
-            update::slash_commands::COMMANDS,
-            start.settings,
-            start.unsent,
-            start.history,
-            start.notices,
-        );
+        let mut state = start.state;
         let initial_effects = state.take_effects();
         let mut screen = Self {
             state,

@@ -40,10 +40,10 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     }
 }
 
-/// Sends the failed request again now.
+/// Sends the failed request again now, if there is one.
 pub fn retry_request(state: &mut State) {
     if !state.can_retry() {
-        return;
+        return state.show_info("No failed request to retry");
     }
     if !state.agent.is_idle() {
         return handle_agent_event(state, agent::Event::RetryNow);

@@ -65,8 +65,11 @@ pub fn pick_model(state: &mut State, row: ModelRow, save: bool) {
     }
 }
 
-/// Switches to a model that was typed by name.
-pub fn use_named(state: &mut State, name: &str) {
+/// Runs `/model`: switches to the model with this name, or opens the list without a name.
+pub fn run_model_command(state: &mut State, name: &str) {
+    if name.is_empty() {
+        return open_model_list(state);
+    }
     let connect_key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
     if state.session.connection.is_tour {
         return state.show_warning(&format!("The tour uses no model. Press {connect_key} to choose a provider"));

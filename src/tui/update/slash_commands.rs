@@ -1,112 +1,85 @@
 //! Slash commands, which are also the entries of the command palette: their names, labels and what they do.
 
 use super::{
-    actions, agent_events, audit_list, clipboard_copy, grant_list, help_lists, mode_list, model_list, popup_stack,
-    provider_list, rehearsal_list, search_input, session_exit, session_list, theme_list,
+    actions, agent_events, audit_list, grant_list, help_lists, mode_list, model_list, popup_stack, rehearsal_list,
+    session_exit,
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
 use crate::tui::host::{RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
-use crate::tui::popup::PickedAction;
-use crate::tui::slash_command::{RunCommand, SlashCommand};
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
+
+/// A command the user can run by name.
+#[derive(Debug, Clone, Copy)]
+pub struct SlashCommand {
+    /// Names after the slash; the first one is shown.
+    pub names: &'static [&'static str],
+    /// Label for completion and the palette.
+    pub help: &'static str,
+    /// Action whose keys are shown in the palette, if any.
+    pub action: Option<Action>,
+    /// Runs the command with the text after its name; `None` if it only runs its action.
+    run: Option<fn(&mut State, &str)>,
+}
+
+impl SlashCommand {
+    const fn with_key(self, action: Action) -> Self {
+        Self { action: Some(action), ..self }
+    }
+
+    /// Runs the command with the text after its name.
+    pub fn run(&self, state: &mut State, cache: &mut LayoutCache, arguments: &str) {
+        match (self.run, self.action) {
+            (Some(run), _) => run(state, arguments),
+            (None, Some(action)) => actions::run_action(state, cache, action),
+            (None, None) => {}
+        }
+    }
+}
 
 /// All commands, in the order they are offered.
 pub const COMMANDS: &[SlashCommand] = &[
-    slash_command(
-        &["help", "keys"],
-        "Key help; /help TOPIC reads a page of the manual",
-        Some(Action::Help),
-        |state, _, arguments| match arguments {
-            "" => help_lists::open_help(state),
-            topic => help_lists::open_topic(state, topic),
-        },
-    ),
-    slash_command(&["new", "clear"], "Start a new session", None, |state, _, _| {
+    command(&["help", "keys"], "Key help; /help TOPIC reads a page of the manual", help_lists::run_help_command)
+        .with_key(Action::Help),
+    command(&["new", "clear"], "Start a new session", |state, _| {
         session_exit::leave_session_for(state, SessionRequest::New);
     }),
-    slash_command(&["resume", "sessions"], "Continue another session", Some(Action::Sessions), |state, _, _| {
-        session_list::open_session_list(state, PickedAction::Open)
-    }),
-    slash_command(
-        &["fork"],
-        "Continue in a copy; /fork live or /fork dry sets its kind",
-        None,
-        |state, _, arguments| fork_session(state, arguments),
-    ),
-    slash_command(&["model", "models"], "Choose model", Some(Action::Models), |state, _, arguments| match arguments {
-        "" => model_list::open_model_list(state),
-        name => model_list::use_named(state, name),
-    }),
-    slash_command(
-        &["connect", "login", "key"],
-        "Switch provider: local server or API key",
-        Some(Action::Connect),
-        |state, _, _| provider_list::open_provider_list(state),
-    ),
-    slash_command(&["theme", "themes"], "Choose theme", Some(Action::Themes), |state, _, _| {
-        theme_list::open_themes(state)
-    }),
-    slash_command(&["copy"], "Copy reply, code block or output", Some(Action::Copy), |state, _, _| {
-        clipboard_copy::offer_copy(state)
-    }),
-    slash_command(&["search", "find"], "Search transcript", Some(Action::SearchTranscript), |state, _, _| {
-        search_input::open_transcript_search(state);
-    }),
-    slash_command(&["audit", "calls"], "List calls with decisions and outcomes", None, |state, _, _| {
+    action_command(&["resume", "sessions"], "Continue another session", Action::Sessions),
+    command(&["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", fork_session),
+    command(&["model", "models"], "Choose model", model_list::run_model_command).with_key(Action::Models),
+    action_command(&["connect", "login", "key"], "Switch provider: local server or API key", Action::Connect),
+    action_command(&["theme", "themes"], "Choose theme", Action::Themes),
+    action_command(&["copy"], "Copy reply, code block or output", Action::Copy),
+    action_command(&["search", "find"], "Search transcript", Action::SearchTranscript),
+    command(&["audit", "calls"], "List calls with decisions and outcomes", |state, _| {
         audit_list::open_audit_list(state)
     }),
-    slash_command(&["grants", "allowed"], "List and revoke grants", None, |state, _, _| grant_list::open_grants(state)),
-    slash_command(&["rules"], "List rules in effect", None, |state, _, _| state.send_request(RuleRequest::List)),
-    slash_command(&["trust"], "Review the project files aye would use", None, |state, _, _| {
+    command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
+    command(&["rules"], "List rules in effect", |state, _| state.send_request(RuleRequest::List)),
+    command(&["trust"], "Review the project files aye would use", |state, _| {
         state.send_request(TrustRequest::Inspect { is_user_request: true });
     }),
-    slash_command(
-        &["mode"],
-        "Set permission mode: plan, ask, auto, full",
-        Some(Action::ChangeMode),
-        |state, _, arguments| mode_list::run_mode_command(state, arguments),
-    ),
-    slash_command(
-        &["title", "rename"],
-        "Rename the session: /title NAME",
-        None,
-        |state, _, arguments| match arguments {
-            "" => explain(state, "No title given. Example: /title the flaky test"),
-            title => agent_events::handle_agent_event(state, Event::SessionTitled(title.to_owned())),
-        },
-    ),
-    slash_command(&["compact", "summarise"], "Summarize older turns to free context", None, |state, _, _| {
-        compact_session(state)
-    }),
-    slash_command(&["dry"], "Explain dry runs and how to start one", None, |state, _, _| explain_dry_runs(state)),
-    slash_command(&["rehearsal"], "Review, apply or discard the rehearsal", None, |state, _, arguments| {
-        rehearsal_list::run_rehearsal_command(state, arguments)
-    }),
-    slash_command(&["retry", "again"], "Retry a failed request", Some(Action::RetryNow), |state, cache, _| {
-        if !state.can_retry() {
-            return explain(state, "No failed request to retry");
-        }
-        actions::run_action(state, cache, Action::RetryNow)
-    }),
-    slash_command(&["stop"], "Stop the turn", Some(Action::Stop), |state, cache, _| {
-        actions::run_action(state, cache, Action::Stop)
-    }),
-    slash_command(&["editor"], "Edit in external editor", Some(Action::OpenEditor), |state, cache, _| {
-        actions::run_action(state, cache, Action::OpenEditor)
-    }),
-    slash_command(&["notices", "warnings"], "List warnings of this session", None, |state, _, _| list_warnings(state)),
-    slash_command(&["quit", "exit", "q"], "Quit; the session is saved", None, |state, _, _| session_exit::quit(state)),
+    command(&["mode"], "Set permission mode: plan, ask, auto, full", mode_list::run_mode_command)
+        .with_key(Action::ChangeMode),
+    command(&["title", "rename"], "Rename the session: /title NAME", set_title),
+    command(&["compact", "summarise"], "Summarize older turns to free context", |state, _| compact_session(state)),
+    command(&["dry"], "Explain dry runs and how to start one", |state, _| explain_dry_runs(state)),
+    command(&["rehearsal"], "Review, apply or discard the rehearsal", rehearsal_list::run_rehearsal_command),
+    action_command(&["retry", "again"], "Retry a failed request", Action::RetryNow),
+    action_command(&["stop"], "Stop the turn", Action::Stop),
+    action_command(&["editor"], "Edit in external editor", Action::OpenEditor),
+    command(&["notices", "warnings"], "List warnings of this session", |state, _| list_warnings(state)),
+    command(&["quit", "exit", "q"], "Quit; the session is saved", |state, _| session_exit::quit(state)),
 ];
 
-const fn slash_command(
-    names: &'static [&'static str],
-    help: &'static str,
-    action: Option<Action>,
-    run: RunCommand,
-) -> SlashCommand {
-    SlashCommand { names, help, action, run }
+const fn command(names: &'static [&'static str], help: &'static str, run: fn(&mut State, &str)) -> SlashCommand {
+    SlashCommand { names, help, action: None, run: Some(run) }
+}
+
+const fn action_command(names: &'static [&'static str], help: &'static str, action: Action) -> SlashCommand {
+    SlashCommand { names, help, action: Some(action), run: None }
 }
 
 /// Parses a slash command into the command and its arguments; `None` if the text is not a command.
@@ -131,28 +104,25 @@ pub fn find_unknown_name(text: &str) -> Option<&str> {
     (is_command_name && !is_known).then_some(name)
 }
 
-/// Shows why the command did nothing.
-fn explain(state: &mut State, text: &str) {
-    state.show_info(text);
+fn set_title(state: &mut State, title: &str) {
+    match title {
+        "" => state.show_info("No title given. Example: /title the flaky test"),
+        title => agent_events::handle_agent_event(state, Event::SessionTitled(title.to_owned())),
+    }
 }
 
 fn explain_dry_runs(state: &mut State) {
-    explain(
-        state,
-        match state.agent.is_dry_run() {
-            true => {
-                "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
-            }
-            false => {
-                "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run"
-            }
-        },
-    )
+    state.show_info(match state.agent.is_dry_run() {
+        true => {
+            "This session is a dry run: nothing outside its overlay changes. /rehearsal shows the results, /fork live continues live in a copy"
+        }
+        false => "This session is live. A dry run starts with aye --dry-run; /fork dry continues in a copy as a dry run",
+    })
 }
 
 fn list_warnings(state: &mut State) {
     if state.notices.warnings.is_empty() {
-        return explain(state, "No warnings so far");
+        return state.show_info("No warnings so far");
     }
     let warnings: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
     let text = warnings.join("\n\n");
@@ -161,30 +131,27 @@ fn list_warnings(state: &mut State) {
 
 /// Starts a summary that replaces the conversation so far.
 fn compact_session(state: &mut State) {
-    let notice = match (state.agent.is_idle(), state.agent.has_entries_to_summarize()) {
-        (false, _) => "Not available while a turn is running",
-        (true, false) => "Nothing to summarize yet",
-        (true, true) => {
-            return agent_events::handle_agent_event(state, Event::CompactionRequested);
-        }
-    };
-    explain(state, notice)
+    match (state.agent.is_idle(), state.agent.has_entries_to_summarize()) {
+        (false, _) => state.show_info("Not available while a turn is running"),
+        (true, false) => state.show_info("Nothing to summarize yet"),
+        (true, true) => agent_events::handle_agent_event(state, Event::CompactionRequested),
+    }
 }
 
 /// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
 /// waits.
 fn fork_session(state: &mut State, option: &str) {
     let fork_mode = match (option, state.agent.is_dry_run()) {
-        ("", _) => Ok(ForkMode::Unchanged),
-        ("live", true) => Ok(ForkMode::Live),
-        ("dry", false) => Ok(ForkMode::DryRun),
-        ("live", false) => Err("This session is already live. /fork copies it"),
-        ("dry", true) => Err("This session is already a dry run. /fork copies it"),
-        (_, _) => Err("Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)"),
-    };
-    let fork_mode = match fork_mode {
-        Ok(fork_mode) => fork_mode,
-        Err(reason) => return explain(state, reason),
+        ("", _) => ForkMode::Unchanged,
+        ("live", true) => ForkMode::Live,
+        ("dry", false) => ForkMode::DryRun,
+        ("live", false) => return state.show_info("This session is already live. /fork copies it"),
+        ("dry", true) => return state.show_info("This session is already a dry run. /fork copies it"),
+        (_, _) => {
+            return state.show_info(
+                "Unknown option. Use /fork, /fork live (continue live) or /fork dry (continue as a dry run)",
+            );
+        }
     };
     let needs_approval = |waiting| matches!(waiting, WaitingCall::Approval { .. });
     let notice = match state.agent.waiting_call() {
@@ -199,7 +166,7 @@ fn fork_session(state: &mut State, option: &str) {
             return session_exit::leave_session_for(state, request);
         }
     };
-    explain(state, notice)
+    state.show_info(notice)
 }
 
 #[cfg(test)]
