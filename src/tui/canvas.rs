@@ -98,7 +98,7 @@ impl Canvas {
             && !is_full
             && let Some(shift) = scroll::find_shift(&self.row_hashes, &spare.row_hashes, &spare.changed)
         {
-            spare.writer.scroll_rows(&shift, area.height);
+            spare.writer.scroll_rows(&shift);
             self.apply_shift(&shift, width);
             for y in shift.moved_rows() {
                 spare.changed[y] = row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);

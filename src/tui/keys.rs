@@ -37,12 +37,11 @@ pub struct HelpRow {
 
 impl Default for Keymap {
     fn default() -> Self {
-        let build_binding = |(scope, action, chords): &(Scope, Action, &[&str])| KeyBinding {
-            scope: *scope,
-            action: *action,
-            chords: chords.iter().filter_map(|chord| chord.parse().ok()).collect(),
+        let build_binding = |(scope, action, chords): (Scope, Action, &[&str])| {
+            let chords = chords.iter().filter_map(|chord| chord.parse().ok()).collect();
+            KeyBinding { scope, action, chords }
         };
-        Self { rows: table::DEFAULTS.iter().map(build_binding).collect() }
+        Self { rows: table::default_bindings().map(build_binding).collect() }
     }
 }
 

@@ -50,9 +50,9 @@ impl FrameWriter {
     }
 
     /// Scrolls rows. New rows get the default background, as not all terminals fill them with the current one.
-    pub(super) fn scroll_rows(&mut self, shift: &Shift, height: u16) {
+    pub(super) fn scroll_rows(&mut self, shift: &Shift) {
         self.set_style(CellStyle::default());
-        shift.write_sequences(height, &mut self.bytes);
+        shift.write_sequences(&mut self.bytes);
         self.cursor = None;
     }
 

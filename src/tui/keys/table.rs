@@ -158,159 +158,123 @@ actions! {
     StopOrQuit "stop_or_quit" "Stop turn; twice to quit"
 }
 
-/// Default keys, one row per scope and action.
-pub const DEFAULTS: &[(Scope, Action, &[&str])] = &[
-    (Scope::Approval, Action::ApproveOnce, &["y"]),
-    (Scope::Approval, Action::ApproveDestructive, &["Y"]),
-    (Scope::Approval, Action::ApproveAlways, &["a"]),
-    (Scope::Approval, Action::EditCall, &["e"]),
-    (Scope::Approval, Action::Deny, &["n"]),
-    (Scope::Approval, Action::DenyWithMessage, &["m"]),
-    (Scope::Approval, Action::Details, &["d"]),
-    (Scope::Approval, Action::OpenQueue, &["l"]),
-    (Scope::Approval, Action::Select, &["space"]),
-    (Scope::Approval, Action::SelectAll, &["t"]),
-    (Scope::Approval, Action::SwitchFocus, &["tab"]),
-    (Scope::Approval, Action::Up, &["up"]),
-    (Scope::Approval, Action::Down, &["down"]),
-    (Scope::Approval, Action::PageUp, &["page-up"]),
-    (Scope::Approval, Action::PageDown, &["page-down"]),
-    (Scope::Approval, Action::Top, &["home"]),
-    (Scope::Approval, Action::Bottom, &["end"]),
-    (Scope::Approval, Action::Close, &["esc"]),
-    (Scope::GrantScope, Action::Accept, &["enter"]),
-    (Scope::GrantScope, Action::NarrowScope, &["left"]),
-    (Scope::GrantScope, Action::WidenScope, &["right"]),
-    (Scope::GrantScope, Action::Up, &["up", "shift-tab"]),
-    (Scope::GrantScope, Action::Down, &["down", "tab"]),
-    (Scope::GrantScope, Action::PageUp, &["page-up"]),
-    (Scope::GrantScope, Action::PageDown, &["page-down"]),
-    (Scope::GrantScope, Action::Bottom, &["end"]),
-    (Scope::GrantScope, Action::Deny, &["n"]),
-    (Scope::GrantScope, Action::Close, &["esc"]),
-    (Scope::Queue, Action::Accept, &["enter"]),
-    (Scope::Queue, Action::Select, &["space"]),
-    (Scope::Queue, Action::SelectAll, &["t"]),
-    (Scope::Queue, Action::Deny, &["n"]),
-    (Scope::Queue, Action::DenyWithMessage, &["m"]),
-    (Scope::Queue, Action::Up, &["up"]),
-    (Scope::Queue, Action::Down, &["down"]),
-    (Scope::Queue, Action::PageUp, &["page-up"]),
-    (Scope::Queue, Action::PageDown, &["page-down"]),
-    (Scope::Queue, Action::Top, &["home"]),
-    (Scope::Queue, Action::Bottom, &["end"]),
-    (Scope::Queue, Action::Close, &["esc", "l"]),
-    (Scope::Question, Action::Accept, &["enter"]),
-    (Scope::Question, Action::Select, &["space"]),
-    (Scope::Question, Action::Note, &["n"]),
-    (Scope::Question, Action::NextQuestion, &["tab"]),
-    (Scope::Question, Action::PreviousQuestion, &["shift-tab"]),
-    (Scope::Question, Action::Up, &["up"]),
-    (Scope::Question, Action::Down, &["down"]),
-    (Scope::Question, Action::PageUp, &["page-up"]),
-    (Scope::Question, Action::PageDown, &["page-down"]),
-    (Scope::Question, Action::Top, &["home"]),
-    (Scope::Question, Action::Bottom, &["end"]),
-    (Scope::Question, Action::ScrollTextUp, &["shift-up", "["]),
-    (Scope::Question, Action::ScrollTextDown, &["shift-down", "]"]),
-    (Scope::Question, Action::AnswerLater, &["esc"]),
-    (Scope::Question, Action::Decline, &["x"]),
-    (Scope::Trust, Action::Trust, &["y"]),
-    (Scope::Trust, Action::Deny, &["n"]),
-    (Scope::Trust, Action::SwitchFocus, &["tab"]),
-    (Scope::Trust, Action::Up, &["up"]),
-    (Scope::Trust, Action::Down, &["down"]),
-    (Scope::Trust, Action::PageUp, &["page-up"]),
-    (Scope::Trust, Action::PageDown, &["page-down"]),
-    (Scope::Trust, Action::Top, &["home"]),
-    (Scope::Trust, Action::Bottom, &["end"]),
-    (Scope::Trust, Action::Close, &["esc"]),
-    (Scope::List, Action::Accept, &["enter", "tab"]),
-    (Scope::List, Action::AcceptAndSave, &["ctrl-s"]),
-    (Scope::List, Action::Up, &["up"]),
-    (Scope::List, Action::Down, &["down", "ctrl-n"]),
-    (Scope::List, Action::PageUp, &["page-up"]),
-    (Scope::List, Action::PageDown, &["page-down"]),
-    (Scope::List, Action::Top, &["ctrl-home"]),
-    (Scope::List, Action::Bottom, &["ctrl-end"]),
-    (Scope::List, Action::Close, &["esc"]),
-    (Scope::TextField, Action::Accept, &["enter"]),
-    (Scope::TextField, Action::Close, &["esc"]),
-    (Scope::TextField, Action::InsertLineBreak, &["shift-enter", "alt-enter", "ctrl-j"]),
-    (Scope::TextField, Action::Left, &["left", "ctrl-b"]),
-    (Scope::TextField, Action::Right, &["right"]),
-    (Scope::TextField, Action::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
-    (Scope::TextField, Action::WordRight, &["alt-f", "ctrl-right", "alt-right"]),
-    (Scope::TextField, Action::LineStart, &["ctrl-a", "home"]),
-    (Scope::TextField, Action::LineEnd, &["ctrl-e", "end"]),
-    (Scope::TextField, Action::DeleteBack, &["backspace", "ctrl-h", "shift-backspace"]),
-    (Scope::TextField, Action::DeleteForward, &["delete", "ctrl-d"]),
-    (Scope::TextField, Action::DeleteWordBack, &["ctrl-w", "alt-backspace", "ctrl-backspace"]),
-    (Scope::TextField, Action::DeleteWordForward, &["alt-d", "ctrl-delete"]),
-    (Scope::TextField, Action::DeleteToStart, &["ctrl-u"]),
-    (Scope::TextField, Action::DeleteToEnd, &["ctrl-k"]),
-    (Scope::Page, Action::Close, &["esc", "q"]),
-    (Scope::Page, Action::Up, &["up", "k"]),
-    (Scope::Page, Action::Down, &["down", "j"]),
-    (Scope::Page, Action::PageUp, &["page-up"]),
-    (Scope::Page, Action::PageDown, &["page-down", "space"]),
-    (Scope::Page, Action::Top, &["home", "g"]),
-    (Scope::Page, Action::Bottom, &["end", "G"]),
-    (Scope::Composer, Action::Send, &["enter"]),
-    (Scope::Composer, Action::InsertLineBreak, &["shift-enter", "alt-enter", "ctrl-j"]),
-    (Scope::Composer, Action::Left, &["left", "ctrl-b"]),
-    (Scope::Composer, Action::Right, &["right"]),
-    (Scope::Composer, Action::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
-    (Scope::Composer, Action::WordRight, &["alt-f", "ctrl-right", "alt-right"]),
-    (Scope::Composer, Action::LineStart, &["ctrl-a", "home"]),
-    (Scope::Composer, Action::LineEnd, &["ctrl-e", "end"]),
-    (Scope::Composer, Action::HistoryUp, &["up"]),
-    (Scope::Composer, Action::HistoryDown, &["down", "ctrl-n"]),
-    (Scope::Composer, Action::DeleteBack, &["backspace", "ctrl-h", "shift-backspace"]),
-    (Scope::Composer, Action::DeleteForward, &["delete"]),
-    (Scope::Composer, Action::DeleteOrQuit, &["ctrl-d"]),
-    (Scope::Composer, Action::DeleteWordBack, &["ctrl-w", "alt-backspace", "ctrl-backspace"]),
-    (Scope::Composer, Action::DeleteWordForward, &["alt-d", "ctrl-delete"]),
-    (Scope::Composer, Action::DeleteToStart, &["ctrl-u"]),
-    (Scope::Composer, Action::DeleteToEnd, &["ctrl-k"]),
-    (Scope::Composer, Action::Yank, &["ctrl-y"]),
-    (Scope::Composer, Action::Transpose, &["ctrl-t"]),
-    (Scope::Composer, Action::Undo, &["ctrl-_"]),
-    (Scope::Composer, Action::Redo, &["alt-z"]),
-    (Scope::Composer, Action::SearchHistory, &["ctrl-r"]),
-    (Scope::Composer, Action::OpenPaste, &["alt-v"]),
-    (Scope::Composer, Action::OpenEditor, &["ctrl-g"]),
-    (Scope::Composer, Action::ChangeMode, &["shift-tab"]),
-    (Scope::Composer, Action::EditQueued, &["alt-q"]),
-    (Scope::Composer, Action::SwitchFocus, &["tab"]),
-    (Scope::Composer, Action::HelpWhenEmpty, &["?"]),
-    (Scope::Transcript, Action::Toggle, &["enter", "space"]),
-    (Scope::Transcript, Action::OpenFull, &["o"]),
-    (Scope::Transcript, Action::SelectPrevious, &["up"]),
-    (Scope::Transcript, Action::SelectNext, &["down"]),
-    (Scope::Transcript, Action::Close, &["esc"]),
-    (Scope::FailedRequest, Action::RetryNow, &["alt-r"]),
-    (Scope::Anywhere, Action::Palette, &["ctrl-p"]),
-    (Scope::Anywhere, Action::Help, &["f1"]),
-    (Scope::Anywhere, Action::Stop, &["esc"]),
-    (Scope::Anywhere, Action::StopOrQuit, &["ctrl-c"]),
-    (Scope::Anywhere, Action::Sessions, &["alt-s"]),
-    (Scope::Anywhere, Action::Models, &["alt-m"]),
-    (Scope::Anywhere, Action::Themes, &["alt-t"]),
-    (Scope::Anywhere, Action::Connect, &["alt-c"]),
-    (Scope::Anywhere, Action::SearchTranscript, &["ctrl-f"]),
-    (Scope::Anywhere, Action::OpenLink, &["ctrl-o"]),
-    (Scope::Anywhere, Action::Copy, &["alt-y"]),
-    (Scope::Anywhere, Action::OpenQuestion, &["ctrl-q"]),
-    (Scope::Anywhere, Action::DeclineQuestion, &["alt-x"]),
-    (Scope::Anywhere, Action::SelectPrevious, &["alt-up"]),
-    (Scope::Anywhere, Action::SelectNext, &["alt-down"]),
-    (Scope::Anywhere, Action::ScrollUp, &["page-up"]),
-    (Scope::Anywhere, Action::ScrollDown, &["page-down"]),
-    (Scope::Anywhere, Action::ScrollTop, &["ctrl-home"]),
-    (Scope::Anywhere, Action::ScrollBottom, &["ctrl-end"]),
-    (Scope::Anywhere, Action::PreviousMessage, &["ctrl-up"]),
-    (Scope::Anywhere, Action::NextMessage, &["ctrl-down"]),
-    (Scope::Anywhere, Action::Redraw, &["ctrl-l"]),
-    (Scope::Anywhere, Action::Suspend, &["ctrl-z"]),
-];
+macro_rules! default_keys {
+    ($([$($scope:ident)*] $($action:ident $($chord:literal)+)*)*) => {
+        /// Default keys, in the order of key help within each scope.
+        const DEFAULT_KEYS: &[(&[Scope], &[(Action, &[&str])])] =
+            &[$((&[$(Scope::$scope),*], &[$((Action::$action, &[$($chord),*])),*])),*];
+    };
+}
+
+default_keys! {
+    [Approval]
+        ApproveOnce "y"
+        ApproveDestructive "Y"
+        ApproveAlways "a"
+        EditCall "e"
+        Deny "n"
+        DenyWithMessage "m"
+        Details "d"
+        OpenQueue "l"
+    [GrantScope Queue Question TextField] Accept "enter"
+    [Approval Queue Question] Select "space"
+    [Approval Queue] SelectAll "t"
+    [GrantScope]
+        NarrowScope "left"  WidenScope "right"
+        Up "up" "shift-tab"  Down "down" "tab"
+        PageUp "page-up"  PageDown "page-down"
+        Bottom "end"
+        Deny "n"
+    [Queue]
+        Deny "n"
+        DenyWithMessage "m"
+    [Question]
+        Note "n"
+        NextQuestion "tab"  PreviousQuestion "shift-tab"
+    [Trust]
+        Trust "y"
+        Deny "n"
+    [Approval Trust] SwitchFocus "tab"
+    [Approval Queue Question Trust]
+        Up "up"  Down "down"
+        PageUp "page-up"  PageDown "page-down"
+        Top "home"  Bottom "end"
+    [Question]
+        ScrollTextUp "shift-up" "["  ScrollTextDown "shift-down" "]"
+        AnswerLater "esc"
+        Decline "x"
+    [Approval GrantScope Trust] Close "esc"
+    [Queue] Close "esc" "l"
+    [List]
+        Accept "enter" "tab"
+        AcceptAndSave "ctrl-s"
+        Up "up"  Down "down" "ctrl-n"
+        PageUp "page-up"  PageDown "page-down"
+        Top "ctrl-home"  Bottom "ctrl-end"
+        Close "esc"
+    [Page]
+        Close "esc" "q"
+        Up "up" "k"  Down "down" "j"
+        PageUp "page-up"  PageDown "page-down" "space"
+        Top "home" "g"  Bottom "end" "G"
+    [TextField] Close "esc"
+    [Composer] Send "enter"
+    [TextField Composer]
+        InsertLineBreak "shift-enter" "alt-enter" "ctrl-j"
+        Left "left" "ctrl-b"  Right "right"
+        WordLeft "alt-b" "ctrl-left" "alt-left"  WordRight "alt-f" "ctrl-right" "alt-right"
+        LineStart "ctrl-a" "home"  LineEnd "ctrl-e" "end"
+    [Composer] HistoryUp "up"  HistoryDown "down" "ctrl-n"
+    [TextField Composer] DeleteBack "backspace" "ctrl-h" "shift-backspace"
+    [TextField] DeleteForward "delete" "ctrl-d"
+    [Composer]
+        DeleteForward "delete"
+        DeleteOrQuit "ctrl-d"
+    [TextField Composer]
+        DeleteWordBack "ctrl-w" "alt-backspace" "ctrl-backspace"  DeleteWordForward "alt-d" "ctrl-delete"
+        DeleteToStart "ctrl-u"  DeleteToEnd "ctrl-k"
+    [Composer]
+        Yank "ctrl-y"
+        Transpose "ctrl-t"
+        Undo "ctrl-_"  Redo "alt-z"
+        SearchHistory "ctrl-r"
+        OpenPaste "alt-v"
+        OpenEditor "ctrl-g"
+        ChangeMode "shift-tab"
+        EditQueued "alt-q"
+        SwitchFocus "tab"
+        HelpWhenEmpty "?"
+    [Transcript]
+        Toggle "enter" "space"
+        OpenFull "o"
+        SelectPrevious "up"  SelectNext "down"
+        Close "esc"
+    [FailedRequest] RetryNow "alt-r"
+    [Anywhere]
+        Palette "ctrl-p"
+        Help "f1"
+        Stop "esc"
+        StopOrQuit "ctrl-c"
+        Sessions "alt-s"
+        Models "alt-m"
+        Themes "alt-t"
+        Connect "alt-c"
+        SearchTranscript "ctrl-f"
+        OpenLink "ctrl-o"
+        Copy "alt-y"
+        OpenQuestion "ctrl-q"
+        DeclineQuestion "alt-x"
+        SelectPrevious "alt-up"  SelectNext "alt-down"
+        ScrollUp "page-up"  ScrollDown "page-down"
+        ScrollTop "ctrl-home"  ScrollBottom "ctrl-end"
+        PreviousMessage "ctrl-up"  NextMessage "ctrl-down"
+        Redraw "ctrl-l"
+        Suspend "ctrl-z"
+}
+
+/// Returns each scope and action with its default keys.
+pub fn default_bindings() -> impl Iterator<Item = (Scope, Action, &'static [&'static str])> {
+    DEFAULT_KEYS.iter().flat_map(|(scopes, bindings)| {
+        scopes.iter().flat_map(|scope| bindings.iter().map(|(action, chords)| (*scope, *action, *chords)))
+    })
+}

@@ -10,7 +10,7 @@ use crate::tui::text::pieces::{revealed_pieces, wrap_revealed};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use similar::{ChangeTag, TextDiff};
+use similar::{DiffTag, TextDiff};
 use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -227,29 +227,18 @@ fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> (Parts<'l>, Parts<'l
         return unsplit();
     }
     let (mut old_parts, mut new_parts): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
-    let (mut old_offset, mut new_offset) = (0, 0);
-    let push_part = |parts: &mut Parts<'l>, line: &'l str, offset: &mut usize, length: usize, is_changed: bool| {
-        let start = match parts.last() {
-            Some((last, is_last_changed)) if *is_last_changed == is_changed => {
-                let start = *offset - last.len();
-                parts.pop();
-                start
-            }
-            _ => *offset,
-        };
-        *offset += length;
-        parts.push((&line[start..*offset], is_changed));
-    };
-    for change in changes.iter_all_changes() {
-        let length = change.value().len();
-        match change.tag() {
-            ChangeTag::Equal => {
-                push_part(&mut old_parts, old_line, &mut old_offset, length, false);
-                push_part(&mut new_parts, new_line, &mut new_offset, length, false);
-            }
-            ChangeTag::Delete => push_part(&mut old_parts, old_line, &mut old_offset, length, true),
-            ChangeTag::Insert => push_part(&mut new_parts, new_line, &mut new_offset, length, true),
+    let (mut old_rest, mut new_rest) = (old_line, new_line);
+    let take_part = |parts: &mut Parts<'l>, rest: &mut &'l str, words: &[&str], is_changed: bool| {
+        let (part, after) = rest.split_at(words.iter().map(|word| word.len()).sum());
+        *rest = after;
+        if !part.is_empty() {
+            parts.push((part, is_changed));
         }
+    };
+    for change in changes.ops() {
+        let is_changed = change.tag() != DiffTag::Equal;
+        take_part(&mut old_parts, &mut old_rest, &old_words[change.old_range()], is_changed);
+        take_part(&mut new_parts, &mut new_rest, &new_words[change.new_range()], is_changed);
     }
     (old_parts, new_parts)
 }

@@ -4,33 +4,6 @@ use super::depth::{nearest_palette_colour, palette_rgb};
 use super::{ColourDepth, Theme};
 use ratatui::style::{Color, Modifier, Style};
 
-/// Colour that a command requests with an escape sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequestedColour {
-    /// No colour.
-    #[default]
-    Default,
-    /// A colour of the palette, by number; the first sixteen are the terminal's own.
-    Indexed(u8),
-    /// An RGB colour.
-    Rgb([u8; 3]),
-}
-
-/// Text style that a command requests with escape sequences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RequestedStyle {
-    /// Text colour.
-    pub foreground: RequestedColour,
-    /// Background colour.
-    pub background: RequestedColour,
-    pub bold: bool,
-    pub dim: bool,
-    pub italic: bool,
-    pub underlined: bool,
-    /// Text and background colours are swapped.
-    pub reversed: bool,
-}
-
 /// Minimum contrast, the same as for every role of a bundled theme.
 const MIN_CONTRAST: f64 = 4.5;
 /// Number of steps from a colour to a readable one.
@@ -40,48 +13,43 @@ const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
 const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
 impl Theme {
-    /// Returns a readable style for text of a command. `base` is the style of text for which nothing is requested. If the
-    /// text is not readable on the requested background, it is shown reversed, with a readable variant of that
+    /// Returns a readable style for text of a command, which requests a style with escape sequences: see [`apply_sgr`].
+    /// `base` is the style of text for which nothing is requested. If the text is not readable on the requested background, it is shown reversed, with a readable variant of that
     /// background as its text colour.
-    pub fn readable_style(&self, base: Style, requested: &RequestedStyle) -> Style {
-        let mut style = base;
-        let modifiers = [
-            (requested.bold, Modifier::BOLD),
-            (requested.italic, Modifier::ITALIC),
-            (requested.underlined, Modifier::UNDERLINED),
-            (requested.dim && self.depth == ColourDepth::None, Modifier::DIM),
-        ];
-        for (_, modifier) in modifiers.iter().filter(|(is_set, _)| *is_set) {
-            style = style.add_modifier(*modifier);
-        }
-        let (foreground, background) = match requested.reversed {
-            true => (requested.background, requested.foreground),
-            false => (requested.foreground, requested.background),
+    pub fn readable_style(&self, base: Style, requested: Style) -> Style {
+        let has = |modifier| requested.add_modifier.contains(modifier);
+        let mut shown = Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED;
+        shown.set(Modifier::DIM, self.depth == ColourDepth::None);
+        let style = base.add_modifier(requested.add_modifier & shown);
+        let (foreground, background) = match has(Modifier::REVERSED) {
+            true => (requested.bg, requested.fg),
+            false => (requested.fg, requested.bg),
         };
-        if let (Some(foreground_rgb), Some(background_rgb)) = (self.exact_rgb(foreground), self.exact_rgb(background))
+        let can_show_rgb = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
+        if let (Some(foreground_rgb), Some(background_rgb)) =
+            (foreground.and_then(exact_rgb), background.and_then(exact_rgb))
+            && can_show_rgb
             && contrast_ratio(foreground_rgb, background_rgb) >= MIN_CONTRAST
         {
             return style.fg(self.nearest_colour(foreground_rgb)).bg(self.nearest_colour(background_rgb));
         }
-        if requested.reversed || background != RequestedColour::Default {
-            style = style.add_modifier(Modifier::REVERSED);
+        if has(Modifier::REVERSED) || background.is_some() {
+            let style = style.add_modifier(Modifier::REVERSED);
             return self.readable_colour(background).map_or(style, |colour| style.fg(colour));
         }
         match self.readable_colour(foreground) {
             Some(colour) => style.fg(colour),
-            None if requested.dim => style.patch(self.dim),
+            None if has(Modifier::DIM) => style.patch(self.dim),
             None => style,
         }
     }
 
     /// Returns a colour that is readable on the theme's background; `None` to use the default text colour.
-    fn readable_colour(&self, requested: RequestedColour) -> Option<Color> {
-        let rgb = match requested {
-            RequestedColour::Default => return None,
-            RequestedColour::Indexed(number @ 0..16) => return self.role_colour(number),
-            RequestedColour::Indexed(number) => palette_rgb(number),
-            RequestedColour::Rgb(colour) => colour,
-        };
+    fn readable_colour(&self, requested: Option<Color>) -> Option<Color> {
+        if let Some(Color::Indexed(number @ 0..16)) = requested {
+            return self.role_colour(number);
+        }
+        let rgb = requested.and_then(exact_rgb)?;
         // On an unknown background only the theme's own colours are known to be readable.
         let Some(background) = self.known_background().filter(|_| self.depth != ColourDepth::None) else {
             return self.role_colour(nearest_of_eight(rgb));
@@ -107,17 +75,6 @@ impl Theme {
         role.fg
     }
 
-    /// Returns the RGB value; `None` if the colour has none or the terminal cannot show it.
-    fn exact_rgb(&self, requested: RequestedColour) -> Option<[u8; 3]> {
-        let can_show = matches!(self.depth, ColourDepth::True | ColourDepth::Palette);
-        match requested {
-            RequestedColour::Default | RequestedColour::Indexed(0..16) => None,
-            RequestedColour::Indexed(number) => Some(palette_rgb(number)),
-            RequestedColour::Rgb(colour) => Some(colour),
-        }
-        .filter(|_| can_show)
-    }
-
     fn nearest_colour(&self, [red, green, blue]: [u8; 3]) -> Color {
         let colour = Color::Rgb(red, green, blue);
         if self.depth == ColourDepth::True { colour } else { nearest_palette_colour(colour) }
@@ -130,11 +87,8 @@ impl Theme {
             let mixed = colour.map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + target * step) / CONTRAST_STEPS);
             self.nearest_colour(mixed.map(|part| u8::try_from(part).unwrap_or(u8::MAX)))
         };
-        let is_readable = |colour: &Color| match *colour {
-            Color::Rgb(red, green, blue) => contrast_ratio([red, green, blue], background) >= MIN_CONTRAST,
-            Color::Indexed(index) => contrast_ratio(palette_rgb(index), background) >= MIN_CONTRAST,
-            _ => false,
-        };
+        let is_readable =
+            |colour: &Color| exact_rgb(*colour).is_some_and(|rgb| contrast_ratio(rgb, background) >= MIN_CONTRAST);
         (0..CONTRAST_STEPS).map(mix_step).find(is_readable).unwrap_or_else(|| mix_step(CONTRAST_STEPS))
     }
 
@@ -175,6 +129,68 @@ pub(super) fn contrast_ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
+/// Returns the RGB value of a colour that does not depend on the terminal's settings.
+fn exact_rgb(colour: Color) -> Option<[u8; 3]> {
+    match colour {
+        Color::Rgb(red, green, blue) => Some([red, green, blue]),
+        Color::Indexed(index @ 16..) => Some(palette_rgb(index)),
+        _ => None,
+    }
+}
+
+/// Applies an SGR sequence to the requested style. Its colours are either RGB or numbers of the palette.
+pub fn apply_sgr(requested: &mut Style, sequence: &str) {
+    let numbers = sequence.trim_start_matches("\x1b[").trim_end_matches('m');
+    let mut numbers = numbers.split(';');
+    while let Some(number) = numbers.next() {
+        // `38:2::1:2:3`: the parts of one parameter; some may be empty.
+        let (number, mut parts) = match number.split_once(':') {
+            Some((number, parts)) => (number, Some(parts.split(':').filter(|part| !part.is_empty()))),
+            None => (number, None),
+        };
+        let mut next_colour = || match &mut parts {
+            Some(parts) => parse_colour(parts.by_ref()),
+            None => parse_colour(numbers.by_ref()),
+        };
+        // An empty parameter is 0. A parameter that is not a known number changes nothing.
+        let Ok(number) = (if number.is_empty() { "0" } else { number }).parse::<u8>() else { continue };
+        let modifiers = &mut requested.add_modifier;
+        match number {
+            0 => *requested = Style::new(),
+            1 => *modifiers = *modifiers - Modifier::DIM | Modifier::BOLD,
+            2 => *modifiers = *modifiers - Modifier::BOLD | Modifier::DIM,
+            3 => modifiers.insert(Modifier::ITALIC),
+            4 => modifiers.set(Modifier::UNDERLINED, parts.is_none_or(|mut parts| parts.next() != Some("0"))),
+            7 => modifiers.insert(Modifier::REVERSED),
+            22 => modifiers.remove(Modifier::BOLD | Modifier::DIM),
+            23 => modifiers.remove(Modifier::ITALIC),
+            24 => modifiers.remove(Modifier::UNDERLINED),
+            27 => modifiers.remove(Modifier::REVERSED),
+            30..=37 => requested.fg = Some(Color::Indexed(number - 30)),
+            38 => requested.fg = next_colour(),
+            39 => requested.fg = None,
+            40..=47 => requested.bg = Some(Color::Indexed(number - 40)),
+            48 => requested.bg = next_colour(),
+            49 => requested.bg = None,
+            // The colour of the underline is not shown, but its parameters belong to it.
+            58 => drop(next_colour()),
+            90..=97 => requested.fg = Some(Color::Indexed(number - 90 + 8)),
+            100..=107 => requested.bg = Some(Color::Indexed(number - 100 + 8)),
+            _ => {}
+        }
+    }
+}
+
+fn parse_colour<'a>(numbers: impl Iterator<Item = &'a str>) -> Option<Color> {
+    let mut numbers = numbers.map(|number| number.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    match next() {
+        5 => Some(Color::Indexed(next())),
+        2 => Some(Color::Rgb(next(), next(), next())),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Themes, adapt_to_depth};
@@ -184,16 +200,15 @@ mod tests {
         adapt_to_depth(Themes::bundled().choose_theme(name, None), depth)
     }
 
-    fn with_foreground(requested: RequestedColour) -> RequestedStyle {
-        RequestedStyle { foreground: requested, ..RequestedStyle::default() }
+    fn with_foreground(requested: Color) -> Style {
+        Style::new().fg(requested)
     }
 
     #[test]
     fn maps_the_sixteen_colours_to_those_of_the_theme() {
         for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
             let theme = load_theme(name, ColourDepth::True);
-            let foreground =
-                |number| theme.readable_style(theme.text, &with_foreground(RequestedColour::Indexed(number))).fg;
+            let foreground = |number| theme.readable_style(theme.text, with_foreground(Color::Indexed(number))).fg;
             assert_eq!(
                 (foreground(1), foreground(9), foreground(2)),
                 (theme.danger.fg, theme.danger.fg, theme.success.fg)
@@ -205,17 +220,16 @@ mod tests {
     fn every_colour_is_readable_in_every_theme() {
         let levels = [0u8, 60, 128, 200, 255];
         let rgb_values = levels.into_iter().flat_map(|red| {
-            levels.into_iter().flat_map(move |green| levels.into_iter().map(move |blue| [red, green, blue]))
+            levels.into_iter().flat_map(move |green| levels.into_iter().map(move |blue| Color::Rgb(red, green, blue)))
         });
-        let colours: Vec<RequestedColour> =
-            rgb_values.map(RequestedColour::Rgb).chain((16..=255).map(RequestedColour::Indexed)).collect();
+        let colours: Vec<Color> = rgb_values.chain((16..=255).map(Color::Indexed)).collect();
         for (name, depth) in
             [("dark", ColourDepth::True), ("light", ColourDepth::True), ("light", ColourDepth::Palette)]
         {
             let theme = load_theme(name, depth);
             let background = theme.known_background().expect("the background is known");
             for requested in &colours {
-                let style = theme.readable_style(theme.text, &with_foreground(*requested));
+                let style = theme.readable_style(theme.text, with_foreground(*requested));
                 let colour = match style.fg {
                     Some(Color::Rgb(red, green, blue)) => [red, green, blue],
                     Some(Color::Indexed(index)) => palette_rgb(index),
@@ -229,12 +243,8 @@ mod tests {
 
     #[test]
     fn inks_only_use_colours_of_their_depth() {
-        let requested = RequestedStyle {
-            background: RequestedColour::Rgb([200, 30, 30]),
-            bold: true,
-            ..with_foreground(RequestedColour::Rgb([9, 9, 9]))
-        };
-        let style_at = |depth| load_theme("dark", depth).readable_style(Style::new(), &requested);
+        let requested = with_foreground(Color::Rgb(9, 9, 9)).bg(Color::Rgb(200, 30, 30)).add_modifier(Modifier::BOLD);
+        let style_at = |depth| load_theme("dark", depth).readable_style(Style::new(), requested);
         assert!(matches!(style_at(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));
         assert_eq!(style_at(ColourDepth::Sixteen).fg, Some(Color::Red));
         assert_eq!((style_at(ColourDepth::None).fg, style_at(ColourDepth::None).bg), (None, None));
@@ -245,14 +255,12 @@ mod tests {
     fn keeps_readable_backgrounds_and_reverses_others() {
         let theme = load_theme("dark", ColourDepth::True);
         let style_with = |foreground, background| {
-            theme.readable_style(Style::new(), &RequestedStyle { foreground, background, ..RequestedStyle::default() })
+            theme.readable_style(Style::new(), Style { fg: foreground, bg: background, ..Style::new() })
         };
-        let (white, navy) = (RequestedColour::Rgb([255; 3]), RequestedColour::Rgb([0, 0, 90]));
+        let (white, navy) = (Some(Color::Rgb(255, 255, 255)), Some(Color::Rgb(0, 0, 90)));
         assert_eq!(style_with(white, navy).bg, Some(Color::Rgb(0, 0, 90)));
         let hidden = style_with(navy, navy);
         assert!(hidden.add_modifier.contains(Modifier::REVERSED) && hidden.bg.is_none());
-        assert!(
-            style_with(RequestedColour::Default, RequestedColour::Indexed(1)).add_modifier.contains(Modifier::REVERSED)
-        );
+        assert!(style_with(None, Some(Color::Indexed(1))).add_modifier.contains(Modifier::REVERSED));
     }
 }
