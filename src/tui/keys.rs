@@ -1,4 +1,4 @@
-//! Key bindings: one table, changed by the settings, used by all parts of the screen, key help and the README.
+//! Key bindings: one table, changed by the settings, used by all parts of the screen, key help and the manual.
 
 mod chord;
 mod table;
@@ -18,21 +18,13 @@ pub struct Keymap {
 
 /// The chords of one action in one scope.
 #[derive(Debug, Clone, PartialEq)]
-struct KeyBinding {
-    scope: Scope,
-    action: Action,
-    chords: Vec<Chord>,
-}
-
-/// One row of key help.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelpRow {
+pub struct KeyBinding {
     /// Scope of the keys.
     pub scope: Scope,
-    /// The keys, as written in the settings.
-    pub chords: Vec<String>,
-    /// Label of the action.
-    pub label: &'static str,
+    /// What the keys do there.
+    pub action: Action,
+    /// The keys; empty if the settings unbind the action.
+    pub chords: Vec<Chord>,
 }
 
 impl Default for Keymap {
@@ -153,32 +145,9 @@ impl Keymap {
     }
 
     /// Returns the rows of key help for these scopes, in their order. Actions without a key are omitted.
-    pub fn help_rows(&self, scopes: &[Scope]) -> Vec<HelpRow> {
+    pub fn help_rows(&self, scopes: &[Scope]) -> impl Iterator<Item = &KeyBinding> {
         let rows = scopes.iter().flat_map(|scope| self.rows.iter().filter(move |row| row.scope == *scope));
         rows.filter(|row| !row.chords.is_empty())
-            .map(|row| HelpRow {
-                scope: row.scope,
-                chords: row.chords.iter().map(Chord::to_string).collect(),
-                label: row.action.help(),
-            })
-            .collect()
-    }
-
-    /// Formats all key bindings as Markdown tables for the README.
-    pub fn to_markdown(&self) -> String {
-        let mut text = String::new();
-        for scope in Scope::ALL {
-            text.push_str(&format!("**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.heading()));
-            for row in self.rows.iter().filter(|row| row.scope == *scope) {
-                let chords: Vec<String> = row.chords.iter().map(|chord| format!("`{chord}`")).collect();
-                let (help, name) = (row.action.help(), row.action.name());
-                text.push_str(&format!("| {} | {help} | `{name}` |\n", chords.join(" ")));
-            }
-            text.push('\n');
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        text
     }
 }
 

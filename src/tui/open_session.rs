@@ -38,7 +38,7 @@ pub struct ProjectTrust {
     /// Message given at startup; sent once the project was inspected.
     pub first_message: String,
     /// Projects refused since program start. The prompt does not open again for them unless their files change.
-    refused: Vec<RefusedProject>,
+    pub(super) refused: Vec<RefusedProject>,
 }
 
 /// Folder and files of a project at the time the user refused to trust it.

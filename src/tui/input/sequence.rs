@@ -156,21 +156,20 @@ fn parse_meaning(parameters: &str, final_byte: u8) -> Option<Meaning> {
 fn parse_modifiers(field: &str) -> (KeyModifiers, u8) {
     let (mask, kind) = field.split_once(':').unwrap_or((field, "1"));
     let mask = mask.parse::<u16>().unwrap_or(1).saturating_sub(1);
-    let modifiers_by_bit = [
-        (1, KeyModifiers::SHIFT),
-        (2, KeyModifiers::ALT),
-        (4, KeyModifiers::CONTROL),
-        (8, KeyModifiers::SUPER),
-        (16, KeyModifiers::HYPER),
-        (32, KeyModifiers::META),
-    ];
-    (read_modifier_bits(mask, &modifiers_by_bit), kind.parse().unwrap_or(1))
+    (modifiers_of_mask(mask), kind.parse().unwrap_or(1))
 }
 
-/// Returns the modifiers whose bit is set in `bits`.
-fn read_modifier_bits(bits: u16, modifiers_by_bit: &[(u16, KeyModifiers)]) -> KeyModifiers {
-    let is_set = |(bit, _): &&(u16, KeyModifiers)| bits & bit != 0;
-    modifiers_by_bit.iter().filter(is_set).fold(KeyModifiers::NONE, |modifiers, (_, modifier)| modifiers | *modifier)
+/// Returns the modifiers whose bits are set, in the order of the kitty protocol.
+fn modifiers_of_mask(mask: u16) -> KeyModifiers {
+    let all = [
+        KeyModifiers::SHIFT,
+        KeyModifiers::ALT,
+        KeyModifiers::CONTROL,
+        KeyModifiers::SUPER,
+        KeyModifiers::HYPER,
+        KeyModifiers::META,
+    ];
+    all.into_iter().enumerate().filter(|(bit, _)| mask & 1 << bit != 0).map(|(_, modifier)| modifier).collect()
 }
 
 /// Returns the key of a code point. `field` is the parameter with the code point, which may contain the shifted
@@ -182,12 +181,8 @@ fn key_from_code(code: u32, field: &str, mut modifiers: KeyModifiers) -> Option<
         9 if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
         9 => KeyCode::Tab,
         8 | 127 => KeyCode::Backspace,
-        57399..=57408 => KeyCode::Char(char::from_digit(code - 57399, 10)?),
-        57409 => KeyCode::Char('.'),
-        57410 => KeyCode::Char('/'),
-        57411 => KeyCode::Char('*'),
-        57412 => KeyCode::Char('-'),
-        57413 => KeyCode::Char('+'),
+        // The keypad; 57414 is its Enter.
+        57399..=57413 => KeyCode::Char("0123456789./*-+".chars().nth(code as usize - 57399)?),
         57415 => KeyCode::Char('='),
         57417 => KeyCode::Left,
         57418 => KeyCode::Right,
@@ -270,7 +265,6 @@ fn mouse_event(parameters: &str, is_press: bool) -> Option<MouseEvent> {
         _ if is_press => MouseEventKind::Down(button),
         _ => MouseEventKind::Up(button),
     };
-    let modifiers_by_bit = [(4, KeyModifiers::SHIFT), (8, KeyModifiers::ALT), (16, KeyModifiers::CONTROL)];
-    let modifiers = read_modifier_bits(bits, &modifiers_by_bit);
+    let modifiers = modifiers_of_mask(bits >> 2 & 0b111);
     Some(MouseEvent { kind, column: column.saturating_sub(1), row: row.saturating_sub(1), modifiers })
 }

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, scroll_position};
 use crate::text::width;
-use crate::tui::keys::{Action, HelpRow, Keymap, Scope};
+use crate::tui::keys::{Action, Chord, KeyBinding, Keymap, Scope};
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
@@ -93,13 +93,13 @@ impl Help {
     /// Lays out the actions below the headings of their scopes. An action has several rows if its chords or its label wrap.
     /// Only a chord wider than its column is cut.
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let help_rows = keys.help_rows(&self.scopes);
-        let chord_lists: Vec<String> = help_rows.iter().map(|row| row.chords.join(" ")).collect();
+        let chord_list = |row: &KeyBinding| row.chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(" ");
+        let chord_lists: Vec<String> = keys.help_rows(&self.scopes).map(chord_list).collect();
         let longest = chord_lists.iter().map(|chord_list| width::text_width(chord_list)).max().unwrap_or(0);
         let key_cells = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
         let mut lines = Vec::new();
         let mut previous_scope = None;
-        for (HelpRow { scope, label, .. }, chord_list) in help_rows.iter().zip(chord_lists) {
+        for (KeyBinding { scope, action, .. }, chord_list) in keys.help_rows(&self.scopes).zip(chord_lists) {
             if previous_scope.replace(*scope) != Some(*scope) {
                 if !lines.is_empty() {
                     lines.push(Line::default());
@@ -107,7 +107,7 @@ impl Help {
                 lines.push(Line::styled(scope.heading(), theme.heading));
             }
             let chord_rows = pack_chords(&chord_list, key_cells);
-            let label_lines = wrap::wrap_plain(label, theme.text, width.saturating_sub(key_cells + 2).max(1));
+            let label_lines = wrap::wrap_plain(action.help(), theme.text, width.saturating_sub(key_cells + 2).max(1));
             for row in 0..chord_rows.len().max(label_lines.len()) {
                 let chords = chord_rows.get(row).map_or("", String::as_str);
                 let gap = " ".repeat(key_cells + 2 - width::text_width(chords));
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(help.handle_key(&down, &Keymap::default()), KeyResult::Handled);
         }
         for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
-            assert!(screens.contains(row.label), "{}", row.label);
+            assert!(screens.contains(row.action.help()), "{}", row.action.help());
         }
         let esc = KeyEvent::from(KeyCode::Esc);
         assert_eq!(help.handle_key(&esc, &Keymap::default()), KeyResult::Close);

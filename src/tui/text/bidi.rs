@@ -194,19 +194,13 @@ fn split_runs(graphemes: &[Grapheme<'_>]) -> Vec<Range<usize>> {
 }
 
 fn mirrored_bracket(bracket: &str) -> Option<char> {
-    Some(match bracket {
-        "(" => ')',
-        ")" => '(',
-        "[" => ']',
-        "]" => '[',
-        "{" => '}',
-        "}" => '{',
-        "<" => '>',
-        ">" => '<',
-        "«" => '»',
-        "»" => '«',
-        _ => return None,
-    })
+    let pairs = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("«", "»")];
+    let mirrored = pairs.into_iter().find_map(|(open, close)| match bracket {
+        _ if bracket == open => Some(close),
+        _ if bracket == close => Some(open),
+        _ => None,
+    });
+    mirrored?.chars().next()
 }
 
 #[cfg(test)]

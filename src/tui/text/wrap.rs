@@ -128,22 +128,8 @@ impl Grapheme {
             // A space with a combining mark is a glyph.
             ' ' if grapheme.len() == 1 => BreakClass::Blank,
             '-' => BreakClass::Hyphen,
-            '、'..='。'
-            | '）'
-            | '」'
-            | '』'
-            | '】'
-            | '》'
-            | '〉'
-            | '！'
-            | '，'
-            | '：'
-            | '；'
-            | '？'
-            | '．'
-            | '’'
-            | '”'
-            | '…' => BreakClass::Closing,
+            '、'..='。' | '）' | '」' | '』' | '】' | '》' | '〉' => BreakClass::Closing,
+            '！' | '，' | '：' | '；' | '？' | '．' | '’' | '”' | '…' => BreakClass::Closing,
             '（' | '「' | '『' | '【' | '《' | '〈' | '‘' | '“' => BreakClass::Opening,
             _ if cells > 1 => BreakClass::Wide,
             first if first.is_alphabetic() => BreakClass::Letter,

@@ -5,7 +5,7 @@ use super::colour_mapping::adapt_to_depth;
 use super::depth::ColourDepth;
 use super::theme_source::{self, RoleSource, ThemeSource, ThemeWarning};
 use crate::config::Screen;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Style};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -74,12 +74,7 @@ impl Themes {
             };
             match text {
                 Ok(text) => user_themes.push((name.to_owned(), text)),
-                Err(message) => read_warnings.push(ThemeWarning {
-                    file: format!("{name}.toml"),
-                    line: 0,
-                    message,
-                    is_old_name: false,
-                }),
+                Err(message) => read_warnings.push(ThemeWarning::new(format!("{name}.toml"), 0, message)),
             }
         }
         user_themes.sort();
@@ -134,8 +129,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     while let Some((name, source)) = next {
         chain.push((*name, source));
         next = source.inherits.as_ref().and_then(|(parent, line)| {
-            let new_warning =
-                |message: String| ThemeWarning { file: file_name(name), line: *line, message, is_old_name: false };
+            let new_warning = |message: String| ThemeWarning::new(file_name(name), *line, message);
             if chain.iter().any(|(ancestor, _)| ancestor == parent) {
                 warnings.push(new_warning(format!(
                     "`{parent}` inherits from this theme; ignoring this circular `inherits`"
@@ -158,10 +152,7 @@ fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut
     }
     for (theme_name, source) in chain.iter().rev() {
         for (role, role_source) in &source.roles {
-            let mut warn = |message| {
-                let (file, line) = (file_name(theme_name), role_source.line);
-                warnings.push(ThemeWarning { file, line, message, is_old_name: false });
-            };
+            let mut warn = |message| warnings.push(ThemeWarning::new(file_name(theme_name), role_source.line, message));
             let style = resolve_style(role_source, &palette, &mut warn);
             if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
                 *role = style;
@@ -177,22 +168,14 @@ fn resolve_style(
     palette: &BTreeMap<&str, &str>,
     warn: &mut dyn FnMut(String),
 ) -> Option<Style> {
-    let mut style = Style::new();
+    let mut style = Style::new().add_modifier(role_source.modifiers);
     if let Some(fg) = &role_source.fg {
         style = style.fg(parse_colour(fg, palette, warn)?);
     }
     if let Some(bg) = &role_source.bg {
         style = style.bg(parse_colour(bg, palette, warn)?);
     }
-    let modifiers = [
-        (role_source.bold, Modifier::BOLD),
-        (role_source.italic, Modifier::ITALIC),
-        (role_source.underline, Modifier::UNDERLINED),
-        (role_source.dim, Modifier::DIM),
-        (role_source.reverse, Modifier::REVERSED),
-    ];
-    let add_if_set = |style: Style, (is_set, modifier)| if is_set { style.add_modifier(modifier) } else { style };
-    Some(modifiers.into_iter().fold(style, add_if_set))
+    Some(style)
 }
 
 /// Parses a colour: a palette name, `default`, `#rgb`, `#rrggbb`, the name of one of the terminal's sixteen colours, or

@@ -1,6 +1,7 @@
 //! Parses one theme file, before inheritance is resolved.
 
 use super::roles::{RENAMED_ROLES, ROLES};
+use ratatui::style::Modifier;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -24,11 +25,7 @@ pub(super) struct RoleSource {
     pub(super) line: usize,
     pub(super) fg: Option<String>,
     pub(super) bg: Option<String>,
-    pub(super) bold: bool,
-    pub(super) italic: bool,
-    pub(super) underline: bool,
-    pub(super) dim: bool,
-    pub(super) reverse: bool,
+    pub(super) modifiers: Modifier,
 }
 
 /// Parses a theme file. Each invalid line causes a warning and is ignored.
@@ -78,9 +75,7 @@ impl ThemeParser<'_> {
             ("palette", DeValue::Table(palette)) => {
                 for (name, value) in palette.iter() {
                     match read_colour(value.get_ref()) {
-                        Some(colour) => {
-                            self.source.palette.insert(name.get_ref().to_string(), colour);
-                        }
+                        Some(colour) => drop(self.source.palette.insert(name.get_ref().to_string(), colour)),
                         None => self
                             .push_warning(value.span(), "a palette entry must be a colour, such as \"#8ab4f8\"".into()),
                     }
@@ -100,10 +95,8 @@ impl ThemeParser<'_> {
                 self.source.roles.push((name.to_owned(), role));
             }
             (_, value) => match read_colour(value) {
-                Some(fg) => {
-                    self.source
-                        .roles
-                        .push((name.to_owned(), RoleSource { line, fg: Some(fg), ..RoleSource::default() }));
+                fg @ Some(_) => {
+                    self.source.roles.push((name.to_owned(), RoleSource { line, fg, ..RoleSource::default() }));
                 }
                 None => self
                     .push_warning(key.span(), format!("`{name}` must be a colour or a table such as {{ {FIELDS} }}")),
@@ -114,14 +107,15 @@ impl ThemeParser<'_> {
     fn read_role(&mut self, table: &DeTable<'_>, line: usize) -> RoleSource {
         let mut role = RoleSource { line, ..RoleSource::default() };
         for (key, value) in table.iter() {
+            let modifiers = &mut role.modifiers;
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("fg", value) if read_colour(value).is_some() => role.fg = read_colour(value),
                 ("bg", value) if read_colour(value).is_some() => role.bg = read_colour(value),
-                ("bold", DeValue::Boolean(on)) => role.bold = *on,
-                ("italic", DeValue::Boolean(on)) => role.italic = *on,
-                ("underline", DeValue::Boolean(on)) => role.underline = *on,
-                ("dim", DeValue::Boolean(on)) => role.dim = *on,
-                ("reverse", DeValue::Boolean(on)) => role.reverse = *on,
+                ("bold", DeValue::Boolean(on)) => modifiers.set(Modifier::BOLD, *on),
+                ("italic", DeValue::Boolean(on)) => modifiers.set(Modifier::ITALIC, *on),
+                ("underline", DeValue::Boolean(on)) => modifiers.set(Modifier::UNDERLINED, *on),
+                ("dim", DeValue::Boolean(on)) => modifiers.set(Modifier::DIM, *on),
+                ("reverse", DeValue::Boolean(on)) => modifiers.set(Modifier::REVERSED, *on),
                 (name, _) => self.push_warning(key.span(), format!("unknown key `{name}`; a role has {{ {FIELDS} }}")),
             }
         }
@@ -130,7 +124,7 @@ impl ThemeParser<'_> {
 
     fn push_warning(&mut self, span: Range<usize>, message: String) {
         let line = self.line_number(&span);
-        self.source.warnings.push(ThemeWarning { file: self.file.to_owned(), line, message, is_old_name: false });
+        self.source.warnings.push(ThemeWarning::new(self.file.to_owned(), line, message));
     }
 
     fn line_number(&self, span: &Range<usize>) -> usize {
@@ -161,6 +155,12 @@ pub struct ThemeWarning {
     pub message: String,
     /// True for the old name of a role, which works in this release.
     pub is_old_name: bool,
+}
+
+impl ThemeWarning {
+    pub(super) fn new(file: String, line: usize, message: String) -> Self {
+        Self { file, line, message, is_old_name: false }
+    }
 }
 
 impl std::fmt::Display for ThemeWarning {

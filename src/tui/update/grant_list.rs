@@ -44,29 +44,16 @@ fn update_empty_note(picker: &mut Picker, approvals: &[LastingApproval]) {
 
 /// Returns every call that was planned and received a verdict, newest first.
 fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
-    let mut judged: Vec<Record<'_>> =
-        collect_records(entries).into_iter().filter(|record| record.last_plan().is_some()).collect();
-    judged.reverse();
-    judged
+    collect_records(entries).into_iter().rev().filter(|record| record.last_plan().is_some()).collect()
 }
 
-/// Refreshes the list after the rules may have changed.
+/// Refreshes the list after the rules or the known times of the session's entries may have changed.
 pub fn refresh_grants(state: &mut State) {
-    let approvals = list_lasting_approvals(&state.agent);
-    for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Grants(GrantList { approvals: shown_approvals, .. })) = popup {
-            update_empty_note(picker, &approvals);
-            shown_approvals.clone_from(&approvals);
-        }
-    }
-    refresh_times(state);
-}
-
-/// Refreshes the list once the times of the session's entries are known.
-pub fn refresh_times(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     for popup in &mut state.viewport.popups {
         if let Popup::List(picker, List::Grants(GrantList { approvals, calls })) = popup {
+            *approvals = list_lasting_approvals(&state.agent);
+            update_empty_note(picker, approvals);
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();

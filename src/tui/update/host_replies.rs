@@ -5,13 +5,14 @@ use super::{
     session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
+use crate::tui::open_session::{OpenSession, ProjectTrust};
 use crate::tui::parts::completion::Candidate;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
 use crate::tui::prompts::prompt::Prompts;
-use crate::tui::session_saving::Saving;
 use crate::tui::state::State;
+use std::mem::take;
 
 /// Applies a reply of the host. A reply for a list that has been closed is dropped.
 pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) {
@@ -34,8 +35,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             if state.session.id != opened.session {
                 state.notices.toasts.remove_session_toasts(state.timing.now);
             }
-            state.session.id = opened.session;
-            state.session.connection = opened.connection;
+            let trust = ProjectTrust { pending: None, unused_files: Vec::new(), ..take(&mut state.session.trust) };
+            state.session = OpenSession { trust, ..OpenSession::new(opened.session, opened.connection) };
             state.settings.location = opened.location;
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
@@ -45,26 +46,23 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.input.has_requested_files = false;
             }
             state.viewport.transcript = Transcript::default();
-            state.session.entry_times.clear();
             state.viewport.popups.clear();
             state.prompts = Prompts::default();
-            state.session.saving = Saving::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;
             state.input.recent_keys.record_other_press(state.timing.now);
             state.timing.activity_start = state.timing.now;
             state.timing.pace = ReplyTiming::default();
-            (state.session.trust.pending, state.session.trust.unused_files) = (None, Vec::new());
             cache.clear();
             if let Some(request) = opened.approvals {
                 agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request));
             }
-            let first_message = std::mem::take(&mut state.session.trust.first_message);
+            let first_message = take(&mut state.session.trust.first_message);
             trust_decision::check_project_files(state, first_message);
         }
         HostReply::EntryTimes(session, times) => {
             audit_list::set_entry_times(state, &session, times);
-            grant_list::refresh_times(state);
+            grant_list::refresh_grants(state);
         }
         HostReply::AgentEvent(event) => {
             agent_events::handle_agent_event(state, event);

@@ -15,7 +15,7 @@ pub(super) struct Language {
     pub(super) block_comment: (&'static str, &'static str),
     /// String delimiters, separated by spaces, longer ones first.
     pub(super) strings: &'static str,
-    /// The delimiters whose strings may span lines.
+    /// Delimiters whose strings may span lines, besides triple quotes and backquotes.
     pub(super) multiline_strings: &'static str,
     /// Keywords, separated by spaces.
     pub(super) keywords: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Language {
     pub(super) types: &'static str,
     /// Characters allowed in a name, in addition to letters, digits and `_`.
     pub(super) name_characters: &'static str,
-    /// True if a name that starts with a capital letter is a type.
+    /// True if a name that starts with a capital letter is a type; only for `Kind::Code`.
     pub(super) has_capital_types: bool,
     /// True if keywords are case-sensitive.
     pub(super) is_case_sensitive: bool,

@@ -93,6 +93,7 @@ impl Tokenizer {
         }
         // Most strings end with their line, even without a delimiter.
         if let OpenConstruct::String(end) = self.open_construct
+            && !matches!(end, "\"\"\"" | "'''" | "`")
             && !has_word(self.language.multiline_strings, end)
         {
             self.open_construct = OpenConstruct::Code;

@@ -69,7 +69,9 @@ pub fn classify_word(
         None if word.starts_with('\\') => SyntaxRole::Keyword,
         None if following_text.starts_with('(') || is_macro(language, following_text) => SyntaxRole::Function,
         None if is_constant_name(word) => SyntaxRole::Number,
-        None if language.has_capital_types && word.starts_with(char::is_uppercase) => SyntaxRole::Type,
+        None if language.kind == Kind::Code && language.has_capital_types && word.starts_with(char::is_uppercase) => {
+            SyntaxRole::Type
+        }
         None => SyntaxRole::Plain,
     };
     let next_role = match word {

@@ -5,7 +5,7 @@ use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
 use super::{Exists, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::link::{self, LinkTarget};
-use crate::text::width::{cut_to_width, text_width};
+use crate::text::width::{cut_to_width, fit_end, text_width};
 use crate::tui::text::{Piece, pieces};
 use crate::tui::theme::Theme;
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
@@ -170,9 +170,7 @@ impl<'a> BlockParser<'a> {
                 let title = clean_line(&title).into_owned();
                 self.link = Some(OpenLink { target, address, title, first_piece: self.inline.len() });
             }
-            Tag::Paragraph | Tag::HtmlBlock | Tag::MetadataBlock(_) => {}
-            Tag::DefinitionList | Tag::DefinitionListTitle | Tag::DefinitionListDefinition => {}
-            Tag::TableCell | Tag::Superscript | Tag::Subscript => {}
+            _ => {}
         }
     }
 
@@ -210,8 +208,6 @@ impl<'a> BlockParser<'a> {
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.pop_style(),
             TagEnd::Link => self.end_link(false),
             TagEnd::Image => self.end_link(true),
-            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::MetadataBlock(_) => self.end_text(),
-            TagEnd::DefinitionList | TagEnd::DefinitionListTitle | TagEnd::DefinitionListDefinition => self.end_text(),
             TagEnd::TableRow => {
                 let excess = excess_cells(self.source, self.cell_end);
                 if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty()) {
@@ -219,6 +215,7 @@ impl<'a> BlockParser<'a> {
                 }
             }
             TagEnd::Superscript | TagEnd::Subscript => {}
+            _ => self.end_text(),
         }
     }
 
@@ -383,15 +380,7 @@ fn shorten_address(address: &str) -> String {
         return address.to_owned();
     }
     let start = cut_to_width(address, MAX_ADDRESS - ADDRESS_TAIL - 1);
-    let mut end = address.len();
-    for (offset, _) in address[start.len()..].char_indices().rev() {
-        let offset = start.len() + offset;
-        if text_width(&address[offset..]) > ADDRESS_TAIL {
-            break;
-        }
-        end = offset;
-    }
-    format!("{start}…{}", &address[end..])
+    format!("{start}{}", fit_end(&address[start.len()..], ADDRESS_TAIL + 1))
 }
 
 fn is_line_break(html: &str) -> bool {

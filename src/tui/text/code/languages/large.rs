@@ -26,7 +26,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "python py pyi py3 python3 pycon ipython starlark bzl",
         strings: "\"\"\" ''' \" '",
-        multiline_strings: "\"\"\" '''",
         keywords: "and as assert async await break class continue def del elif else except finally for from global if import \
             in is lambda match case nonlocal not or pass raise return try while with yield self cls",
         values: "True False None Ellipsis NotImplemented",
@@ -36,7 +35,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "javascript js jsx mjs cjs node",
         strings: "` \" '",
-        multiline_strings: "`",
         name_characters: "$",
         keywords: JS,
         values: JS_VALUES,
@@ -45,7 +43,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "typescript ts tsx mts cts deno",
         strings: "` \" '",
-        multiline_strings: "`",
         name_characters: "$",
         keywords: "abstract as asserts async await break case catch class const constructor continue debugger declare default \
             delete do else enum export extends finally for from function get if implements import in infer instanceof \
@@ -80,7 +77,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "java",
         strings: "\"\"\" \" '",
-        multiline_strings: "\"\"\"",
         keywords: "abstract assert break case catch class continue default do else enum extends final finally for if implements \
             import instanceof interface native new package permits private protected public record return sealed static \
             super switch synchronized this throw throws transient try var volatile while yield",
@@ -90,7 +86,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "kotlin kt kts gradle groovy",
         strings: "\"\"\" \" '",
-        multiline_strings: "\"\"\"",
         keywords: "abstract as break by catch class companion const constructor continue data def do else enum final finally \
             for fun if import in infix init inline interface internal is it lateinit object open operator out override \
             package private protected public return sealed super suspend this throw try typealias val var when where while",
@@ -99,7 +94,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "scala sc sbt",
         strings: "\"\"\" \"",
-        multiline_strings: "\"\"\"",
         keywords: "abstract case catch class def do else enum export extends extension final finally for given if implicit \
             import lazy match new object override package private protected return sealed super then this throw trait \
             try type using val var while with yield",
@@ -108,7 +102,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "swift",
         strings: "\"\"\" \"",
-        multiline_strings: "\"\"\"",
         keywords: "actor as associatedtype async await break case catch class continue default defer deinit do else enum \
             extension fallthrough fileprivate for func guard if import in init inout internal is lazy let mutating open \
             operator override private protocol public repeat rethrows return self Self static struct subscript super \
@@ -119,7 +112,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "go golang",
         strings: "` \" '",
-        multiline_strings: "`",
         keywords: "break case chan const continue default defer else fallthrough for func go goto if import interface map \
             package range return select struct switch type var",
         values: "true false nil iota",

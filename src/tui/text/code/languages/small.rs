@@ -2,7 +2,7 @@
 
 use super::{CODE, HASH, Kind, Language};
 
-const KEYS: Language = Language { kind: Kind::Keys, has_capital_types: false, name_characters: "-", ..HASH };
+const KEYS: Language = Language { kind: Kind::Keys, name_characters: "-", ..HASH };
 
 pub(super) const LANGUAGES: &[Language] = &[
     Language {
@@ -54,7 +54,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "julia jl",
         strings: "\"\"\" \"",
-        multiline_strings: "\"\"\"",
         name_characters: "!",
         keywords: "abstract baremodule begin break catch const continue do else elseif end export finally for function global if \
             import in let local macro module mutable outer quote return struct try type using where while",
@@ -64,7 +63,6 @@ pub(super) const LANGUAGES: &[Language] = &[
     Language {
         names: "elixir ex exs",
         strings: "\"\"\" \" '",
-        multiline_strings: "\"\"\"",
         name_characters: "?!",
         keywords: "after alias and case catch cond def defimpl defmacro defmodule defp defprotocol defstruct do else end fn for \
             if import in not or quote raise receive require rescue super throw try unless unquote use when with",
@@ -137,7 +135,6 @@ pub(super) const LANGUAGES: &[Language] = &[
         name_characters: "$-./@%+:~",
         keywords: "case do done elif else esac export fi for function if in local readonly return select then until while set \
             unset source alias exit trap begin end",
-        has_capital_types: false,
         ..HASH
     },
     Language {
@@ -149,7 +146,6 @@ pub(super) const LANGUAGES: &[Language] = &[
             param process return switch throw trap try until using while",
         values: "$true $false $null",
         is_case_sensitive: false,
-        has_capital_types: false,
         ..HASH
     },
     Language {
@@ -166,24 +162,16 @@ pub(super) const LANGUAGES: &[Language] = &[
         name_characters: "-.$/%",
         keywords: "define else endef endif export ifdef ifeq ifndef ifneq include override set if endif foreach function add_executable \
             target_link_libraries project find_package",
-        has_capital_types: false,
         ..HASH
     },
     Language {
         names: "json jsonc json5 jsonl ndjson geojson webmanifest",
         kind: Kind::Keys,
         line_comments: "//",
-        has_capital_types: false,
         ..CODE
     },
     Language { names: "yaml yml clang-format", values: "true false null yes no on off ~", ..KEYS },
-    Language {
-        names: "toml cargo.lock poetry.lock",
-        strings: "\"\"\" ''' \" '",
-        multiline_strings: "\"\"\" '''",
-        name_characters: "-.",
-        ..KEYS
-    },
+    Language { names: "toml cargo.lock poetry.lock", strings: "\"\"\" ''' \" '", name_characters: "-.", ..KEYS },
     Language {
         names: "ini conf cfg properties editorconfig gitconfig desktop service systemd nginx",
         line_comments: "# ;",
@@ -199,7 +187,6 @@ pub(super) const LANGUAGES: &[Language] = &[
         multiline_strings: "\"",
         keywords: "resource data variable output module provider locals terraform dynamic for for_each in if else let with rec \
             inherit import then assert",
-        has_capital_types: false,
         ..CODE
     },
     Language {
@@ -207,7 +194,6 @@ pub(super) const LANGUAGES: &[Language] = &[
         kind: Kind::Keys,
         name_characters: "-@",
         keywords: "@media @import @use @include @mixin @extend @keyframes @font-face @supports @layer @container !important",
-        has_capital_types: false,
         ..CODE
     },
     Language {
