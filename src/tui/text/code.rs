@@ -9,11 +9,9 @@ pub use syntax_role::{Highlighting, SyntaxRole};
 pub use tokenizer::highlight;
 
 use super::wrap::{CONTINUATION_MARK, Shape, wrap_code};
-use super::{Page, Piece};
-use crate::text::width;
+use super::{Page, Piece, pad_line};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
-use ratatui::text::Span;
 
 /// Maximum number of lines that are highlighted.
 pub const MAX_LINES: usize = 2000;
@@ -44,10 +42,7 @@ pub fn lay_out_block(code: &str, highlighting: Option<&Highlighting>, width: usi
         let roles = highlighting.and_then(|found| found.lines.get(index)).map_or(&[][..], Vec::as_slice);
         page.append_page(wrap_code(&code_pieces(line, roles, theme.code_block, theme), &shape, &continuation_mark));
     }
-    for line in &mut page.lines {
-        let cells: usize = line.spans.iter().map(|span| width::text_width(&span.content)).sum();
-        line.spans.push(Span::styled(" ".repeat(width.saturating_sub(cells)), theme.code_block));
-    }
+    page.lines.iter_mut().for_each(|line| pad_line(line, width, theme.code_block));
     page
 }
 

@@ -2,7 +2,7 @@
 //! below the other.
 
 use super::wrap::{Shape, wrap_pieces};
-use super::{Page, Piece};
+use super::{Page, Piece, pad_line};
 use crate::chat::{Diff, Hunk, edit};
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::text::width::text_width as cells;
@@ -145,8 +145,7 @@ impl HunkLayout<'_> {
         let (mut left, mut right) = (left.into_iter(), right.into_iter());
         for _ in 0..rows {
             let mut line = left.next().unwrap_or_default();
-            let free = self.width.saturating_sub(line.spans.iter().map(|span| cells(&span.content)).sum());
-            line.spans.push(Span::raw(" ".repeat(free)));
+            pad_line(&mut line, self.width, Style::new());
             line.spans.push(Span::styled(SIDE_SEPARATOR, self.theme.border_dim));
             line.spans.extend(right.next().unwrap_or_default().spans);
             page.lines.push(line);
@@ -178,10 +177,7 @@ impl HunkLayout<'_> {
         let mut lines = wrap_pieces(&pieces, &shape).lines;
         // Extend the background to the end of the line, so that a block of changes is one area.
         if style.bg.is_some() {
-            for line in &mut lines {
-                let used_columns: usize = line.spans.iter().map(|span| cells(&span.content)).sum();
-                line.spans.push(Span::styled(" ".repeat(self.width.saturating_sub(used_columns)), style));
-            }
+            lines.iter_mut().for_each(|line| pad_line(line, self.width, style));
         }
         lines
     }

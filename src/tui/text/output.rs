@@ -1,15 +1,13 @@
 //! Lays out command output with its colours. All other escape sequences are shown as marks.
 
-use super::Piece;
+use super::pieces::styled_pieces;
 use super::wrap::{Shape, wrap_pieces};
 use crate::text::clean::{self, expand_tabs};
 use crate::text::escape_sequences;
-use crate::text::link::{self, LinkTarget};
 use crate::tui::theme::Theme;
 use crate::tui::theme::output_colours::apply_sgr;
 use ratatui::style::Style;
 use ratatui::text::Line;
-use std::sync::Arc;
 
 /// Output text with styled ranges.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,37 +79,9 @@ pub fn clean_output(text: &str, style: Style) -> StyledOutput {
 
 /// Returns output with colours as lines of this width.
 pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
-    let pieces = output_pieces(&parse_output(text, base, theme), base, &|_| false);
+    let output = parse_output(text, base, theme);
+    let pieces = styled_pieces(&output.text, &output.style_ends, base, &|_| false);
     wrap_pieces(&pieces, &Shape { verbatim: true, ..Shape::with_width(width) }).lines
-}
-
-/// Returns output as pieces, with its links.
-pub fn output_pieces(output: &StyledOutput, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut links = link::find_links(&output.text, exists).into_iter().peekable();
-    let mut target = None;
-    let mut start = 0;
-    for (end, style) in &output.style_ends {
-        while start < *end {
-            if links.peek().is_some_and(|link| link.range.end <= start) {
-                links.next();
-                target = None;
-            }
-            let (piece_end, is_in_link) = match links.peek() {
-                Some(link) if link.range.start > start => ((*end).min(link.range.start), false),
-                Some(link) => ((*end).min(link.range.end), true),
-                None => (*end, false),
-            };
-            let mut piece = Piece::new(&output.text[start..piece_end], *style);
-            if is_in_link && let Some(current_link) = links.peek() {
-                let target = target.get_or_insert_with(|| Arc::new(current_link.target.clone()));
-                piece = Piece { style: style.patch(link_style), link: Some(target.clone()), ..piece };
-            }
-            pieces.push(piece);
-            start = piece_end;
-        }
-    }
-    pieces
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Laid-out text with its links.
 
 use crate::text::link::LinkTarget;
+use crate::text::width::text_width;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
 
@@ -15,6 +17,20 @@ pub struct Link {
     pub end: u16,
     /// Target of the link.
     pub target: Arc<LinkTarget>,
+}
+
+impl Link {
+    /// Moves the link to the right.
+    pub fn shift_right(&mut self, columns: usize) {
+        let columns = u16::try_from(columns).unwrap_or(u16::MAX);
+        (self.start, self.end) = (self.start.saturating_add(columns), self.end.saturating_add(columns));
+    }
+}
+
+/// Fills the line up to `width` columns with blanks of this style.
+pub fn pad_line(line: &mut Line<'_>, width: usize, style: Style) {
+    let used_columns: usize = line.spans.iter().map(|span| text_width(&span.content)).sum();
+    line.spans.push(Span::styled(" ".repeat(width.saturating_sub(used_columns)), style));
 }
 
 /// Text laid out for a width, with its links.
@@ -47,13 +63,18 @@ impl Page {
     }
 
     /// Indents every line by this many columns.
-    pub fn indent_lines(mut self, by: u16) -> Page {
-        for line in &mut self.lines {
-            line.spans.insert(0, Span::raw(" ".repeat(usize::from(by))));
+    pub fn indent_lines(self, columns: usize) -> Page {
+        let blanks = Span::raw(" ".repeat(columns));
+        self.with_prefix(blanks.clone(), blanks)
+    }
+
+    /// Puts a prefix before the first line, and another one of the same width before the other lines.
+    pub fn with_prefix(mut self, first: Span<'static>, next: Span<'static>) -> Page {
+        let columns = text_width(&first.content);
+        for (index, line) in self.lines.iter_mut().enumerate() {
+            line.spans.insert(0, if index == 0 { first.clone() } else { next.clone() });
         }
-        for link in &mut self.links {
-            (link.start, link.end) = (link.start + by, link.end + by);
-        }
+        self.links.iter_mut().for_each(|link| link.shift_right(columns));
         self
     }
 

@@ -10,19 +10,39 @@ use std::sync::Arc;
 
 /// Splits clean text into pieces: links in `link_style`, the rest in `style`.
 pub fn split_links(text: &str, style: Style, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
+    styled_pieces(text, &[(text.len(), style)], link_style, exists)
+}
+
+/// Splits clean text into pieces at the ends of its styled ranges and at its links.
+pub fn styled_pieces(
+    text: &str,
+    style_ends: &[(usize, Style)],
+    link_style: Style,
+    exists: &dyn Fn(&LinkTarget) -> bool,
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
+    let mut links = link::find_links(text, exists).into_iter().peekable();
+    let mut target = None;
     let mut start = 0;
-    for detected in link::find_links(text, exists) {
-        if start < detected.range.start {
-            pieces.push(Piece::new(&text[start..detected.range.start], style));
+    for (end, style) in style_ends {
+        while start < *end {
+            if links.peek().is_some_and(|link| link.range.end <= start) {
+                links.next();
+                target = None;
+            }
+            let (piece_end, current_link) = match links.peek() {
+                Some(link) if link.range.start > start => ((*end).min(link.range.start), None),
+                Some(link) => ((*end).min(link.range.end), Some(link)),
+                None => (*end, None),
+            };
+            let mut piece = Piece::new(&text[start..piece_end], *style);
+            if let Some(link) = current_link {
+                let target = target.get_or_insert_with(|| Arc::new(link.target.clone()));
+                piece = Piece { style: style.patch(link_style), link: Some(target.clone()), ..piece };
+            }
+            pieces.push(piece);
+            start = piece_end;
         }
-        let link_text = &text[detected.range.clone()];
-        let target = Some(Arc::new(detected.target));
-        pieces.push(Piece { text: link_text.to_owned(), style: style.patch(link_style), link: target });
-        start = detected.range.end;
-    }
-    if start < text.len() {
-        pieces.push(Piece::new(&text[start..], style));
     }
     pieces
 }

@@ -106,7 +106,8 @@ fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput) 
         styled_output.truncate_at(end);
     }
     let exists = |target: &_| context.lookups.target_exists(target);
-    let mut page = wrap_verbatim(context, &output::output_pieces(&styled_output, context.theme.link, &exists));
+    let (text, style_ends) = (&styled_output.text, &styled_output.style_ends);
+    let mut page = wrap_verbatim(context, &pieces::styled_pieces(text, style_ends, context.theme.link, &exists));
     if total > MAX_OUTPUT_LINES {
         let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
         page.append_page(context.lay_out_note(&note, "    "));

@@ -147,7 +147,7 @@ pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome
     if matches!(outcome, Outcome::Done(_)) {
         page.lines.push(Line::default());
         let indent = if context.width > 16 { 4 } else { 0 };
-        let width = context.width - usize::from(indent);
+        let width = context.width - indent;
         page.append_page(LayoutContext { width, ..*context }.lay_out_markdown(outcome.text()).indent_lines(indent));
     }
     page

@@ -1,6 +1,7 @@
 //! Highlighting of each kind of language; it covers the whole text and never changes it.
 
 use super::*;
+use crate::text::width;
 
 /// Checks the roles of parts of the first line.
 #[track_caller]

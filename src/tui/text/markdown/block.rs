@@ -12,14 +12,8 @@ pub(super) enum Block {
         language: String,
         code: String,
     },
-    Quote(Vec<Block>),
-    /// A footnote, with its name.
-    Note(String, Vec<Block>),
-    List {
-        /// Number of the first item of an ordered list.
-        start: Option<u64>,
-        items: Vec<Item>,
-    },
+    /// A block that contains others.
+    Container(Container, Vec<Block>),
     /// A table; the first row is the heading.
     Table {
         alignments: Vec<Alignment>,
@@ -28,30 +22,16 @@ pub(super) enum Block {
     Rule,
 }
 
-/// One item of a list.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Item {
-    /// For a task: whether it is done.
-    pub(super) task: Option<bool>,
-    pub(super) blocks: Vec<Block>,
-}
-
-/// An open container.
-#[derive(Default)]
-pub(super) struct Frame {
-    pub(super) kind: Kind,
-    pub(super) blocks: Vec<Block>,
-}
-
-#[derive(Default)]
-pub(super) enum Kind {
+/// Kind of a block that contains others.
+#[derive(Debug, Clone)]
+pub(super) enum Container {
     /// The reply itself, around all other containers.
-    #[default]
     Root,
     Quote,
+    /// A footnote, with its name.
     Note(String),
-    /// Number of the first item of an ordered list, and the items closed so far.
-    List(Option<u64>, Vec<Item>),
-    /// For a task: whether it is done.
+    /// A list, with the number of its first item if it is ordered. It contains only items.
+    List(Option<u64>),
+    /// An item of a list. For a task: whether it is done.
     Item(Option<bool>),
 }

@@ -1,6 +1,6 @@
 //! Lays out parsed blocks as lines of a width.
 
-use super::block::{Block, Item};
+use super::block::{Block, Container};
 use super::table;
 use super::unrendered_text::unrendered_info;
 use crate::text::width::text_width as width_of;
@@ -19,11 +19,11 @@ pub(super) struct BlockLayout<'a> {
 }
 
 impl BlockLayout<'_> {
-    /// Lays out blocks one below the other, separated by blank lines.
-    pub(super) fn lay_out_blocks(&self, blocks: &[Block], width: usize) -> Page {
+    /// Lays out blocks one below the other, separated by blank lines if `is_loose`.
+    pub(super) fn lay_out_blocks(&self, blocks: &[Block], is_loose: bool, width: usize) -> Page {
         let mut page = Page::default();
         for block in blocks {
-            append_below(&mut page, self.lay_out_block(block, width), true);
+            append_below(&mut page, self.lay_out_block(block, width), is_loose);
         }
         page
     }
@@ -39,14 +39,15 @@ impl BlockLayout<'_> {
                 page.append_page(code::lay_out_highlighted(language, code, width, self.theme));
                 page
             }
-            Block::Quote(blocks) => {
-                let bar = Piece::new("│ ", self.theme.quote);
-                add_prefix(&bar, &bar, width, |width| self.lay_out_blocks(blocks, width))
+            Block::Container(Container::Root | Container::Item(_), blocks) => self.lay_out_blocks(blocks, true, width),
+            Block::Container(Container::Quote, blocks) => {
+                let bar = Span::styled("│ ", self.theme.quote);
+                add_prefix(bar.clone(), bar, width, |width| self.lay_out_blocks(blocks, true, width))
             }
-            Block::Note(name, blocks) => {
-                self.add_mark(format!("[^{name}] "), width, |width| self.lay_out_blocks(blocks, width))
+            Block::Container(Container::Note(name), blocks) => {
+                self.add_mark(format!("[^{name}] "), width, |width| self.lay_out_blocks(blocks, true, width))
             }
-            Block::List { start, items } => self.lay_out_list(*start, items, width),
+            Block::Container(Container::List(start), items) => self.lay_out_list(*start, items, width),
             Block::Table { alignments, rows } => table::lay_out_table(rows, alignments, width, self.theme),
             Block::Rule => {
                 let rule = Line::styled("─".repeat(width), self.theme.border_dim);
@@ -55,52 +56,44 @@ impl BlockLayout<'_> {
         }
     }
 
-    fn lay_out_list(&self, start: Option<u64>, items: &[Item], width: usize) -> Page {
+    fn lay_out_list(&self, start: Option<u64>, items: &[Block], width: usize) -> Page {
         let is_loose = items.iter().any(needs_blank_lines);
         let mut page = Page::default();
         let last = start.map_or(0, |start| start.saturating_add(items.len() as u64 - u64::from(!items.is_empty())));
         let digits = last.to_string().len();
         for (index, item) in (0u64..).zip(items) {
+            let Block::Container(Container::Item(task), blocks) = item else { continue };
             let mut mark = match start {
                 Some(start) => format!("{:>digits$}. ", start.saturating_add(index)),
                 None => "• ".to_owned(),
             };
-            match item.task {
+            match task {
                 Some(true) => mark.push_str("[x] "),
                 Some(false) => mark.push_str("[ ] "),
                 None => {}
             }
-            let item = self.add_mark(mark, width, |width| self.lay_out_item(item, is_loose, width));
+            let item = self.add_mark(mark, width, |width| self.lay_out_blocks(blocks, is_loose, width));
             append_below(&mut page, item, is_loose);
-        }
-        page
-    }
-
-    /// Lays out the contents of an item, without blank lines unless an item of its list needs them.
-    fn lay_out_item(&self, item: &Item, is_loose: bool, width: usize) -> Page {
-        let mut page = Page::default();
-        for block in &item.blocks {
-            append_below(&mut page, self.lay_out_block(block, width), is_loose);
         }
         page
     }
 
     /// Lays out content after a mark, such as a bullet, and indents its other lines by the width of the mark.
     fn add_mark(&self, mark: String, width: usize, lay_out_content: impl FnOnce(usize) -> Page) -> Page {
-        let blanks = Piece::new(" ".repeat(width_of(&mark)), self.theme.text);
-        add_prefix(&Piece::new(mark, self.theme.dim), &blanks, width, lay_out_content)
+        let blanks = Span::styled(" ".repeat(width_of(&mark)), self.theme.text);
+        add_prefix(Span::styled(mark, self.theme.dim), blanks, width, lay_out_content)
     }
 }
 
 /// Lays out content for the columns next to a prefix and puts the prefix before its lines. If too few columns are left,
 /// the prefix is omitted.
 fn add_prefix(
-    first_prefix: &Piece,
-    next_prefix: &Piece,
+    first_prefix: Span<'static>,
+    next_prefix: Span<'static>,
     width: usize,
     lay_out_content: impl FnOnce(usize) -> Page,
 ) -> Page {
-    let indent = width_of(&first_prefix.text);
+    let indent = width_of(&first_prefix.content);
     if width < indent + MIN_TEXT_COLUMNS {
         return lay_out_content(width);
     }
@@ -108,15 +101,7 @@ fn add_prefix(
     if page.lines.is_empty() {
         page.lines.push(Line::default());
     }
-    for (index, line) in page.lines.iter_mut().enumerate() {
-        let piece = if index == 0 { first_prefix } else { next_prefix };
-        line.spans.insert(0, Span::styled(piece.text.clone(), piece.style));
-    }
-    let shift = u16::try_from(indent).unwrap_or(u16::MAX);
-    for link in &mut page.links {
-        (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
-    }
-    page
+    page.with_prefix(first_prefix, next_prefix)
 }
 
 /// Appends a page below another, after a blank line if `is_loose` and neither is empty.
@@ -128,10 +113,11 @@ fn append_below(page: &mut Page, appended: Page, is_loose: bool) {
 }
 
 /// Returns whether an item contains more than a paragraph with nested lists, so that its list is loose.
-fn needs_blank_lines(item: &Item) -> bool {
-    let are_only_lists = |blocks: &[Block]| blocks.iter().all(|block| matches!(block, Block::List { .. }));
-    match item.blocks.split_first() {
-        Some((Block::Text(_) | Block::List { .. }, rest)) => !are_only_lists(rest),
+fn needs_blank_lines(item: &Block) -> bool {
+    let Block::Container(_, blocks) = item else { return false };
+    let is_list = |block: &Block| matches!(block, Block::Container(Container::List(_), _));
+    match blocks.split_first() {
+        Some((first, rest)) if matches!(first, Block::Text(_)) || is_list(first) => !rest.iter().all(is_list),
         Some((_, rest)) => !rest.is_empty(),
         None => false,
     }

@@ -1,6 +1,6 @@
 //! Parses Markdown into blocks, independent of the width.
 
-use super::block::{Block, Frame, Item, Kind};
+use super::block::{Block, Container};
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
 use super::{Exists, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
@@ -39,7 +39,7 @@ pub(super) fn parse_blocks(source: &str, theme: &Theme, lookups: (Exists<'_>, Pi
     for definition in links.unused_definitions(source, events.reference_definitions()) {
         parser.push_block(Block::Text(vec![Piece::new(definition, theme.dim)]));
     }
-    parser.frames.pop().map(|frame| frame.blocks).unwrap_or_default()
+    parser.frames.pop().map(|(_, blocks)| blocks).unwrap_or_default()
 }
 
 /// A link or picture whose text is being read.
@@ -58,7 +58,8 @@ struct BlockParser<'a> {
     theme: &'a Theme,
     exists: Exists<'a>,
     picture: Picture<'a>,
-    frames: Vec<Frame>,
+    /// The open containers with their blocks so far.
+    frames: Vec<(Container, Vec<Block>)>,
     /// For each open container, whether it has a frame; too deep ones have none.
     has_frame: Vec<bool>,
     /// Text of the current paragraph, heading or table cell.
@@ -82,7 +83,7 @@ impl<'a> BlockParser<'a> {
             theme,
             exists,
             picture,
-            frames: vec![Frame::default()],
+            frames: vec![(Container::Root, Vec::new())],
             has_frame: Vec::new(),
             inline: Vec::new(),
             styles: vec![theme.text],
@@ -112,7 +113,7 @@ impl<'a> BlockParser<'a> {
                 self.push_block(Block::Rule);
             }
             Event::TaskListMarker(is_done) => {
-                if let Some(Frame { kind: Kind::Item(task), .. }) = self.frames.last_mut() {
+                if let Some((Container::Item(task), _)) = self.frames.last_mut() {
                     *task = Some(is_done);
                 }
             }
@@ -138,7 +139,7 @@ impl<'a> BlockParser<'a> {
                 self.push_style(self.theme.heading.add_modifier(modifier));
             }
             Tag::BlockQuote(kind) => {
-                self.open_frame(Kind::Quote);
+                self.open_frame(Container::Quote);
                 if let Some(kind) = kind {
                     self.push_block(Block::Text(vec![Piece::new(alert_heading(kind), self.theme.heading)]));
                 }
@@ -151,10 +152,10 @@ impl<'a> BlockParser<'a> {
                 };
                 self.code = Some((language, String::new()));
             }
-            Tag::List(start) => self.open_frame(Kind::List(start, Vec::new())),
-            Tag::Item => self.open_frame(Kind::Item(None)),
+            Tag::List(start) => self.open_frame(Container::List(start)),
+            Tag::Item => self.open_frame(Container::Item(None)),
             Tag::Table(alignments) => self.alignments = alignments,
-            Tag::FootnoteDefinition(name) => self.open_frame(Kind::Note(clean_line(&name).into_owned())),
+            Tag::FootnoteDefinition(name) => self.open_frame(Container::Note(clean_line(&name).into_owned())),
             Tag::TableHead => {
                 self.rows = vec![Vec::new()];
                 self.push_style(self.theme.strong);
@@ -314,34 +315,28 @@ impl<'a> BlockParser<'a> {
     }
 
     fn push_block(&mut self, block: Block) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.blocks.push(block);
+        if let Some((_, blocks)) = self.frames.last_mut() {
+            blocks.push(block);
         }
     }
 
-    fn open_frame(&mut self, kind: Kind) {
-        let in_list = matches!(self.frames.last(), Some(Frame { kind: Kind::List(..), .. }));
-        let has_frame = match kind {
-            Kind::Item(_) => in_list,
-            Kind::Root | Kind::Quote | Kind::Note(_) | Kind::List(..) => self.frames.len() < MAX_DEPTH,
+    fn open_frame(&mut self, container: Container) {
+        let has_frame = match container {
+            Container::Item(_) => matches!(self.frames.last(), Some((Container::List(_), _))),
+            _ => self.frames.len() < MAX_DEPTH,
         };
         if has_frame {
-            self.frames.push(Frame { kind, blocks: Vec::new() });
+            self.frames.push((container, Vec::new()));
         }
         self.has_frame.push(has_frame);
     }
 
     fn close_frame(&mut self) {
-        if self.has_frame.pop() == Some(false) || self.frames.len() < 2 {
-            return;
-        }
-        let Some(Frame { kind, blocks }) = self.frames.pop() else { return };
-        match (kind, self.frames.last_mut()) {
-            (Kind::Item(task), Some(Frame { kind: Kind::List(_, items), .. })) => items.push(Item { task, blocks }),
-            (Kind::List(start, items), _) => self.push_block(Block::List { start, items }),
-            (Kind::Quote, _) => self.push_block(Block::Quote(blocks)),
-            (Kind::Note(name), _) => self.push_block(Block::Note(name, blocks)),
-            (Kind::Root | Kind::Item(_), _) => {}
+        if self.has_frame.pop() != Some(false)
+            && self.frames.len() > 1
+            && let Some((container, blocks)) = self.frames.pop()
+        {
+            self.push_block(Block::Container(container, blocks));
         }
     }
 }

@@ -85,8 +85,7 @@ fn lay_out_grid_row(row: &[Cell], alignments: &[Alignment], widths: &[usize], th
         }
         start += if index > 0 { text_width(COLUMN_SEPARATOR) } else { 0 };
         for mut link in cell.links {
-            let shift = u16::try_from(start + left_padding[link.line]).unwrap_or(u16::MAX);
-            (link.start, link.end) = (link.start.saturating_add(shift), link.end.saturating_add(shift));
+            link.shift_right(start + left_padding[link.line]);
             page.links.push(link);
         }
         start += widths[index];
