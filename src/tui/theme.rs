@@ -5,89 +5,116 @@ mod colour_mapping;
 pub mod depth;
 mod no_colour;
 pub mod output_colours;
-mod roles;
 pub mod terminal_background;
 mod theme_source;
 
 pub use catalog::Themes;
 pub use colour_mapping::adapt_to_depth;
 pub use depth::ColourDepth;
-pub use roles::ROLES;
 pub use theme_source::ThemeWarning;
 
 use ratatui::style::{Modifier, Style};
 
-/// A theme: one style for each role. No code outside this folder names a colour.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Theme {
-    /// Name as written in the settings.
-    pub name: String,
-    /// True if it is made for a light terminal.
-    pub is_light: bool,
-    /// Colour support it is adapted to.
-    pub depth: ColourDepth,
+macro_rules! theme {
+    ($($(#[$doc:meta])* $role:ident)*) => {
+        /// A theme: one style for each role. No code outside this folder names a colour.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Theme {
+            /// Name as written in the settings.
+            pub name: String,
+            /// True if it is made for a light terminal.
+            pub is_light: bool,
+            /// Colour support it is adapted to.
+            pub depth: ColourDepth,
+            $($(#[$doc])* pub $role: Style,)*
+        }
+
+        /// Names of all roles as used in theme files, in the order of the documentation.
+        pub const ROLES: &[&str] = &[$(stringify!($role)),*];
+
+        impl Theme {
+            /// Returns the style of a role by name.
+            pub fn role(&self, name: &str) -> Option<Style> {
+                match name {
+                    $(stringify!($role) => Some(self.$role),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the style of a role by name, for assignment.
+            fn role_mut(&mut self, name: &str) -> Option<&mut Style> {
+                match name {
+                    $(stringify!($role) => Some(&mut self.$role),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+theme! {
     /// Background of the screen; the default colours keep the terminal's own.
-    pub background: Style,
+    background
     /// Background used if `background` keeps the terminal's own, unless the terminal reports that its own is as light or
     /// dark as the theme needs.
-    pub fallback_background: Style,
+    fallback_background
     /// Normal text.
-    pub text: Style,
+    text
     /// Less important text: hints, times, counts.
-    pub dim: Style,
+    dim
     /// Highlights: cursor of a list, spinner, keys in hints.
-    pub accent: Style,
+    accent
     /// Errors and DRY RUN.
-    pub danger: Style,
+    danger
     /// Warnings.
-    pub warning: Style,
+    warning
     /// Success.
-    pub success: Style,
+    success
     /// Bar and text of user messages.
-    pub user: Style,
+    user
     /// Borders of prompts and popups that accept keys.
-    pub border: Style,
+    border
     /// Borders that do not accept keys yet, and lines.
-    pub border_dim: Style,
+    border_dim
     /// Title of a prompt.
-    pub prompt: Style,
+    prompt
     /// Selected row of a list.
-    pub selected: Style,
+    selected
     /// Search matches.
-    pub search_match: Style,
-    pub link: Style,
+    search_match
+    link
     /// Markdown headings.
-    pub heading: Style,
+    heading
     /// Strong text in Markdown.
-    pub strong: Style,
+    strong
     /// Emphasized text in Markdown.
-    pub emphasis: Style,
+    emphasis
     /// Quotes and their bar.
-    pub quote: Style,
+    quote
     /// Inline code.
-    pub code: Style,
+    code
     /// Background of code blocks.
-    pub code_block: Style,
+    code_block
     /// Added lines.
-    pub added: Style,
+    added
     /// Removed lines.
-    pub removed: Style,
+    removed
     /// Changed part of an added line.
-    pub added_part: Style,
+    added_part
     /// Changed part of a removed line.
-    pub removed_part: Style,
+    removed_part
     /// Mark in place of a hidden character.
-    pub mark: Style,
+    mark
     /// Keywords.
-    pub syntax_keyword: Style,
+    syntax_keyword
     /// String literals.
-    pub syntax_string: Style,
-    pub syntax_number: Style,
-    pub syntax_comment: Style,
-    pub syntax_function: Style,
-    pub syntax_type: Style,
+    syntax_string
+    syntax_number
+    syntax_comment
+    syntax_function
+    syntax_type
     /// Operators and brackets.
-    pub syntax_punctuation: Style,
+    syntax_punctuation
 }
 
 impl Theme {

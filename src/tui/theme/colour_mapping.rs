@@ -1,9 +1,8 @@
 //! Adapts a theme to the colours of the terminal.
 
-use super::Theme;
 use super::catalog::Themes;
 use super::depth::{ColourDepth, nearest_palette_colour};
-use super::roles::ROLES;
+use super::{ROLES, Theme};
 use ratatui::style::Color;
 
 /// Adapts a theme to the available colours. It keeps its name.

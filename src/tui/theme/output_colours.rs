@@ -157,8 +157,8 @@ pub fn apply_sgr(requested: &mut Style, sequence: &str) {
         let modifiers = &mut requested.add_modifier;
         match number {
             0 => *requested = Style::new(),
-            1 => *modifiers = *modifiers - Modifier::DIM | Modifier::BOLD,
-            2 => *modifiers = *modifiers - Modifier::BOLD | Modifier::DIM,
+            1 => *modifiers = (*modifiers - Modifier::DIM) | Modifier::BOLD,
+            2 => *modifiers = (*modifiers - Modifier::BOLD) | Modifier::DIM,
             3 => modifiers.insert(Modifier::ITALIC),
             4 => modifiers.set(Modifier::UNDERLINED, parts.is_none_or(|mut parts| parts.next() != Some("0"))),
             7 => modifiers.insert(Modifier::REVERSED),

@@ -1,11 +1,15 @@
 //! Parses one theme file, before inheritance is resolved.
 
-use super::roles::{RENAMED_ROLES, ROLES};
+use super::ROLES;
 use ratatui::style::Modifier;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// Old and new names of renamed roles. The old names work in this release.
+const RENAMED_ROLES: &[(&str, &str)] =
+    &[("ground", "background"), ("spare_ground", "fallback_background"), ("person", "user"), ("found", "search_match")];
 
 /// A theme as written in its file.
 #[derive(Debug, Clone, Default)]
