@@ -10,7 +10,7 @@ use std::time::Duration;
 pub enum Event {
     /// Current time, counted from the start. Comes before each batch of other events.
     Tick(Duration),
-    /// A key was pressed or repeats. Releases are filtered out before.
+    /// A key was pressed, repeats, or was released. Of releases only that of Enter arrives.
     Key(KeyEvent),
     /// Text was pasted: marked by the terminal, or detected because it came faster than a user types.
     Pasted(String),

@@ -16,6 +16,7 @@ use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, update, view};
+use crate::chat::result_origin::mark_dry_run;
 use exit_watchdog::ExitWatchdog;
 use rustix::process::{getpid, kill_process};
 use std::io;
@@ -109,8 +110,9 @@ impl Screen {
     pub fn open_screen(start: Start) -> anyhow::Result<Self> {
         let signals = Signals::new()?;
         let terminal = Terminal::take_over(start.state.settings.has_mouse, start.is_panic_caught)?;
-        let mut startup_input = start.startup_input;
-        startup_input.raw_mode.release_ownership();
+        let startup_input = start.startup_input;
+        // The terminal restores the normal mode from now on.
+        std::mem::forget(startup_input.raw_mode);
         let (event_sender, events) = mpsc::unbounded_channel();
         let (link, host, replies) = (start.link, start.host, start.replies);
         let mut state = start.state;
@@ -175,14 +177,10 @@ impl Screen {
             }
         }
         let agent = &self.state.agent;
-        let title = agent
-            .session
-            .title()
-            .map(|title| crate::chat::result_origin::mark_dry_run(title, agent.is_dry_run()).into_owned());
-        let has_entries = !self.state.agent.session.entries().is_empty();
+        let title = agent.session.title().filter(|_| !agent.session.entries().is_empty());
         Ok(Exit {
             session: self.state.session.id.clone(),
-            title: title.filter(|_| has_entries),
+            title: title.map(|title| mark_dry_run(title, agent.is_dry_run()).into_owned()),
             exit_signal: self.exit_signal,
             loss: self.save_or_describe_loss(),
             saved_to: self.saved_to,

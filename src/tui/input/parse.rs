@@ -1,19 +1,7 @@
 //! Parses the bytes of a terminal into keys, pastes, mouse events and focus changes.
 
 use super::sequence;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
-
-/// Input sent by the terminal.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TerminalInput {
-    /// A key was pressed or repeats.
-    Key(KeyEvent),
-    /// A bracketed paste.
-    Paste(String),
-    Mouse(MouseEvent),
-    /// The terminal gained or lost the focus.
-    Focus(bool),
-}
+use crossterm::event::{Event as TerminalInput, KeyCode, KeyEvent, KeyModifiers};
 
 /// Maximum length of an escape sequence; longer ones are dropped.
 const MAX_SEQUENCE: usize = 256;

@@ -1,8 +1,7 @@
 //! Detects pastes that the terminal did not mark: characters that arrive faster than a user types.
 
-use super::parse::TerminalInput;
 use crate::tui::event::Event;
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event as TerminalInput, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// Minimum number of characters with at most `MAX_GAP` between them that count as a paste.
@@ -87,7 +86,9 @@ impl From<TerminalInput> for Event {
             TerminalInput::Key(key) => Event::Key(key),
             TerminalInput::Paste(text) => Event::Pasted(text),
             TerminalInput::Mouse(mouse) => Event::Mouse(mouse),
-            TerminalInput::Focus(has_focus) => Event::Focused(has_focus),
+            TerminalInput::FocusGained => Event::Focused(true),
+            TerminalInput::FocusLost => Event::Focused(false),
+            TerminalInput::Resize(width, height) => Event::Resized(width, height),
         }
     }
 }

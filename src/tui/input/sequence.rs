@@ -1,7 +1,8 @@
 //! Parses one key: a character, or an escape sequence of the legacy or the kitty protocol.
 
-use super::parse::TerminalInput;
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{
+    Event as TerminalInput, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 /// Code points of the two Enter keys.
 const ENTER: [u32; 2] = [13, 57414];
@@ -138,8 +139,8 @@ fn parse_meaning(parameters: &str, final_byte: u8) -> Option<Meaning> {
         return is_enter.then_some(Meaning::Input(TerminalInput::Key(release)));
     }
     match final_byte {
-        b'I' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::Focus(true))),
-        b'O' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::Focus(false))),
+        b'I' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::FocusGained)),
+        b'O' if parameters.is_empty() => Some(Meaning::Input(TerminalInput::FocusLost)),
         b'Z' => key_input(KeyCode::BackTab, modifiers | KeyModifiers::SHIFT),
         b'u' => key_from_code(number(first)?, first, modifiers),
         b'~' => match number(first)? {

@@ -1,11 +1,10 @@
 //! Startup of the terminal: queries its colours and keeps everything typed before the first frame.
 
-use super::parse::TerminalInput;
 use super::{paste_detector, poll_until, read_stdin};
 use crate::tui::event::Event;
 use crate::tui::terminal;
 use crate::tui::theme::terminal_background::is_light;
-use crossterm::event::KeyCode;
+use crossterm::event::{Event as TerminalInput, KeyCode};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
@@ -28,26 +27,17 @@ pub struct StartupInput {
     /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
     /// Raw mode, from the query on: the terminal must not edit lines in between.
-    pub(in crate::tui) raw_mode: RawMode,
+    pub(in crate::tui) raw_mode: Option<RawMode>,
 }
 
-/// Raw mode of the terminal. If it holds `true`, dropping it restores the normal mode.
-#[derive(Debug, Default)]
-pub(in crate::tui) struct RawMode(bool);
-
-impl RawMode {
-    /// Leaves restoring to another owner.
-    pub(in crate::tui) fn release_ownership(&mut self) {
-        self.0 = false;
-    }
-}
+/// Raw mode of the terminal. Dropping it restores the normal mode.
+#[derive(Debug)]
+pub(in crate::tui) struct RawMode;
 
 impl Drop for RawMode {
     fn drop(&mut self) {
-        if self.0 {
-            // Errors are ignored: the terminal may be gone.
-            let _ = disable_raw_mode();
-        }
+        // Errors are ignored: the terminal may be gone.
+        let _ = disable_raw_mode();
     }
 }
 
@@ -57,7 +47,7 @@ pub fn query_colours(max_wait: Duration, term: Option<&str>) -> StartupInput {
     if !term.is_some_and(answers_queries) || enable_raw_mode().is_err() {
         return startup_input;
     }
-    startup_input.raw_mode = RawMode(true);
+    startup_input.raw_mode = Some(RawMode);
     if terminal::write_bytes(COLOUR_QUERY).is_ok() {
         let deadline = Instant::now() + max_wait;
         while !has_answered(&startup_input.bytes) && has_input(deadline.saturating_duration_since(Instant::now())) {
@@ -98,14 +88,10 @@ pub fn to_events(inputs: Vec<TerminalInput>) -> Vec<Event> {
             text.push(character);
             continue;
         }
-        if !text.is_empty() {
-            events.push(Event::TypedEarly(std::mem::take(&mut text)));
-        }
-        events.push(Event::from(input));
+        events.extend([Event::TypedEarly(std::mem::take(&mut text)), Event::from(input)]);
     }
-    if !text.is_empty() {
-        events.push(Event::TypedEarly(text));
-    }
+    events.push(Event::TypedEarly(text));
+    events.retain(|event| !matches!(event, Event::TypedEarly(text) if text.is_empty()));
     events
 }
 

@@ -1,7 +1,7 @@
 //! Input of real terminals, whole and in pieces.
 
 use super::*;
-use crossterm::event::{KeyEventKind, KeyModifiers as M};
+use crossterm::event::{KeyEventKind, KeyModifiers as M, MouseEvent};
 use proptest::prelude::*;
 
 fn key(code: KeyCode, modifiers: M) -> TerminalInput {
@@ -53,7 +53,7 @@ fn paste_is_text_whatever_it_contains() {
 
 #[test]
 fn parses_mouse_and_focus() {
-    check_input("\x1b[I\x1b[O", &[TerminalInput::Focus(true), TerminalInput::Focus(false)]);
+    check_input("\x1b[I\x1b[O", &[TerminalInput::FocusGained, TerminalInput::FocusLost]);
     let wheel = crossterm::event::MouseEventKind::ScrollUp;
     check_input(
         "\x1b[<64;3;4M",
