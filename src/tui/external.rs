@@ -50,7 +50,6 @@ pub fn editor_command(editor: &[String], file: &Path, line: Option<usize>) -> Ve
         text
     };
     match (line, name.to_str().unwrap_or_default()) {
-        (None, _) => command.push(file.into()),
         (Some(line), "code" | "code-insiders" | "codium" | "vscodium" | "cursor") => {
             command.push("--goto".into());
             command.push(with_line(file, line));
@@ -60,8 +59,8 @@ pub fn editor_command(editor: &[String], file: &Path, line: Option<usize>) -> Ve
             command.push(format!("+{line}").into());
             command.push(file.into());
         }
-        // Line arguments of other editors are unknown: open the file only.
-        (Some(_), _) => command.push(file.into()),
+        // The line argument of other editors is unknown.
+        _ => command.push(file.into()),
     }
     command
 }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// State of the session shown, without its entries, which belong to the agent's state.
+#[derive(Default)]
 pub struct OpenSession {
     /// Id of the session.
     pub id: SessionId,
@@ -19,13 +20,6 @@ pub struct OpenSession {
     pub entry_times: Vec<String>,
     /// Trust in the project.
     pub trust: ProjectTrust,
-}
-
-impl OpenSession {
-    /// Creates the state of a session whose entries are all saved.
-    pub fn new(id: SessionId, connection: Connection) -> Self {
-        Self { id, connection, saving: Saving::default(), entry_times: Vec::new(), trust: ProjectTrust::default() }
-    }
 }
 
 /// Trust in the project: what the trust prompt asks, and what the user refused.

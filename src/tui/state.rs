@@ -55,7 +55,7 @@ pub struct Settings {
 
 /// State of the screen.
 pub struct State {
-    /// The agent. The view reads it; only its own update changes it.
+    /// The agent. The view only reads it; events change it, and opening a session replaces it.
     pub agent: agent::State,
     /// State of the session shown.
     pub session: OpenSession,
@@ -180,7 +180,7 @@ impl State {
         composer.set_history(history);
         let mut state = Self {
             agent,
-            session: OpenSession::new(session, connection),
+            session: OpenSession { id: session, connection, ..OpenSession::default() },
             themes,
             theme,
             keys,

@@ -36,7 +36,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.notices.toasts.remove_session_toasts(state.timing.now);
             }
             let trust = ProjectTrust { pending: None, unused_files: Vec::new(), ..take(&mut state.session.trust) };
-            state.session = OpenSession { trust, ..OpenSession::new(opened.session, opened.connection) };
+            state.session =
+                OpenSession { id: opened.session, connection: opened.connection, trust, ..OpenSession::default() };
             state.settings.location = opened.location;
             if state.settings.folder != opened.folder {
                 state.settings.folder = opened.folder;
