@@ -15,6 +15,7 @@ pub mod popup;
 pub mod prompts;
 mod screen;
 pub mod session_saving;
+pub mod slash_command;
 pub mod state;
 pub mod terminal;
 pub mod terminal_features;

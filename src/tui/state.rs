@@ -13,8 +13,8 @@ use super::parts::transcript::layout_context::LayoutContext;
 use super::parts::transcript::link_lookups::LinkLookups;
 use super::popup::Popup;
 use super::prompts::prompt::Prompts;
+use super::slash_command::SlashCommand;
 use super::theme::{Theme, Themes};
-use super::update::slash_commands::COMMANDS;
 use super::user_input::UserInput;
 use crate::agent;
 use crate::chat::{CallId, SessionId, UnsentText};
@@ -65,6 +65,8 @@ pub struct State {
     pub theme: Theme,
     /// Key bindings.
     pub keys: Keymap,
+    /// Slash commands, in the order they are offered.
+    pub commands: &'static [SlashCommand],
     /// Settings of the user.
     pub settings: Settings,
     /// Input of the user.
@@ -168,13 +170,14 @@ impl State {
         themes: Themes,
         theme: Theme,
         keys: Keymap,
+        commands: &'static [SlashCommand],
         settings: Settings,
         unsent: UnsentText,
         history: Vec<String>,
         startup_warnings: Vec<String>,
     ) -> Self {
         let mut completion = Completion::default();
-        completion.set_commands(COMMANDS.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
+        completion.set_commands(commands.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
         completion.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
         let mut composer = Composer::new("Write a message, / for commands, @ for files");
         composer.set_history(history);
@@ -184,6 +187,7 @@ impl State {
             themes,
             theme,
             keys,
+            commands,
             settings,
             input: UserInput::new(composer, completion),
             prompts: Prompts::default(),

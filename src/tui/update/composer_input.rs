@@ -1,7 +1,6 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
 use super::key_explanations::set_prompt_message;
-use super::slash_commands::COMMANDS;
 use super::{actions, agent_events, popup_input, search_input, session_exit, slash_commands, user_messages};
 use crate::agent::Event;
 use crate::config::problem::find_nearest;
@@ -102,10 +101,10 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     if let Some((command, arguments)) = slash_commands::parse(text.trim()) {
         let arguments = arguments.to_owned();
         state.input.composer.take_text();
-        return command.run(state, cache, &arguments);
+        return slash_commands::run_command(command, state, cache, &arguments);
     }
     if let Some(name) = slash_commands::find_unknown_name(&text) {
-        let nearest = find_nearest(name, COMMANDS.iter().flat_map(|row| row.names).copied());
+        let nearest = find_nearest(name, state.commands.iter().flat_map(|row| row.names).copied());
         let suggestion = nearest.map(|nearest| format!(" (did you mean /{nearest}?)")).unwrap_or_default();
         let notice = format!("Unknown command /{name}{suggestion}. Start with a space to send it as a message");
         return state.show_info(&notice);

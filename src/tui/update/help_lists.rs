@@ -1,13 +1,13 @@
 //! The list of keys that work now, the pages of the manual, and the command palette.
 
 use super::popup_stack;
-use super::slash_commands::{COMMANDS, SlashCommand};
 use crate::manual;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup, ReaderBody};
+use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
@@ -44,6 +44,6 @@ pub fn open_palette(state: &mut State) {
         let keys = key_hint(row.action).unwrap_or_default();
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
-    let items = COMMANDS.iter().map(build_row).collect();
+    let items = state.commands.iter().map(build_row).collect();
     state.viewport.popups.push(Popup::List(Picker::new("Commands", "", items), List::Commands));
 }

@@ -1,7 +1,7 @@
 //! Keys, pastes and the mouse wheel while a popup is open.
 
 use super::popup_stack::close_popup;
-use super::slash_commands::COMMANDS;
+use super::slash_commands::run_command;
 use super::{
     audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
     rehearsal_list, session_exit, session_list, theme_list,
@@ -118,8 +118,8 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
             }
         }
         List::Commands => {
-            if let Some(command) = COMMANDS.get(row) {
-                command.run(state, cache, "");
+            if let Some(command) = state.commands.get(row) {
+                run_command(command, state, cache, "");
             }
         }
         List::Models(rows) => pick_item(rows, row, |row| model_list::pick_model(state, row, save)),

@@ -9,33 +9,15 @@ use crate::chat::ForkMode;
 use crate::tui::host::{RuleRequest, SessionRequest, TrustRequest};
 use crate::tui::keys::Action;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::slash_command::SlashCommand;
 use crate::tui::state::State;
 
-/// A command the user can run by name.
-#[derive(Debug, Clone, Copy)]
-pub struct SlashCommand {
-    /// Names after the slash; the first one is shown.
-    pub names: &'static [&'static str],
-    /// Label for completion and the palette.
-    pub help: &'static str,
-    /// Action whose keys are shown in the palette, if any.
-    pub action: Option<Action>,
-    /// Runs the command with the text after its name; `None` if it only runs its action.
-    run: Option<fn(&mut State, &str)>,
-}
-
-impl SlashCommand {
-    const fn with_key(self, action: Action) -> Self {
-        Self { action: Some(action), ..self }
-    }
-
-    /// Runs the command with the text after its name.
-    pub fn run(&self, state: &mut State, cache: &mut LayoutCache, arguments: &str) {
-        match (self.run, self.action) {
-            (Some(run), _) => run(state, arguments),
-            (None, Some(action)) => actions::run_action(state, cache, action),
-            (None, None) => {}
-        }
+/// Runs a command with the text after its name.
+pub fn run_command(command: &SlashCommand, state: &mut State, cache: &mut LayoutCache, arguments: &str) {
+    match (command.run, command.action) {
+        (Some(run), _) => run(state, arguments),
+        (None, Some(action)) => actions::run_action(state, cache, action),
+        (None, None) => {}
     }
 }
 
@@ -76,6 +58,12 @@ pub const COMMANDS: &[SlashCommand] = &[
 
 const fn command(names: &'static [&'static str], help: &'static str, run: fn(&mut State, &str)) -> SlashCommand {
     SlashCommand { names, help, action: None, run: Some(run) }
+}
+
+impl SlashCommand {
+    const fn with_key(self, action: Action) -> Self {
+        Self { action: Some(action), ..self }
+    }
 }
 
 const fn action_command(names: &'static [&'static str], help: &'static str, action: Action) -> SlashCommand {
