@@ -39,12 +39,10 @@ impl TreeWalk<'_> {
     /// Reads a pipeline. Returns the index of the first command of the last stage, because a redirection after it
     /// applies to that stage only.
     pub(super) fn walk_pipeline(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
-        let mut context = context.clone();
         self.parsed_line.pipeline_count += 1;
         let pipeline_number = self.parsed_line.pipeline_count;
-        let mut stage = 0;
+        let (mut stage, mut connector) = (0, context.connector);
         let mut last_start = self.parsed_line.commands.len();
-        context.pipes.push((pipeline_number, stage));
         let mut previous_end = None;
         for child in self.checked_children(node, true) {
             self.check_same_line(previous_end, child);
@@ -52,12 +50,21 @@ impl TreeWalk<'_> {
             match child.kind() {
                 "|" | "|&" => {
                     stage += 1;
-                    context.pipes.pop();
-                    context.pipes.push((pipeline_number, stage));
-                    context.connector = if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
+                    connector = if child.kind() == "|" { Connector::Pipe } else { Connector::PipeWithStderr };
                 }
                 "comment" => {}
-                _ => last_start = self.walk_statement(child, &context),
+                _ => {
+                    let shells = self.parsed_line.enter_shell(&context.shells);
+                    let mut stage_context = WalkContext { connector, shells, ..context.clone() };
+                    stage_context.pipes.push((pipeline_number, stage));
+                    let start = self.parsed_line.commands.len();
+                    last_start = self.walk_statement(child, &stage_context);
+                    // The grammar reads `a && b > c | d` as one stage `a && b > c`, but `a` is not part of the pipeline.
+                    for simple in &mut self.parsed_line.commands[start..last_start] {
+                        simple.pipes.remove(context.pipes.len());
+                        simple.shells.remove(context.shells.len());
+                    }
+                }
             }
         }
         last_start

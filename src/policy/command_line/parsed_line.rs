@@ -24,6 +24,7 @@ pub struct ParsedLine {
     /// Every word that may name a file, wherever it occurs.
     pub file_words: Vec<FileWord>,
     pub(super) pipeline_count: usize,
+    pub(super) shell_count: usize,
 }
 
 /// Reason why a command line is unclear.
@@ -39,8 +40,14 @@ pub struct SimpleCommand {
     pub nesting: Vec<Nesting>,
     /// Enclosing pipelines, outermost first: number of the pipeline, and stage of the command in it, from 0.
     pub pipes: Vec<(usize, usize)>,
+    /// Numbers of the subshells that it runs in, outermost first: of `( … )`, substitutions, stages of pipelines and the
+    /// like. A number stands for one subshell in the line.
+    pub shells: Vec<usize>,
     /// True if later commands start while it runs.
     pub is_background: bool,
+    /// True if a later command after `&&` may run although this one was skipped or failed: it follows `||` or `!`, or
+    /// is in a group that does.
+    pub is_skippable: bool,
     /// Variables assigned before it: `A=b cmd`.
     pub assignments: Vec<(String, Word)>,
     /// Wrappers removed in front of it, outermost first, each with its own arguments: `env A=b`, `timeout 5`.
@@ -107,6 +114,12 @@ pub enum Redirect {
 }
 
 impl ParsedLine {
+    /// Returns these subshells with a new one inside.
+    pub(super) fn enter_shell(&mut self, shells: &[usize]) -> Vec<usize> {
+        self.shell_count += 1;
+        [shells, &[self.shell_count]].concat()
+    }
+
     /// Marks the line as unclear; the first reason is kept.
     pub(super) fn mark_unclear(&mut self, why: impl Into<String>) {
         self.unclear.get_or_insert_with(|| UnclearReason(why.into()));

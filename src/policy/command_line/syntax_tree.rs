@@ -42,14 +42,16 @@ pub(super) struct WalkContext {
     pub(super) nesting: Vec<Nesting>,
     /// Number of each pipeline around the command, outermost first, and its stage in that pipeline.
     pub(super) pipes: Vec<(usize, usize)>,
+    pub(super) shells: Vec<usize>,
     pub(super) connector: Connector,
+    /// As [`SimpleCommand::is_skippable`], because of the constructs around the command.
+    pub(super) is_skippable: bool,
 }
 
 impl WalkContext {
-    fn nested_in(&self, construct: Nesting) -> Self {
-        let mut inner = Self { connector: Connector::First, ..self.clone() };
-        inner.nesting.push(construct);
-        inner
+    /// Returns whether a command directly in this context is skippable.
+    fn is_command_skippable(&self) -> bool {
+        self.is_skippable || self.connector == Connector::Or
     }
 }
 
@@ -61,6 +63,17 @@ pub(super) struct TreeWalk<'a> {
 }
 
 impl TreeWalk<'_> {
+    /// Returns the context of the commands in a construct.
+    fn nested_context(&mut self, context: &WalkContext, construct: Nesting) -> WalkContext {
+        let is_skippable = context.is_command_skippable();
+        let mut inner = WalkContext { connector: Connector::First, is_skippable, ..context.clone() };
+        if construct != Nesting::Group {
+            inner.shells = self.parsed_line.enter_shell(&context.shells);
+        }
+        inner.nesting.push(construct);
+        inner
+    }
+
     pub(super) fn mark_unclear(&mut self, why: impl Into<String>) {
         self.parsed_line.mark_unclear(why);
     }
@@ -161,11 +174,15 @@ impl TreeWalk<'_> {
                 if !self.node_text(node).starts_with(['!']) || !self.node_text(node)[1..].starts_with([' ', '\t']) {
                     self.mark_unclear("ambiguous “!”");
                 }
+                let context = WalkContext { is_skippable: true, ..context.clone() };
                 for child in self.checked_children(node, false).into_iter().filter(|child| child.kind() != "!") {
-                    self.walk_statement(child, context);
+                    self.walk_statement(child, &context);
                 }
             }
-            "subshell" => self.walk_sequence(node, &context.nested_in(Nesting::Subshell)),
+            "subshell" => {
+                let inner = self.nested_context(context, Nesting::Subshell);
+                self.walk_sequence(node, &inner);
+            }
             "compound_statement" if self.node_text(node).starts_with('{') => {
                 // `{}` and `{a` are names, and so is a `}` that ends no command.
                 let raw = self.node_text(node);
@@ -173,11 +190,13 @@ impl TreeWalk<'_> {
                 if !body.starts_with([' ', '\t', '\n']) || !body.ends_with([';', '&', '\n']) {
                     self.mark_unclear("ambiguous “{”");
                 }
-                self.walk_sequence(node, &context.nested_in(Nesting::Group));
+                let inner = self.nested_context(context, Nesting::Group);
+                self.walk_sequence(node, &inner);
             }
             kind => {
                 self.mark_unclear(unsupported_syntax_reason(kind));
-                self.walk_substitutions(node, &context.nested_in(Nesting::Other), true);
+                let inner = self.nested_context(context, Nesting::Other);
+                self.walk_substitutions(node, &inner, true);
             }
         }
         start
@@ -282,7 +301,8 @@ impl TreeWalk<'_> {
         if context.nesting.len() > MAX_NESTING {
             return self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
         }
-        self.walk_sequence(node, &context.nested_in(construct));
+        let inner = self.nested_context(context, construct);
+        self.walk_sequence(node, &inner);
     }
 
     pub(super) fn push_command(&mut self, simple: SimpleCommand) {
@@ -294,8 +314,10 @@ impl TreeWalk<'_> {
 pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
     SimpleCommand {
         connector: context.connector,
+        is_skippable: context.is_command_skippable(),
         nesting: context.nesting.clone(),
         pipes: context.pipes.clone(),
+        shells: context.shells.clone(),
         ..SimpleCommand::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that run a program named in their arguments: `timeout 5 ls`, `bash -c 'ls'`, `xargs ls`, `find -exec ls`.
 
 use super::syntax_tree::{self, WalkContext};
-use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
+use super::{MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
 use crate::policy::grammar::{
     ArgumentProblem, Program, ValueKind, parse_arguments, program_named, shell, wrapper_named,
 };
@@ -121,7 +121,8 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_lin
     let context = WalkContext {
         nesting: simple.nesting.iter().cloned().chain([Nesting::Arguments(program.clone())]).collect(),
         pipes: simple.pipes.clone(),
-        connector: Connector::First,
+        shells: parsed_line.enter_shell(&simple.shells),
+        ..WalkContext::default()
     };
     let is_too_deep = context.nesting.len() > MAX_NESTING || depth > MAX_NESTING;
     parsed_line.commands.push(simple);
@@ -134,12 +135,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_lin
         None => {}
     }
     for words in exec_commands.unwrap_or_default() {
-        let nesting = context.nesting.clone();
-        push_unwrapped(
-            SimpleCommand { nesting, pipes: context.pipes.clone(), words, ..SimpleCommand::default() },
-            depth + 1,
-            parsed_line,
-        );
+        push_unwrapped(SimpleCommand { words, ..syntax_tree::empty_command(&context) }, depth + 1, parsed_line);
     }
 }
 
