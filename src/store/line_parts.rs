@@ -130,9 +130,12 @@ impl PartJoiner {
         if self.completed.contains(&(seq, count)) {
             return PartResult::Repeated;
         }
+        if number >= count {
+            return PartResult::Other;
+        }
         let new_line = || IncompleteLine { count, pieces: BTreeMap::new(), lines: (line_number, line_number) };
         let incomplete = self.incomplete.entry(seq).or_insert_with(new_line);
-        if incomplete.count != count || number >= count {
+        if incomplete.count != count {
             return PartResult::Other;
         }
         incomplete.lines.1 = line_number;
@@ -197,6 +200,10 @@ mod tests {
             assert_eq!(parts.read_line(number + 1, line), PartResult::Part);
         }
         assert_eq!(parts.incomplete_lines().collect::<Vec<_>>(), [(7, (1, 4))]);
+        let invalid_part = r#"{"seq":9,"at":1,"entry":{"kind":"part","number":2,"count":2,"json":"x"}}"#;
+        assert!(text.lines().next().is_some_and(|line| line.contains(r#""number":0,"count":"#)), "{text}");
+        assert_eq!(parts.read_line(8, invalid_part), PartResult::Other);
+        assert_eq!(parts.incomplete_lines().count(), 1, "an invalid part begins no line");
         assert_eq!(parts.read_line(9, r#"{"seq":8,"at":1,"entry":{"kind":"said","text":"x"}}"#), PartResult::Other);
     }
 }
