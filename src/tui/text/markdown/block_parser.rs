@@ -1,6 +1,7 @@
 //! Parses Markdown into blocks, independent of the width.
 
 use super::block::{Block, Container};
+use super::nesting_limit::BoundedText;
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
 use super::{Exists, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
@@ -19,8 +20,9 @@ const MAX_ADDRESS: usize = 60;
 /// Columns kept at the end of a truncated address.
 const ADDRESS_TAIL: usize = 16;
 
-/// Parses a cleaned and bounded text.
-pub(super) fn parse_blocks(source: &str, theme: &Theme, lookups: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+/// Parses a cleaned text.
+pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+    let source = &*text.text;
     let mut parser = BlockParser::new(source, theme, lookups);
     let mut links = ShownLinks::default();
     let mut events = Parser::new_ext(source, parser_options()).into_offset_iter();
@@ -30,7 +32,10 @@ pub(super) fn parse_blocks(source: &str, theme: &Theme, lookups: (Exists<'_>, Pi
             Event::End(TagEnd::TableCell) => parser.cell_end = range.end,
             _ => {}
         }
-        parser.handle_event(event);
+        parser.handle_event(match event {
+            Event::Text(code) if parser.code.is_some() => Event::Text(text.original_code(code, range)),
+            event => event,
+        });
     }
     parser.end_text();
     while parser.frames.len() > 1 {
@@ -66,7 +71,8 @@ struct BlockParser<'a> {
     inline: Vec<Piece>,
     /// Style of each open element; the last one applies.
     styles: Vec<Style>,
-    link: Option<OpenLink>,
+    /// The open links and pictures: a picture may be inside a link.
+    links: Vec<OpenLink>,
     /// Info string and text of the open code block, if any.
     code: Option<(String, String)>,
     /// Column alignments of the open table.
@@ -87,7 +93,7 @@ impl<'a> BlockParser<'a> {
             has_frame: Vec::new(),
             inline: Vec::new(),
             styles: vec![theme.text],
-            link: None,
+            links: Vec::new(),
             code: None,
             alignments: Vec::new(),
             rows: Vec::new(),
@@ -169,7 +175,7 @@ impl<'a> BlockParser<'a> {
                 let target = link::parse_link(&address).filter(|target| (self.exists)(target)).map(Arc::new);
                 self.push_style(if target.is_some() { self.theme.link } else { Style::new() });
                 let title = clean_line(&title).into_owned();
-                self.link = Some(OpenLink { target, address, title, first_piece: self.inline.len() });
+                self.links.push(OpenLink { target, address, title, first_piece: self.inline.len() });
             }
             _ => {}
         }
@@ -224,8 +230,8 @@ impl<'a> BlockParser<'a> {
     fn push_text(&mut self, text: &str, style: Style) {
         let text = clean_text(text);
         let style = self.styles.last().copied().unwrap_or_default().patch(style);
-        let link = self.link.as_ref().and_then(|link| link.target.clone());
-        let link_start = self.link.as_ref().map(|link| link.first_piece);
+        let link = self.links.iter().rev().find_map(|link| link.target.clone());
+        let link_start = self.links.last().map(|link| link.first_piece);
         let next_piece = self.inline.len();
         match self.inline.last_mut() {
             Some(last) if last.style == style && last.link == link && link_start != Some(next_piece) => {
@@ -238,7 +244,7 @@ impl<'a> BlockParser<'a> {
     /// Appends the address and title of a link, unless its text already shows them.
     fn end_link(&mut self, is_image: bool) {
         self.pop_style();
-        let Some(OpenLink { target, address, title, first_piece }) = self.link.take() else { return };
+        let Some(OpenLink { target, address, title, first_piece }) = self.links.pop() else { return };
         self.add_address(target, address, first_piece, is_image);
         if !title.is_empty() {
             let dim_style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);

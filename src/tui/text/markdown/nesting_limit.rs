@@ -1,16 +1,43 @@
 //! Limits the nesting depth of Markdown before it is parsed, so that a hostile reply takes time linear in its length.
 
+use pulldown_cmark::CowStr;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Maximum nesting of quotes and lists on one line.
 const MAX_CONTAINERS: usize = 24;
 /// Maximum number of open brackets, or of equal markers in a row, on one line.
 const MAX_OPEN: usize = 48;
 
+/// A text whose nesting is limited by backslashes.
+pub(super) struct BoundedText<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Offsets of the backslashes in `text` that were not in the original.
+    inserted: Vec<usize>,
+}
+
+impl BoundedText<'_> {
+    /// Returns the code of an event of the parser without inserted backslashes, which the parser keeps in code.
+    pub(super) fn original_code<'t>(&self, code: CowStr<'t>, range: Range<usize>) -> CowStr<'t> {
+        let first = self.inserted.partition_point(|offset| *offset < range.start);
+        let inserted = self.inserted[first..].iter().take_while(|offset| range.contains(offset));
+        if self.text.get(range.clone()) != Some(&*code) {
+            return code;
+        }
+        let (mut original, mut start) = (String::new(), 0);
+        for offset in inserted.map(|offset| offset - range.start) {
+            original.push_str(&code[start..offset]);
+            start = offset + 1;
+        }
+        if start == 0 { code } else { (original + &code[start..]).into() }
+    }
+}
+
 /// Returns the text with too deep nesting escaped, so that it is parsed as text.
-pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
+pub(super) fn bound_nesting(source: &str) -> BoundedText<'_> {
+    let mut inserted = Vec::new();
     if !source.split('\n').any(|line| find_too_deep(line).is_some()) {
-        return Cow::Borrowed(source);
+        return BoundedText { text: Cow::Borrowed(source), inserted };
     }
     let mut escaped = String::with_capacity(source.len() + 64);
     for line in source.split_inclusive('\n') {
@@ -20,6 +47,7 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
                 escaped.push_str(&line[..offset]);
                 for c in line[offset..].chars() {
                     if "[]>*_~!-+.)`|<&".contains(c) {
+                        inserted.push(escaped.len());
                         escaped.push('\\');
                     }
                     escaped.push(c);
@@ -27,7 +55,7 @@ pub(super) fn bound_nesting(source: &str) -> Cow<'_, str> {
             }
         }
     }
-    Cow::Owned(escaped)
+    BoundedText { text: Cow::Owned(escaped), inserted }
 }
 
 /// Returns the byte at which the nesting of a line gets too deep; `None` if it does not.
@@ -69,7 +97,7 @@ mod tests {
     fn deeply_nested_text_is_escaped_down_to_the_limit() {
         for marker in ["> ", "- ", "1. ", "1) ", "* ", "+ ", "["] {
             let source = marker.repeat(60);
-            let bounded = bound_nesting(&source);
+            let bounded = bound_nesting(&source).text;
             let depth = pulldown_cmark::Parser::new(&bounded)
                 .scan(0_isize, |depth, event| {
                     match event {

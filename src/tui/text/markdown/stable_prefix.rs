@@ -62,7 +62,7 @@ pub fn complete_rows_length(source: &str) -> usize {
 
 fn stable_prefix_of_clean_text(source: &str) -> usize {
     // A text that is nested too deeply is rewritten before parsing, so its byte offsets are not valid.
-    if matches!(bound_nesting(source), Cow::Owned(_)) {
+    if matches!(bound_nesting(source).text, Cow::Owned(_)) {
         return 0;
     }
     let parser = Parser::new_ext(source, parser_options());

@@ -43,6 +43,16 @@ fn blocks_are_separated_by_one_blank_line() {
 }
 
 #[test]
+fn code_is_shown_as_written_also_where_markup_would_be_escaped() {
+    let stars = "*".repeat(60);
+    for (before, after) in [("```\n", "\n```"), ("- ```\n  ", "\n  ```"), ("    ", "")] {
+        let source = format!("{before}/{stars} [x] {after}");
+        let text = line_texts(&lay_out_source(&source, 100)).join("\n");
+        assert!(text.contains(&format!("/{stars} [x]")) && !text.contains('\\'), "{text}");
+    }
+}
+
+#[test]
 fn lists_have_hanging_indentation_and_no_blank_lines() {
     check_markdown("- one two\n  - three\n- four", 8, &["• one", "  two", "  • thre", "    e", "• four"]);
     check_markdown("- one\n  - three", 7, &["• one", "  three"]);
@@ -80,6 +90,7 @@ fn link_shows_its_address_unless_its_text_does() {
     check_markdown("<https://a.example>", 60, &["https://a.example"]);
     check_markdown("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
     check_markdown("![cat](cat.png)", 60, &["cat (cat.png)"]);
+    check_markdown("[![a](a.svg)](https://b.example)", 60, &["a (a.svg) (https://b.example)"]);
     let page = lay_out_source("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
     let links: Vec<_> = page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();
     let web = "https://a.example".to_owned();
