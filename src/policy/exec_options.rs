@@ -2,7 +2,7 @@
 //! read another settings file or work elsewhere.
 
 use super::command_line::Word;
-use super::grammar::{self, OptionSpec, Program, Role, ValueKind, any_runner, possible_options};
+use super::grammar::{self, ANY_RUNNER, OptionSpec, Program, Role, ValueKind, possible_options};
 
 /// Programs for which a word with `=` sets what they run, and any word may reach a shell.
 const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
@@ -90,6 +90,6 @@ fn is_widening_option(grammar: Option<&'static Program>, word: &str) -> bool {
     let sets_folder =
         word.strip_prefix("-C").is_some_and(|rest| rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()));
     sets_folder
-        || !possible_options(any_runner(), word).is_empty()
+        || !possible_options(&ANY_RUNNER, word).is_empty()
         || grammar.is_some_and(|grammar| possible_options(grammar, word).iter().any(|(option, _)| is_wider(option)))
 }

@@ -19,12 +19,14 @@ mod text;
 mod wrappers;
 
 pub use argument_parser::{parse_arguments, possible_options};
+pub use build_tools::{ANY_FOLDER, ANY_RUNNER};
 pub use parsed_arguments::{ArgumentProblem, ParsedArguments, ParsedOption};
-
 pub use program::{
-    AttachedValue, NO_OPERANDS, Operands, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind, leading_operands,
-    operands_of,
+    AttachedValue, NO_OPERANDS, Operands, OptionGroup, OptionSpec, OptionValue, Program, Role, Syntax, ValueKind,
+    leading_operands, operands_of,
 };
+pub use target_runners::UNKNOWN;
+pub use wrappers::SHELL;
 
 /// Returns all programs with a grammar.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
@@ -51,26 +53,6 @@ pub fn program_named(name: &str) -> Option<&'static Program> {
 /// Returns the grammar of a program that runs the program named in its operands.
 pub fn wrapper_named(name: &str) -> Option<&'static Program> {
     wrappers::WRAPPERS.iter().find(|wrapper| wrapper.names.contains(&name))
-}
-
-/// Returns the grammar of shells. With `-c` the first operand is a command line, otherwise a script.
-pub fn shell() -> &'static Program {
-    &wrappers::SHELL
-}
-
-/// Returns a grammar without any known option.
-pub fn unknown_program() -> &'static Program {
-    &target_runners::UNKNOWN
-}
-
-/// Returns the options that run something or read settings, for any program.
-pub fn any_runner() -> &'static Program {
-    &build_tools::ANY_RUNNER
-}
-
-/// Returns the long options that set the folder in which any program works.
-pub fn any_folder() -> &'static Program {
-    &build_tools::ANY_FOLDER
 }
 
 #[cfg(test)]

@@ -27,8 +27,7 @@ pub(super) fn find_added_target(rule_words: &[String], command_words: &[Word]) -
         return None;
     }
     let added_words = command_words.get(rule_words.len()..)?;
-    let arguments =
-        grammar::parse_arguments(grammar::program_named(program).unwrap_or(grammar::unknown_program()), added_words);
+    let arguments = grammar::parse_arguments(grammar::program_named(program).unwrap_or(&grammar::UNKNOWN), added_words);
     let passes_rest = PASS_THROUGH_PROGRAMS.contains(&program) && arguments.problems.is_empty();
     let target_count = arguments.operands_before_end.filter(|_| passes_rest).unwrap_or(arguments.operands.len());
     let target = arguments.operands.iter().take(target_count).next();

@@ -3,7 +3,7 @@
 use super::syntax_tree::{self, WalkContext};
 use super::{MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word};
 use crate::policy::grammar::{
-    ArgumentProblem, Program, ValueKind, parse_arguments, program_named, shell, wrapper_named,
+    ArgumentProblem, Program, SHELL, ValueKind, parse_arguments, program_named, wrapper_named,
 };
 
 /// Text of the unknown word that replaces `{}` in a command run by `find`.
@@ -56,7 +56,7 @@ pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
 }
 
 pub(in crate::policy) fn is_shell(program: &str) -> bool {
-    shell().names.contains(&program)
+    SHELL.names.contains(&program)
 }
 
 /// Adds the command, followed by the commands that it runs as far as they can be parsed.
@@ -172,7 +172,7 @@ enum ShellInput {
 }
 
 fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
-    let given = parse_arguments(shell(), arguments);
+    let given = parse_arguments(&SHELL, arguments);
     let mut operands = given.operands.as_slice();
     // `bash -` is `bash --`.
     if given.operands_before_end.is_none() && operands.first().is_some_and(|word| is_any_word(word, &["-"])) {

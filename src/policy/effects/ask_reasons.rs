@@ -4,7 +4,7 @@ use super::folder_options::{self, FILE_CHANGERS};
 use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
-use crate::policy::grammar::{ParsedOption, Role, ValueKind, parse_arguments, program_named, shell};
+use crate::policy::grammar::{ParsedOption, Role, SHELL, ValueKind, parse_arguments, program_named};
 use crate::text::truncation::escape_beginning;
 
 /// Programs that affect other machines, or state that other programs and people depend on.
@@ -216,7 +216,7 @@ fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
 
 /// Returns whether a shell reads its commands from its input, so that its first operand is no script.
 pub(super) fn has_stdin_option(simple: &SimpleCommand) -> bool {
-    parse_arguments(shell(), simple.arguments()).has_option(&["-s"])
+    parse_arguments(&SHELL, simple.arguments()).has_option(&["-s"])
 }
 
 /// Returns whether a program is only asked for its version or help. Any other argument may decide what it does.

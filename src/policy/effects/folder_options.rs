@@ -1,6 +1,6 @@
 //! Options that set the folder in which a program works or writes: `-C x`, `-Cx`, `--directory=x`, `cp -rtx`.
 
-use crate::policy::grammar::{ValueKind, any_folder, possible_options, program_named};
+use crate::policy::grammar::{ANY_FOLDER, ValueKind, possible_options, program_named};
 
 /// Programs that change the files they are given.
 #[rustfmt::skip]
@@ -29,7 +29,7 @@ pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a s
     }
     let grammar = program_named(program);
     if word.starts_with("--") {
-        let sets_folder = !possible_options(any_folder(), word).is_empty();
+        let sets_folder = !possible_options(&ANY_FOLDER, word).is_empty();
         let Some((_, value)) = word.split_once('=') else { return sets_folder.then_some("") };
         // The value of an option that the grammar does not know may be a file to change.
         let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();

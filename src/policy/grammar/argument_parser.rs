@@ -1,18 +1,18 @@
 //! Parsing of arguments by the grammar of a program. Nothing is guessed: anything uncertain is a [`ArgumentProblem`].
 
 use super::parsed_arguments::{ArgumentProblem, ParsedArguments, ParsedOption};
-use super::program::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind, flag};
+use super::program::{AttachedValue, OptionSpec, OptionValue, Program, Role, ValueKind};
 use crate::policy::command_line::Word;
 
 /// `-5`, for programs that accept it.
-static NUMBER: OptionSpec = flag("-NUM");
+const NUMBER: OptionSpec = OptionSpec { names: "-NUM", value: OptionValue::None, role: Role::Plain };
 
 /// Complete option names that could be mistaken for abbreviations of other ones.
 const COMPLETE_NAMES: &[&str] = &["rm", "global", "diff"];
 
 /// Returns all options that a word may give on its own, with the value in that word. For programs of which not all
 /// options are known: a word counts for each option that it may abbreviate, with one dash or two.
-pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(&'static OptionSpec, Option<&'a str>)> {
+pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(OptionSpec, Option<&'a str>)> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let bare_name = name.trim_start_matches('-');
     let mut options = Vec::new();
@@ -27,7 +27,7 @@ pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(&'
         long_name.is_some_and(|long| long == bare_name || (may_abbreviate && long.starts_with(bare_name)))
     };
     if has_two_dashes || program.syntax.is_single_dash {
-        let matching = program.options.iter().filter(|option| option.all_names().any(is_match));
+        let matching = program.all_options().filter(|option| option.all_names().any(is_match));
         options.extend(matching.map(|option| (option, value)));
     }
     let short_names = if has_two_dashes { "" } else { &word[1..] };
@@ -104,7 +104,7 @@ impl ArgumentParser<'_> {
         {
             self.read_long(text);
         } else if syntax.has_numbers && option_text.bytes().all(|byte| byte.is_ascii_digit()) {
-            self.arguments.push_option(&NUMBER, text, Some(Word::Known(option_text.to_owned())));
+            self.arguments.push_option(NUMBER, text, Some(Word::Known(option_text.to_owned())));
         } else {
             self.read_short(text, option_text, syntax.attached);
         }
@@ -196,10 +196,10 @@ impl ArgumentParser<'_> {
         let option = match self.program.option(name) {
             Some(option) => option,
             None => {
-                let is_abbreviated = |option: &&OptionSpec| {
+                let is_abbreviated = |option: &OptionSpec| {
                     name.len() > 2 && option.all_names().any(|known| known.len() > 2 && known.starts_with(name))
                 };
-                let mut candidates = self.program.options.iter().filter(is_abbreviated);
+                let mut candidates = self.program.all_options().filter(is_abbreviated);
                 match (candidates.next(), candidates.next()) {
                     (Some(option), None) if self.program.syntax.abbreviates => {
                         self.arguments.problems.push(make_problem(ArgumentProblem::Abbreviated));
@@ -279,7 +279,7 @@ impl ArgumentParser<'_> {
     }
 
     /// Takes the next word as the value of an option.
-    fn next_value(&mut self, text: &str, option: &OptionSpec, kind: ValueKind) -> Option<Word> {
+    fn next_value(&mut self, text: &str, option: OptionSpec, kind: ValueKind) -> Option<Word> {
         let Some(word) = self.words.next() else {
             self.arguments.problems.push(ArgumentProblem::Missing(text.to_owned()));
             return None;

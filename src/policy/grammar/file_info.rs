@@ -1,8 +1,8 @@
 //! Programs that show properties of files and of the system: names, sizes, times.
 
 use super::program::{
-    AttachedValue, GNU, NO_OPERANDS, Operands, Program, Role, Syntax, ValueKind, flag, flag_needing_approval,
-    operands_of, option_with, option_with_optional, option_with_word, program,
+    AttachedValue, GNU, NO_OPERANDS, Operands, Program, Role, Syntax, ValueKind, flags, operands_of, program,
+    with_optional_word, with_value, with_word,
 };
 
 const COREUTILS: &str = "GNU coreutils 9";
@@ -13,86 +13,82 @@ const NAME_OPERANDS: Operands = Operands { default: Some("."), ..operands_of(Val
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
     program(&["ls"], COREUTILS, &[
-        flag("-a --all"), flag("-A --almost-all"), flag("-b --escape"), flag("-B --ignore-backups"), flag("-c"),
-        flag("-C"), flag("-d --directory"), flag("-f"), flag("-F"), option_with_optional("--classify"), flag("-g"), flag("-G --no-group"),
-        flag("-h --human-readable"), flag("-H --dereference-command-line"), flag("-i --inode"), flag("-k --kibibytes"),
-        flag("-l"), flag("-m"), flag("-n --numeric-uid-gid"), flag("-N --literal"), flag("-o"), flag("-p --file-type"),
-        flag("-q --hide-control-chars"), flag("-Q --quote-name"), flag("-r --reverse"), flag("-R --recursive"),
-        flag("-s --size"), flag("-S"), flag("-t"), flag("-u"), flag("-U"), flag("-v"), flag("-x"), flag("-X"),
-        flag("-Z --context"), flag("-1"), flag("--author"), flag("--full-time"), flag("--si"), flag("--zero"),
-        flag("--group-directories-first"), flag("--show-control-chars"),
-        option_with("-I --ignore", ValueKind::Pattern), option_with("--hide", ValueKind::Pattern), option_with_word("-w --width"),
-        option_with_word("--block-size"), option_with_word("--sort"), option_with_word("--time"), option_with_word("--time-style"), option_with_word("--format"),
-        option_with_word("--indicator-style"), option_with_word("--quoting-style"), option_with_optional("--color"), option_with_optional("--hyperlink"),
+        flags("-a --all, -A --almost-all, -b --escape, -B --ignore-backups, -c, -C, -d --directory, -f, -F, -g, \
+            -G --no-group, -h --human-readable, -H --dereference-command-line, -i --inode, -k --kibibytes, -l, -m, \
+            -n --numeric-uid-gid, -N --literal, -o, -p --file-type, -q --hide-control-chars, -Q --quote-name, \
+            -r --reverse, -R --recursive, -s --size, -S, -t, -u, -U, -v, -x, -X, -Z --context, -1, --author, \
+            --full-time, --si, --zero, --group-directories-first, --show-control-chars"),
+        with_optional_word("--classify, --color, --hyperlink"), with_value("-I --ignore, --hide", ValueKind::Pattern),
+        with_word("-w --width, --block-size, --sort, --time, --time-style, --format, --indicator-style, \
+            --quoting-style"),
         // These follow links.
-        flag_needing_approval("-L --dereference"), flag_needing_approval("--dereference-command-line-symlink-to-dir"),
+        flags("-L --dereference, --dereference-command-line-symlink-to-dir").role(Role::NeedsApproval),
     ], NAME_OPERANDS),
     program(&["stat"], COREUTILS, &[
-        flag("-L --dereference"), flag("-f --file-system"), flag("-t --terse"), option_with_word("-c --format"), option_with_word("--printf"),
+        flags("-L --dereference, -f --file-system, -t --terse"), with_word("-c --format, --printf"),
     ], operands_of(ValueKind::Names)),
     program(&["du"], COREUTILS, &[
-        flag("-0 --null"), flag("-a --all"), flag("--apparent-size"), flag("-b --bytes"), flag("-c --total"),
-        flag("-D --dereference-args"), flag("-H"), flag("-h --human-readable"), flag("--inodes"), flag("-k"),
-        flag("-l --count-links"), flag("-m"), flag("-P --no-dereference"), flag("-S --separate-dirs"), flag("--si"),
-        flag("-s --summarize"), flag("-x --one-file-system"), option_with_word("-B --block-size"), option_with_word("-d --max-depth"),
-        option_with_word("-t --threshold"), option_with("--exclude", ValueKind::Pattern), option_with_optional("--time"), option_with_word("--time-style"),
-        flag_needing_approval("-L --dereference"), option_with("-X --exclude-from", ValueKind::List), option_with("--files0-from", ValueKind::List),
+        flags("-0 --null, -a --all, --apparent-size, -b --bytes, -c --total, -D --dereference-args, -H, \
+            -h --human-readable, --inodes, -k, -l --count-links, -m, -P --no-dereference, -S --separate-dirs, --si, \
+            -s --summarize, -x --one-file-system"),
+        with_word("-B --block-size, -d --max-depth, -t --threshold, --time-style"),
+        with_value("--exclude", ValueKind::Pattern), with_optional_word("--time"),
+        flags("-L --dereference").role(Role::NeedsApproval),
+        with_value("-X --exclude-from, --files0-from", ValueKind::List),
     ], NAME_OPERANDS),
     // df opens its operands to find their file systems.
     program(&["df"], COREUTILS, &[
-        flag("-a --all"), flag("-h --human-readable"), flag("-H --si"), flag("-i --inodes"), flag("-k"),
-        flag("-l --local"), flag("-P --portability"), flag("-T --print-type"), flag("--total"), flag("--no-sync"),
-        option_with_word("-B --block-size"), option_with_word("-t --type"), option_with_word("-x --exclude-type"), option_with_optional("--output"), flag_needing_approval("--sync"),
+        flags("-a --all, -h --human-readable, -H --si, -i --inodes, -k, -l --local, -P --portability, -T --print-type, \
+            --total, --no-sync"), with_word("-B --block-size, -t --type, -x --exclude-type"),
+        with_optional_word("--output"), flags("--sync").role(Role::NeedsApproval),
     ], Operands { default: Some("."), ..operands_of(ValueKind::Read) }),
     program(&["realpath"], COREUTILS, &[
-        flag("-e --canonicalize-existing"), flag("-m --canonicalize-missing"), flag("-L --logical"),
-        flag("-P --physical"), flag("-q --quiet"), flag("-s --strip --no-symlinks"), flag("-z --zero"),
-        option_with("--relative-to", ValueKind::Names), option_with("--relative-base", ValueKind::Names),
+        flags("-e --canonicalize-existing, -m --canonicalize-missing, -L --logical, -P --physical, -q --quiet, \
+            -s --strip --no-symlinks, -z --zero"), with_value("--relative-to, --relative-base", ValueKind::Names),
     ], operands_of(ValueKind::Names)),
     program(&["readlink"], COREUTILS, &[
-        flag("-f --canonicalize"), flag("-e --canonicalize-existing"), flag("-m --canonicalize-missing"),
-        flag("-n --no-newline"), flag("-q -s --quiet --silent"), flag("-v --verbose"), flag("-z --zero"),
+        flags("-f --canonicalize, -e --canonicalize-existing, -m --canonicalize-missing, -n --no-newline, \
+            -q -s --quiet --silent, -v --verbose, -z --zero"),
     ], operands_of(ValueKind::Names)),
-    program(&["basename"], COREUTILS, &[flag("-a --multiple"), flag("-z --zero"), option_with_word("-s --suffix")], operands_of(ValueKind::Word)),
-    program(&["dirname"], COREUTILS, &[flag("-z --zero")], operands_of(ValueKind::Word)),
+    program(&["basename"], COREUTILS, &[
+        flags("-a --multiple, -z --zero"), with_word("-s --suffix"),
+    ], operands_of(ValueKind::Word)),
+    program(&["dirname"], COREUTILS, &[flags("-z --zero")], operands_of(ValueKind::Word)),
     Program { syntax: TREE_SYNTAX, ..program(&["tree"], "tree 1.8 to 2.1 by Steve Baker", &[
-        flag("-a"), flag("-d"), flag("-f"), flag("-i"), flag("-s"), flag("-p"), flag("-u"), flag("-g"), flag("-h"),
-        flag("-D"), flag("-r"), flag("-t"), flag("-c"), flag("-C"), flag("-n"), flag("-q"), flag("-N"), flag("-Q"),
-        flag("-F"), flag("-J"), flag("-X"), flag("-U"), flag("-v"), flag("-x"),
-        flag("--dirsfirst"), flag("--noreport"), flag("--gitignore"), flag("--prune"), flag("--du"), flag("--si"),
-        option_with_word("-L"), option_with("-P", ValueKind::Pattern), option_with("-I", ValueKind::Pattern),
+        flags("-a, -d, -f, -i, -s, -p, -u, -g, -h, -D, -r, -t, -c, -C, -n, -q, -N, -Q, -F, -J, -X, -U, -v, -x, \
+            --dirsfirst, --noreport, --gitignore, --prune, --du, --si"), with_word("-L"),
+        with_value("-P, -I", ValueKind::Pattern),
         // These run tree again, follow links, read names from files, or write.
-        flag_needing_approval("-R"), flag_needing_approval("-l"), option_with_word("-H").with_role(Role::NeedsApproval), option_with_word("-T").with_role(Role::NeedsApproval), option_with("-o", ValueKind::Write),
-        flag_needing_approval("--fromfile"), flag_needing_approval("--info"),
+        flags("-R, -l, --fromfile, --info").role(Role::NeedsApproval), with_word("-H, -T").role(Role::NeedsApproval),
+        with_value("-o", ValueKind::Write),
     ], NAME_OPERANDS) },
-    program(&["pwd"], "bash and GNU coreutils", &[flag("-L"), flag("-P")], NO_OPERANDS),
-    program(&["which"], "debianutils and GNU which", &[flag("-a"), flag("-s")], operands_of(ValueKind::Word)),
+    program(&["pwd"], "bash and GNU coreutils", &[flags("-L, -P")], NO_OPERANDS),
+    program(&["which"], "debianutils and GNU which", &[flags("-a, -s")], operands_of(ValueKind::Word)),
     Program { syntax: BUILTIN_SYNTAX, ..program(&["type"], "bash",
-        &[flag("-a"), flag("-f"), flag("-t"), flag("-p"), flag("-P")], operands_of(ValueKind::Word)) },
+        &[flags("-a, -f, -t, -p, -P")], operands_of(ValueKind::Word)) },
     program(&["true"], "bash", &[], operands_of(ValueKind::Word)),
     program(&["false"], "bash", &[], operands_of(ValueKind::Word)),
     program(&["uname"], COREUTILS, &[
-        flag("-a --all"), flag("-s --kernel-name"), flag("-n --nodename"), flag("-r --kernel-release"),
-        flag("-v --kernel-version"), flag("-m --machine"), flag("-p --processor"), flag("-i --hardware-platform"),
-        flag("-o --operating-system"),
+        flags("-a --all, -s --kernel-name, -n --nodename, -r --kernel-release, -v --kernel-version, -m --machine, \
+            -p --processor, -i --hardware-platform, -o --operating-system"),
     ], NO_OPERANDS),
     program(&["arch"], COREUTILS, &[], NO_OPERANDS),
-    program(&["nproc"], COREUTILS, &[flag("--all"), option_with_word("--ignore")], NO_OPERANDS),
+    program(&["nproc"], COREUTILS, &[flags("--all"), with_word("--ignore")], NO_OPERANDS),
     program(&["whoami"], COREUTILS, &[], NO_OPERANDS),
-    program(&["id"], COREUTILS, &[flag("-u"), flag("-g"), flag("-G"), flag("-n"), flag("-r")], NO_OPERANDS),
+    program(&["id"], COREUTILS, &[flags("-u, -g, -G, -n, -r")], NO_OPERANDS),
     // An operand sets the host name.
     program(&["hostname"], "Debian hostname", &[], NO_OPERANDS),
-    program(&["uptime"], "procps", &[flag("-p --pretty"), flag("-s --since")], NO_OPERANDS),
+    program(&["uptime"], "procps", &[flags("-p --pretty, -s --since")], NO_OPERANDS),
     program(&["free"], "procps", &[
-        flag("-b"), flag("-k"), flag("-m"), flag("-g"), flag("-h"), flag("-l"), flag("-t"), flag("-v"), flag("-w"),
+        flags("-b, -k, -m, -g, -h, -l, -t, -v, -w"),
     ], NO_OPERANDS),
     Program { syntax: Syntax { permutes: false, ..GNU }, ..program(&["seq"], COREUTILS,
-        &[flag("-w --equal-width"), option_with_word("-f --format"), option_with_word("-s --separator")], operands_of(ValueKind::Word)) },
+        &[flags("-w --equal-width"), with_word("-f --format, -s --separator")], operands_of(ValueKind::Word)) },
     // An operand that begins with `+` is a format; any other operand sets the clock.
     program(&["date"], COREUTILS, &[
-        flag("-u --utc --universal"), flag("-R --rfc-email"), option_with_optional("-I --iso-8601"), option_with_word("--rfc-3339"),
-        option_with_word("-d --date"), option_with("-r --reference", ValueKind::Names), option_with("-f --file", ValueKind::List),
-        option_with_word("-s --set").with_role(Role::NeedsApproval),
+        flags("-u --utc --universal, -R --rfc-email"), with_optional_word("-I --iso-8601"),
+        with_word("--rfc-3339, -d --date"), with_value("-r --reference", ValueKind::Names),
+        with_value("-f --file", ValueKind::List), with_word("-s --set").role(Role::NeedsApproval),
     ], operands_of(ValueKind::Word)),
 ];
 

@@ -25,7 +25,7 @@ pub struct ParsedArguments {
 /// An option that is given.
 #[derive(Debug)]
 pub struct ParsedOption {
-    pub option: &'static OptionSpec,
+    pub option: OptionSpec,
     /// Word that contains it.
     pub word: String,
     /// Value, if any.
@@ -85,7 +85,7 @@ impl ParsedArguments {
         self.options.iter().any(|option| option.option.role == role)
     }
 
-    pub(super) fn push_option(&mut self, option: &'static OptionSpec, word: &str, value: Option<Word>) {
+    pub(super) fn push_option(&mut self, option: OptionSpec, word: &str, value: Option<Word>) {
         let is_not_number = |value: &Word| value.known_text().is_some_and(|text| !is_number(text));
         let has_point = matches!(option.value, OptionValue::OptionalNumber { has_point: true });
         if option.value.is_kind(&[ValueKind::Number]) && !has_point && value.as_ref().is_some_and(is_not_number) {

@@ -9,7 +9,7 @@ pub struct Program {
     pub described_versions: &'static str,
     /// Syntax of its options.
     pub syntax: Syntax,
-    pub options: &'static [OptionSpec],
+    pub options: &'static [OptionGroup],
     /// Kinds of its operands.
     pub operands: Operands,
     /// Subcommands, named by the first operand. The options above are those before it.
@@ -77,6 +77,15 @@ pub(super) const GNU: Syntax = Syntax {
 
 /// `GNU` with `-5` as an option.
 pub(super) const GNU_NUMBERS: Syntax = Syntax { has_numbers: true, ..GNU };
+
+/// Options of a program that have the same kind of value and the same role.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionGroup {
+    /// The names of each option as in [`OptionSpec`]; a comma and a space separate the options: `-n --lines, -q`.
+    pub options: &'static str,
+    pub value: OptionValue,
+    pub role: Role,
+}
 
 /// One option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,50 +208,42 @@ pub const fn leading_operands(first: &'static [ValueKind], rest: Option<ValueKin
 pub(super) const fn program(
     names: &'static [&'static str],
     described_versions: &'static str,
-    options: &'static [OptionSpec],
+    options: &'static [OptionGroup],
     operands: Operands,
 ) -> Program {
     Program { names, described_versions, syntax: GNU, options, operands, subcommands: &[], is_complete: true }
 }
 
-/// Creates an option without a value.
-pub(super) const fn flag(names: &'static str) -> OptionSpec {
-    OptionSpec { names, value: OptionValue::None, role: Role::Plain }
+/// Creates options without a value.
+pub(super) const fn flags(options: &'static str) -> OptionGroup {
+    OptionGroup { options, value: OptionValue::None, role: Role::Plain }
 }
 
-/// Creates an option with a required value that names no file.
-pub(super) const fn option_with_word(names: &'static str) -> OptionSpec {
-    option_with(names, ValueKind::Word)
+/// Creates options with a required value that names no file.
+pub(super) const fn with_word(options: &'static str) -> OptionGroup {
+    with_value(options, ValueKind::Word)
 }
 
-/// Creates an option with a required value.
-pub(super) const fn option_with(names: &'static str, value: ValueKind) -> OptionSpec {
-    OptionSpec { names, value: OptionValue::Required(value), role: Role::Plain }
+/// Creates options with a required value.
+pub(super) const fn with_value(options: &'static str, value: ValueKind) -> OptionGroup {
+    OptionGroup { options, value: OptionValue::Required(value), role: Role::Plain }
 }
 
-/// Creates an option with an optional value that names no file.
-pub(super) const fn option_with_optional(names: &'static str) -> OptionSpec {
-    OptionSpec { names, value: OptionValue::Optional(ValueKind::Word), role: Role::Plain }
+/// Creates options with an optional value that names no file.
+pub(super) const fn with_optional_word(options: &'static str) -> OptionGroup {
+    OptionGroup { options, value: OptionValue::Optional(ValueKind::Word), role: Role::Plain }
 }
 
-/// Creates an option without a value that always needs approval.
-pub(super) const fn flag_needing_approval(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::NeedsApproval)
-}
-
-/// Creates an option without a value that shows the content of files.
-pub(super) const fn flag_showing_content(names: &'static str) -> OptionSpec {
-    flag(names).with_role(Role::ShowsContent)
+impl OptionGroup {
+    /// Returns the options with this role.
+    pub const fn role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
 }
 
 impl OptionSpec {
-    /// Returns the option with a role.
-    pub const fn with_role(self, role: Role) -> Self {
-        Self { role, ..self }
-    }
-
     /// Returns all names with their dashes.
-    pub fn all_names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn all_names(self) -> impl Iterator<Item = &'static str> {
         self.names.split(' ')
     }
 }
@@ -253,9 +254,17 @@ impl Program {
         self.names.first().copied().unwrap_or_default()
     }
 
+    /// Returns all options.
+    pub fn all_options(&self) -> impl Iterator<Item = OptionSpec> {
+        let options_in = |group: &'static OptionGroup| {
+            group.options.split(", ").map(|names| OptionSpec { names, value: group.value, role: group.role })
+        };
+        self.options.iter().flat_map(options_in)
+    }
+
     /// Returns the option with exactly this name, which includes its dashes.
-    pub fn option(&self, name: &str) -> Option<&'static OptionSpec> {
-        self.options.iter().find(|option| option.all_names().any(|known| known == name))
+    pub fn option(&self, name: &str) -> Option<OptionSpec> {
+        self.all_options().find(|option| option.all_names().any(|known| known == name))
     }
 
     pub fn subcommand(&self, name: &str) -> Option<&'static Program> {

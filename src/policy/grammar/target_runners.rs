@@ -1,83 +1,81 @@
 //! Programs that run each operand as a target, such as make. Only the listed options are known: a rule covers no
 //! operand after an option that is not listed.
 
-use super::build_tools::{option_runs, option_with_folder, partial_build_program};
+use super::build_tools::partial_build_program;
 use super::program::{
-    OptionSpec, OptionValue, Program, Role, ValueKind, flag, flag_needing_approval, option_with, option_with_optional,
-    option_with_word,
+    OptionGroup, OptionValue, Program, Role, ValueKind, flags, with_optional_word, with_value, with_word,
 };
 
-/// An option with a count, which may be the next word.
-const fn option_with_count(names: &'static str) -> OptionSpec {
-    OptionSpec { names, value: OptionValue::OptionalNumber { has_point: false }, role: Role::Plain }
+/// Options with a count, which may be the next word.
+const fn with_count(options: &'static str) -> OptionGroup {
+    OptionGroup { options, value: OptionValue::OptionalNumber { has_point: false }, role: Role::Plain }
 }
 
 /// A program without known options.
-pub(super) static UNKNOWN: Program = partial_build_program(&[""], &[]);
+pub static UNKNOWN: Program = partial_build_program(&[""], &[]);
 
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
     // GNU make 4 and programs based on it.
     partial_build_program(&["make", "gmake", "remake", "mingw32-make", "colormake"], &[
-        option_with("-f --file --makefile", ValueKind::ScriptFile), option_runs("-E"), option_runs("-I --include-dir"), option_with_folder("-C"),
-        option_with_word("-o --old-file --assume-old"), option_with_word("-W --what-if --new-file --assume-new"),
-        option_with_count("-j"), option_with_optional("--jobs"), OptionSpec { names: "-l", value: OptionValue::OptionalNumber { has_point: true }, role: Role::Plain },
-        option_with_optional("--load-average --max-load"), option_with_optional("-O --output-sync"), option_with_optional("--debug"), option_with_optional("--shuffle"),
-        flag("-b"), flag("-m"), flag("-B --always-make"), flag("-d"), flag("-e --environment-overrides"),
-        flag("-i --ignore-errors"), flag("-k --keep-going"), flag("-L --check-symlink-times"),
-        flag("-n --just-print --dry-run --recon"), flag("-p --print-data-base"), flag("-q --question"),
-        flag("-r --no-builtin-rules"), flag("-R --no-builtin-variables"), flag("-s --silent --quiet"), flag("--no-silent"),
-        flag("-S --no-keep-going --stop"), flag("-t --touch"), flag("-v --version"), flag("-h --help"),
-        flag("-w --print-directory"), flag("--no-print-directory"), flag("--warn-undefined-variables"), flag("--trace"),
+        with_value("-f --file --makefile", ValueKind::ScriptFile),
+        with_value("-E, -I --include-dir", ValueKind::Program), with_value("-C", ValueKind::Folder),
+        with_word("-o --old-file --assume-old, -W --what-if --new-file --assume-new"), with_count("-j"),
+        with_optional_word("--jobs, --load-average --max-load, -O --output-sync, --debug, --shuffle"),
+        OptionGroup { options: "-l", value: OptionValue::OptionalNumber { has_point: true }, role: Role::Plain },
+        flags("-b, -m, -B --always-make, -d, -e --environment-overrides, -i --ignore-errors, -k --keep-going, \
+            -L --check-symlink-times, -n --just-print --dry-run --recon, -p --print-data-base, -q --question, \
+            -r --no-builtin-rules, -R --no-builtin-variables, -s --silent --quiet, --no-silent, \
+            -S --no-keep-going --stop, -t --touch, -v --version, -h --help, -w --print-directory, \
+            --no-print-directory, --warn-undefined-variables, --trace"),
     ]),
     // BSD make, in which `-W` takes no value.
     partial_build_program(&["bmake"], &[
-        option_runs("-f"), option_runs("-I"), option_runs("-m"), option_with_folder("-C"), option_with_word("-D"), option_with_word("-d"), option_with_word("-j"), option_with_word("-V"), flag("-B"),
-        flag("-e"), flag("-i"), flag("-k"), flag("-n"), flag("-q"), flag("-r"), flag("-S"), flag("-s"), flag("-t"),
-        flag("-W"), flag("-w"),
+        with_value("-f, -I, -m", ValueKind::Program), with_value("-C", ValueKind::Folder), with_word("-D, -d, -j, -V"),
+        flags("-B, -e, -i, -k, -n, -q, -r, -S, -s, -t, -W, -w"),
     ]),
     partial_build_program(&["just"], &[
-        option_with("-f --justfile", ValueKind::ScriptFile), option_with_folder("-d"), option_runs("-E"), option_runs("-c --command"), option_runs("--set"), flag_needing_approval("--choose"), option_runs("--chooser"),
-        option_runs("--shell-arg"), option_runs("--dotenv-path"), option_runs("--dotenv-filename"), option_with_folder("--working-directory"),
+        with_value("-f --justfile", ValueKind::ScriptFile), with_value("-d, --working-directory", ValueKind::Folder),
+        with_value("-E, -c --command, --set, --chooser, --shell-arg, --dotenv-path, \
+            --dotenv-filename", ValueKind::Program), flags("--choose").role(Role::NeedsApproval),
     ]),
     partial_build_program(&["task", "go-task"], &[
-        option_runs("-t --taskfile"), option_with_folder("-d --dir"), flag_needing_approval("-g --global"), option_with_word("-o --output"), option_with_word("-C --concurrency"),
-        flag("-a --list-all"), flag("-l --list"), flag("-p --parallel"), flag("-f --force"), flag("-s --silent"),
-        flag("-v --verbose"), flag("-y --yes"), flag("-n --dry"), flag("-x --exit-code"), flag("-h --help"),
-        flag("--version"), flag("--summary"), flag("--status"),
+        with_value("-t --taskfile", ValueKind::Program), with_value("-d --dir", ValueKind::Folder),
+        flags("-g --global").role(Role::NeedsApproval), with_word("-o --output, -C --concurrency"),
+        flags("-a --list-all, -l --list, -p --parallel, -f --force, -s --silent, -v --verbose, -y --yes, -n --dry, \
+            -x --exit-code, -h --help, --version, --summary, --status"),
     ]),
     partial_build_program(&["rake"], &[
-        option_runs("-e"), option_runs("-E"), option_runs("-p"), option_runs("-f --rakefile"), option_runs("-r"), option_runs("-R --rakelib --rakelibdir"),
-        option_runs("-I --libdir"), option_with_folder("-C"), option_runs("--execute-print"), option_runs("--execute-continue"),
-        option_with_optional("-D --describe"), option_with_optional("-W --where"), option_with_optional("-T --tasks"), option_with_count("-j"), option_with_optional("--jobs"), option_with_optional("--trace"), option_with_optional("--backtrace"),
-        flag("-A --all"), flag("-B --build-all"), flag("-m --multitask"), flag("-n --dry-run"), flag("-P --prereqs"),
-        flag("-q --quiet"), flag("-s --silent"), flag("-t"), flag("-v --verbose"), flag("-V --version"), flag("-h --help"),
+        with_value("-e, -E, -p, -f --rakefile, -r, -R --rakelib --rakelibdir, -I --libdir, --execute-print, \
+            --execute-continue", ValueKind::Program), with_value("-C", ValueKind::Folder),
+        with_optional_word("-D --describe, -W --where, -T --tasks, --jobs, --trace, --backtrace"), with_count("-j"),
+        flags("-A --all, -B --build-all, -m --multitask, -n --dry-run, -P --prereqs, -q --quiet, -s --silent, -t, \
+            -v --verbose, -V --version, -h --help"),
     ]),
     partial_build_program(&["ninja", "samu"], &[
-        option_runs("-f"), option_with_folder("-C"), option_runs("-t"), option_with_word("-d"), option_with_word("-j"), option_with_word("-k"), option_with_word("-l"), option_with_word("-w"),
-        flag("-n"), flag("-v --verbose"), flag("--quiet"), flag("-h --help"), flag("--version"),
+        with_value("-f, -t", ValueKind::Program), with_value("-C", ValueKind::Folder), with_word("-d, -j, -k, -l, -w"),
+        flags("-n, -v --verbose, --quiet, -h --help, --version"),
     ]),
     partial_build_program(&["gradle", "gradlew"], &[
-        option_runs("-I --init-script"), option_runs("-b --build-file"), option_runs("-c --settings-file"), option_with_folder("-p --project-dir"),
-        option_runs("--include-build"), option_with_optional("-D --system-prop"), option_with_optional("-P --project-prop"), option_with_word("-x --exclude-task"),
-        option_with_word("--tests"), option_with_word("--max-workers"), option_with_word("--console"), option_with_word("--warning-mode"),
-        flag("-q --quiet"), flag("-i --info"), flag("-d --debug"), flag("-w --warn"), flag("-s --stacktrace"),
-        flag("-S --full-stacktrace"), flag("-m --dry-run"), flag("-v --version"), flag("-h --help"), flag("--offline"),
-        flag("--parallel"), flag("--no-parallel"), flag("--daemon"), flag("--no-daemon"), flag("--build-cache"),
-        flag("--no-build-cache"), flag("--continue"), flag("--rerun-tasks"), flag("--refresh-dependencies"),
+        with_value("-I --init-script, -b --build-file, -c --settings-file, --include-build", ValueKind::Program),
+        with_value("-p --project-dir", ValueKind::Folder), with_optional_word("-D --system-prop, -P --project-prop"),
+        with_word("-x --exclude-task, --tests, --max-workers, --console, --warning-mode"),
+        flags("-q --quiet, -i --info, -d --debug, -w --warn, -s --stacktrace, -S --full-stacktrace, -m --dry-run, \
+            -v --version, -h --help, --offline, --parallel, --no-parallel, --daemon, --no-daemon, --build-cache, \
+            --no-build-cache, --continue, --rerun-tasks, --refresh-dependencies"),
     ]),
     partial_build_program(&["mvn", "mvnw", "mvnd"], &[
-        option_runs("-f --f --file"), option_runs("-s --s --settings"), option_runs("-gs --gs"), option_runs("-t --t"), option_with_optional("-D"),
-        option_with_word("-P --P --activate-profiles"), option_with_word("-T --T --threads"), option_with_word("-l --l --log-file"), option_with_word("-pl --pl --projects"),
-        option_with_word("-rf --rf --resume-from"),
-        flag("-q --quiet"), flag("-X --debug"), flag("-e --errors"), flag("-o --offline"), flag("-U --update-snapshots"),
-        flag("-B --batch-mode"), flag("-ntp --no-transfer-progress"), flag("-am --also-make"),
-        flag("-amd --also-make-dependents"), flag("-fae --fail-at-end"), flag("-ff --fail-fast"), flag("-fn --fail-never"),
-        flag("-N --non-recursive"), flag("-V --show-version"), flag("-v --version"), flag("-h --help"),
+        with_value("-f --f --file, -s --s --settings, -gs --gs, -t --t", ValueKind::Program), with_optional_word("-D"),
+        with_word("-P --P --activate-profiles, -T --T --threads, -l --l --log-file, -pl --pl --projects, \
+            -rf --rf --resume-from"),
+        flags("-q --quiet, -X --debug, -e --errors, -o --offline, -U --update-snapshots, -B --batch-mode, \
+            -ntp --no-transfer-progress, -am --also-make, -amd --also-make-dependents, -fae --fail-at-end, \
+            -ff --fail-fast, -fn --fail-never, -N --non-recursive, -V --show-version, -v --version, -h --help"),
     ]),
     partial_build_program(&["xcodebuild"], &[
-        option_with_word("-scheme"), option_with_word("-workspace"), option_with_word("-project"), option_with_word("-destination"), option_with_word("-configuration"), option_with_word("-sdk"),
-        flag("-quiet"), flag("-verbose"),
+        with_word("-scheme, -workspace, -project, -destination, -configuration, -sdk"), flags("-quiet, -verbose"),
     ]),
-    partial_build_program(&["bazel", "bazelisk"], &[option_runs("--run_under"), option_runs("--workspace_status_command")]),
+    partial_build_program(&["bazel", "bazelisk"], &[
+        with_value("--run_under, --workspace_status_command", ValueKind::Program),
+    ]),
 ];

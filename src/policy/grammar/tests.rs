@@ -27,7 +27,7 @@ fn option_names_are_unique_and_well_formed() {
         assert!(names.into_iter().all(|name| programs.insert(name)), "{full_name} is defined twice");
         assert!(!program.described_versions.is_empty(), "{full_name}");
         let mut options = BTreeSet::new();
-        for name in program.options.iter().flat_map(OptionSpec::all_names) {
+        for name in program.all_options().flat_map(OptionSpec::all_names) {
             assert!(options.insert(name), "{full_name}: {name} is defined twice");
             let is_sign = full_name == "find" && matches!(name, "!" | "(" | ")" | ",");
             assert!(is_sign || (name.starts_with('-') && name.len() > 1), "{full_name}: {name}");
@@ -36,7 +36,7 @@ fn option_names_are_unique_and_well_formed() {
             assert!(!is_word || program.syntax.is_single_dash || is_sign, "{full_name}: {name}");
         }
         if program.operands.first.iter().any(|kind| matches!(kind, ValueKind::Pattern | ValueKind::Script)) {
-            let has_script_option = program.options.iter().any(|option| option.role == Role::HoldsScript);
+            let has_script_option = program.all_options().any(|option| option.role == Role::HoldsScript);
             assert!(has_script_option || full_name == "fd", "{full_name}");
         }
     }
@@ -48,7 +48,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
     let mut optional = 0;
     for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
         for (option, name) in
-            program.options.iter().flat_map(|option| option.all_names().map(move |name| (option, name)))
+            program.all_options().flat_map(|option| option.all_names().map(move |name| (option, name)))
         {
             let arguments = parse_arguments(program, &known_words(&format!("{name} .env")));
             let accepts_next_word = !name.starts_with("--") || program.syntax.has_separate_long;
@@ -106,7 +106,7 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
 #[test]
 fn r12_unknown_options_are_problems() {
     for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
-        for name in program.options.iter().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--")) {
+        for name in program.all_options().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--")) {
             for end in 3..name.len() {
                 let prefix = &name[..end];
                 if program.option(prefix).is_none() {
@@ -124,7 +124,7 @@ fn r12_unknown_options_are_problems() {
                 assert!(!parse_arguments(program, &known_words(&name)).problems.is_empty(), "{full_name} {name}");
             }
         }
-        for option in program.options.iter().filter(|option| matches!(option.value, OptionValue::Required(_))) {
+        for option in program.all_options().filter(|option| matches!(option.value, OptionValue::Required(_))) {
             for name in option.all_names() {
                 assert!(!parse_arguments(program, &known_words(name)).problems.is_empty(), "{full_name} {name}");
             }

@@ -151,7 +151,7 @@ fn add_recipes(words: &str, program: &'static Program, recipes: &mut Vec<Recipe>
     let scripts = scripts_of(words);
     let needs_script = program.operands.first.contains(&ValueKind::Script);
     assert!(!needs_script || !scripts.is_empty(), "{words} needs a script: add one to SCRIPTS");
-    let options = program.options.iter().flat_map(|option| {
+    let options = program.all_options().flat_map(|option| {
         let (takes, holds) = match option.value {
             OptionValue::None => (Takes::Nothing, ValueKind::Word),
             OptionValue::Required(holds) => (Takes::Required, holds),
