@@ -68,14 +68,7 @@ pub fn judge_plan(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool:
         (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("read inside the project".to_owned()),
         (Access::Read(_), Some(why)) => return apply_dry_run(Verdict::Ask(why.clone())),
-        (
-            Access::ReadSensitive(_)
-            | Access::Write(_)
-            | Access::WriteOutside(_)
-            | Access::AyeFiles(_)
-            | Access::Run(_),
-            _,
-        ) => {}
+        _ => {}
     }
     if policy.mode == Mode::Plan {
         return Verdict::Deny(
@@ -100,12 +93,7 @@ fn judge_live(
     if let Some(links) = &plan.preconditions.hard_links {
         let name_note = match plan.access {
             Access::Run(_) => "its other names, possibly outside the project, change too",
-            Access::Nothing
-            | Access::Read(_)
-            | Access::ReadSensitive(_)
-            | Access::Write(_)
-            | Access::WriteOutside(_)
-            | Access::AyeFiles(_) => "its other names keep the old content",
+            _ => "its other names keep the old content",
         };
         return Verdict::Ask(format!("{}: {name_note}", coverage::describe_hard_links(links)));
     }
@@ -142,12 +130,11 @@ fn judge_live(
         Access::Run(run) => {
             let mode_reason =
                 policy.mode.full_mode_reason(run, subject).filter(|mode_reason| *mode_reason != run.reason);
-            let reasons: Vec<&str> = [Some(run.reason.as_str()), mode_reason.as_deref()]
-                .into_iter()
-                .flatten()
-                .filter(|why| !why.is_empty())
-                .collect();
-            if reasons.is_empty() { "command".to_owned() } else { reasons.join("; ") }
+            match (run.reason.as_str(), mode_reason) {
+                ("", mode_reason) => mode_reason.unwrap_or_else(|| "command".to_owned()),
+                (why, Some(mode_reason)) => format!("{why}; {mode_reason}"),
+                (why, None) => why.to_owned(),
+            }
         }
     })
 }

@@ -13,11 +13,13 @@ mod wrapper;
 
 pub use file_words::{FileWord, WordPosition};
 pub use parsed_line::{
-    Connector, MAX_CHARACTERS, MAX_COMMANDS, MAX_NESTING, Nesting, ParsedLine, Redirect, SimpleCommand, UnclearReason,
+    Connector, MAX_CHARACTERS, MAX_COMMANDS, MAX_NESTING, Nesting, ParsedLine, Redirect, SimpleCommand,
     program_base_name,
 };
 pub use word::Word;
 pub(super) use wrapper::{FOUND_FILES, is_interpreter, is_launcher, is_shell};
+
+use syntax_tree::WalkContext;
 
 /// Parses a command line as `bash -c` does. Never fails; parts that cannot be followed make it unclear.
 pub fn parse_command_line(command: &str) -> ParsedLine {
@@ -25,7 +27,7 @@ pub fn parse_command_line(command: &str) -> ParsedLine {
     if command.chars().count() > MAX_CHARACTERS {
         parsed_line.mark_unclear(format!("command longer than {MAX_CHARACTERS} characters"));
     }
-    syntax_tree::parse_into(command, 0, &mut parsed_line);
+    syntax_tree::parse_into(command, 0, &WalkContext::default(), &mut parsed_line);
     if parsed_line.commands.len() > MAX_COMMANDS {
         parsed_line.mark_unclear(format!("more than {MAX_COMMANDS} commands"));
     }

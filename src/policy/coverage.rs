@@ -3,7 +3,7 @@
 use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
 use super::subject::Subject;
 use super::{exec_options, glob, targets, wide_prefixes};
-use crate::chat::{Access, Grant, GrantScope, HardLinks, Script};
+use crate::chat::{Access, CommandLine, Grant, GrantScope, HardLinks, Script};
 use crate::text::escaped_path::escape_path;
 use std::path::{Component, Path, PathBuf};
 
@@ -13,11 +13,8 @@ pub fn grant_covers(grant: &Grant, subject: &Subject<'_>) -> bool {
         return false;
     }
     match (&grant.scope, subject.access) {
-        (GrantScope::Command { command, folder, network }, Access::Run(line)) => {
-            *command == line.command
-                && *folder == line.folder
-                && *network == line.network.is_some()
-                && has_bound_scripts(&grant.scripts, subject)
+        (scope @ GrantScope::Command { .. }, Access::Run(run)) => {
+            is_exact_command(scope, &run.line) && has_bound_scripts(&grant.scripts, subject)
         }
         // A session log may be older than the list of programs that are too wide, or edited by hand.
         (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
@@ -25,17 +22,14 @@ pub fn grant_covers(grant: &Grant, subject: &Subject<'_>) -> bool {
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
-        (
-            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_),
-            Access::Nothing
-            | Access::Read(_)
-            | Access::ReadSensitive(_)
-            | Access::Write(_)
-            | Access::WriteOutside(_)
-            | Access::AyeFiles(_)
-            | Access::Run(_),
-        ) => false,
+        _ => false,
     }
+}
+
+/// Returns whether a grant is for exactly this command, regardless of the content of the scripts it runs.
+pub(super) fn is_exact_command(scope: &GrantScope, line: &CommandLine) -> bool {
+    matches!(scope, GrantScope::Command { command, folder, network }
+        if *command == line.command && *folder == line.folder && *network == line.network.is_some())
 }
 
 /// Returns whether the files the command runs have the same content as when the grant was given.

@@ -1,11 +1,11 @@
 //! Reasons why a grant or rule does not cover a call, for its prompt and for `explain`.
 
 use super::command_line::Word;
-use super::coverage::{contains_words, describe_hard_links, single_plain_command};
+use super::coverage::{contains_words, describe_hard_links, is_exact_command, single_plain_command};
 use super::rule::{Rule, RuleTarget, Rules};
 use super::subject::Subject;
 use super::{exec_options, targets};
-use crate::chat::{Access, CommandSandbox, GrantScope, Reach, Script, SessionGrant, script};
+use crate::chat::{Access, CommandSandbox, Reach, Script, SessionGrant, script};
 use std::path::PathBuf;
 
 /// Returns why a grant bound to these files does not cover the call now; `None` if the files are unchanged.
@@ -20,16 +20,10 @@ pub(super) fn explain_changed_scripts(scripts: &[Script], subject: &Subject<'_>)
 /// Explains why a grant or rule for exactly this command no longer applies because one of its files changed.
 pub(super) fn explain_stale_grant(grants: &[SessionGrant], rules: &Rules, subject: &Subject<'_>) -> Option<String> {
     let line = subject.command_line?;
-    let from_grants = grants.iter().filter(|session_grant| match &session_grant.grant.scope {
-        GrantScope::Command { command, folder, network } => {
-            session_grant.grant.tool == subject.tool
-                && *command == line.command
-                && *folder == line.folder
-                && *network == line.network.is_some()
-        }
-        GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => false,
+    let exact_grants = grants.iter().filter(|session_grant| {
+        session_grant.grant.tool == subject.tool && is_exact_command(&session_grant.grant.scope, line)
     });
-    let from_grants = from_grants.filter_map(|session_grant| {
+    let from_grants = exact_grants.filter_map(|session_grant| {
         let why = explain_changed_scripts(&session_grant.grant.scripts, subject)?;
         Some(format!("{why} since you allowed it on call {} of this session", session_grant.call_number))
     });
@@ -63,13 +57,13 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
         return explain_changed_scripts(&rule.scripts, subject).or_else(|| explain_not_grantable(subject));
     }
     let RuleTarget::Prefix(words) = &rule.target else { return None };
-    if rule.tool.as_ref().is_some_and(|tool| tool != subject.tool) || !contains_words(&words[..1], subject) {
+    if !rule.is_for_tool(subject.tool) || !contains_words(&words[..1], subject) {
         return None;
     }
     let parsed_line = subject.parsed_line()?;
     let explanation = |text: &str| Some(text.to_owned());
-    if let Some(unclear) = &parsed_line.unclear {
-        return Some(unclear.0.clone());
+    if parsed_line.unclear.is_some() {
+        return parsed_line.unclear.clone();
     }
     let [simple] = parsed_line.commands.as_slice() else {
         return Some(format!("{} commands in the line; the rule covers a single one", parsed_line.commands.len()));

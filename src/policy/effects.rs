@@ -17,11 +17,10 @@ pub use path_access::{PathAccess, TouchedPath, join_path};
 pub(super) use refusals::refuse_own_path;
 pub use working_directories::working_directories;
 
-use super::command_line::{ParsedLine, Redirect, SimpleCommand, UnclearReason, Word};
+use super::command_line::{ParsedLine, Redirect, SimpleCommand, Word};
 use crate::chat::Reach;
 use crate::text::truncation::join_items;
 use path_access::{describe_unknown_word, display_word};
-use working_directories::WorkingDirectories;
 
 /// Effects of a command line, as far as its words show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,36 +35,34 @@ pub struct LineEffects {
 
 /// Analyzes the effects of a command line.
 pub fn analyze_effects(parsed_line: &ParsedLine) -> LineEffects {
-    if let Some(why) = refusals::refusal_reason(parsed_line) {
-        return LineEffects { reach: Reach::Denied, reason: why, touches: Vec::new() };
+    if let Some(reason) = refusals::refusal_reason(parsed_line) {
+        return LineEffects { reach: Reach::Denied, reason, touches: Vec::new() };
     }
-    if let Some(UnclearReason(why)) = &parsed_line.unclear {
-        return LineEffects { reach: Reach::Unclear, reason: why.clone(), touches: Vec::new() };
+    if let Some(reason) = parsed_line.unclear.clone() {
+        return LineEffects { reach: Reach::Unclear, reason, touches: Vec::new() };
     }
-    let mut effects = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
-    let mut directory_state = WorkingDirectories::default();
+    let mut touches = Vec::new();
     let mut reasons = AskReasons::default();
-    for simple in &parsed_line.commands {
-        let current_directories = directory_state.directories_of(simple);
-        let redirected = judge_redirections(simple, &current_directories);
-        effects.touches.extend(redirected.touches);
-        redirected.reasons.into_iter().for_each(|(reach, why)| reasons.push_reason(reach, why));
-        match judge_command(simple, &current_directories) {
-            Ok(program_effects) => {
-                effects.touches.extend(program_effects.touches);
-                reasons.push_reason(program_effects.reach, program_effects.reason);
+    for (simple, folders) in parsed_line.commands.iter().zip(working_directories(parsed_line)) {
+        judge_redirections(simple, &folders, &mut touches, &mut reasons);
+        match judge_command(simple, &folders) {
+            Ok(program_touches) => {
+                let deletions = program_touches.iter().filter(|touch| touch.access == PathAccess::Delete);
+                let deleted_paths: Vec<String> = deletions.map(|touch| display_word(&touch.word)).collect();
+                if !deleted_paths.is_empty() {
+                    let why = format!("deletion of {}", join_items(&deleted_paths, MAX_REASONS));
+                    reasons.push_reason(Reach::Runs, why);
+                }
+                touches.extend(program_touches);
             }
             Err(why) => {
                 reasons.push_reason(ask_reasons::effect_range(simple), why);
-                effects.touches.extend(ask_reasons::touched_paths(simple, &current_directories));
+                touches.extend(ask_reasons::touched_paths(simple, &folders));
             }
         }
-        directory_state.apply_cd(simple);
     }
-    if let Some((reach, why)) = reasons.widest() {
-        effects.widen(reach, why);
-    }
-    effects
+    let (reach, reason) = reasons.widest().unwrap_or((Reach::Reads, String::new()));
+    LineEffects { reach, reason, touches }
 }
 
 /// Maximum number of reasons listed; the rest are counted.
@@ -95,29 +92,19 @@ impl AskReasons {
     }
 }
 
-impl LineEffects {
-    fn widen(&mut self, reach: Reach, why: String) {
-        if reach > self.reach {
-            (self.reach, self.reason) = (reach, why);
-        }
-    }
-}
-
-/// Paths touched by the redirections of one command, and reasons for asking.
-#[derive(Default)]
-struct Redirections {
-    touches: Vec<TouchedPath>,
-    reasons: Vec<(Reach, String)>,
-}
-
-/// Judges the redirections of one command. The shell opens these files before it starts any program.
-fn judge_redirections(simple: &SimpleCommand, folders: &[String]) -> Redirections {
-    let mut redirections = Redirections::default();
+/// Judges the redirections of one command: adds the paths that they touch and the reasons for asking. The shell opens
+/// these files before it starts any program.
+fn judge_redirections(
+    simple: &SimpleCommand,
+    folders: &[String],
+    touches: &mut Vec<TouchedPath>,
+    reasons: &mut AskReasons,
+) {
     for redirect in &simple.redirects {
         let (word, access) = match redirect {
             Redirect::Descriptor | Redirect::Text(Word::Known(_)) => continue,
             Redirect::Text(word) => {
-                redirections.reasons.push((ask_reasons::effect_range(simple), describe_unknown_word(word)));
+                reasons.push_reason(ask_reasons::effect_range(simple), describe_unknown_word(word));
                 continue;
             }
             Redirect::Read(word) => (word, PathAccess::Contents),
@@ -131,23 +118,22 @@ fn judge_redirections(simple: &SimpleCommand, folders: &[String]) -> Redirection
         match word {
             Word::Known(_) | Word::Home(_) if is_read => {}
             Word::Known(_) | Word::Home(_) => {
-                redirections.reasons.push((Reach::Writes, format!("write to {}", display_word(word))));
+                reasons.push_reason(Reach::Writes, format!("write to {}", display_word(word)));
             }
             // The file to read or overwrite is only known once the shell opens it.
             Word::Pattern(_) | Word::Unknown(_) => {
                 let reach = if is_read { Reach::Unclear } else { Reach::Outside };
-                redirections.reasons.push((reach, describe_unknown_word(word)));
+                reasons.push_reason(reach, describe_unknown_word(word));
                 continue;
             }
         }
-        redirections.touches.push(TouchedPath { word: word.clone(), folders: folders.to_vec(), access });
+        touches.push(TouchedPath { word: word.clone(), folders: folders.to_vec(), access });
     }
-    redirections
 }
 
-/// Returns the effects of the program of one command, or the reason for asking if it does more than read.
-fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffects, String> {
-    let mut effects = LineEffects { reach: Reach::Reads, reason: String::new(), touches: Vec::new() };
+/// Returns the paths that the program of one command touches if it only reads or deletes, otherwise the reason for
+/// asking.
+fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<Vec<TouchedPath>, String> {
     if simple.is_background {
         return Err("background process".to_owned());
     }
@@ -161,21 +147,10 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<LineEffec
         }
     }
     if simple.words.is_empty() {
-        return Ok(effects);
+        return Ok(Vec::new());
     }
     let touched = read_only_programs::judge_program(simple)?;
-    let deleted_paths: Vec<String> = touched
-        .iter()
-        .filter(|(_, access)| *access == PathAccess::Delete)
-        .map(|(word, _)| display_word(word))
-        .collect();
-    if !deleted_paths.is_empty() {
-        effects.widen(Reach::Runs, format!("deletion of {}", join_items(&deleted_paths, MAX_REASONS)));
-    }
-    for (word, access) in touched {
-        effects.touches.push(TouchedPath { word, folders: folders.to_vec(), access });
-    }
-    Ok(effects)
+    Ok(touched.into_iter().map(|(word, access)| TouchedPath { word, folders: folders.to_vec(), access }).collect())
 }
 
 /// Programs that only change the files named in their arguments and never use the network.
@@ -183,17 +158,14 @@ const OFFLINE_PROGRAMS: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod",
 
 /// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
 pub(super) fn stays_local(parsed_line: &ParsedLine) -> bool {
-    let mut directory_state = WorkingDirectories::default();
-    let is_local = |simple: &SimpleCommand| {
-        let current_directories = directory_state.directories_of(simple);
-        directory_state.apply_cd(simple);
+    let is_local = |(simple, folders): (&SimpleCommand, Vec<String>)| {
         // A name with a slash may be any program.
         let program_name = simple.words.first().and_then(Word::known_text);
         // With a harmless program, only wrappers, assignments and `&` are judged.
         let without_program = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
-        judge_command(simple, &current_directories).is_ok()
+        judge_command(simple, &folders).is_ok()
             || (program_name.is_some_and(|name| OFFLINE_PROGRAMS.contains(&name))
-                && judge_command(&without_program, &current_directories).is_ok())
+                && judge_command(&without_program, &folders).is_ok())
     };
-    parsed_line.unclear.is_none() && parsed_line.commands.iter().all(is_local)
+    parsed_line.unclear.is_none() && parsed_line.commands.iter().zip(working_directories(parsed_line)).all(is_local)
 }

@@ -1,7 +1,7 @@
 //! Paths excluded by the user's rules from calls that read everything below a folder.
 
 use super::coverage;
-use super::rule::{RuleEffect, RuleTarget, Rules};
+use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
 use crate::chat::Access;
 
 /// Paths that rules deny or ask about, for one tool. Rules are matched against the paths that a call names; the files
@@ -17,14 +17,12 @@ impl ExcludedPaths {
     pub fn for_tool(rules: &Rules, tool: &str) -> Self {
         let all_rules = || rules.list.iter().chain(rules.aliases.iter().map(|(_, rule)| rule));
         let patterns_for = |effect| {
-            let matching = all_rules().filter(move |rule| {
-                rule.effect == effect && rule.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool)
-            });
-            let patterns = matching.filter_map(|rule| match &rule.target {
+            let matching = all_rules().filter(|rule| rule.effect == effect && rule.is_for_tool(tool));
+            let pattern_of = |rule: &Rule| match &rule.target {
                 RuleTarget::Path(pattern) => Some(pattern.clone()),
-                RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => None,
-            });
-            patterns.collect()
+                _ => None,
+            };
+            matching.filter_map(pattern_of).collect()
         };
         Self { denied_patterns: patterns_for(RuleEffect::Deny), asked_patterns: patterns_for(RuleEffect::Ask) }
     }
@@ -40,7 +38,6 @@ impl ExcludedPaths {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::Rule;
     use super::super::rule_tests::rule;
     use super::*;
 

@@ -131,7 +131,7 @@ fn format_scripts(scripts: &[Script]) -> String {
 fn explain_command(parsed_line: &ParsedLine) -> Vec<String> {
     let mut lines: Vec<String> = parsed_line.commands.iter().map(format_simple_command).collect();
     if let Some(unclear) = &parsed_line.unclear {
-        lines.push(format!("not fully analyzed: {}", unclear.0));
+        lines.push(format!("not fully analyzed: {unclear}"));
     }
     placeholder_if_empty(lines, "no command")
 }

@@ -33,11 +33,7 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
                 folder = parent.parent();
             }
         }
-        Access::Nothing
-        | Access::Read(_)
-        | Access::ReadSensitive(_)
-        | Access::WriteOutside(_)
-        | Access::AyeFiles(_) => {}
+        _ => {}
     }
     grants.retain(|grant| coverage::grant_covers(grant, &subject));
     grants

@@ -104,27 +104,28 @@ impl Rule {
     /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
     /// match calls that merely contain it.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
-        if self.tool.as_ref().is_some_and(|tool| tool != subject.tool) {
-            return false;
-        }
-        match self.effect {
-            RuleEffect::Allow => self.matches_allow(subject),
-            RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(subject),
-        }
+        self.is_for_tool(subject.tool)
+            && match self.effect {
+                RuleEffect::Allow => self.matches_allow(subject),
+                RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(subject),
+            }
+    }
+
+    /// Returns whether the rule is for every tool or for this one.
+    pub(super) fn is_for_tool(&self, tool: &str) -> bool {
+        self.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool)
     }
 
     /// Returns whether the rule allows exactly this command line, regardless of the content of the scripts it runs.
     pub(super) fn allows_exact_command(&self, line: &CommandLine, tool: &str) -> bool {
-        let is_for_tool = self.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool);
         let is_exact = matches!(&self.target, RuleTarget::Command(command) if *command == line.command);
-        self.effect == RuleEffect::Allow && is_for_tool && is_exact && line.network.is_none()
+        self.effect == RuleEffect::Allow && self.is_for_tool(tool) && is_exact && line.network.is_none()
     }
 
     /// Returns whether the rule names exactly this file, which may hold secrets, and allows the tool to read it.
     pub(super) fn allows_exact_read(&self, path: &Path, tool: &str) -> bool {
-        let is_for_tool = self.tool.as_ref().is_none_or(|rule_tool| rule_tool == tool);
         let is_named = matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
-        self.effect == RuleEffect::Allow && is_for_tool && is_named
+        self.effect == RuleEffect::Allow && self.is_for_tool(tool) && is_named
     }
 
     fn matches_allow(&self, subject: &Subject<'_>) -> bool {

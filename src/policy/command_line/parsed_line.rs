@@ -20,16 +20,12 @@ pub struct ParsedLine {
     /// be found: enough to refuse the line, but never to allow it.
     pub commands: Vec<SimpleCommand>,
     /// First reason why bash may parse the line differently; `None` if the parse is certain.
-    pub unclear: Option<UnclearReason>,
+    pub unclear: Option<String>,
     /// Every word that may name a file, wherever it occurs.
     pub file_words: Vec<FileWord>,
     pub(super) pipeline_count: usize,
     pub(super) shell_count: usize,
 }
-
-/// Reason why a command line is unclear.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnclearReason(pub String);
 
 /// A program with its arguments, or assignments alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -122,7 +118,7 @@ impl ParsedLine {
 
     /// Marks the line as unclear; the first reason is kept.
     pub(super) fn mark_unclear(&mut self, why: impl Into<String>) {
-        self.unclear.get_or_insert_with(|| UnclearReason(why.into()));
+        self.unclear.get_or_insert_with(|| why.into());
     }
 }
 

@@ -5,13 +5,9 @@ use super::bash_tree::parse_tree;
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
 use tree_sitter::Node;
 
-/// Parses a command line, or an argument that contains one, into `parsed_line`.
-pub(super) fn parse_into(text: &str, depth: usize, parsed_line: &mut ParsedLine) {
-    parse_inner(text, depth, &WalkContext::default(), parsed_line);
-}
-
-/// Parses the text of a `bash -c` inside `context`.
-pub(super) fn parse_inner(text: &str, depth: usize, context: &WalkContext, parsed_line: &mut ParsedLine) {
+/// Adds the commands of a command line to `parsed_line`. `depth` is 0 for the line itself, and greater for the text of
+/// a `bash -c` in it; `context` are the constructs around that.
+pub(super) fn parse_into(text: &str, depth: usize, context: &WalkContext, parsed_line: &mut ParsedLine) {
     if text.starts_with(['-', '+']) {
         parsed_line.mark_unclear("read as an option by the shell");
     }

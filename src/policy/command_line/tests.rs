@@ -7,7 +7,7 @@ use proptest::prelude::*;
 fn format_line(command: &str) -> String {
     let parsed_line = parse_command_line(command);
     let mut parts: Vec<String> = parsed_line.commands.iter().map(format_command).collect();
-    if let Some(UnclearReason(why)) = parsed_line.unclear {
+    if let Some(why) = parsed_line.unclear {
         parts.push(format!("?? {why}"));
     }
     parts.join(" / ")
@@ -190,7 +190,7 @@ fn r12_ambiguous_lines_are_unclear() {
         ("bash -c 'ls", "not fully understood"),
         ("bash -c 'f() { ls; }'", "function definition"),
     ] {
-        let reason = parse_command_line(command).unclear.map(|UnclearReason(why)| why).unwrap_or_default();
+        let reason = parse_command_line(command).unclear.unwrap_or_default();
         if !reason.contains(why) {
             failures.push(format!("{command:?}: {reason:?} and not {why:?}: {}", format_line(command)));
         }
@@ -203,21 +203,17 @@ fn r12_too_long_lines_are_unclear_and_still_parsed() {
     let repeat_command = |count: usize| vec!["ls"; count].join(";");
     assert_eq!(parse_command_line(&repeat_command(MAX_COMMANDS)).unclear, None);
     let too_many = parse_command_line(&repeat_command(MAX_COMMANDS + 1));
-    assert!(too_many.unclear.is_some_and(|UnclearReason(why)| why.contains("more than 50")));
+    assert!(too_many.unclear.is_some_and(|why| why.contains("more than 50")));
     let long_command = |count: usize| format!("sudo {}", "é".repeat(count - 5));
-    assert!(
-        !parse_command_line(&long_command(MAX_CHARACTERS))
-            .unclear
-            .is_some_and(|UnclearReason(why)| why.contains("longer"))
-    );
+    assert!(!parse_command_line(&long_command(MAX_CHARACTERS)).unclear.is_some_and(|why| why.contains("longer")));
     let parsed_line = parse_command_line(&long_command(MAX_CHARACTERS + 1));
     assert_eq!(parsed_line.commands[0].program(), Some("sudo"));
-    assert!(parsed_line.unclear.is_some_and(|UnclearReason(why)| why.contains("longer than 10000")));
+    assert!(parsed_line.unclear.is_some_and(|why| why.contains("longer than 10000")));
     for nested in ["(", "$(", "`", "{ ", "bash -c '", "if ", "<(", "\"$("] {
         assert!(parse_command_line(&nested.repeat(2000)).unclear.is_some(), "{nested}");
     }
     let deep_command = format!("{}ls{}", "( ".repeat(MAX_NESTING + 2), ")".repeat(MAX_NESTING + 2));
-    assert!(parse_command_line(&deep_command).unclear.is_some_and(|UnclearReason(why)| why.contains("deep")));
+    assert!(parse_command_line(&deep_command).unclear.is_some_and(|why| why.contains("deep")));
 }
 
 /// Constructs that run a command in an argument or around one: the text before and after it.

@@ -128,7 +128,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_lin
     parsed_line.commands.push(simple);
     match inner_line {
         Some(_) if is_too_deep => parsed_line.mark_unclear(format!("nested more than {MAX_NESTING} levels deep")),
-        Some(Word::Known(text)) => syntax_tree::parse_inner(&text, depth + 1, &context, parsed_line),
+        Some(Word::Known(text)) => syntax_tree::parse_into(&text, depth + 1, &context, parsed_line),
         Some(Word::Pattern(_) | Word::Home(_) | Word::Unknown(_)) => {
             parsed_line.mark_unclear(format!("commands run by {program} unknown before it runs"));
         }
@@ -181,10 +181,7 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
     // A pattern such as `-*` may become an option or the script.
     let unexpanded = given.option_problems().find_map(|problem| match problem {
         ArgumentProblem::Unexpanded(word @ Word::Pattern(text)) => text.starts_with('-').then_some(word),
-        ArgumentProblem::Unexpanded(Word::Known(_) | Word::Home(_) | Word::Unknown(_))
-        | ArgumentProblem::Unknown(_)
-        | ArgumentProblem::Abbreviated(_)
-        | ArgumentProblem::Missing(_) => None,
+        _ => None,
     });
     match unexpanded.or(operands.first()) {
         Some(word) if given.has_option(&["-c"]) => ShellInput::CommandLine(word.clone()),

@@ -4,7 +4,7 @@
 use super::ask_reasons;
 use super::folder_options::FILE_CHANGERS;
 use super::path_access::join_path;
-use super::working_directories::WorkingDirectories;
+use super::working_directories::working_directories;
 use crate::policy::command_line::{
     Nesting, ParsedLine, Redirect, SimpleCommand, Word, WordPosition, is_interpreter, is_shell, program_base_name,
 };
@@ -29,13 +29,9 @@ const PROTECTED_BRANCHES: &[&str] = &["main", "master"];
 
 /// Returns why the line is refused.
 pub(super) fn refusal_reason(parsed_line: &ParsedLine) -> Option<String> {
-    let mut directory_state = WorkingDirectories::default();
-    let refused_command = parsed_line.commands.iter().find_map(|simple| {
-        let directories = directory_state.directories_of(simple);
-        let reason = directories.iter().find_map(|folder| refuse_command(simple, folder));
-        directory_state.apply_cd(simple);
-        reason
-    });
+    let mut commands = parsed_line.commands.iter().zip(working_directories(parsed_line));
+    let refused_command =
+        commands.find_map(|(simple, folders)| folders.iter().find_map(|folder| refuse_command(simple, folder)));
     refused_command.or_else(|| refuse_run_download(parsed_line)).or_else(|| {
         // A part that could not be parsed may run all the same, line by line.
         let is_unclear = parsed_line.unclear.is_some();

@@ -1,7 +1,7 @@
 //! Script files that a command line runs and their possible locations. A grant for the line is bound to these files.
 
 use super::path_access::{display_word, join_path};
-use super::working_directories::{WorkingDirectories, cd_target};
+use super::working_directories::{cd_target, working_directories};
 use crate::policy::command_line::{ParsedLine, Redirect, SimpleCommand, Word, is_interpreter, is_shell};
 use crate::policy::grammar::{self, ValueKind};
 use crate::policy::wide_prefixes::runs_its_arguments;
@@ -44,21 +44,19 @@ const RENAMING_BUILTINS: &[&str] = &["alias", "enable", "hash", "pushd", "popd",
 
 /// Returns the script files of a command line.
 pub fn find_scripts(parsed_line: &ParsedLine) -> ScriptSet {
-    let mut search = ScriptSearch { scripts: Vec::new(), unknown_reason: None };
-    let mut directory_state = WorkingDirectories::default();
-    let (mut runs_scripts, mut unknown_cd) = (false, None);
-    for simple in &parsed_line.commands {
-        let directories = directory_state.directories_of(simple);
-        runs_scripts |= search.scan_command(simple, &directories);
-        if simple.program() == Some("cd") && cd_target(simple).is_none() {
-            unknown_cd.get_or_insert_with(|| "target of cd unknown before it runs".to_owned());
-        }
-        directory_state.apply_cd(simple);
-    }
     if let Some(unclear) = &parsed_line.unclear {
-        return ScriptSet::Unknown(unclear.0.clone());
+        return ScriptSet::Unknown(unclear.clone());
     }
-    match (search.unknown_reason.or(unknown_cd.filter(|_| runs_scripts)), runs_scripts) {
+    let mut search = ScriptSearch { scripts: Vec::new(), unknown_reason: None };
+    let (mut runs_scripts, mut has_unknown_cd) = (false, false);
+    for (simple, folders) in parsed_line.commands.iter().zip(working_directories(parsed_line)) {
+        runs_scripts |= search.scan_command(simple, &folders);
+        has_unknown_cd |= simple.program() == Some("cd") && cd_target(simple).is_none();
+    }
+    if has_unknown_cd && runs_scripts {
+        search.mark_unknown("target of cd unknown before it runs");
+    }
+    match (search.unknown_reason, runs_scripts) {
         (Some(why), _) => ScriptSet::Unknown(why),
         (None, true) => {
             search.scripts.sort();

@@ -15,7 +15,7 @@ pub fn working_directories(parsed_line: &ParsedLine) -> Vec<Vec<String>> {
 }
 
 /// Tracks the working directory of each command: a `cd` affects later commands of the same shell.
-pub(super) struct WorkingDirectories {
+struct WorkingDirectories {
     /// Open shells, outermost first, each with [`SimpleCommand::shells`] of its commands.
     shells: Vec<(Vec<usize>, PossibleDirectories)>,
 }
@@ -46,7 +46,7 @@ impl Default for WorkingDirectories {
 
 impl WorkingDirectories {
     /// Returns the possible working directories of a command.
-    pub(super) fn directories_of(&mut self, simple: &SimpleCommand) -> Vec<String> {
+    fn directories_of(&mut self, simple: &SimpleCommand) -> Vec<String> {
         while self.shells.last().is_some_and(|(shells, _)| !simple.shells.starts_with(shells)) {
             self.shells.pop();
         }
@@ -63,7 +63,7 @@ impl WorkingDirectories {
     }
 
     /// Applies a `cd`. Later commands may run in the new directory or, if it failed, in the old one.
-    pub(super) fn apply_cd(&mut self, simple: &SimpleCommand) {
+    fn apply_cd(&mut self, simple: &SimpleCommand) {
         let Some((_, directories)) = self.shells.last_mut() else { return };
         let targets: Vec<String> = match cd_target(simple) {
             Some(target) => directories.current().iter().map(|folder| join_path(folder, target)).collect(),
