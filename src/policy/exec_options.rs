@@ -2,7 +2,7 @@
 //! read another settings file or work elsewhere.
 
 use super::command_line::Word;
-use super::grammar::{self, ANY_RUNNER, OptionSpec, Program, Role, ValueKind, possible_options};
+use super::grammar::{self, ANY_RUNNER, OptionSpec, ParsedOption, Program, Role, ValueKind, possible_options};
 
 /// Programs for which a word with `=` sets what they run, and any word may reach a shell.
 const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
@@ -48,22 +48,17 @@ fn arguments_grammar(program: &str, words: &[Word]) -> Option<(&'static Program,
 fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option<&'a str> {
     let arguments = grammar::parse_arguments(grammar, words);
     let wider_kinds = [&RUNNING_KINDS[..], &[ValueKind::Write]].concat();
-    let wider_option = arguments
-        .options
-        .iter()
-        .find(|option| option.option.role == Role::NeedsApproval || option.option.value.is_kind(&wider_kinds));
+    if !arguments.problems.is_empty() {
+        let option = words.iter().find(|word| word.display_text().starts_with('-'));
+        return option.or(words.first()).map(Word::display_text);
+    }
+    let is_wider =
+        |option: &&ParsedOption| option.option.role == Role::NeedsApproval || option.option.value.is_kind(&wider_kinds);
+    let wider_option = arguments.options.iter().find(is_wider).map(|option| option.word.as_str());
     let write_index = grammar.operands.first.iter().position(|kind| *kind == ValueKind::Write);
     let written_file = write_index.and_then(|index| arguments.operands.get(index)).map(Word::display_text);
-    let found = wider_option.map(|option| option.word.as_str()).or(written_file);
-    let is_found = |word: &&Word| found == Some(word.display_text());
-    if !arguments.problems.is_empty() {
-        return words
-            .iter()
-            .find(|word| word.display_text().starts_with('-'))
-            .or(words.first())
-            .map(Word::display_text);
-    }
-    words.iter().find(is_found).map(Word::display_text)
+    let found = wider_option.or(written_file)?;
+    words.iter().map(Word::display_text).find(|text| *text == found)
 }
 
 /// Returns whether a word may hold something that the program or a shell runs.

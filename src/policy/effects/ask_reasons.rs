@@ -1,7 +1,7 @@
 //! Reasons for asking about a program, and how far its effects may reach.
 
 use super::folder_options::{self, FILE_CHANGERS};
-use super::path_access::{PathAccess, TouchedPath, display_word, word_from_path};
+use super::path_access::{PathAccess, TouchedPath, current_folder, display_word, word_from_path};
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
 use crate::policy::grammar::{ParsedOption, Role, SHELL, ValueKind, parse_arguments, program_named};
@@ -129,7 +129,7 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
     let touch = |word: Word, access: PathAccess| TouchedPath { word, folders: folders.to_vec(), access };
     let mut touches = Vec::new();
     if folders.iter().any(|folder| !folder.is_empty()) {
-        touches.push(touch(Word::Known(".".to_owned()), PathAccess::WorksIn));
+        touches.push(touch(current_folder(), PathAccess::WorksIn));
     }
     let program = simple.program().unwrap_or_default();
     if let Some(find) = program_named(program).filter(|program| program.syntax.before_expression.is_some()) {

@@ -1,8 +1,8 @@
 //! Git commands that only show something. Git follows the settings of the repository, which can start programs; so
 //! every command also touches the repository, whose settings are then checked.
 
-use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
-use super::stated_paths::{MAX_OPTION_CHARS, grammar_of, parse_certain, parse_read_only, take_script};
+use super::path_access::{PathAccess, ProgramPaths, current_folder, describe_unknown_word};
+use super::stated_paths::{MAX_OPTION_CHARS, grammar_of, option_paths, parse_certain, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, ParsedArguments, Role};
 use crate::text::truncation::escape_beginning;
@@ -18,16 +18,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
         Role::Plain => {
             option.option.value != OptionValue::None && !(option.word == "-C" && is_current_folder(&option.value))
         }
-        Role::NeedsApproval
-        | Role::Recursive
-        | Role::IncludesHidden
-        | Role::Selects
-        | Role::Excludes
-        | Role::HoldsScript
-        | Role::ShowsContent
-        | Role::Forces
-        | Role::Keeps
-        | Role::Changes => true,
+        _ => true,
     });
     if let Some(unsafe_option) = unsafe_option {
         let displayed = escape_beginning(&unsafe_option.word, MAX_OPTION_CHARS);
@@ -68,15 +59,15 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     }
     let mut touched = repository_access();
     touched.extend(range_files(&arguments));
-    touched.extend(super::stated_paths::option_paths(grammar, &arguments));
-    touched.extend(shown_content(name, &arguments).map(|access| (current_folder_word(), access)));
+    touched.extend(option_paths(grammar, &arguments));
+    touched.extend(shown_content(name, &arguments).map(|access| (current_folder(), access)));
     if arguments.has_option(&["--untracked"]) {
         let access = PathAccess::Recursive {
             include_hidden: true,
             skipped_folders: vec![".git".to_owned()],
             follow_links: false,
         };
-        touched.push((current_folder_word(), access));
+        touched.push((current_folder(), access));
     }
     for word in arguments.operands {
         let Some(text) = word.known_text() else { return Err(describe_unknown_word(&word)) };
@@ -94,12 +85,8 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     Ok(touched)
 }
 
-fn current_folder_word() -> Word {
-    Word::Known(".".to_owned())
-}
-
 fn repository_access() -> Vec<(Word, PathAccess)> {
-    vec![(current_folder_word(), PathAccess::Repository)]
+    vec![(current_folder(), PathAccess::Repository)]
 }
 
 /// Returns the files that `-L 1,5:file` names. A function name may contain a colon too, so the file may begin after

@@ -56,6 +56,11 @@ pub enum PathAccess {
 /// Paths that a program touches, or the reason for asking.
 pub(super) type ProgramPaths = Result<Vec<(Word, PathAccess)>, String>;
 
+/// Returns the working directory as a word.
+pub(super) fn current_folder() -> Word {
+    Word::Known(".".to_owned())
+}
+
 /// Joins a path to a folder; absolute and home paths stay as they are.
 pub fn join_path(folder: &str, name: &str) -> String {
     if folder.is_empty() || name.starts_with('/') || name == "~" || name.starts_with("~/") {

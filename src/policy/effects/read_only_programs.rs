@@ -1,6 +1,6 @@
 //! Programs that only read. Most do what their grammar states; some have a language of their own.
 
-use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word, word_from_path};
+use super::path_access::{PathAccess, ProgramPaths, current_folder, describe_unknown_word, word_from_path};
 use super::stated_paths::{grammar_of, judge_plain_words};
 use super::working_directories::cd_target;
 use super::{ask_reasons, git_commands, script_languages, search_programs, stated_paths, version_queries};
@@ -32,7 +32,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
     if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && FOUND_FILE_READERS.contains(&name) {
         // Files found by `find` are checked with `find` itself.
         let substitute_folder = |word: &Word| match word {
-            Word::Unknown(text) if text == FOUND_FILES => Word::Known(".".to_owned()),
+            Word::Unknown(text) if text == FOUND_FILES => current_folder(),
             // A file may have that name.
             word => word.clone(),
         };
@@ -95,9 +95,7 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
     let Some(Word::Known(format)) = words.first() else {
         return Err("printf format unknown before it runs".to_owned());
     };
-    let mut pieces = format.replace("%%", "").split('%').map(str::to_owned).collect::<Vec<_>>().into_iter();
-    pieces.next();
-    let is_harmless = pieces.all(|piece| {
+    let is_harmless = format.replace("%%", "").split('%').skip(1).all(|piece| {
         let conversion = piece.trim_start_matches(|c: char| "-+ #0123456789.*'".contains(c));
         conversion.starts_with(|c: char| "diouxXcsbqfeEgG".contains(c))
     });

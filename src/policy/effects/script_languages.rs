@@ -2,7 +2,7 @@
 //! print are followed.
 
 use super::path_access::{PathAccess, ProgramPaths, describe_unknown_word};
-use super::stated_paths::{grammar_of, operand_paths, option_paths, parse_read_only, take_script};
+use super::stated_paths::{argument_paths, grammar_of, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 
 /// Judges `sed -n 1,20p`, `sed s/a/b/`.
@@ -14,9 +14,7 @@ pub(super) fn judge_sed(words: &[Word]) -> ProgramPaths {
     if !scripts.all(is_printing_sed) {
         return Err("possible writes and commands in the sed script".to_owned());
     }
-    let mut touched = option_paths(program, &arguments);
-    touched.extend(operand_paths(&arguments.operands, &PathAccess::Contents));
-    Ok(touched)
+    Ok(argument_paths(program, &arguments, &PathAccess::Contents))
 }
 
 /// Returns whether every command of a sed script is an address with `p`, `d`, `q` or `=`, or a replacement that neither
@@ -125,7 +123,7 @@ pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
     if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains('=')) {
         return Err(describe_unknown_word(word));
     }
-    Ok(operand_paths(&arguments.operands, &PathAccess::Contents))
+    Ok(argument_paths(grammar, &arguments, &PathAccess::Contents))
 }
 
 /// Judges `jq`, which also reads what its filter includes.
@@ -136,7 +134,7 @@ pub(super) fn judge_jq(words: &[Word]) -> ProgramPaths {
     if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
         return Err("possible reads of other files by the jq filter".to_owned());
     }
-    Ok(operand_paths(&arguments.operands, &PathAccess::Contents))
+    Ok(argument_paths(program, &arguments, &PathAccess::Contents))
 }
 
 fn is_printing_awk(program: &str) -> bool {

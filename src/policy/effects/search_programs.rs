@@ -1,14 +1,17 @@
 //! Programs that search for files and in files.
 
-use super::path_access::{PathAccess, ProgramPaths};
+use super::path_access::{PathAccess, ProgramPaths, current_folder};
 use super::stated_paths::{
-    beyond_reading_reason, grammar_of, operand_paths, option_paths, parse_read_only, require_certain, take_script,
+    argument_paths, beyond_reading_reason, grammar_of, parse_read_only, require_certain, take_script,
 };
 use crate::policy::command_line::Word;
-use crate::policy::grammar::{ParsedOption, Role, parse_arguments};
+use crate::policy::grammar::{ParsedArguments, ParsedOption, Role, parse_arguments};
 
-fn current_folder() -> Word {
-    Word::Known(".".to_owned())
+/// Adds the working directory as an operand if there is none.
+fn add_default_operand(arguments: &mut ParsedArguments) {
+    if arguments.operands.is_empty() {
+        arguments.operands.push(current_folder());
+    }
 }
 
 /// Judges `grep`. `-R` needs approval because it follows links.
@@ -27,17 +30,12 @@ pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
         .filter(has_no_wildcard)
         .map(|name| name.trim_end_matches('/').to_owned())
         .collect();
-    if is_recursive && arguments.operands.is_empty() {
-        arguments.operands.push(current_folder());
+    if !is_recursive {
+        return Ok(argument_paths(program, &arguments, &PathAccess::Contents));
     }
-    let access = if is_recursive {
-        PathAccess::Recursive { include_hidden: true, skipped_folders, follow_links: false }
-    } else {
-        PathAccess::Contents
-    };
-    let mut touched = option_paths(program, &arguments);
-    touched.extend(operand_paths(&arguments.operands, &access));
-    Ok(touched)
+    add_default_operand(&mut arguments);
+    let access = PathAccess::Recursive { include_hidden: true, skipped_folders, follow_links: false };
+    Ok(argument_paths(program, &arguments, &access))
 }
 
 /// Judges `rg` without options that start another program or follow links.
@@ -58,23 +56,16 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
         let extension = glob.strip_prefix("*.").unwrap_or_default();
         !extension.is_empty() && extension != "git" && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
     };
-    let skipped_folders = if has_filter && !includes_hidden && globs.iter().all(is_extension_glob) {
-        vec![".git".to_owned()]
-    } else {
-        Vec::new()
-    };
+    let excludes_git = has_filter && !includes_hidden && globs.iter().all(is_extension_glob);
+    let skipped_folders = if excludes_git { vec![".git".to_owned()] } else { Vec::new() };
     let include_hidden = has_filter || includes_hidden;
-    if arguments.operands.is_empty() {
-        arguments.operands.push(current_folder());
-    }
+    add_default_operand(&mut arguments);
     let access = if lists_files {
         PathAccess::Names
     } else {
         PathAccess::Recursive { include_hidden, skipped_folders, follow_links: false }
     };
-    let mut touched = option_paths(program, &arguments);
-    touched.extend(operand_paths(&arguments.operands, &access));
-    Ok(touched)
+    Ok(argument_paths(program, &arguments, &access))
 }
 
 /// Judges `fd` without options that run something for each file.
@@ -84,12 +75,8 @@ pub(super) fn judge_fd(words: &[Word]) -> ProgramPaths {
     if !arguments.operands.is_empty() {
         take_script("fd", program, &mut arguments)?;
     }
-    if arguments.operands.is_empty() {
-        arguments.operands.push(current_folder());
-    }
-    let mut touched = option_paths(program, &arguments);
-    touched.extend(operand_paths(&arguments.operands, &PathAccess::Names));
-    Ok(touched)
+    add_default_operand(&mut arguments);
+    Ok(argument_paths(program, &arguments, &PathAccess::Names))
 }
 
 /// Judges `find` without actions that delete or write. The commands that it runs are judged separately, with the names
@@ -102,11 +89,8 @@ pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
         return Err(beyond_reading_reason("find", &option.word));
     }
     let mut arguments = require_certain("find", arguments)?;
-    if arguments.operands.is_empty() {
-        arguments.operands.push(current_folder());
-    }
-    let mut touched = option_paths(program, &arguments);
-    touched.extend(operand_paths(&arguments.operands, &PathAccess::Names));
+    add_default_operand(&mut arguments);
+    let mut touched = argument_paths(program, &arguments, &PathAccess::Names);
     if arguments.has_option(&["-exec"]) {
         for (_, access) in &mut touched {
             *access = PathAccess::Recursive { include_hidden: true, skipped_folders: Vec::new(), follow_links: true };

@@ -18,12 +18,12 @@ pub(super) fn parse_read_only(
     words: &[Word],
 ) -> Result<ParsedArguments, String> {
     let arguments = parse_certain(command_name, program, words)?;
-    // A pattern expands to any number of names, so it is not known which operand is written.
-    let is_restricted = |kind: &ValueKind| {
+    // A pattern expands to any number of names, so it is not known which operand is written or run.
+    let changes_or_runs = |kind: &ValueKind| {
         matches!(kind, ValueKind::Write | ValueKind::Delete | ValueKind::Folder | ValueKind::Program)
     };
     let operands = &program.operands;
-    if operands.first.iter().chain(&operands.last).any(is_restricted)
+    if operands.first.iter().chain(&operands.last).any(changes_or_runs)
         && let Some(word) = arguments.operands.iter().find(|word| matches!(word, Word::Pattern(_)))
     {
         return Err(describe_unknown_word(word));
@@ -46,17 +46,14 @@ pub(super) fn parse_certain(
 
 /// Returns the arguments if the meaning of all of them is certain.
 pub(super) fn require_certain(command_name: &str, arguments: ParsedArguments) -> Result<ParsedArguments, String> {
-    match arguments.problems.first() {
-        Some(ArgumentProblem::Unknown(text)) => Err(beyond_reading_reason(command_name, text)),
-        Some(ArgumentProblem::Abbreviated(text)) => {
-            Err(format!("abbreviated option {} of {command_name}", escape_beginning(text, MAX_OPTION_CHARS)))
-        }
-        Some(ArgumentProblem::Missing(text)) => {
-            Err(format!("missing value after {} of {command_name}", escape_beginning(text, MAX_OPTION_CHARS)))
-        }
-        Some(ArgumentProblem::Unexpanded(word)) => Err(describe_unknown_word(word)),
-        None => Ok(arguments),
-    }
+    let Some(problem) = arguments.problems.first() else { return Ok(arguments) };
+    let displayed = escape_beginning(problem.word(), MAX_OPTION_CHARS);
+    Err(match problem {
+        ArgumentProblem::Unknown(text) => beyond_reading_reason(command_name, text),
+        ArgumentProblem::Abbreviated(_) => format!("abbreviated option {displayed} of {command_name}"),
+        ArgumentProblem::Missing(_) => format!("missing value after {displayed} of {command_name}"),
+        ArgumentProblem::Unexpanded(word) => describe_unknown_word(word),
+    })
 }
 
 pub(super) fn beyond_reading_reason(command_name: &str, option: &str) -> String {
@@ -113,20 +110,30 @@ pub(super) fn take_script(
     if arguments.has_role(Role::HoldsScript) {
         return Ok(None);
     }
-    match arguments.operands.first() {
+    match arguments.operands.first().cloned() {
         Some(Word::Known(script)) => {
-            let script = script.clone();
             arguments.operands.remove(0);
             arguments.operands_before_end = arguments.operands_before_end.map(|count| count.saturating_sub(1));
             Ok(Some(script))
         }
-        Some(word) => Err(describe_unknown_word(word)),
+        Some(word) => Err(describe_unknown_word(&word)),
         None => Err(format!("missing {noun} of {command_name}")),
     }
 }
 
+/// Returns the paths touched by the options and, with one kind of access, by the operands.
+pub(super) fn argument_paths(
+    program: &Program,
+    arguments: &ParsedArguments,
+    access: &PathAccess,
+) -> Vec<(Word, PathAccess)> {
+    let mut touched = option_paths(program, arguments);
+    touched.extend(operand_paths(&arguments.operands, access));
+    touched
+}
+
 /// Returns the operands with one kind of access. `-` is omitted as standard input, except if only names are read.
-pub(super) fn operand_paths(operands: &[Word], access: &PathAccess) -> Vec<(Word, PathAccess)> {
+fn operand_paths(operands: &[Word], access: &PathAccess) -> Vec<(Word, PathAccess)> {
     let file_operands = operands.iter().filter(|word| word.known_text() != Some("-") || *access == PathAccess::Names);
     file_operands.map(|word| (word.clone(), access.clone())).collect()
 }

@@ -31,11 +31,6 @@ const fn partial_subcommand(names: &'static [&'static str], options: &'static [O
     Program { syntax: GNU, is_complete: false, ..complete_subcommand(names, options, REVISION_OPERANDS) }
 }
 
-/// A subcommand that walks through revisions, with the options of `git log`.
-const fn walking_subcommand(names: &'static [&'static str]) -> Program {
-    Program { syntax: revisions::SYNTAX, ..complete_subcommand(names, revisions::OPTIONS, REVISION_OPERANDS) }
-}
-
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[Program { syntax: GIT_SYNTAX, subcommands: SUBCOMMANDS,
     ..program(&["git"], GIT_VERSIONS, &[
@@ -48,7 +43,9 @@ pub(super) static PROGRAMS: &[Program] = &[Program { syntax: GIT_SYNTAX, subcomm
 
 #[rustfmt::skip]
 static SUBCOMMANDS: &[Program] = &[
-    walking_subcommand(&["log"]), walking_subcommand(&["show"]), walking_subcommand(&["diff"]), walking_subcommand(&["rev-list"]), walking_subcommand(&["whatchanged"]), walking_subcommand(&["reflog"]),
+    // These walk through revisions, with the options of `git log`.
+    Program { syntax: revisions::SYNTAX, ..complete_subcommand(
+        &["log", "show", "diff", "rev-list", "whatchanged", "reflog"], revisions::OPTIONS, REVISION_OPERANDS) },
     complete_subcommand(&["status"], &[
         flags("-s --short, -b --branch, -z, --long, --no-renames, --show-stash"),
         flags("-v --verbose").role(Role::ShowsContent),
