@@ -167,16 +167,9 @@ mod tests {
 
     /// Creates a plan with this access.
     pub fn plan(access: Access, destroys: bool) -> Plan {
-        Plan {
-            title: String::new(),
-            summary: String::new(),
-            access,
-            preview: Preview::Text(String::new()),
-            grant: None,
-            destroys: destroys.then(|| "all of it".into()),
-            preconditions: Preconditions::default(),
-            work: Work::Arguments(serde_json::Value::Null),
-        }
+        let (preview, work) = (Preview::Text(String::new()), Work::Arguments(serde_json::Value::Null));
+        let destroys = destroys.then(|| "all of it".into());
+        Plan { destroys, ..Plan::new("", String::new(), access, preview, work) }
     }
 
     fn session_grant(grant: &Grant) -> SessionGrant {

@@ -6,8 +6,7 @@ use super::update_context::{NextStep, UpdateContext};
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::{
-    Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preconditions, Preview, ToolCall, Work,
-    join_first,
+    Access, CallId, Decision, Entry, Intent, Item, LiveCall, Outcome, Plan, Preview, ToolCall, Work, join_first,
 };
 use crate::policy::Verdict;
 use serde_json::Value;
@@ -63,15 +62,10 @@ pub(super) fn warn_repeated_changes(
 pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) {
     let Plan { preview: Preview::Batch(batch), access, destroys, .. } = plan else { return };
     for item in &mut batch.items {
+        let (preview, work) = (Preview::Text(String::new()), Work::Arguments(Value::Null));
         let item_plan = Plan {
-            title: String::new(),
-            summary: String::new(),
-            access: item.access.clone(),
-            preview: Preview::Text(String::new()),
-            grant: None,
             destroys: item.destroys.clone(),
-            preconditions: Preconditions::default(),
-            work: Work::Arguments(Value::Null),
+            ..Plan::new("", String::new(), item.access.clone(), preview, work)
         };
         let verdict = ctx.judge_plan(tool, &item_plan);
         if let Verdict::Deny(reason) = verdict {

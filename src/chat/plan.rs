@@ -72,6 +72,12 @@ pub enum Work {
 }
 
 impl Plan {
+    /// Creates a plan that destroys nothing, depends on no file and cannot be granted.
+    pub fn new(title: &str, summary: String, access: Access, preview: Preview, work: Work) -> Self {
+        let preconditions = Preconditions::default();
+        Self { title: title.to_owned(), summary, access, preview, grant: None, destroys: None, preconditions, work }
+    }
+
     /// Returns the changes that can be rejected one by one; `None` if the plan is no batch.
     pub fn batch(&self) -> Option<&Batch> {
         match &self.preview {

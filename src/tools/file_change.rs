@@ -20,22 +20,19 @@ pub fn read_text(files: &dyn Reader, location: &Location) -> Result<Option<Strin
         Err(project::Error::Missing(_)) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    check_size(&planned_path::display_path(location), bytes.len())?;
+    let displayed_path = planned_path::display_path(location);
+    check_size(&displayed_path, bytes.len())?;
     match String::from_utf8(bytes) {
-        Ok(text) if text.contains('\0') => Err(Error::Failed(format!(
-            "{} is a binary file; only text can be changed.",
-            planned_path::display_path(location)
-        ))),
+        Ok(text) if text.contains('\0') => {
+            Err(Error::Failed(format!("{displayed_path} is a binary file; only text can be changed.")))
+        }
         Ok(text) => Ok(Some(text)),
-        Err(_) => Err(Error::Failed(format!(
-            "{} is not UTF-8 text; it cannot be changed.",
-            planned_path::display_path(location)
-        ))),
+        Err(_) => Err(Error::Failed(format!("{displayed_path} is not UTF-8 text; it cannot be changed."))),
     }
 }
 
-/// Returns an error in the place of one that tells something about the file, unless the model may read it without
-/// approval. In a dry run the call then does nothing.
+/// Returns `error` if the model may read the file without approval. Otherwise the details of the error would disclose
+/// something about the file, and `hidden_message` takes its place; in a dry run the call then does nothing.
 pub fn hide_read_error(
     files: &dyn Reader,
     location: &Location,
@@ -104,7 +101,7 @@ pub fn plan_change(
         if is_undisclosed(files, location) {
             return Ok(plan_no_change(location, "The file already has exactly this content."));
         }
-        // An error would confirm a guess of the content of a file that the model may not read; the user is asked instead.
+        // For a file that the model may not read, an error would confirm a guess of its content: the user is asked instead.
         if matches!(planned_path::read_access(files, location), Access::Read(_)) {
             let message = format!("{displayed_path} already has exactly this content; nothing would change.");
             return Err(Error::Failed(message));
@@ -156,16 +153,13 @@ pub fn is_undisclosed(files: &dyn Reader, location: &Location) -> bool {
 /// the same text as for a successful change.
 pub fn plan_no_change(location: &Location, why: &str) -> Intent {
     let displayed_path = planned_path::display_path(location);
-    Intent::Act(Box::new(Plan {
-        title: "Change a file?".to_owned(),
-        summary: summary_line::first_line(&displayed_path, 120),
-        access: planned_path::write_access(location),
-        preview: Preview::Text(format!("{displayed_path}\n{why}")),
-        grant: None,
-        destroys: None,
-        preconditions: Preconditions::default(),
-        work: Work::Arguments(json!({ "path": displayed_path })),
-    }))
+    Intent::Act(Box::new(Plan::new(
+        "Change a file?",
+        summary_line::first_line(&displayed_path, 120),
+        planned_path::write_access(location),
+        Preview::Text(format!("{displayed_path}\n{why}")),
+        Work::Arguments(json!({ "path": displayed_path })),
+    )))
 }
 
 /// Rehearses the change. `is_full_replacement` is true if the model gave the whole file.
@@ -176,10 +170,8 @@ pub async fn rehearse_change(
 ) -> Result<RehearsalOutcome, Error> {
     // A plan that changes nothing, from `plan_no_change`.
     if let Work::Arguments(work) = &plan.work {
-        return Ok(RehearsalOutcome::Ran(undisclosed_outcome(
-            work["path"].as_str().unwrap_or_default(),
-            is_full_replacement,
-        )));
+        let displayed_path = work["path"].as_str().unwrap_or_default();
+        return Ok(RehearsalOutcome::Ran(undisclosed_outcome(displayed_path, is_full_replacement)));
     }
     write_change(plan, project, is_full_replacement).await.map(RehearsalOutcome::Ran)
 }
@@ -197,13 +189,10 @@ fn undisclosed_outcome(displayed_path: &str, is_full_replacement: bool) -> Strin
 /// Writes the change if the file and its location are unchanged. `is_full_replacement` is true if the model gave the
 /// whole file.
 pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replacement: bool) -> Result<String, Error> {
-    let Work::Edit(edit) = plan.work.clone() else {
+    let (Work::Edit(edit), Preview::Edit(diff)) = (plan.work.clone(), &plan.preview) else {
         return Err(Error::Internal("the plan holds no change".to_owned()));
     };
     let (access, hard_links) = (plan.access.clone(), plan.preconditions.hard_links.clone());
-    let Preview::Edit(diff) = &plan.preview else {
-        return Err(Error::Internal("the plan shows no change".to_owned()));
-    };
     let (added, removed) = (diff.added, diff.removed);
     let writer = project.clone();
     run_blocking(project, move |files| {
@@ -219,10 +208,9 @@ pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replace
         let (must_not_disclose, displayed_path) =
             (is_undisclosed(files, &location), planned_path::display_path(&location));
         let (before, after) = (edit.before.as_deref().map(str::as_bytes), edit.after.as_bytes());
-        let result = if is_full_replacement {
-            writer.write_whole(&location, before, after)
-        } else {
-            writer.write(&location, before, after)
+        let result = match is_full_replacement {
+            true => writer.write_whole(&location, before, after),
+            false => writer.write(&location, before, after),
         };
         match (must_not_disclose, is_full_replacement) {
             (false, _) => result?,

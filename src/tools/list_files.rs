@@ -7,7 +7,7 @@ use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
-use crate::chat::{Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -58,16 +58,13 @@ impl Tool for ListFiles {
         let listing =
             Listing { place: PlannedPath::record(files, &location)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
         let displayed_path = planned_path::display_path(&location);
-        Ok(Intent::Act(Box::new(Plan {
-            title: "List a folder?".to_owned(),
-            summary: summary_line::first_line(&displayed_path, 120),
-            access: planned_path::read_access(files, &location),
-            preview: Preview::Text(displayed_path),
-            grant: None,
-            destroys: None,
-            preconditions: Preconditions::default(),
-            work: Work::Arguments(json!(listing)),
-        })))
+        Ok(Intent::Act(Box::new(Plan::new(
+            "List a folder?",
+            summary_line::first_line(&displayed_path, 120),
+            planned_path::read_access(files, &location),
+            Preview::Text(displayed_path),
+            Work::Arguments(json!(listing)),
+        ))))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {

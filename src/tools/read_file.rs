@@ -6,7 +6,7 @@ use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read, run_blocking,
     summary_line,
 };
-use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{self, FileKind, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -75,16 +75,13 @@ impl Tool for ReadFile {
             (_, None) => format!(":{start}-"),
             (_, Some(end)) => format!(":{start}-{end}"),
         };
-        Ok(Intent::Act(Box::new(Plan {
-            title: "Read a file?".to_owned(),
-            summary: format!("{}{range}", summary_line::first_line(&displayed_path, 120)),
+        Ok(Intent::Act(Box::new(Plan::new(
+            "Read a file?",
+            format!("{}{range}", summary_line::first_line(&displayed_path, 120)),
             access,
-            preview: Preview::Text(format!("{displayed_path}{range}")),
-            grant: None,
-            destroys: None,
-            preconditions: Preconditions::default(),
-            work: Work::Arguments(json!(ReadRequest { place: PlannedPath::record(files, &location)?, start, end })),
-        })))
+            Preview::Text(format!("{displayed_path}{range}")),
+            Work::Arguments(json!(ReadRequest { place: PlannedPath::record(files, &location)?, start, end })),
+        ))))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
@@ -103,10 +100,11 @@ async fn run_read(plan: &Plan, files: Arc<dyn Writer>) -> Result<String, Error> 
         let displayed_path = planned_path::display_path(&location);
         let mut lines = Lines::new(files.open(&location)?);
         if let Some(kind) = binary_kind(lines.first_bytes().map_err(|error| read_error(&displayed_path, &error))?) {
-            let Some(FileKind::File(size)) = files.file_kind(&location) else {
-                return Ok(format!("{displayed_path} is {kind}. It is not text and was not read."));
+            let size = match files.file_kind(&location) {
+                Some(FileKind::File(size)) => format!(", {size} bytes"),
+                _ => String::new(),
             };
-            return Ok(format!("{displayed_path} is {kind}, {size} bytes. It is not text and was not read."));
+            return Ok(format!("{displayed_path} is {kind}{size}. It is not text and was not read."));
         }
         format_lines(&displayed_path, &mut lines, request.start, request.end)
     })

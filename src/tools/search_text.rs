@@ -7,7 +7,7 @@ use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
 };
-use crate::chat::{Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::{self, Location, OwnFile, Reader, Writer};
 use async_trait::async_trait;
@@ -81,19 +81,14 @@ impl Tool for SearchText {
             (None, false) => format!(" in {}", planned_path::display_path(&location)),
             (Some(glob), false) => format!(" in {}, {glob}", planned_path::display_path(&location)),
         };
-        Ok(Intent::Act(Box::new(Plan {
-            title: "Search files?".to_owned(),
-            summary: summary_line::first_line(
-                &format!("{}{scope}", summary_line::first_line(&request.pattern, 80)),
-                120,
-            ),
-            access: planned_path::read_access(files, &location),
-            preview: Preview::Text(format!("{}{scope}", request.pattern)),
-            grant: None,
-            destroys: None,
-            preconditions: Preconditions::default(),
-            work: Work::Arguments(json!(request)),
-        })))
+        let summary = format!("{}{scope}", summary_line::first_line(&request.pattern, 80));
+        Ok(Intent::Act(Box::new(Plan::new(
+            "Search files?",
+            summary_line::first_line(&summary, 120),
+            planned_path::read_access(files, &location),
+            Preview::Text(format!("{}{scope}", request.pattern)),
+            Work::Arguments(json!(request)),
+        ))))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
@@ -153,14 +148,20 @@ impl SearchRequest {
         elapsed: &dyn Fn() -> Duration,
     ) -> Result<String, Error> {
         let root = self.place.locate_again(files)?;
-        let mut results = SearchResults::new(self.regex_matcher()?);
+        let mut results = SearchResults {
+            matcher: self.regex_matcher()?,
+            searcher: SearcherBuilder::new().line_number(true).build(),
+            text: String::new(),
+            counts: SearchCounts::default(),
+            is_timed_out: false,
+        };
         match files.read(&root) {
             Ok(bytes) => results.search_file(&root, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
                 let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
                 let has_unknown_hard_links = files.name_check();
                 files.walk(&root, true, &mut |file| {
-                    results.visited_count += 1;
+                    results.counts.visited += 1;
                     reporter.report_if_due(|| results.progress_text());
                     if elapsed() > TIME_LIMIT {
                         results.is_timed_out = true;
@@ -177,19 +178,19 @@ impl SearchRequest {
                         || file.location.own_file == Some(OwnFile::Credentials)
                         || (root.is_inside && !root.is_sensitive && has_unknown_hard_links(&file.location))
                     {
-                        results.sensitive_count += 1;
+                        results.counts.sensitive += 1;
                         return ControlFlow::Continue(());
                     }
                     if planned_path::walk_access(files, &file.location)
                         .iter()
                         .any(|access| excluded.excludes(access, &folder_access))
                     {
-                        results.excluded_count += 1;
+                        results.counts.excluded += 1;
                         return ControlFlow::Continue(());
                     }
                     match files.read(&file.location) {
                         Ok(bytes) => results.search_file(&file.location, &bytes),
-                        Err(_) => results.unreadable_count += 1,
+                        Err(_) => results.counts.unreadable += 1,
                     }
                     ControlFlow::Continue(())
                 })?;
@@ -200,91 +201,79 @@ impl SearchRequest {
     }
 }
 
-/// Matches found so far, and counts of skipped files.
+/// Matches found so far, and the search for them.
 struct SearchResults {
     matcher: RegexMatcher,
     searcher: Searcher,
     text: String,
-    match_count: usize,
-    unlisted_count: usize,
-    /// Files and folders visited, searched or not.
-    visited_count: usize,
-    searched_count: usize,
-    binary_count: usize,
-    sensitive_count: usize,
-    excluded_count: usize,
-    unreadable_count: usize,
+    counts: SearchCounts,
     is_timed_out: bool,
 }
 
-impl SearchResults {
-    fn new(matcher: RegexMatcher) -> Self {
-        let searcher = SearcherBuilder::new().line_number(true).build();
-        let (text, match_count, unlisted_count, visited_count, is_timed_out) = (String::new(), 0, 0, 0, false);
-        let (searched_count, binary_count, sensitive_count, excluded_count, unreadable_count) = (0, 0, 0, 0, 0);
-        Self {
-            matcher,
-            searcher,
-            text,
-            match_count,
-            unlisted_count,
-            visited_count,
-            searched_count,
-            binary_count,
-            sensitive_count,
-            excluded_count,
-            unreadable_count,
-            is_timed_out,
-        }
-    }
+/// Counts of matching lines and of files.
+#[derive(Default)]
+struct SearchCounts {
+    /// Matching lines that are listed.
+    listed: usize,
+    /// Further matching lines.
+    unlisted: usize,
+    /// Files and folders visited, searched or not.
+    visited: usize,
+    searched: usize,
+    binary: usize,
+    sensitive: usize,
+    excluded: usize,
+    unreadable: usize,
+}
 
+impl SearchResults {
     fn search_file(&mut self, location: &Location, bytes: &[u8]) {
         if bytes.contains(&0) {
-            self.binary_count += 1;
+            self.counts.binary += 1;
             return;
         }
-        self.searched_count += 1;
+        self.counts.searched += 1;
         let displayed_path = planned_path::display_path(location);
-        let (text, match_count, unlisted_count) = (&mut self.text, &mut self.match_count, &mut self.unlisted_count);
+        let (text, counts) = (&mut self.text, &mut self.counts);
         let sink = Lossy(|line_number, line| {
             let (truncated, full_length) = summary_line::truncate_chars(line.trim_end(), MAX_LINE_CHARS);
             let row = format!(
                 "{displayed_path}:{line_number}: {truncated}{}\n",
                 if full_length.is_some() { "…" } else { "" }
             );
-            if *match_count < MAX_MATCHES && *unlisted_count == 0 && text.len() + row.len() <= MAX_BYTES {
+            if counts.listed < MAX_MATCHES && counts.unlisted == 0 && text.len() + row.len() <= MAX_BYTES {
                 text.push_str(&row);
-                *match_count += 1;
+                counts.listed += 1;
             } else {
-                *unlisted_count += 1;
+                counts.unlisted += 1;
             }
             Ok(true)
         });
         if self.searcher.search_slice(&self.matcher, bytes, sink).is_err() {
-            self.unreadable_count += 1;
+            self.counts.unreadable += 1;
         }
     }
 
     /// Formats the progress for the screen.
     fn progress_text(&self) -> String {
-        let lines = format_count(self.match_count + self.unlisted_count, "line", "lines");
-        format!("{} scanned · {lines} found", format_count(self.visited_count, "file", "files"))
+        let lines = format_count(self.counts.listed + self.counts.unlisted, "line", "lines");
+        format!("{} scanned · {lines} found", format_count(self.counts.visited, "file", "files"))
     }
 
     fn into_text(mut self) -> String {
-        if self.match_count + self.unlisted_count == 0 {
-            let searched = match self.searched_count {
+        if self.counts.listed + self.counts.unlisted == 0 {
+            let searched = match self.counts.searched {
                 1 => "one file was searched".to_owned(),
                 count => format!("{count} files were searched"),
             };
             self.text = format!("No line matches; {searched}.\n");
         }
         for (label, count, hint) in [
-            ("more matching lines", self.unlisted_count, "; narrow the pattern, the path or the glob"),
-            ("skipped, binary", self.binary_count, ""),
-            ("skipped, may hold secrets", self.sensitive_count, "; to search one, set path; the user is asked"),
-            ("skipped by rules of the user", self.excluded_count, ""),
-            ("not searched, read error", self.unreadable_count, ""),
+            ("more matching lines", self.counts.unlisted, "; narrow the pattern, the path or the glob"),
+            ("skipped, binary", self.counts.binary, ""),
+            ("skipped, may hold secrets", self.counts.sensitive, "; to search one, set path; the user is asked"),
+            ("skipped by rules of the user", self.counts.excluded, ""),
+            ("not searched, read error", self.counts.unreadable, ""),
         ] {
             if count > 0 {
                 self.text.push_str(&format!("[{label}: {count}{hint}]\n"));

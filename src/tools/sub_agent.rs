@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, Tool, summary_line};
-use crate::chat::{Access, Intent, Plan, Preconditions, Preview, Task, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, Preview, Task, ToolSpec, Work};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -58,16 +58,9 @@ impl Tool for SubAgent {
                 task.len()
             ));
         }
-        Ok(Intent::Act(Box::new(Plan {
-            title: "Start a sub-agent?".to_owned(),
-            summary: name.clone(),
-            access: Access::Nothing,
-            preview: Preview::Text(task.to_owned()),
-            grant: None,
-            destroys: None,
-            preconditions: Preconditions::default(),
-            work: Work::Task(Task { name, instructions: task.to_owned() }),
-        })))
+        let (preview, summary) = (Preview::Text(task.to_owned()), name.clone());
+        let work = Work::Task(Task { name, instructions: task.to_owned() });
+        Ok(Intent::Act(Box::new(Plan::new("Start a sub-agent?", summary, Access::Nothing, preview, work))))
     }
 }
 
