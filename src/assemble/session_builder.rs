@@ -221,8 +221,8 @@ impl SessionBuilder {
             || self.tools.clone(),
             |overlay| {
                 let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
-                let tools = Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange::new(rehearsal.clone())));
-                Arc::new(tools.with_tool(Arc::new(ApplyGroup::new(rehearsal))))
+                let tools = Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange(rehearsal.clone())));
+                Arc::new(tools.with_tool(Arc::new(ApplyGroup(rehearsal))))
             },
         );
         let mut command_rehearsal = None;

@@ -1,12 +1,13 @@
 //! Applies the rehearsed change of one path to the real files. Never offered to the model; the user starts it.
 
 use super::arguments::{object_spec, parse_arguments};
+use super::planned_path::{self, write_access};
 use super::{Error, LiveContext, Tool, run_blocking, summary_line};
 use crate::chat::batch::Operation;
 use crate::chat::dry_run_summary::{APPLY_CHANGE, DryRunChange};
 use crate::chat::{
-    Access, ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview,
-    ToolSpec, Work,
+    ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview, ToolSpec,
+    Work,
 };
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
 use crate::project::{Location, Reader, batch, change_summary};
@@ -21,9 +22,7 @@ use std::sync::Arc;
 const MAX_NAME_CHARS: usize = 40;
 
 /// Applies the rehearsed change of one path.
-pub struct ApplyChange {
-    rehearsal: Arc<Rehearsal>,
-}
+pub struct ApplyChange(pub Arc<Rehearsal>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,12 +39,6 @@ struct ApprovedChange {
     line: Option<usize>,
     /// Digest of all changes, from `digest_changes`.
     all: Digest,
-}
-
-impl ApplyChange {
-    pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
-        Self { rehearsal }
-    }
 }
 
 #[async_trait]
@@ -68,7 +61,7 @@ impl Tool for ApplyChange {
 
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, line } = parse_arguments(&self.tool_spec(), arguments)?;
-        let overlay = ChangeOverlay::for_path(&self.rehearsal, Path::new(&path));
+        let overlay = ChangeOverlay::for_path(&self.0, Path::new(&path));
         let path = overlay.find_path(&path)?;
         let changes = overlay.find_changes(&path, line)?;
         let Some((change, entries)) = changes.split_first() else {
@@ -78,7 +71,7 @@ impl Tool for ApplyChange {
             )));
         };
         let location = overlay.locate_changes(&changes)?;
-        let dry_run_change = change_summary::describe_change(&self.rehearsal, change);
+        let dry_run_change = change_summary::describe_change(&self.0, change);
         let approved =
             ApprovedChange { path: path.as_os_str().as_bytes().to_vec(), line, all: digest_changes(&changes) };
         let approved = serde_json::to_value(approved).map_err(|error| Error::Internal(error.to_string()))?;
@@ -100,12 +93,12 @@ impl Tool for ApplyChange {
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let ApprovedChange { path, line, all } = super::parse_plan_data(plan)?;
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
-        let rehearsal = self.rehearsal.clone();
+        let rehearsal = self.0.clone();
         let access = plan.access.clone();
         run_blocking(context.project.clone(), move |_| {
             let overlay = ChangeOverlay::for_path(&rehearsal, &path);
             let changes = overlay.find_changes(&path, line)?;
-            if digest_changes(&changes) != all || self::write_access(&overlay.locate_changes(&changes)?) != access {
+            if digest_changes(&changes) != all || write_access(&overlay.locate_changes(&changes)?) != access {
                 return Err(crate::project::Error::Changed(path).into());
             }
             let count = changes.len();
@@ -134,20 +127,57 @@ impl<'a> ChangeOverlay<'a> {
         Self { rehearsal, outside: rehearsal.outside_overlay().filter(|_| path.is_absolute()) }
     }
 
-    /// Finds the changed path by its displayed name.
+    /// Finds the changed path whose displayed name is `path`.
     fn find_path(&self, path: &str) -> Result<PathBuf, Error> {
         if self.outside.is_some() {
             return Ok(path.into());
         }
-        find_changed_path(self.rehearsal, path)
+        let overlay_paths = self.rehearsal.overlay_paths()?;
+        if overlay_paths.iter().any(|overlay_path| overlay_path == Path::new(path)) {
+            return Ok(path.into());
+        }
+        let mut candidates = overlay_paths.into_iter().filter(|overlay_path| overlay_path.to_string_lossy() == path);
+        match (candidates.next(), candidates.next()) {
+            (Some(changed_path), None) => Ok(changed_path),
+            (Some(_), Some(_)) => Err(Error::Failed(format!(
+                "{path} is ambiguous: several names that are not Unicode are displayed like this. Rename them by hand."
+            ))),
+            (None, _) => Err(Error::Failed(format!("Nothing was rehearsed at {path}."))),
+        }
     }
 
-    /// Finds the changes to apply, as the free function of this name does. Outside the project, only a single file that
-    /// a file tool wrote can be applied, by its absolute path.
+    /// Returns the changes to apply: one change, limited to one hunk if `line` is set; or a deleted folder and
+    /// everything in it. Empty if the change is already applied.
     fn find_changes(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
-        if self.outside.is_none() {
-            return find_changes(self.rehearsal, path, line);
+        if self.outside.is_some() {
+            return self.find_outside_change(path, line);
         }
+        let Some(mut change) = self.rehearsal.change_at(path)? else { return Ok(Vec::new()) };
+        if self.rehearsal.is_conflict(path) {
+            return Err(conflict_error(path));
+        }
+        if let Some(line) = line {
+            change.after = only_hunk(&change, line)?;
+            return Ok(vec![change]);
+        }
+        let deletes_folder =
+            matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. });
+        let mut changes = vec![change];
+        if deletes_folder {
+            let is_in_folder = |inner_path: &&PathBuf| inner_path.starts_with(path) && *inner_path != path;
+            for inner_path in self.rehearsal.overlay_paths()?.iter().filter(is_in_folder) {
+                let Some(change) = self.rehearsal.change_at(inner_path)? else { continue };
+                if self.rehearsal.is_conflict(inner_path) {
+                    return Err(conflict_error(inner_path));
+                }
+                changes.push(change);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Returns the change of a path outside the project. Only a whole file that a file tool wrote can be applied.
+    fn find_outside_change(&self, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
         let outside_changes = self.rehearsal.outside_changes()?;
         let display_path = path.display();
         match outside_changes.changes.into_iter().find(|outside_change| outside_change.change.path == path) {
@@ -160,15 +190,22 @@ impl<'a> ChangeOverlay<'a> {
         }
     }
 
-    /// Locates the target of the first change.
+    /// Locates the target of the first change. The location counts as sensitive, outside or aye's own if that of any
+    /// change is.
     fn locate_changes(&self, changes: &[Change]) -> Result<Location, Error> {
-        match (self.outside, changes.first()) {
-            (Some(outside), Some(change)) => {
-                let location = outside.locate_live(&change.path)?;
-                Ok(Location { display_path: location.real.clone(), is_inside: false, ..location })
-            }
-            (_, _) => locate_changes(self.rehearsal, changes),
+        if let (Some(outside), Some(change)) = (self.outside, changes.first()) {
+            let location = outside.locate_live(&change.path)?;
+            return Ok(Location { display_path: location.real.clone(), is_inside: false, ..location });
         }
+        let mut locations = changes.iter().map(|change| self.rehearsal.locate_live(&change.path));
+        let mut location = locations.next().unwrap_or_else(|| self.rehearsal.locate_live(Path::new("")))?;
+        for other_location in locations {
+            let other_location = other_location?;
+            location.is_sensitive |= other_location.is_sensitive;
+            location.is_inside &= other_location.is_inside;
+            location.own_file = location.own_file.or(other_location.own_file);
+        }
+        Ok(location)
     }
 
     fn apply_change(&self, change: Change) -> Result<(), Error> {
@@ -176,50 +213,6 @@ impl<'a> ChangeOverlay<'a> {
         let path = change.path.strip_prefix("/").unwrap_or(&change.path).to_owned();
         Ok(outside.apply_change(&Change { path, ..change })?)
     }
-}
-
-/// Finds the changed path whose displayed name is `path`.
-fn find_changed_path(rehearsal: &Rehearsal, path: &str) -> Result<PathBuf, Error> {
-    let overlay_paths = rehearsal.overlay_paths()?;
-    if overlay_paths.iter().any(|overlay_path| overlay_path == Path::new(path)) {
-        return Ok(path.into());
-    }
-    let mut candidates = overlay_paths.into_iter().filter(|overlay_path| overlay_path.to_string_lossy() == path);
-    match (candidates.next(), candidates.next()) {
-        (Some(changed_path), None) => Ok(changed_path),
-        (Some(_), Some(_)) => Err(Error::Failed(format!(
-            "{path} is ambiguous: several names that are not Unicode are displayed like this. Rename them by hand."
-        ))),
-        (None, _) => Err(Error::Failed(format!("Nothing was rehearsed at {path}."))),
-    }
-}
-
-/// Returns the changes to apply: one change, limited to one hunk if `line` is set; or a deleted folder and everything
-/// in it. Empty if the change is already applied.
-fn find_changes(rehearsal: &Rehearsal, path: &Path, line: Option<usize>) -> Result<Vec<Change>, Error> {
-    let Some(mut change) = rehearsal.change_at(path)? else { return Ok(Vec::new()) };
-    if rehearsal.is_conflict(path) {
-        return Err(conflict_error(path));
-    }
-    if let Some(line) = line {
-        change.after = only_hunk(&change, line)?;
-        return Ok(vec![change]);
-    }
-    let deletes_folder =
-        matches!(change.before, FileNode::Folder { .. }) && !matches!(change.after, FileNode::Folder { .. });
-    let mut changes = vec![change];
-    if deletes_folder {
-        for inner_path in
-            rehearsal.overlay_paths()?.iter().filter(|inner_path| inner_path.starts_with(path) && *inner_path != path)
-        {
-            let Some(change) = rehearsal.change_at(inner_path)? else { continue };
-            if rehearsal.is_conflict(inner_path) {
-                return Err(conflict_error(inner_path));
-            }
-            changes.push(change);
-        }
-    }
-    Ok(changes)
 }
 
 fn conflict_error(path: &Path) -> Error {
@@ -236,9 +229,7 @@ fn only_hunk(change: &Change, line: usize) -> Result<FileNode, Error> {
     let hunk_edit = full_edit.only_hunk(line).ok_or_else(missing_hunk_error)?;
     match &change.before {
         FileNode::File { mode, .. } => Ok(FileNode::File { bytes: hunk_edit.after.into_bytes(), mode: *mode }),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => {
-            Err(missing_hunk_error())
-        }
+        _ => Err(missing_hunk_error()),
     }
 }
 
@@ -251,34 +242,14 @@ fn prompt_title(dry_run_change: &DryRunChange) -> String {
         .file_name()
         .and_then(|name| name.to_str())
         .filter(|name| name.chars().all(is_plain) && name.chars().count() <= MAX_NAME_CHARS);
-    let (verb, noun) = match (dry_run_change.kind, dry_run_change.is_folder) {
-        (ChangeKind::Created, false) => ("create", "a file"),
-        (ChangeKind::Created, true) => ("create", "a folder"),
-        (ChangeKind::Modified, true) => ("change", "a folder"),
-        (ChangeKind::Modified, false) => ("change", "a file"),
-        (ChangeKind::Deleted, false) => ("delete", "a file"),
-        (ChangeKind::Deleted, true) => ("delete", "a folder"),
+    let verb = match dry_run_change.kind {
+        ChangeKind::Created => "create",
+        ChangeKind::Modified => "change",
+        ChangeKind::Deleted => "delete",
     };
+    let noun = if dry_run_change.is_folder { "a folder" } else { "a file" };
     let slash = if dry_run_change.is_folder && name.is_some() { "/" } else { "" };
     format!("Apply: {verb} {}{slash}?", name.unwrap_or(noun))
-}
-
-/// Locates the target of the first change. The location counts as sensitive, outside or aye's own if that of any
-/// change is.
-fn locate_changes(rehearsal: &Rehearsal, changes: &[Change]) -> Result<Location, Error> {
-    let mut locations = changes.iter().map(|change| rehearsal.locate_live(&change.path));
-    let mut location = locations.next().unwrap_or_else(|| rehearsal.locate_live(Path::new("")))?;
-    for other_location in locations {
-        let other_location = other_location?;
-        location.is_sensitive |= other_location.is_sensitive;
-        location.is_inside &= other_location.is_inside;
-        location.own_file = location.own_file.or(other_location.own_file);
-    }
-    Ok(location)
-}
-
-fn write_access(location: &Location) -> Access {
-    super::planned_path::write_access(location)
 }
 
 /// Returns the file with several hard links that the change replaces. A deleted name leaves the other names as they
@@ -287,7 +258,7 @@ fn hard_links(changes: &[Change], location: &Location, files: &dyn Reader) -> Op
     let replaces = changes.first().is_some_and(|change| {
         matches!((&change.before, &change.after), (FileNode::File { .. }, FileNode::File { .. }))
     });
-    super::planned_path::hard_links(files, location).filter(|_| replaces)
+    planned_path::hard_links(files, location).filter(|_| replaces)
 }
 
 fn preview_change(change: &Change, dry_run_change: &DryRunChange, entries: &[Change]) -> Preview {

@@ -19,21 +19,13 @@ use std::sync::Arc;
 const MAX_LISTED: usize = 20;
 
 /// Applies groups of rehearsed changes.
-pub struct ApplyGroup {
-    rehearsal: Arc<Rehearsal>,
-}
+pub struct ApplyGroup(pub Arc<Rehearsal>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
     group: String,
     repository: Option<String>,
-}
-
-impl ApplyGroup {
-    pub fn new(rehearsal: Arc<Rehearsal>) -> Self {
-        Self { rehearsal }
-    }
 }
 
 #[async_trait]
@@ -58,7 +50,7 @@ impl Tool for ApplyGroup {
     fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { group, repository } = parse_arguments(&self.tool_spec(), arguments)?;
         let group = Group::from_name(&group).ok_or_else(|| Error::Arguments(format!("There is no group {group}.")))?;
-        let (batch, work) = batch::draft_batch(&self.rehearsal, group, repository.as_deref().map(Path::new))?;
+        let (batch, work) = batch::draft_batch(&self.0, group, repository.as_deref().map(Path::new))?;
         let blocked: Vec<&str> = batch.items.iter().filter_map(|item| item.blocked.as_deref()).collect();
         if blocked.len() == batch.items.len() {
             let why = match blocked.as_slice() {
@@ -91,7 +83,7 @@ impl Tool for ApplyGroup {
         let (Preview::Batch(batch), Work::Batch(work)) = (&plan.preview, &plan.work) else {
             return Err(Error::Internal("the plan belongs to another tool".to_owned()));
         };
-        let (rehearsal, batch, work) = (self.rehearsal.clone(), batch.clone(), work.clone());
+        let (rehearsal, batch, work) = (self.0.clone(), batch.clone(), work.clone());
         let progress = context.progress.clone();
         run_blocking(context.project.clone(), move |_| {
             let outcome = apply_items(&rehearsal, &batch, &work, &|count| {

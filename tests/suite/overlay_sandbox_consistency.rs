@@ -112,8 +112,8 @@ async fn check_seed(seed: u64) {
     // By groups or one by one, with even seeds by hunks.
     let hunks = seed.is_multiple_of(2);
     let tool: Box<dyn Tool> = match hunks {
-        true => Box::new(ApplyChange::new(rehearsal.clone())),
-        false => Box::new(ApplyGroup::new(rehearsal.clone())),
+        true => Box::new(ApplyChange(rehearsal.clone())),
+        false => Box::new(ApplyGroup(rehearsal.clone())),
     };
     let wanted = ApplyOptions { hunks, ignored: true, commands: false };
     history.push_str(&format!("# {wanted:?}\n"));

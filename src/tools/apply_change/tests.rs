@@ -1,7 +1,7 @@
 //! Tests that exactly the previewed change is applied, and that a conflict is an error.
 
 use super::*;
-use crate::chat::ToolCall;
+use crate::chat::{Access, ToolCall};
 use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
 use crate::project::disk::Disk;
@@ -17,7 +17,7 @@ trait ApplyChanges {
 
 impl ApplyChanges for RehearsedProject {
     fn plan_change(&self, arguments: Value) -> Result<Plan, String> {
-        match ApplyChange::new(self.rehearsal.clone()).plan_call(&arguments, &*self.disk) {
+        match ApplyChange(self.rehearsal.clone()).plan_call(&arguments, &*self.disk) {
             Ok(Intent::Act(plan)) => Ok(*plan),
             Ok(Intent::Ask(_)) => panic!("it asks nothing"),
             Err(error) => Err(error.to_string()),
@@ -32,7 +32,7 @@ impl ApplyChanges for RehearsedProject {
             excluded: ExcludedPaths::default(),
             progress: Arc::new(|_| {}),
         };
-        ApplyChange::new(self.rehearsal.clone()).run(plan, &context).await.map_err(|error| error.to_string())
+        ApplyChange(self.rehearsal.clone()).run(plan, &context).await.map_err(|error| error.to_string())
     }
 }
 
@@ -119,7 +119,7 @@ fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
     project.rehearse_write(".git/hooks/pre-commit", "#!/bin/sh\n");
     let plan = project.plan_change(json!({ "path": ".git/hooks/pre-commit" })).unwrap();
     assert!(matches!(plan.access, Access::WriteOutside(_)), "{:?}", plan.access);
-    let tools = super::super::Toolbox::from_tools(vec![Arc::new(ApplyChange::new(project.rehearsal.clone()))]);
+    let tools = super::super::Toolbox::from_tools(vec![Arc::new(ApplyChange(project.rehearsal.clone()))]);
     assert_eq!((tools.tool_specs(), tools.sub_agent_specs()), (vec![], vec![]));
     let call = ToolCall {
         id: "a".into(),

@@ -15,7 +15,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
     fs::create_dir(&root).unwrap();
     let disk = Arc::new(Disk::new(&root).unwrap());
     let rehearsal = Arc::new(Rehearsal::new(disk.clone(), directory.path().join("layer")));
-    let tool = ApplyGroup::new(rehearsal.clone());
+    let tool = ApplyGroup(rehearsal.clone());
     let source = json!({ "group": "source" });
     let plan_error = |arguments: &Value| tool.plan_call(arguments, &*disk).unwrap_err().to_string();
     assert_eq!(plan_error(&source), "There are no source changes to apply.");
