@@ -184,12 +184,7 @@ impl Tool for BashExec {
                 true => "This command cannot run here.".to_owned(),
                 false => format!("{} {why}", super::describe_skipped_call("bash_exec", plan)),
             }),
-            Access::Nothing
-            | Access::ReadSensitive(_)
-            | Access::Write(_)
-            | Access::WriteOutside(_)
-            | Access::AyeFiles(_)
-            | Access::Run(_) => RehearsalOutcome::Simulate(why),
+            _ => RehearsalOutcome::Simulate(why),
         })
     }
 
@@ -210,30 +205,20 @@ fn overlay_hint(line: &CommandLine, outcome: &CommandOutcome, is_disk_full: bool
     if outcome.exit == Some(0) {
         return None;
     }
-    if is_disk_full || outcome.output.contains("No space left on device") {
-        return Some(
-            "\nThis may be caused by the dry run: the disk that holds its overlay is full. Files that the command wrote may be incomplete. The user can free disk space, or discard the rehearsal with /rehearsal drop."
-                .to_owned(),
-        );
-    }
-    // rename(2) of a folder that the command did not create.
-    if outcome.output.to_lowercase().contains("cross-device link") {
-        return Some(
-            "\nThis may be caused by the dry run: it cannot rename a folder of the project or of an earlier command in one step. mv copies and deletes instead. Live it may work."
-                .to_owned(),
-        );
-    }
-    // EOVERFLOW: the file belongs to a user who is unknown in the sandbox's user namespace.
-    if outcome.output.contains("Value too large for defined data type") {
-        return Some(
-            "\nThis may be caused by the dry run: its sandbox cannot change files of another user or group. Live it may work."
-                .to_owned(),
-        );
-    }
-    if line.network.is_some() {
-        return Some("\nThis may be caused by the dry run: it has no network.".to_owned());
-    }
-    None
+    let reason = if is_disk_full || outcome.output.contains("No space left on device") {
+        "the disk that holds its overlay is full. Files that the command wrote may be incomplete. The user can free disk space, or discard the rehearsal with /rehearsal drop"
+    } else if outcome.output.to_lowercase().contains("cross-device link") {
+        // rename(2) of a folder that the command did not create.
+        "it cannot rename a folder of the project or of an earlier command in one step. mv copies and deletes instead. Live it may work"
+    } else if outcome.output.contains("Value too large for defined data type") {
+        // EOVERFLOW: the file belongs to a user who is unknown in the sandbox's user namespace.
+        "its sandbox cannot change files of another user or group. Live it may work"
+    } else if line.network.is_some() {
+        "it has no network"
+    } else {
+        return None;
+    };
+    Some(format!("This may be caused by the dry run: {reason}."))
 }
 
 impl BashExec {
@@ -250,7 +235,7 @@ impl BashExec {
             (false, false, None, None) => "ended, without exit status".to_owned(),
         };
         match hint {
-            Some(hint) => append_status(&append_status(&outcome.output, hint.trim_start_matches('\n')), &status),
+            Some(hint) => append_status(&append_status(&outcome.output, &hint), &status),
             None => append_status(&outcome.output, &status),
         }
     }

@@ -34,8 +34,6 @@ pub(super) fn withheld_hint(
     let contains_any = |messages: &[&str]| messages.iter().any(|message| output.contains(message));
     // A masked file cannot be deleted or moved either.
     let is_refused = contains_any(&sandbox_hints::WRITE_ERRORS) || contains_any(&["device or resource busy"]);
-    let lowercase_name =
-        |withheld_file: &WithheldPath| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let runs_git = || read_only_commands::runs_git(&line.command);
     let is_cause = |withheld_file: &&WithheldPath| match withheld_file.reason {
         Reason::StoredByGit => {
@@ -44,7 +42,7 @@ pub(super) fn withheld_hint(
                 && (is_refused || contains_any(&GIT_OBJECT_ERRORS))
                 && runs_git()
         }
-        _ => is_refused && lowercase_name(withheld_file).is_some_and(|name| output.contains(&name)),
+        _ => is_refused && read_only_commands::is_mentioned(withheld_file, &output),
     };
     let causes: Vec<&WithheldPath> = withheld.iter().filter(is_cause).collect();
     if causes.is_empty() {
@@ -56,14 +54,14 @@ pub(super) fn withheld_hint(
         false => " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read.",
     };
     let files = read_only_commands::list_withheld(&line.folder, &causes);
-    Some(format!("\nWithheld from this command: {files}.{open_note}"))
+    Some(format!("Withheld from this command: {files}.{open_note}"))
 }
 
 /// Returns the hint for a failed write if live commands have no sandbox; otherwise that sandbox's hint is used.
 fn write_hint(line: &CommandLine, outcome: &CommandOutcome, is_refused: bool) -> Option<String> {
     let is_sandboxed = matches!(line.sandbox, CommandSandbox::Enforced(_));
     (is_refused && !is_sandboxed && outcome.exit != Some(0)).then(|| {
-        "\nThis may be caused by the dry run: its commands can write only to the project and the temporary folder. With the setting dry_run.outside = \"overlay\" they can also write to the home folder; those changes stay in the overlay."
+        "This may be caused by the dry run: its commands can write only to the project and the temporary folder. With the setting dry_run.outside = \"overlay\" they can also write to the home folder; those changes stay in the overlay."
             .to_owned()
     })
 }
@@ -106,7 +104,7 @@ mod tests {
         let denied = outcome_with(1, "cat: .env: Permission denied\n");
         assert_eq!(
             hint_for("cat .env", &denied, false).unwrap(),
-            "\nWithheld from this command: .env (may hold secrets or configure other programs). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
+            "Withheld from this command: .env (may hold secrets or configure other programs). The user can open one to the commands of a dry run by naming its path in the setting dry_run.read."
         );
         let hidden_hint = hint_for("cat .env", &denied, true).unwrap();
         assert!(hidden_hint.contains(".env (") && !hidden_hint.to_lowercase().contains("dry"), "{hidden_hint}");

@@ -132,29 +132,32 @@ pub fn blocked_hint(
     let is_named = |withheld_file: &&WithheldPath| {
         paths
             .iter()
-            .map(|path| absolute_path(root, path))
+            .map(|path| root.join(path))
             .any(|path| path.starts_with(&withheld_file.path) || withheld_file.path.starts_with(&path))
     };
     let relevant: Vec<&WithheldPath> = listing.withheld.iter().filter(is_named).collect();
     // Of these, only the files that the output names are listed; all of them if it names none.
-    let lowercase_name =
-        |withheld_file: &WithheldPath| withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    let is_mentioned =
-        |withheld_file: &&WithheldPath| lowercase_name(withheld_file).is_some_and(|name| output.contains(&name));
-    let mut listed: Vec<&WithheldPath> = relevant.iter().copied().filter(is_mentioned).collect();
+    let mut listed: Vec<&WithheldPath> =
+        relevant.iter().copied().filter(|withheld_file| is_mentioned(withheld_file, &output)).collect();
     if listed.is_empty() {
         listed = relevant;
     }
     if listed.is_empty() {
         return Some(
-            "\nThis may be caused by the read-only sandbox: a command that runs without approval can read the project and system programs, and write nothing. Run the same command again to ask the user to run it outside this sandbox."
+            "This may be caused by the read-only sandbox: a command that runs without approval can read the project and system programs, and write nothing. Run the same command again to ask the user to run it outside this sandbox."
                 .to_owned(),
         );
     }
     Some(format!(
-        "\nWithheld by the read-only sandbox: {}. To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked.",
+        "Withheld by the read-only sandbox: {}. To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked.",
         list_withheld(root, &listed)
     ))
+}
+
+/// Returns whether an output in lowercase contains the name of this file.
+pub(super) fn is_mentioned(withheld_file: &WithheldPath, output: &str) -> bool {
+    let name = withheld_file.path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    name.is_some_and(|name| output.contains(&name))
 }
 
 /// Lists the first of these files on one line with the reason for each, and the count of the rest. Paths in the project
@@ -173,12 +176,6 @@ pub(super) fn list_withheld(project: &Path, files: &[&WithheldPath]) -> String {
 
 /// Signal that kills a 32-bit program at its first system call.
 const SIGSYS: i32 = 31;
-
-/// Converts a path of a plan to an absolute path.
-fn absolute_path(root: &Path, path: &Path) -> PathBuf {
-    if path == Path::new(".") { root.to_owned() } else { root.join(path) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,7 +316,7 @@ mod tests {
         let denied_outcome = outcome_with(2, "grep: docs/kept: Permission denied\n");
         assert_eq!(
             hint_for(&["."], &denied_outcome, &withheld_files).unwrap(),
-            "\nWithheld by the read-only sandbox: docs/kept (has hard links outside the project). To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked."
+            "Withheld by the read-only sandbox: docs/kept (has hard links outside the project). To read a file, call read_file. To run the command outside this sandbox, call it again: the user is asked."
         );
         // If the program does not name the file, all withheld files of the folder are listed.
         let unnamed_hint = hint_for(&["docs"], &outcome_with(1, "Permission denied\n"), &withheld_files).unwrap();

@@ -64,17 +64,16 @@ pub fn sandbox_hint(line: &CommandLine, outcome: &CommandOutcome) -> Option<Stri
     let is_write_refused = contains_any(&WRITE_ERRORS);
     let is_network_missing = !access.network && (is_write_refused || contains_any(&NETWORK_ERRORS));
     if is_foreign_program {
-        return Some("\nThe sandbox killed it: it cannot run programs for another processor.".to_owned());
+        return Some("The sandbox killed it: it cannot run programs for another processor.".to_owned());
     }
     if !is_write_refused && !is_network_missing {
         return None;
     }
-    let mut hint = "\nThis may be caused by the sandbox: ".to_owned();
+    let mut hint = "This may be caused by the sandbox: ".to_owned();
     if is_write_refused {
-        let folders: Vec<String> = access.write.iter().map(|folder| folder.display().to_string()).collect();
-        let folders = ["the project".to_owned()].into_iter().chain(folders).collect::<Vec<_>>().join(", ");
+        let folders: String = access.write.iter().map(|folder| format!(", {}", folder.display())).collect();
         hint.push_str(&format!(
-            "commands can write only to {folders}; the user can allow more with the setting shell.write"
+            "commands can write only to the project{folders}; the user can allow more with the setting shell.write"
         ));
     }
     if is_network_missing {
