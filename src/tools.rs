@@ -117,11 +117,7 @@ async fn rehearse_read(
     match &plan.access {
         Access::Nothing | Access::Read(_) => read.await.map(RehearsalOutcome::Ran),
         Access::ReadSensitive(_) if context.is_approved => read.await.map(RehearsalOutcome::Ran),
-        Access::ReadSensitive(_)
-        | Access::Write(_)
-        | Access::WriteOutside(_)
-        | Access::AyeFiles(_)
-        | Access::Run(_) => Ok(RehearsalOutcome::NotRun(describe_skipped_read(context, tool, plan))),
+        _ => Ok(RehearsalOutcome::NotRun(describe_skipped_read(context, tool, plan))),
     }
 }
 
@@ -177,12 +173,9 @@ pub enum Error {
 
 /// Deserializes the tool's own data from the plan.
 fn parse_plan_data<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Error> {
-    let internal_error = |why: String| Error::Internal(why);
     match &plan.work {
-        Work::Arguments(value) => T::deserialize(value).map_err(|error| internal_error(error.to_string())),
-        Work::Edit(_) | Work::Command(_) | Work::Task(_) | Work::Batch(_) => {
-            Err(internal_error("the plan belongs to another tool".to_owned()))
-        }
+        Work::Arguments(value) => T::deserialize(value).map_err(|error| Error::Internal(error.to_string())),
+        _ => Err(Error::Internal("the plan belongs to another tool".to_owned())),
     }
 }
 

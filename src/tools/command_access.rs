@@ -99,9 +99,9 @@ impl PathFindings<'_> {
         self.reasons.push_reason(reach, why);
     }
 
-    /// Records a path that is unknown or outside the project: reading it needs approval, and changing it may be
-    /// irreversible.
-    fn add_unknown(&mut self, access: &PathAccess, why: String) {
+    /// Records a path that is unknown, sensitive or outside the project: reading it needs approval, and changing it may
+    /// be irreversible.
+    fn add_restricted(&mut self, access: &PathAccess, why: String) {
         self.add_finding(if is_change(access) { Reach::Outside } else { Reach::Runs }, why);
     }
 
@@ -135,7 +135,7 @@ impl PathFindings<'_> {
                 // For `..`, `cd` removes the last part of the path, but a program that opens the path follows links.
                 self.is_sensitive = true;
                 let why = "it uses “..”, or its folder is not known";
-                return self.add_unknown(&touch.access, why.to_owned());
+                return self.add_restricted(&touch.access, why.to_owned());
             }
             match &touch.word {
                 Word::Known(name) if name.is_empty() => {}
@@ -158,7 +158,7 @@ impl PathFindings<'_> {
             Ok(location) => {
                 Location { is_sensitive: location.is_sensitive && !self.excused.contains(&location.real), ..location }
             }
-            Err(error) => return self.add_unknown(access, format!("{}: {error}", escape_name(path))),
+            Err(error) => return self.add_restricted(access, format!("{}: {error}", escape_name(path))),
         };
         if let PathAccess::MustNotSelectProgram(words) = access {
             let may_contain = |bytes: Vec<u8>| {
@@ -170,17 +170,12 @@ impl PathFindings<'_> {
             }
             return;
         }
-        let (verb, reach) = match access {
-            PathAccess::Names => ("looks at", Reach::Runs),
-            PathAccess::Contents
-            | PathAccess::Recursive { .. }
-            | PathAccess::Repository
-            | PathAccess::Tracked { .. }
-            | PathAccess::MustNotSelectProgram(_)
-            | PathAccess::MustNotMatch => ("reads", Reach::Runs),
-            PathAccess::Write | PathAccess::Append => ("writes to", Reach::Outside),
-            PathAccess::Delete => ("deletes", Reach::Outside),
-            PathAccess::WorksIn => ("works in", Reach::Outside),
+        let verb = match access {
+            PathAccess::Names => "looks at",
+            PathAccess::Write | PathAccess::Append => "writes to",
+            PathAccess::Delete => "deletes",
+            PathAccess::WorksIn => "works in",
+            _ => "reads",
         };
         let is_public = location.is_inside || is_system_file(&location.real);
         self.is_sensitive |= location.is_sensitive || !is_public;
@@ -197,18 +192,13 @@ impl PathFindings<'_> {
             return self.add_finding(Reach::Denied, own_file_reason(&location));
         }
         if !location.is_inside {
-            return self.add_finding(
-                reach,
-                format!("it {verb} {}, outside the project", escape_name(&location.real.to_string_lossy())),
-            );
+            let real = escape_name(&location.real.to_string_lossy());
+            return self.add_restricted(access, format!("it {verb} {real}, outside the project"));
         }
         if location.is_sensitive {
-            let why = if is_change(access) {
-                "which may hold secrets or configure other programs"
-            } else {
-                "which may hold secrets"
-            };
-            return self.add_finding(reach, format!("it {verb} {}, {why}", escape_name(path)));
+            let other_risk = if is_change(access) { " or configure other programs" } else { "" };
+            let why = format!("it {verb} {}, which may hold secrets{other_risk}", escape_name(path));
+            return self.add_restricted(access, why);
         }
         match access {
             PathAccess::Contents if self.files.file_kind(&location) == Some(FileKind::Other) => {
@@ -220,21 +210,12 @@ impl PathFindings<'_> {
                     self.add_finding(Reach::Runs, why);
                 }
             }
-            PathAccess::Names
-            | PathAccess::Append
-            | PathAccess::Repository
-            | PathAccess::Tracked { .. }
-            | PathAccess::WorksIn
-            | PathAccess::MustNotSelectProgram(_)
-            | PathAccess::MustNotMatch => {}
             PathAccess::Delete if location.real == self.files.root() => {
                 self.add_finding(Reach::Outside, "it deletes the project folder".to_owned());
             }
-            PathAccess::Delete => {}
             PathAccess::Write if self.files.exists(&location) => {
                 self.add_finding(Reach::Runs, format!("it overwrites {}", escape_name(path)));
             }
-            PathAccess::Write => {}
             PathAccess::Recursive { include_hidden, skipped_folders, follow_links } => {
                 let mut remaining_names = MAX_NAMES;
                 let parent_ignore_files = location.display_path.ancestors().map(|folder| folder.join(".ignore"));
@@ -252,6 +233,7 @@ impl PathFindings<'_> {
                     self.add_finding(Reach::Runs, why);
                 }
             }
+            _ => {}
         }
         self.paths.push(location.display_path);
     }
@@ -339,16 +321,7 @@ fn not_regular(path: &str) -> String {
 
 /// Returns whether the use changes something.
 fn is_change(access: &PathAccess) -> bool {
-    match access {
-        PathAccess::WorksIn | PathAccess::Write | PathAccess::Append | PathAccess::Delete => true,
-        PathAccess::Names
-        | PathAccess::Contents
-        | PathAccess::Recursive { .. }
-        | PathAccess::MustNotSelectProgram(_)
-        | PathAccess::MustNotMatch
-        | PathAccess::Tracked { .. }
-        | PathAccess::Repository => false,
-    }
+    matches!(access, PathAccess::WorksIn | PathAccess::Write | PathAccess::Append | PathAccess::Delete)
 }
 
 #[cfg(test)]

@@ -33,17 +33,18 @@ impl PathFindings<'_> {
                     Ok(Err(error)) if error.is_unlistable_folder() => {}
                     Ok(Err(error)) => {
                         self.is_sensitive = true;
-                        return self.add_unknown(access, format!("the matching files cannot all be listed: {error}"));
+                        return self
+                            .add_restricted(access, format!("the matching files cannot all be listed: {error}"));
                     }
                     Err(why) => {
                         self.is_sensitive = true;
-                        return self.add_unknown(access, why);
+                        return self.add_restricted(access, why);
                     }
                 }
             }
             names = next_names;
             if names.len() > MAX_NAMES {
-                return self.add_unknown(access, format!("“{}” matches too many files", pattern.escape_debug()));
+                return self.add_restricted(access, format!("“{}” matches too many files", pattern.escape_debug()));
             }
         }
         if *access == PathAccess::MustNotMatch {
@@ -53,7 +54,7 @@ impl PathFindings<'_> {
             return;
         }
         if pattern.starts_with('-') || names.iter().any(|name| name.starts_with('-')) {
-            return self.add_unknown(access, "a file name would be read as an option".to_owned());
+            return self.add_restricted(access, "a file name would be read as an option".to_owned());
         }
         for name in names {
             self.check_path(&join_path(folder, &name), access);
