@@ -11,6 +11,18 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// Creates a problem in this line of a settings or rules file, counted from 1.
+    pub fn in_file(file: &str, line: usize, message: String) -> Self {
+        Self { origin: Origin::File { file: file.to_owned(), line }, message }
+    }
+}
+
+/// Returns the line, counted from 1, of a byte offset in a text.
+pub(super) fn line_at(text: &[u8], offset: usize) -> usize {
+    text[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.origin, self.message)

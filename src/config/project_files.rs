@@ -2,7 +2,6 @@
 
 pub use super::project_text::read_project_text;
 
-use super::Problem;
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
@@ -236,16 +235,13 @@ fn describe_rules(parsed: &ParsedRules) -> ProjectFileKind {
 /// Describes every rule in file order, invalid ones included.
 fn list_in_order(parsed: &ParsedRules) -> Vec<String> {
     let valid_rules = parsed.rules.iter().map(|rule| (rule.location.line, rule.describe_with_location()));
-    let mut lines: Vec<(usize, String)> = valid_rules
-        .chain(parsed.problems.iter().map(|problem| (problem.origin.line(), describe_invalid_rule(problem))))
-        .collect();
+    let invalid_rules = parsed.problems.iter().map(|problem| {
+        let line = problem.origin.line();
+        (line, format!("line {line}, invalid: {}", problem.message))
+    });
+    let mut lines: Vec<(usize, String)> = valid_rules.chain(invalid_rules).collect();
     lines.sort_by_key(|(line, _)| *line);
     lines.into_iter().map(|(_, description)| description).collect()
-}
-
-/// Describes an invalid rule.
-fn describe_invalid_rule(problem: &Problem) -> String {
-    format!("line {}, invalid: {}", problem.origin.line(), problem.message)
 }
 
 /// Lists the other names in `.aye`, sorted. If there are more than `MAX_OTHER_NAMES`, the last item is the number of

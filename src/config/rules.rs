@@ -13,7 +13,7 @@ pub mod rules_parser;
 
 pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 
-use super::{Origin, Problem, project_text, trust};
+use super::{Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
 use crate::store::Places;
 use crate::text::truncation::abbreviate_home;
@@ -114,19 +114,17 @@ impl RulesSource {
     pub fn load(&self, today: &str) -> LoadedRules {
         let mut loaded = LoadedRules::default();
         let mut rules = Vec::new();
+        let rules_file = abbreviate_home(&self.rules_file, self.home.as_deref());
         match read_rules_text(&self.rules_file) {
             Ok(None) => {}
             Ok(Some(text)) => {
-                let parsed = rules_parser::parse_rules(
-                    &text,
-                    &abbreviate_home(&self.rules_file, self.home.as_deref()),
-                    &self.tools,
-                    &RuleScope::EveryProject,
-                );
+                let parsed = rules_parser::parse_rules(&text, &rules_file, &self.tools, &RuleScope::EveryProject);
                 self.add_rules(&mut loaded, &mut rules, parsed, today);
             }
             Err(reason) => {
-                loaded.record_broken_file(&abbreviate_home(&self.rules_file, self.home.as_deref()), 1, &reason)
+                loaded.rules.read_error = Some(format!("{rules_file}:1: {reason}"));
+                let message = format!("{reason}; none of its rules apply and every call asks until this is corrected");
+                loaded.problems.push(Problem::in_file(&rules_file, 1, message));
             }
         }
         match project_text::read_project_text(&self.folder, PROJECT_RULES_FILE) {
@@ -134,9 +132,8 @@ impl RulesSource {
             Ok(Some(text)) => {
                 let parsed =
                     rules_parser::parse_rules(&text, PROJECT_RULES_FILE, &self.tools, &RuleScope::TrustedProject);
-                match trust::TrustedProject::find_project(&self.trust_file, &self.folder)
-                    .trust_state(PROJECT_RULES_FILE, &text)
-                {
+                let trusted = trust::TrustedProject::find_project(&self.trust_file, &self.folder);
+                match trusted.trust_state(PROJECT_RULES_FILE, &text) {
                     trust::TrustState::Trusted => {
                         loaded.project_rules = ProjectRules::Trusted;
                         self.add_rules(&mut loaded, &mut rules, parsed, today);
@@ -148,10 +145,10 @@ impl RulesSource {
                 }
             }
             // A project's file never denies on its own: without trust none of its rules apply, so nothing has to ask.
-            Err(reason) => loaded.problems.push(Problem {
-                origin: Origin::File { file: PROJECT_RULES_FILE.to_owned(), line: 1 },
-                message: format!("{reason}; none of its rules apply"),
-            }),
+            Err(reason) => {
+                let message = format!("{reason}; none of its rules apply");
+                loaded.problems.push(Problem::in_file(PROJECT_RULES_FILE, 1, message));
+            }
         }
         // Rules with a narrower scope are listed first.
         rules.sort_by_key(|rule: &Rule| match rule.scope {
@@ -200,15 +197,6 @@ impl RulesSource {
 }
 
 impl LoadedRules {
-    fn record_broken_file(&mut self, file: &str, line: usize, reason: &str) {
-        let problem = Problem {
-            origin: Origin::File { file: file.to_owned(), line },
-            message: format!("{reason}; none of its rules apply and every call asks until this is corrected"),
-        };
-        self.rules.read_error.get_or_insert(format!("{file}:{line}: {reason}"));
-        self.problems.push(problem);
-    }
-
     /// Lists everything that applies, one per line, and the user's file.
     pub fn describe(&self, rules_file: &Path) -> String {
         let mut lines: Vec<String> = self.rules.list.iter().map(Rule::describe_with_location).collect();
@@ -229,12 +217,9 @@ impl LoadedRules {
     /// Returns a notice if the project has rules that are not trusted in their current version.
     pub fn untrusted_notice(&self) -> Option<String> {
         let ProjectRules::Untrusted { parsed, has_changed, .. } = &self.project_rules else { return None };
-        let state = if *has_changed {
-            "has changed since you trusted it, so none of its rules apply"
-        } else {
-            "is not trusted, so none of its rules apply"
-        };
-        Some(format!("{PROJECT_RULES_FILE} of this project ({}) {state}: see /trust", parsed.count_by_kind()))
+        let state = if *has_changed { "has changed since you trusted it" } else { "is not trusted" };
+        let counts = parsed.count_by_kind();
+        Some(format!("{PROJECT_RULES_FILE} of this project ({counts}) {state}, so none of its rules apply: see /trust"))
     }
 }
 

@@ -149,23 +149,19 @@ impl Settings {
             let origin = origins.into_iter().find(|origin| *origin != Origin::Default).unwrap_or_default();
             self.problems.push(Problem { origin, message });
         }
-        let without_address = self.config.profiles.iter().filter(|(_, profile)| profile.base_url.is_empty());
-        for (name, _) in without_address {
-            let prefix = format!("profiles.{name}.");
-            let found_origin = self.origins.iter().find(|(path, _)| path.starts_with(&prefix));
-            let origin = found_origin.map(|(_, origin)| origin.clone()).unwrap_or_default();
-            let message = format!("profiles.{name} has no base_url. Set it to the address of the provider");
-            self.problems.push(Problem { origin, message });
-        }
-        self.config.profiles.retain(|_, profile| !profile.base_url.is_empty());
+        self.config.profiles.retain(|name, profile| {
+            if profile.base_url.is_empty() {
+                let prefix = format!("profiles.{name}.");
+                let found_origin = self.origins.iter().find(|(path, _)| path.starts_with(&prefix));
+                let origin = found_origin.map(|(_, origin)| origin.clone()).unwrap_or_default();
+                let message = format!("profiles.{name} has no base_url. Set it to the address of the provider");
+                self.problems.push(Problem { origin, message });
+            }
+            !profile.base_url.is_empty()
+        });
         self.check_fallback();
     }
-}
 
-/// Error text for a fallback that is the profile in use.
-pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already in use. Set a different profile";
-
-impl Settings {
     /// Checks that the fallback profile exists and differs from the profile in use.
     fn check_fallback(&mut self) {
         let model = &self.config.model;
@@ -184,10 +180,12 @@ impl Settings {
     }
 }
 
+/// Error text for a fallback that is the profile in use.
+pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already in use. Set a different profile";
+
 fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
-    let origin = Origin::File { file: file.to_owned(), line };
-    let message = format!("{reason}; {WHOLE_FILE_IGNORED}");
-    Layer { problems: vec![Problem { origin, message }], ..Layer::default() }
+    let problem = Problem::in_file(file, line, format!("{reason}; {WHOLE_FILE_IGNORED}"));
+    Layer { problems: vec![problem], ..Layer::default() }
 }
 
 /// Merges one table into another recursively. All other values are replaced.

@@ -1,5 +1,6 @@
 //! Settings files that are replaced atomically and readable only by their owner.
 
+use super::problem::line_at;
 use crate::store::private_files;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -44,8 +45,7 @@ pub fn read_bounded_text(path: &Path, max_bytes: u64) -> Result<Option<String>, 
 
 /// Returns the line, counted from 1, of the first byte that is not UTF-8.
 pub(super) fn invalid_line(error: &FromUtf8Error) -> usize {
-    let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-    valid.iter().filter(|&&byte| byte == b'\n').count() + 1
+    line_at(error.as_bytes(), error.utf8_error().valid_up_to())
 }
 
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;

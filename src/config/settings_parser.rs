@@ -1,7 +1,7 @@
 //! Reads one settings file: valid settings with their lines, and errors for the rest.
 
 use super::base_address::UNUSABLE_ADDRESS;
-use super::problem::find_nearest;
+use super::problem::{find_nearest, line_at};
 use super::schema::{self, ValueKind};
 use super::{Origin, Problem, command_words, renamed_settings, repeated_profiles};
 use crate::text::truncation::truncate_end;
@@ -41,8 +41,7 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
         let message = format!(
             "profile {name} is already defined on line {first}. That definition is used and this one is ignored"
         );
-        let origin = Origin::File { file: file.to_owned(), line };
-        parser.layer.problems.push(Problem { origin, message });
+        parser.layer.problems.push(Problem::in_file(file, line, message));
     }
     match DeTable::parse(&text) {
         Ok(table) => parser.parse_sections(table.into_inner()),
@@ -87,8 +86,8 @@ struct Entry<'a> {
 impl SettingsParser<'_> {
     fn report_syntax_error(&mut self, message: &str, offset: usize) {
         let mut message = message.lines().next().unwrap_or("syntax error");
-        let line = self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
-        let value = self.text.lines().nth(line).and_then(|line| line.split_once('='));
+        let line = self.text.lines().nth(line_at(self.text.as_bytes(), offset) - 1);
+        let value = line.and_then(|line| line.split_once('='));
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
         }
@@ -210,17 +209,13 @@ impl SettingsParser<'_> {
                 // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
                 self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), setting_kind, location.clone());
             }
-            let is_side_model_profile = matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]);
-            let expected = match is_side_model_profile {
-                true => "the name of a profile".to_owned(),
-                false => setting_kind.describe_expected(),
-            };
-            if is_side_model_profile {
+            let found = describe_found(setting_kind, &value);
+            let message = if matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]) {
                 // An empty name means that a reviewer or simulator is configured but unusable, not that there is none.
                 self.section_table(parents).insert(name.clone(), Value::String(String::new()));
-            }
-            let message = if is_side_model_profile || specific_error.is_empty() {
-                format!("{setting} {}; expected {expected}", describe_found(setting_kind, &value))
+                format!("{setting} {found}; expected the name of a profile")
+            } else if specific_error.is_empty() {
+                format!("{setting} {found}; expected {}", setting_kind.describe_expected())
             } else {
                 format!("{setting} {specific_error}")
             };
@@ -248,9 +243,7 @@ impl SettingsParser<'_> {
     }
 
     fn origin_at(&self, offset: usize) -> Origin {
-        let preceding = &self.text.as_bytes()[..offset.min(self.text.len())];
-        let line = preceding.iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Origin::File { file: self.file.to_owned(), line }
+        Origin::File { file: self.file.to_owned(), line: line_at(self.text.as_bytes(), offset) }
     }
 }
 
@@ -259,11 +252,10 @@ fn describe_unknown_name<'a>(name: &str, noun: &str, prefix: &str, known: impl I
     let nearest = find_nearest(name, known.iter().copied());
     let is_possibly_key = nearest.is_none_or(|suggestion| suggestion == "key_env");
     let is_named_like_key = ["key", "token", "secret"].iter().any(|word| name.contains(word));
-    if known.contains(&"key_env") && is_named_like_key && is_possibly_key {
-        let hint = "keys are not stored in this file; key_env names the variable that holds the key";
-        return format!("{prefix}{} is not a {noun}; {hint}", truncate_end(name, MAX_SHOWN_CHARS));
-    }
     let hint = match nearest {
+        _ if known.contains(&"key_env") && is_named_like_key && is_possibly_key => {
+            "keys are not stored in this file; key_env names the variable that holds the key".to_owned()
+        }
         Some(nearest) => format!("did you mean {prefix}{nearest}?"),
         None => format!("available: {}", known.join(", ")),
     };

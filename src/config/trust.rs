@@ -5,9 +5,8 @@ use super::rules::rules_file::{PROJECT_RULES_FILE, lock_file, read_rules_text};
 use super::settings_file;
 use crate::chat::Digest;
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
@@ -88,7 +87,7 @@ pub fn trust_files(trust_file: &Path, folder: &Path, files: &[(&str, &str)], tod
         today.clone_into(&mut project.trusted_on);
         for (name, text) in files {
             let sha256 = Digest::of_bytes(text.as_bytes()).to_string();
-            save_copy(&copies_directory(trust_file).join(&sha256), text)?;
+            settings_file::replace_file(&copies_directory(trust_file).join(&sha256), text)?;
             project.files.insert((*name).to_owned(), sha256);
         }
         Ok(())
@@ -146,12 +145,6 @@ fn update_project(
 /// Directory for the copies of trusted files.
 fn copies_directory(trust_file: &Path) -> PathBuf {
     trust_file.with_extension("d")
-}
-
-fn save_copy(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    settings_file::replace_file(path, text)
 }
 
 /// Removes copies that are no longer trusted. Failures are ignored because a leftover copy has no effect.

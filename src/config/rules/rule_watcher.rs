@@ -13,11 +13,15 @@ pub struct RuleWatcher {
     cached: Mutex<Option<(FileState, LoadedRules)>>,
 }
 
+/// Device, inode, length and modification time (seconds and nanoseconds) of a file.
+type FileStamp = (u64, u64, u64, i64, i64);
+
 /// State of the files by which a change is detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileState {
     today: String,
-    files: Vec<Option<[i128; 5]>>,
+    /// Stamp of each file; `None` if it is missing.
+    files: [Option<FileStamp>; 3],
 }
 
 impl RuleWatcher {
@@ -30,10 +34,10 @@ impl RuleWatcher {
         let state = self.file_state();
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         // A deny rule for a link applies to its current target.
-        if cached
-            .as_ref()
-            .is_some_and(|(cached_state, loaded)| *cached_state == state && self.source.has_same_targets(loaded))
-        {
+        let is_current = |(cached_state, loaded): &(FileState, LoadedRules)| {
+            *cached_state == state && self.source.has_same_targets(loaded)
+        };
+        if cached.as_ref().is_some_and(is_current) {
             return None;
         }
         let loaded = self.source.load(&state.today);
@@ -52,14 +56,9 @@ impl RuleWatcher {
         let project_file = self.source.folder.join(PROJECT_RULES_FILE);
         let file_stamp = |path: &Path| {
             let metadata = fs::metadata(path).ok()?;
-            let (identity, modified) = (
-                [metadata.dev(), metadata.ino(), metadata.len()].map(i128::from),
-                [metadata.mtime(), metadata.mtime_nsec()].map(i128::from),
-            );
-            Some([identity[0], identity[1], identity[2], modified[0], modified[1]])
+            Some((metadata.dev(), metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
         };
-        let files =
-            [&self.source.rules_file, &self.source.trust_file, &project_file].map(|path| file_stamp(path)).to_vec();
+        let files = [&self.source.rules_file, &self.source.trust_file, &project_file].map(|path| file_stamp(path));
         FileState { today: super::today_date(), files }
     }
 }

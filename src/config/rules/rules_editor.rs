@@ -27,13 +27,9 @@ pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()>
         .as_array_of_tables_mut()
         .ok_or_else(|| io::Error::other("its rules are not [[rule]] sections; add the rule by hand"))?;
     let mut table = build_rule_table(rule)?;
-    if old_text.trim().is_empty() {
-        table.decor_mut().set_prefix("");
-    } else {
-        table.decor_mut().set_prefix("\n");
-    }
+    let (prefix, header) = if old_text.trim().is_empty() { ("", FILE_HEADER) } else { ("\n", "") };
+    table.decor_mut().set_prefix(prefix);
     tables.push(table);
-    let header = if old_text.trim().is_empty() { FILE_HEADER } else { "" };
     let text = format!("{header}{document}");
     // The file must contain the rule that was shown, so it is read back before it is written.
     let parsed = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);

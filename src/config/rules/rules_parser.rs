@@ -1,7 +1,8 @@
 //! Parses a rules file into rules with their lines and errors for the rest.
 
 use super::rule_parser;
-use crate::config::{Origin, Problem};
+use crate::config::Problem;
+use crate::config::problem::line_at;
 use crate::policy::{Rule, RuleEffect, RuleScope};
 use toml_edit::{Document, Item, TableLike};
 
@@ -42,16 +43,13 @@ pub fn count_effects<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Strin
 pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &RuleScope) -> ParsedRules {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parsed = ParsedRules::default();
-    let count_line = |offset: Option<usize>| {
-        let preceding = &text.as_bytes()[..offset.unwrap_or(0).min(text.len())];
-        preceding.iter().filter(|&&byte| byte == b'\n').count() + 1
-    };
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
             let message = error.message().lines().next().unwrap_or("syntax error").to_owned();
             let message = format!("this is not TOML ({message})");
-            parsed.report_error(file, count_line(error.span().map(|span| span.start)), &message, true);
+            let offset = error.span().map_or(0, |span| span.start);
+            parsed.report_error(file, line_at(text.as_bytes(), offset), &message, true);
             return parsed;
         }
     };
@@ -109,7 +107,7 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
             count => format!(" ({count} rules)"),
         };
         let message = format!("`{old}` is now `{new}`; the old name works in this release{rule_count}");
-        parsed.old_names.push(Problem { origin: Origin::File { file: file.to_owned(), line }, message });
+        parsed.old_names.push(Problem::in_file(file, line, message));
     }
     parsed
 }
@@ -140,7 +138,6 @@ impl ParsedRules {
         if fails_closed {
             self.unsafe_problem.get_or_insert(format!("{file}:{line}: {message}"));
         }
-        let origin = Origin::File { file: file.to_owned(), line };
-        self.problems.push(Problem { origin, message: format!("{message}; {consequence}") });
+        self.problems.push(Problem::in_file(file, line, format!("{message}; {consequence}")));
     }
 }

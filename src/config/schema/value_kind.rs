@@ -124,34 +124,32 @@ impl ValueKind {
 
     /// Describes the accepted values, to follow "expected".
     pub fn describe_expected(&self) -> String {
-        match self {
-            Self::Switch => "true or false".to_owned(),
-            Self::Text | Self::Name => "a quoted string".to_owned(),
-            Self::Names => "a list of names, such as [\"stream_options\"]".to_owned(),
+        let text = match self {
+            Self::Switch => "true or false",
+            Self::Text | Self::Name => "a quoted string",
+            Self::Names => "a list of names, such as [\"stream_options\"]",
             Self::Choice(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                match words.split_last() {
-                    Some((last, [])) => last.clone(),
-                    Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-                    None => String::new(),
-                }
+                return match words.split_last() {
+                    Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                    _ => words.concat(),
+                };
             }
-            Self::Integer(range) => format!("an integer from {} to {}", range.start(), range.end()),
-            Self::Price => "a price per million tokens, such as 0.25".to_owned(),
-            Self::Address => "an address such as \"https://example.com/v1\"".to_owned(),
-            Self::EnvVariable => {
-                "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself".to_owned()
-            }
-            Self::Command => "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]".to_owned(),
-            Self::HeaderName => "a header name such as \"api-key\"".to_owned(),
-            Self::Headers => "names with string values, such as { X-Title = \"aye\" }".to_owned(),
-            Self::Query => "names with string values, such as { api-version = \"preview\" }".to_owned(),
-            Self::Parameters => "names with values, such as { temperature = 0.2 }".to_owned(),
-            Self::File => "an absolute file path such as \"~/certificates/company.pem\"".to_owned(),
-            Self::Paths => "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]".to_owned(),
-            Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"".to_owned(),
-            Self::Chords => "a key chord such as \"ctrl-k\", or a list of them".to_owned(),
-        }
+            Self::Integer(range) => return format!("an integer from {} to {}", range.start(), range.end()),
+            Self::Price => "a price per million tokens, such as 0.25",
+            Self::Address => "an address such as \"https://example.com/v1\"",
+            Self::EnvVariable => "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
+            Self::Command => "a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
+            Self::HeaderName => "a header name such as \"api-key\"",
+            Self::Headers => "names with string values, such as { X-Title = \"aye\" }",
+            Self::Query => "names with string values, such as { api-version = \"preview\" }",
+            Self::Parameters => "names with values, such as { temperature = 0.2 }",
+            Self::File => "an absolute file path such as \"~/certificates/company.pem\"",
+            Self::Paths => "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]",
+            Self::Proxy => "an address such as \"http://127.0.0.1:3128\", or \"none\"",
+            Self::Chords => "a key chord such as \"ctrl-k\", or a list of them",
+        };
+        text.to_owned()
     }
 
     /// Returns whether an invalid value may be shown: not if it may be a secret.
@@ -204,15 +202,12 @@ fn find_invalid_header(headers: &Table) -> Option<String> {
         if is_framing_header(name) {
             return Some(format!("has the header {name}, which HTTP sets itself"));
         }
-        let is_sendable = value.as_str().map(|text| {
-            HeaderValue::from_str(text).is_ok_and(|value| value.to_str().is_ok()) && !text.trim().is_empty()
+        let is_unsendable = value.as_str().is_some_and(|text| {
+            text.trim().is_empty() || !HeaderValue::from_str(text).is_ok_and(|value| value.to_str().is_ok())
         });
-        match is_sendable {
-            Some(true) | None => None,
-            Some(false) => Some(format!(
-                "has the header {name} with an empty value, a line break or characters that cannot be sent"
-            )),
-        }
+        is_unsendable.then(|| {
+            format!("has the header {name} with an empty value, a line break or characters that cannot be sent")
+        })
     })
 }
 

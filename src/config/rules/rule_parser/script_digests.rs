@@ -16,14 +16,7 @@ impl RuleParser<'_> {
         let has_scripts = self.table.contains_key("scripts");
         let command = match target {
             Some(RuleTarget::Command(command)) if effect == Some(RuleEffect::Allow) => Some(command),
-            Some(
-                RuleTarget::Command(_)
-                | RuleTarget::EveryCall
-                | RuleTarget::Prefix(_)
-                | RuleTarget::Path(_)
-                | RuleTarget::Host(_),
-            )
-            | None => None,
+            _ => None,
         };
         let Some(command) = command else {
             if has_scripts && target.is_some() && effect.is_some() {
