@@ -13,20 +13,10 @@ use std::sync::LazyLock;
 pub const OPENAI: &str = "openai";
 
 /// Order in which profiles are tried if none is chosen. The first that has a key is used.
+#[rustfmt::skip]
 pub const PREFERRED_PROFILES: [&str; 13] = [
-    OPENAI,
-    "openrouter",
-    "anthropic",
-    "gemini",
-    "azure",
-    "mistral",
-    "groq",
-    "deepseek",
-    "xai",
-    "together",
-    "fireworks",
-    "cerebras",
-    "moonshot",
+    OPENAI, "openrouter", "anthropic", "gemini", "azure", "mistral", "groq", "deepseek", "xai", "together", "fireworks",
+    "cerebras", "moonshot",
 ];
 
 /// Placeholder in an address that the user has to replace.

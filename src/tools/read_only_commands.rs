@@ -12,28 +12,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// Command lines that run without approval if there is no sandbox: exactly these, and only while git's settings in the
 /// project are plain. None has an operand, so no table of options can be wrong about them.
+#[rustfmt::skip]
 pub const EXACT_COMMANDS: [&str; 22] = [
-    "pwd",
-    "ls",
-    "ls -a",
-    "ls -l",
-    "ls -la",
-    "ls -al",
-    "ls -lh",
-    "true",
-    "whoami",
-    "id",
-    "uname",
-    "uname -a",
-    "uname -s",
-    "uname -r",
-    "uname -m",
-    "arch",
-    "nproc",
-    "date",
-    "git status",
-    "git status -s",
-    "git status --short",
+    "pwd", "ls", "ls -a", "ls -l", "ls -la", "ls -al", "ls -lh", "true", "whoami", "id", "uname", "uname -a",
+    "uname -s", "uname -r", "uname -m", "arch", "nproc", "date", "git status", "git status -s", "git status --short",
     "git branch --show-current",
 ];
 

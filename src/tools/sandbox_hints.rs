@@ -24,29 +24,16 @@ pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) ->
 }
 
 /// Messages of programs that are not permitted to write, in lowercase.
+#[rustfmt::skip]
 pub(super) const WRITE_ERRORS: [&str; 8] = [
-    "permission denied",
-    "operation not permitted",
-    "read-only file system",
-    "eacces",
-    "eperm",
-    "erofs",
-    "os error 13",
+    "permission denied", "operation not permitted", "read-only file system", "eacces", "eperm", "erofs", "os error 13",
     "os error 1)",
 ];
 /// Messages of programs that cannot connect, in lowercase.
+#[rustfmt::skip]
 const NETWORK_ERRORS: [&str; 12] = [
-    "could not resolve",
-    "couldn't resolve",
-    "name resolution",
-    "name or service not known",
-    "network is unreachable",
-    "failed to connect",
-    "couldn't connect",
-    "could not connect",
-    "getaddrinfo",
-    "enotfound",
-    "dns error",
+    "could not resolve", "couldn't resolve", "name resolution", "name or service not known", "network is unreachable",
+    "failed to connect", "couldn't connect", "could not connect", "getaddrinfo", "enotfound", "dns error",
     "nodename nor servname",
 ];
 

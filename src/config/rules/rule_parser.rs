@@ -20,20 +20,10 @@ pub(super) struct RuleError {
 }
 
 /// Keys of a rule.
+#[rustfmt::skip]
 pub(super) const RULE_KEYS: &[&str] = &[
-    "verdict",
-    "tool",
-    "command",
-    "prefix",
-    "path",
-    "host",
-    "project",
-    "scripts",
-    "matches",
-    "not_matches",
-    "created",
-    "expires",
-    "key",
+    "verdict", "tool", "command", "prefix", "path", "host", "project", "scripts", "matches", "not_matches", "created",
+    "expires", "key",
 ];
 /// Old and new name of each renamed key. The old names work in this release.
 pub(super) const RENAMED_KEYS: &[(&str, &str)] = &[("says", "verdict"), ("words", "prefix"), ("not", "not_matches")];

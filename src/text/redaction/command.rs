@@ -31,54 +31,25 @@ const fn program(names: &'static [&'static str], options: &'static [(u8, ValueFo
     Program { names, subcommand: None, options }
 }
 
-const fn login_program(names: &'static [&'static str], options: &'static [(u8, ValueForm)]) -> Program {
-    Program { names, subcommand: Some("login"), options }
-}
-
+#[rustfmt::skip]
 const PROGRAMS: &[Program] = &[
-    program(
-        &[
-            "mysql",
-            "mysqldump",
-            "mysqladmin",
-            "mysqlimport",
-            "mysqlshow",
-            "mysqlcheck",
-            "mysqlbinlog",
-            "mysqlsh",
-            "mariadb",
-            "mariadb-dump",
-            "mariadb-admin",
-            "mariadb-import",
-            "mariadb-check",
-            "mycli",
-            "xtrabackup",
-        ],
-        &[(b'p', ValueForm::Secret)],
-    ),
+    program(&[
+        "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mysqlbinlog", "mysqlsh", "mariadb",
+        "mariadb-dump", "mariadb-admin", "mariadb-import", "mariadb-check", "mycli", "xtrabackup", "sshpass", "mongo",
+        "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "7z", "7za", "7zr", "unrar",
+        "rabbitmqadmin", "twine",
+    ], &[(b'p', ValueForm::Secret)]),
     program(&["curl"], &[(b'u', ValueForm::User), (b'U', ValueForm::User), (b'b', ValueForm::Cookies)]),
     program(&["http", "https", "xh", "xhs"], &[(b'a', ValueForm::User)]),
-    program(&["sshpass"], &[(b'p', ValueForm::Secret)]),
-    program(
-        &["mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport"],
-        &[(b'p', ValueForm::Secret)],
-    ),
     program(&["redis-cli", "valkey-cli"], &[(b'a', ValueForm::Secret)]),
     program(&["sqlcmd", "bcp", "unzip", "zip"], &[(b'P', ValueForm::Secret)]),
-    program(&["7z", "7za", "7zr", "unrar", "rabbitmqadmin", "twine"], &[(b'p', ValueForm::Secret)]),
-    program(
-        &["ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldappasswd", "ldapwhoami"],
-        &[(b'w', ValueForm::Secret)],
-    ),
+    program(&["ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldappasswd", "ldapwhoami"], &[(b'w', ValueForm::Secret)]),
     program(&["smbclient", "rpcclient", "smbget"], &[(b'U', ValueForm::Percent)]),
     program(&["snmpwalk", "snmpget"], &[(b'A', ValueForm::Secret), (b'X', ValueForm::Secret)]),
-    login_program(
-        &[
-            "docker", "podman", "nerdctl", "buildah", "helm", "oras", "skopeo", "az", "oc", "cf", "ibmcloud", "regctl",
-            "crane",
-        ],
-        &[(b'p', ValueForm::Secret)],
-    ),
+    Program { subcommand: Some("login"), ..program(&[
+        "docker", "podman", "nerdctl", "buildah", "helm", "oras", "skopeo", "az", "oc", "cf", "ibmcloud", "regctl",
+        "crane",
+    ], &[(b'p', ValueForm::Secret)]) },
 ];
 
 /// Long options that take a secret although they do not have the name of one.

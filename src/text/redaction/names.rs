@@ -15,39 +15,16 @@ pub(super) enum NameClass {
 }
 
 /// Suffixes of names in lower case, with `_` for `-`.
+#[rustfmt::skip]
 const PASSWORDS: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "_pass",
-    "sshpass",
-    "_pwd",
-    "secret",
-    "secret_key",
-    "secretkey",
-    "secret_access_key",
-    "secretaccesskey",
-    "credentials",
-    "credential",
-    "userpwd",
+    "password", "passwd", "passphrase", "_pass", "sshpass", "_pwd", "secret", "secret_key", "secretkey",
+    "secret_access_key", "secretaccesskey", "credentials", "credential", "userpwd",
 ];
 const TOKENS: &[&str] = &["token", "_auth", "_jwt"];
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
-    "api_key",
-    "apikey",
-    "access_key",
-    "accesskey",
-    "private_key",
-    "privatekey",
-    "encryption_key",
-    "signing_key",
-    "account_key",
-    "accountkey",
-    "shared_key",
-    "auth_key",
-    "authkey",
-    "master_key",
-    "service_key",
+    "api_key", "apikey", "access_key", "accesskey", "private_key", "privatekey", "encryption_key", "signing_key",
+    "account_key", "accountkey", "shared_key", "auth_key", "authkey", "master_key", "service_key",
 ];
 /// Exact names.
 const EXACT_NAMES: &[(&str, NameClass)] = &[

@@ -71,8 +71,7 @@ fn match_token(
     let length = prefix_length(&suffix[..suffix.floor_char_boundary(MAX_TOKEN_BYTES)], is_token_byte);
     let value = &suffix[..length];
     let is_plausible = match kind {
-        TokenChars::Alphanumeric | TokenChars::Dots => has_digit(value) || is_mixed_case(value),
-        TokenChars::Word => has_digit(value) || is_mixed_case(value),
+        TokenChars::Alphanumeric | TokenChars::Word | TokenChars::Dots => has_digit(value) || is_mixed_case(value),
         TokenChars::StrictWord => has_digit(value) || length >= 16 && is_mixed_case(value),
         TokenChars::Capitals => {
             length == min_length && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())

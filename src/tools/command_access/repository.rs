@@ -7,24 +7,12 @@ use std::path::Path;
 
 /// Settings of a repository that was created or cloned and not configured since. Any other setting may start a program:
 /// `core.fsmonitor`, `diff.external`, `filter.x.clean`, `gpg.program`, `include.path`, …
+#[rustfmt::skip]
 const PLAIN_SETTINGS: &[(&str, &[&str])] = &[
-    (
-        "core",
-        &[
-            "repositoryformatversion",
-            "filemode",
-            "bare",
-            "logallrefupdates",
-            "ignorecase",
-            "precomposeunicode",
-            "symlinks",
-            "autocrlf",
-            "eol",
-            "safecrlf",
-            "quotepath",
-            "abbrev",
-        ],
-    ),
+    ("core", &[
+        "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks",
+        "autocrlf", "eol", "safecrlf", "quotepath", "abbrev",
+    ]),
     ("remote", &["url", "fetch", "pushurl", "tagopt", "prune"]),
     ("branch", &["remote", "merge", "rebase", "description", "autosetuprebase"]),
     ("user", &["name", "email"]),
