@@ -77,13 +77,13 @@ pub fn reveal_text(text: &str) -> Vec<RevealedPart> {
     revealed.parts
 }
 
-/// Like [`reveal_as_string`], as a string.
+/// Returns the revealed text for one line as a string.
 pub fn reveal_line(text: &str) -> String {
-    reveal_as_string(text).into_iter().map(RevealedPart::into_text).collect()
+    reveal_line_parts(text).into_iter().map(RevealedPart::into_text).collect()
 }
 
 /// Returns the revealed text for one line: line breaks become marks too.
-pub fn reveal_as_string(text: &str) -> Vec<RevealedPart> {
+pub fn reveal_line_parts(text: &str) -> Vec<RevealedPart> {
     let mut parts = Vec::new();
     for (line_index, line) in text.split('\n').enumerate() {
         if line_index > 0 {

@@ -2,7 +2,7 @@
 
 use super::wrap::{Piece, Shape, wrap_pieces};
 use crate::text::link::{self, LinkTarget};
-use crate::text::reveal::{RevealedPart, reveal_as_string, reveal_text};
+use crate::text::reveal::{RevealedPart, reveal_line_parts, reveal_text};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -59,7 +59,7 @@ pub fn revealed_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
 
 /// Returns the revealed text for one line: line breaks become marks too.
 pub fn revealed_line_pieces(text: &str, style: Style, mark: Style) -> Vec<Piece> {
-    style_parts(reveal_as_string(text), style, mark)
+    style_parts(reveal_line_parts(text), style, mark)
 }
 
 fn style_parts(parts: Vec<RevealedPart>, style: Style, mark: Style) -> Vec<Piece> {
