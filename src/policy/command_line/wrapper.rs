@@ -10,25 +10,15 @@ use crate::policy::grammar::{
 pub(in crate::policy) const FOUND_FILES: &str = "files found by find";
 
 /// Interpreters, with the options that take code.
-const INTERPRETERS: &[(&str, &[&str])] = &[
-    ("python", &["-c"]),
-    ("python2", &["-c"]),
-    ("python3", &["-c"]),
-    ("pypy", &["-c"]),
-    ("pypy3", &["-c"]),
-    ("node", &["-e", "--eval", "-p", "--print"]),
-    ("nodejs", &["-e", "--eval", "-p", "--print"]),
-    ("bun", &["-e", "--eval"]),
-    ("deno", &[]),
-    ("perl", &["-e", "-E"]),
-    ("ruby", &["-e"]),
-    ("php", &["-r"]),
-    ("lua", &["-e"]),
-    ("luajit", &["-e"]),
-    ("Rscript", &["-e"]),
-    ("osascript", &["-e"]),
-    ("tclsh", &[]),
-    ("pwsh", &["-c", "-Command"]),
+const INTERPRETERS: &[(&[&str], &[&str])] = &[
+    (&["python", "python2", "python3", "pypy", "pypy3"], &["-c"]),
+    (&["node", "nodejs"], &["-e", "--eval", "-p", "--print"]),
+    (&["bun"], &["-e", "--eval"]),
+    (&["perl"], &["-e", "-E"]),
+    (&["ruby", "lua", "luajit", "Rscript", "osascript"], &["-e"]),
+    (&["php"], &["-r"]),
+    (&["pwsh"], &["-c", "-Command"]),
+    (&["deno", "tclsh"], &[]),
 ];
 
 /// Programs that run their arguments and are not followed, because their options are not known well enough.
@@ -49,10 +39,14 @@ pub(in crate::policy) fn is_launcher(program: &str) -> bool {
 
 /// Returns whether the program is a shell, another interpreter, or a builtin that runs a script or code.
 pub(in crate::policy) fn is_interpreter(program: &str) -> bool {
+    is_shell(program) || code_options(program).is_some() || matches!(program, "source" | "." | "eval")
+}
+
+/// Returns the options of an interpreter that take code. Its name may have a version, as `python3.12`.
+fn code_options(program: &str) -> Option<&'static [&'static str]> {
     let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    is_shell(program)
-        || INTERPRETERS.iter().any(|(name, _)| *name == program || *name == unversioned)
-        || matches!(program, "source" | "." | "eval")
+    let is_named = |(names, _): &&(&[&str], _)| names.contains(&program) || names.contains(&unversioned);
+    INTERPRETERS.iter().find(is_named).map(|(_, options)| *options)
 }
 
 pub(in crate::policy) fn is_shell(program: &str) -> bool {
@@ -193,9 +187,7 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
 /// Finds the code or the script given to an interpreter. Options before it are skipped. If one of them takes a value,
 /// that value is taken for the script, which does no harm: the call needs approval in any case.
 fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
-    let unversioned = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let interpreter = INTERPRETERS.iter().find(|(name, _)| *name == program || *name == unversioned);
-    let code_options = interpreter.map_or(&[][..], |(_, options)| options);
+    let code_options = code_options(program).unwrap_or_default();
     let mut words = simple.arguments().iter();
     while let Some(word) = words.next() {
         let text = word.known_text().unwrap_or_default();
