@@ -82,7 +82,7 @@ impl ArgumentParser<'_> {
             }
             Word::Pattern(_) | Word::Home(_) => return self.add_operand(word),
             Word::Unknown(_) => {
-                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.add_unexpanded(word);
                 return self.add_operand(word);
             }
         };
@@ -97,7 +97,7 @@ impl ArgumentParser<'_> {
                 self.is_past_options = true;
                 self.arguments.operands_before_end = Some(self.arguments.operands.len());
             } else {
-                self.arguments.problems.push(ArgumentProblem::Unknown(text.clone()));
+                self.add_problem(ArgumentProblem::Unknown, text);
             }
         } else if option_text.starts_with('-')
             || (syntax.is_single_dash && option_text.len() > 1 && self.program.option(text).is_some())
@@ -125,7 +125,7 @@ impl ArgumentParser<'_> {
                 continue;
             }
             if matches!(word, Word::Unknown(_)) || word.display_text().starts_with('-') {
-                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.add_unexpanded(word);
             }
             self.arguments.operands.push(word.clone());
         }
@@ -135,11 +135,11 @@ impl ArgumentParser<'_> {
     fn read_expression(&mut self) {
         while let Some(word) = self.words.next() {
             let Some(text) = word.known_text() else {
-                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.add_unexpanded(word);
                 continue;
             };
             let Some(option) = self.program.option(text) else {
-                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                self.add_problem(ArgumentProblem::Unknown, text);
                 continue;
             };
             match option.value {
@@ -169,6 +169,14 @@ impl ArgumentParser<'_> {
         }
     }
 
+    fn add_problem(&mut self, problem: fn(String) -> ArgumentProblem, text: &str) {
+        self.arguments.problems.push(problem(text.to_owned()));
+    }
+
+    fn add_unexpanded(&mut self, word: &Word) {
+        self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+    }
+
     fn add_operand(&mut self, word: &Word) {
         self.arguments.operands.push(word.clone());
         self.is_past_options |= !self.program.syntax.permutes;
@@ -183,7 +191,7 @@ impl ArgumentParser<'_> {
                 self.arguments.unmatched_patterns.push(word.clone());
                 self.arguments.push_option(option, text, Some(Word::Known(value.to_owned())));
             }
-            _ => self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone())),
+            _ => self.add_unexpanded(word),
         }
     }
 
@@ -192,7 +200,6 @@ impl ArgumentParser<'_> {
             Some((name, value)) => (name, Some(Word::Known(value.to_owned()))),
             None => (text, None),
         };
-        let make_problem = |problem: fn(String) -> ArgumentProblem| problem(text.to_owned());
         let option = match self.program.option(name) {
             Some(option) => option,
             None => {
@@ -202,22 +209,22 @@ impl ArgumentParser<'_> {
                 let mut candidates = self.program.all_options().filter(is_abbreviated);
                 match (candidates.next(), candidates.next()) {
                     (Some(option), None) if self.program.syntax.abbreviates => {
-                        self.arguments.problems.push(make_problem(ArgumentProblem::Abbreviated));
+                        self.add_problem(ArgumentProblem::Abbreviated, text);
                         option
                     }
-                    _ => return self.arguments.problems.push(make_problem(ArgumentProblem::Unknown)),
+                    _ => return self.add_problem(ArgumentProblem::Unknown, text),
                 }
             }
         };
         let value = match option.value {
             OptionValue::None if value.is_some() => {
-                return self.arguments.problems.push(make_problem(ArgumentProblem::Unknown));
+                return self.add_problem(ArgumentProblem::Unknown, text);
             }
             OptionValue::Required(kind) if value.is_none() && self.program.syntax.has_separate_long => {
                 self.next_value(text, option, kind)
             }
             OptionValue::Required(_) if value.is_none() => {
-                self.arguments.problems.push(make_problem(ArgumentProblem::Missing));
+                self.add_problem(ArgumentProblem::Missing, text);
                 None
             }
             OptionValue::OptionalNumber { has_point } => value.or_else(|| self.next_number(has_point)),
@@ -233,13 +240,13 @@ impl ArgumentParser<'_> {
             let name = format!("-{short_name}");
             let attached = &short_names[index + short_name.len_utf8()..];
             let Some(option) = self.program.option(&name) else {
-                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                self.add_problem(ArgumentProblem::Unknown, text);
                 continue;
             };
             if option.value == OptionValue::None {
                 self.arguments.push_option(option, text, None);
                 if !syntax.bundles && !attached.is_empty() {
-                    return self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                    return self.add_problem(ArgumentProblem::Unknown, text);
                 }
                 continue;
             }
@@ -257,7 +264,7 @@ impl ArgumentParser<'_> {
                 AttachedValue::Any | AttachedValue::Later => true,
             };
             if !can_be_attached {
-                self.arguments.problems.push(ArgumentProblem::Unknown(text.to_owned()));
+                self.add_problem(ArgumentProblem::Unknown, text);
             }
             let value = match option.value {
                 _ if !attached.is_empty() => Some(Word::Known(attached.to_owned())),
@@ -281,7 +288,7 @@ impl ArgumentParser<'_> {
     /// Takes the next word as the value of an option.
     fn next_value(&mut self, text: &str, option: OptionSpec, kind: ValueKind) -> Option<Word> {
         let Some(word) = self.words.next() else {
-            self.arguments.problems.push(ArgumentProblem::Missing(text.to_owned()));
+            self.add_problem(ArgumentProblem::Missing, text);
             return None;
         };
         let names_file = matches!(
@@ -292,7 +299,7 @@ impl ArgumentParser<'_> {
             Word::Known(_) => {}
             Word::Home(_) if names_file => {}
             Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => {
-                self.arguments.problems.push(ArgumentProblem::Unexpanded(word.clone()));
+                self.add_unexpanded(word);
             }
         }
         let may_be_operand = self.program.syntax.abbreviates && option.role != Role::Excludes;

@@ -103,18 +103,8 @@ impl ParsedOption {
 
     /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
     pub fn only_reads(&self) -> bool {
-        let is_reading_role = match self.option.role {
-            Role::NeedsApproval | Role::Forces | Role::Keeps | Role::Changes => false,
-            Role::Plain
-            | Role::Recursive
-            | Role::IncludesHidden
-            | Role::Selects
-            | Role::Excludes
-            | Role::HoldsScript
-            | Role::Lists
-            | Role::ShowsContent => true,
-        };
-        is_reading_role && !self.option.value.is_kind(&WIDER_KINDS)
+        let does_more = matches!(self.option.role, Role::NeedsApproval | Role::Forces | Role::Keeps | Role::Changes);
+        !does_more && !self.option.value.is_kind(&WIDER_KINDS)
     }
 }
 
