@@ -49,23 +49,15 @@ pub(super) fn parse_rule(
 ) -> (Option<Rule>, Vec<RuleError>) {
     let mut parser = RuleParser { table, errors: Vec::new(), fails_closed: true };
     parser.check_renamed_keys();
-    let effect = match parser.read_string("verdict").as_deref() {
-        Some("allow") => Some(RuleEffect::Allow),
-        Some("ask") => Some(RuleEffect::Ask),
-        Some("deny") => Some(RuleEffect::Deny),
-        Some(other) => {
-            parser.report_error(
-                "verdict",
-                format!("verdict is {:?}; expected \"allow\", \"ask\" or \"deny\"", truncate_for_display(other)),
-            );
-            None
-        }
-        None if parser.get_item("verdict").is_some() => None,
-        None => {
-            parser.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
-            None
-        }
-    };
+    let verdict = parser.read_string("verdict");
+    let effects = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny];
+    let effect = effects.into_iter().find(|effect| verdict.as_deref() == Some(effect.as_str()));
+    if let Some(verdict) = verdict.filter(|_| effect.is_none()) {
+        let shown = truncate_for_display(&verdict);
+        parser.report_error("verdict", format!("verdict is {shown:?}; expected \"allow\", \"ask\" or \"deny\""));
+    } else if parser.get_item("verdict").is_none() {
+        parser.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
+    }
     parser.fails_closed = effect != Some(RuleEffect::Allow);
     parser.check_keys();
     let tool = parser.read_string("tool");
@@ -93,16 +85,12 @@ pub(super) fn parse_rule(
         saved_with_key: key,
         location: RuleLocation::default(),
     });
-    if let Some(rule) = &rule
-        && parser.errors.is_empty()
-    {
-        parser.check_examples(rule);
-        // A rule that asks or denies stays in effect even if an example fails.
-        let is_kept = parser.errors.is_empty() || parser.fails_closed;
-        return (Some(rule.clone()).filter(|_| is_kept), parser.errors);
-    }
     let is_valid = parser.errors.is_empty();
-    (rule.filter(|_| is_valid), parser.errors)
+    let Some(rule) = rule.filter(|_| is_valid) else { return (None, parser.errors) };
+    parser.check_examples(&rule);
+    // A rule that asks or denies stays in effect even if an example fails.
+    let is_kept = parser.errors.is_empty() || parser.fails_closed;
+    (is_kept.then_some(rule), parser.errors)
 }
 
 /// Returns the old keys of a rule, their new names and their byte offsets.
@@ -156,18 +144,13 @@ impl<'a> RuleParser<'a> {
     }
 
     fn read_string(&mut self, key: &str) -> Option<String> {
-        let value = self.get_item(key)?;
-        match value.as_str() {
-            Some(text) if !text.trim().is_empty() => Some(text.to_owned()),
-            Some(_) => {
-                self.report_error(key, format!("{key} is empty"));
-                None
-            }
-            None => {
-                self.report_error(key, format!("{key} must be a quoted string"));
-                None
-            }
-        }
+        let problem = match self.get_item(key)?.as_str() {
+            Some(text) if !text.trim().is_empty() => return Some(text.to_owned()),
+            Some(_) => "is empty",
+            None => "must be a quoted string",
+        };
+        self.report_error(key, format!("{key} {problem}"));
+        None
     }
 
     /// Reads a list of strings. A single string is a list of one.
@@ -203,23 +186,19 @@ impl<'a> RuleParser<'a> {
     fn read_subject(&mut self, effect: Option<RuleEffect>, has_tool: bool) -> Option<RuleTarget> {
         let given_keys: Vec<&str> = SUBJECT_KEYS.iter().copied().filter(|key| self.get_item(key).is_some()).collect();
         let allows = effect == Some(RuleEffect::Allow);
-        match given_keys.as_slice() {
-            [] if has_tool => Some(RuleTarget::EveryCall),
-            [] => {
-                self.report_error("", format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", ")));
-                None
-            }
-            ["command"] => self.read_string("command").map(RuleTarget::Command),
-            ["prefix"] => self.read_prefix(allows),
-            ["path"] => self.read_path(allows),
-            ["host"] => self.read_host(allows),
+        let (key, message) = match given_keys.as_slice() {
+            ["command"] => return self.read_string("command").map(RuleTarget::Command),
+            ["prefix"] => return self.read_prefix(allows),
+            ["path"] => return self.read_path(allows),
+            [_] => return self.read_host(allows),
+            [] if has_tool => return Some(RuleTarget::EveryCall),
+            [] => ("", format!("the rule has no subject: add {} or tool", SUBJECT_KEYS.join(", "))),
             [_, second, ..] => {
-                let (second, keys) = (*second, given_keys.join(" and "));
-                self.report_error(second, format!("the rule has {keys}; only one of them is allowed"));
-                None
+                (*second, format!("the rule has {}; only one of them is allowed", given_keys.join(" and ")))
             }
-            [_] => None,
-        }
+        };
+        self.report_error(key, message);
+        None
     }
 
     fn read_prefix(&mut self, allows: bool) -> Option<RuleTarget> {
@@ -228,19 +207,15 @@ impl<'a> RuleParser<'a> {
             None => self.read_strings("prefix")?,
         };
         let needs_shell = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
-        if words.is_empty() || words.iter().any(needs_shell) {
-            let message = "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax";
-            self.report_error("prefix", message);
-            return None;
-        }
-        if let Some(reason) = explain_too_wide(&words).filter(|_| allows) {
-            self.report_error(
-                "prefix",
-                format!("{:?} is too broad to allow: {reason}", truncate_for_display(&words.join(" "))),
-            );
-            return None;
-        }
-        Some(RuleTarget::Prefix(words))
+        let error = if words.is_empty() || words.iter().any(needs_shell) {
+            "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax".to_owned()
+        } else if let Some(reason) = explain_too_wide(&words).filter(|_| allows) {
+            format!("{:?} is too broad to allow: {reason}", truncate_for_display(&words.join(" ")))
+        } else {
+            return Some(RuleTarget::Prefix(words));
+        };
+        self.report_error("prefix", error);
+        None
     }
 
     fn read_path(&mut self, allows: bool) -> Option<RuleTarget> {
@@ -263,20 +238,15 @@ impl<'a> RuleParser<'a> {
     fn read_host(&mut self, allows: bool) -> Option<RuleTarget> {
         let host = self.read_string("host")?;
         let is_name_character = |c: char| c.is_alphanumeric() || ".-_*".contains(c);
-        if !host.chars().all(is_name_character) {
-            self.report_error(
-                "host",
-                format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host)),
-            );
-            return None;
-        }
-        if allows {
-            let reason =
-                "no tool connects to a host by itself, and a command that names one host may connect to another";
-            self.report_error("host", format!("a host cannot be allowed: {reason}; use host with \"ask\" or \"deny\""));
-            return None;
-        }
-        Some(RuleTarget::Host(host))
+        let error = if !host.chars().all(is_name_character) {
+            format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host))
+        } else if allows {
+            "a host cannot be allowed: no tool connects to a host by itself, and a command that names one host may connect to another; use host with \"ask\" or \"deny\"".to_owned()
+        } else {
+            return Some(RuleTarget::Host(host));
+        };
+        self.report_error("host", error);
+        None
     }
 
     fn read_scope(&mut self, default_scope: &RuleScope) -> RuleScope {
@@ -284,10 +254,8 @@ impl<'a> RuleParser<'a> {
         if *default_scope != RuleScope::EveryProject {
             self.report_error("project", "a project's own rules apply only in that project; remove the key project");
         } else if !project.starts_with('/') {
-            self.report_error(
-                "project",
-                format!("project is {:?}; expected an absolute directory path", truncate_for_display(&project)),
-            );
+            let shown = truncate_for_display(&project);
+            self.report_error("project", format!("project is {shown:?}; expected an absolute directory path"));
         }
         RuleScope::Project(PathBuf::from(project))
     }
@@ -298,9 +266,8 @@ impl<'a> RuleParser<'a> {
             for example in self.read_strings(key).unwrap_or_default() {
                 if matches_example(rule, &example) != expected {
                     let result = if expected { "does not match" } else { "matches" };
-                    let message =
-                        format!("the rule {result} {:?}, its example under {key}", truncate_for_display(&example));
-                    self.report_error(key, message);
+                    let shown = truncate_for_display(&example);
+                    self.report_error(key, format!("the rule {result} {shown:?}, its example under {key}"));
                 }
             }
         }
@@ -315,15 +282,10 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
             Access::ReadSensitive(PathBuf::from(example))
         }
         RuleTarget::Path(_) => Access::Write(PathBuf::from(example)),
-        RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => Access::Run(
-            CommandLine {
-                command: example.to_owned(),
-                folder: PathBuf::from("/"),
-                seconds: 0,
-                ..CommandLine::default()
-            }
-            .into(),
-        ),
+        _ => {
+            let (command, folder) = (example.to_owned(), PathBuf::from("/"));
+            Access::Run(CommandLine { command, folder, ..CommandLine::default() }.into())
+        }
     };
     let tool = rule.tool.as_deref().unwrap_or_default();
     let preview = Preview::Text(String::new());
