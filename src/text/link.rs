@@ -214,25 +214,15 @@ fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
     if word.is_empty() || word.len() > MAX_PATH_BYTES || word.contains("://") || word.contains(char::is_control) {
         return None;
     }
-    let (path, position, length) = match find_position(word) {
-        Some((path_length, position, length)) => (&word[..path_length], position, length),
-        None => (word, LinkPosition::default(), word.len()),
-    };
-    let target =
-        LinkTarget::File { path: path.to_owned(), line: position.line, end: position.end, column: position.column };
-    is_path(path, position.line.is_some()).then_some((target, length))
+    let whole_word = || (LinkTarget::File { path: word.to_owned(), line: None, end: None, column: None }, word.len());
+    let (target, length) = find_position(word).unwrap_or_else(whole_word);
+    let LinkTarget::File { path, line, .. } = &target else { return None };
+    is_path(path, line.is_some()).then_some((target, length))
 }
 
-#[derive(Default)]
-struct LinkPosition {
-    line: Option<usize>,
-    end: Option<usize>,
-    column: Option<usize>,
-}
-
-/// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns its start, value and end. Text
-/// after another colon, as in search results, is not part of it.
-fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
+/// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns the file with this position, and the end of
+/// the position. Text after another colon, as in search results, is not part of it.
+fn find_position(word: &str) -> Option<(LinkTarget, usize)> {
     let parse_number = |position: usize| -> Option<(usize, usize)> {
         let digits = word.get(position..)?.bytes().take_while(u8::is_ascii_digit).count();
         let value = word.get(position..position + digits)?.parse().ok()?;
@@ -244,23 +234,23 @@ fn find_position(word: &str) -> Option<(usize, LinkPosition, usize)> {
             continue;
         }
         let Some((line, after_line)) = parse_number(mark_start + 1 + marker_length) else { continue };
-        let mut position = LinkPosition { line: Some(line), ..LinkPosition::default() };
-        let mut position_end = after_line;
+        let (mut end, mut column, mut position_end) = (None, None, after_line);
         if word[after_line..].starts_with(['-', '–']) {
             let dash_length = word[after_line..].chars().next().map_or(0, char::len_utf8);
             let letter_length = usize::from(word[after_line + dash_length..].starts_with('L'));
             if let Some((last_line, after_range)) =
                 parse_number(after_line + dash_length + letter_length).filter(|(last, _)| *last >= line)
             {
-                (position.end, position_end) = (Some(last_line), after_range);
+                (end, position_end) = (Some(last_line), after_range);
             }
-        } else if let Some((column, after_column)) =
+        } else if let Some((column_number, after_column)) =
             word[after_line..].starts_with(':').then(|| parse_number(after_line + 1)).flatten()
         {
-            (position.column, position_end) = (Some(column), after_column);
+            (column, position_end) = (Some(column_number), after_column);
         }
         if word[position_end..].is_empty() || word[position_end..].starts_with(':') {
-            return Some((mark_start, position, position_end));
+            let path = word[..mark_start].to_owned();
+            return Some((LinkTarget::File { path, line: Some(line), end, column }, position_end));
         }
     }
     None

@@ -35,10 +35,12 @@ pub fn cut_to_width(text: &str, max_columns: usize) -> &str {
 
 /// Returns the text, truncated to `max_columns` with `…` at the end if needed.
 pub fn fit_start(text: &str, max_columns: usize) -> Cow<'_, str> {
-    match () {
-        () if text_width(text) <= max_columns => Cow::Borrowed(text),
-        () if max_columns == 0 => Cow::Borrowed(""),
-        () => Cow::Owned(format!("{}…", cut_to_width(text, max_columns - 1))),
+    if text_width(text) <= max_columns {
+        return Cow::Borrowed(text);
+    }
+    match max_columns.checked_sub(1) {
+        Some(columns) => Cow::Owned(format!("{}…", cut_to_width(text, columns))),
+        None => Cow::Borrowed(""),
     }
 }
 

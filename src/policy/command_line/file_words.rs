@@ -26,12 +26,8 @@ pub struct FileWord {
     pub position: WordPosition,
 }
 
-/// Adds every word of the tree.
-pub(super) fn collect_file_words(root: Node<'_>, text: &str, words: &mut Vec<FileWord>) {
-    collect_below(root, text, 0, words);
-}
-
-fn collect_below(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileWord>) {
+/// Adds every word of the tree. `depth` is the number of words around it that contain command lines.
+pub(super) fn collect_file_words(root: Node<'_>, text: &str, depth: usize, words: &mut Vec<FileWord>) {
     let mut pending = vec![(root, WordPosition::Argument)];
     while let Some((node, parent_position)) = pending.pop() {
         if words.len() >= MAX_FILE_WORDS {
@@ -88,7 +84,7 @@ fn push_word(raw: &str, position: WordPosition, depth: usize, words: &mut Vec<Fi
         && text.contains(char::is_whitespace)
         && let Some(tree) = super::bash_tree::parse_tree(&text)
     {
-        collect_below(tree.root_node(), &text, depth + 1, words);
+        collect_file_words(tree.root_node(), &text, depth + 1, words);
     }
     words.push(FileWord { text, position });
 }

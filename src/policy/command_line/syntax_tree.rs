@@ -26,7 +26,7 @@ pub(super) fn parse_into(text: &str, depth: usize, context: &WalkContext, parsed
         parsed_line.mark_unclear("syntax not fully understood");
     }
     if depth == 0 {
-        file_words::collect_file_words(root, text, &mut parsed_line.file_words);
+        file_words::collect_file_words(root, text, 0, &mut parsed_line.file_words);
     }
     let mut walk = TreeWalk { text, depth, parsed_line };
     walk.walk_sequence(root, context);
