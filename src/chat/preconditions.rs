@@ -3,7 +3,7 @@
 use super::access::as_unicode;
 use super::{Digest, Script, Scripts};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Preconditions of a plan. They are compared again before the plan runs; if any differs, it does not run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,11 @@ pub enum FileContent {
 }
 
 impl Preconditions {
+    /// Returns the sensitive path that the command names, if any. No grant or rule can cover such a command.
+    pub fn sensitive_path(&self) -> Option<&Path> {
+        self.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive).map(|restricted| &*restricted.path)
+    }
+
     /// Returns the files that a lasting approval of this command is bound to, sorted: every file that it names if it
     /// runs one of them, else none. Fails if that is unknown, with a reason worded to follow “because”.
     pub fn scripts_to_bind(&self) -> Result<Vec<Script>, String> {

@@ -39,9 +39,7 @@ pub(super) fn has_bound_scripts(scripts: &[Script], subject: &Subject<'_>) -> bo
 
 /// Returns whether any grant or rule may cover the call.
 pub(super) fn can_be_granted(subject: &Subject<'_>) -> bool {
-    !subject.destroys
-        && subject.preconditions.hard_links.is_none()
-        && subject.preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive)
+    !subject.destroys && subject.preconditions.hard_links.is_none() && subject.preconditions.sensitive_path().is_none()
 }
 
 /// Describes a file with several hard links.

@@ -104,6 +104,6 @@ fn explain_not_grantable(subject: &Subject<'_>) -> Option<String> {
     if let Some(links) = &subject.preconditions.hard_links {
         return Some(describe_hard_links(links));
     }
-    let restricted = subject.preconditions.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive)?;
-    Some(format!("secrets or configuration of other programs: {}", restricted.path.display()))
+    let path = subject.preconditions.sensitive_path()?;
+    Some(format!("secrets or configuration of other programs: {}", path.display()))
 }

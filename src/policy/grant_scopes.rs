@@ -42,11 +42,8 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
 /// Returns why no grant is offered for a call; `None` if one is, or if its tool always asks.
 pub fn explain_no_scopes(tool: &str, plan: &Plan) -> Option<String> {
     let subject = Subject::from_plan(tool, plan);
-    if let Some(restricted) =
-        subject.preconditions.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive)
-    {
-        let path = restricted.path.display();
-        return Some(format!("secrets or configuration of other programs: {path}"));
+    if let Some(path) = plan.preconditions.sensitive_path() {
+        return Some(format!("secrets or configuration of other programs: {}", path.display()));
     }
     if let Some(destroys) = &plan.destroys {
         return Some(format!("destructive call: {destroys}"));

@@ -75,7 +75,7 @@ impl Tool for BashExec {
         let preconditions = scripts::command_preconditions(&line.command, files);
         // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval
         // each time.
-        let is_grantable = preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive);
+        let is_grantable = preconditions.sensitive_path().is_none();
         // A grant covers only the current content of the scripts.
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
         Ok(Intent::Act(Box::new(Plan {

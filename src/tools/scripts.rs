@@ -96,9 +96,7 @@ fn files_in_words(parsed_line: &ParsedLine, files: &dyn Reader) -> Preconditions
             folders.push(join_path(folders.last().map_or("", String::as_str), &word.text));
         }
         is_after_cd = word.position == WordPosition::Program && word.text == "cd";
-        if preconditions.restricted_path.as_ref().is_none_or(|restricted| !restricted.is_sensitive)
-            && word.position != WordPosition::Program
-        {
+        if preconditions.sensitive_path().is_none() && word.position != WordPosition::Program {
             let spellings = path_spellings(&word.text)
                 .into_iter()
                 .flat_map(|name| folders.iter().map(move |folder| join_path(folder, name)));
