@@ -133,9 +133,8 @@ impl<'a> RuleParser<'a> {
 
     /// Checks that every key is known: a misspelt key might have narrowed or widened the rule.
     fn check_keys(&mut self) {
-        let names: Vec<String> = self.table.iter().map(|(name, _)| name.to_owned()).collect();
         let is_known = |name: &str| RULE_KEYS.contains(&name) || RENAMED_KEYS.iter().any(|(old, _)| *old == name);
-        for name in names.iter().filter(|name| !is_known(name)) {
+        for (name, _) in self.table.iter().filter(|(name, _)| !is_known(name)) {
             let suggestion =
                 find_nearest(name, RULE_KEYS.iter().copied()).map(|nearest| format!("; did you mean {nearest}?"));
             let hint = suggestion.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));

@@ -135,12 +135,9 @@ impl ScriptSearch {
     /// Adds every argument that may be what runs.
     fn push_arguments(&mut self, simple: &SimpleCommand, folders: &[String]) {
         for word in simple.arguments() {
-            match word {
-                Word::Known(name) if name.contains('/') && !name.starts_with('-') => {
-                    self.push_script(word, folders, false)
-                }
-                Word::Known(_) => {}
-                Word::Home(_) | Word::Pattern(_) | Word::Unknown(_) => self.push_script(word, folders, false),
+            let is_no_path = matches!(word, Word::Known(text) if !text.contains('/') || text.starts_with('-'));
+            if !is_no_path {
+                self.push_script(word, folders, false);
             }
         }
     }

@@ -52,27 +52,25 @@ impl RuleParser<'_> {
             );
             return Vec::new();
         };
-        let listed: Vec<(String, Option<String>)> =
-            table.iter().map(|(name, item)| (name.to_owned(), item.as_str().map(str::to_owned))).collect();
         let mut scripts = Vec::new();
-        for (name, digest) in listed {
-            let sha256 = match (digest.as_deref(), digest.as_deref().and_then(Digest::parse)) {
+        for (name, item) in table.iter() {
+            let sha256 = match (item.as_str(), item.as_str().and_then(Digest::parse)) {
                 (Some(MISSING), _) => None,
                 (_, Some(digest)) => Some(digest),
                 (_, None) => {
                     let message = format!(
                         "{} must be the 64 hex digits of a SHA-256, or {MISSING:?}. Run `aye rules explain` to get it",
-                        truncate_for_display(&name)
+                        truncate_for_display(name)
                     );
                     self.report_error("scripts", message);
                     continue;
                 }
             };
             let is_dot_component = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
-            if name.is_empty() || Path::new(&name).components().any(is_dot_component) {
+            if name.is_empty() || Path::new(name).components().any(is_dot_component) {
                 let message = format!(
                     "{:?} is not a file path: a path must not be empty, begin with ./ or contain ..",
-                    truncate_for_display(&name)
+                    truncate_for_display(name)
                 );
                 self.report_error("scripts", message);
             }
