@@ -14,17 +14,13 @@ pub fn describe_closest(text: &str, wanted: &str) -> String {
         let pairs = wanted.iter().zip(&lines[start..]);
         pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
     };
-    // The first of the best matches: `max_by_key` alone would return the last.
-    let best = (0..lines.len())
-        .map(|start| (count_equal_lines(start), start))
-        .max_by_key(|(score, start)| (*score, usize::MAX - start));
     let nonempty_count = wanted.iter().filter(|line| !line.is_empty()).count();
-    match best {
-        Some((score, start)) if score > 0 => {
+    match find_best(lines.len(), count_equal_lines) {
+        Some((start, score)) => {
             let label = if score == nonempty_count { "only whitespace differs at" } else { "closest match at" };
             format_passage(&lines, start, wanted.len(), label)
         }
-        Some(_) | None => find_similar(&lines, &wanted),
+        None => find_similar(&lines, &wanted),
     }
 }
 
@@ -32,16 +28,19 @@ pub fn describe_closest(text: &str, wanted: &str) -> String {
 fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();
-    let score = |line: &str| line.split_whitespace().take(60).filter(|word| words.contains(word)).count();
-    let best = lines
-        .iter()
-        .enumerate()
-        .map(|(index, line)| (score(line), index))
-        .max_by_key(|(score, index)| (*score, usize::MAX - index));
-    match best {
-        Some((score, index)) if score > 0 => format_passage(lines, index.saturating_sub(1), 3, "similar text at"),
-        Some(_) | None => String::new(),
+    let count_shared_words =
+        |index: usize| lines[index].split_whitespace().take(60).filter(|word| words.contains(word)).count();
+    match find_best(lines.len(), count_shared_words) {
+        Some((index, _)) => format_passage(lines, index.saturating_sub(1), 3, "similar text at"),
+        None => String::new(),
     }
+}
+
+/// Returns the first index below `count` with the highest score, and that score. `None` if no score is above 0.
+fn find_best(count: usize, score: impl Fn(usize) -> usize) -> Option<(usize, usize)> {
+    // Reversed, because `max_by_key` returns the last of equal items.
+    let best = (0..count).map(|index| (index, score(index))).rev().max_by_key(|(_, score)| *score);
+    best.filter(|(_, score)| *score > 0)
 }
 
 fn format_passage(lines: &[&str], start: usize, count: usize, label: &str) -> String {

@@ -53,17 +53,10 @@ const PROGRAMS: &[Program] = &[
 ];
 
 /// Long options that take a secret although they do not have the name of one.
-const LONG_OPTIONS: &[(&str, ValueForm)] = &[
-    ("user", ValueForm::User),
-    ("proxy-user", ValueForm::User),
-    ("creds", ValueForm::User),
-    ("src-creds", ValueForm::User),
-    ("dest-creds", ValueForm::User),
-    ("auth", ValueForm::User),
-    ("cookie", ValueForm::Cookies),
-    ("passin", ValueForm::Source),
-    ("passout", ValueForm::Source),
-    ("pass", ValueForm::Source),
+const LONG_OPTIONS: &[(ValueForm, &[&str])] = &[
+    (ValueForm::User, &["user", "proxy-user", "creds", "src-creds", "dest-creds", "auth"]),
+    (ValueForm::Cookies, &["cookie"]),
+    (ValueForm::Source, &["passin", "passout", "pass"]),
 ];
 
 /// The program of a command line, and whether its options count: only after the required subcommand, if it has one.
@@ -199,7 +192,7 @@ fn find_long_option(text: &str, name_start: usize, name: &str, dashes: usize) ->
     let name_end = name_start + name.len();
     let has_equals = text.as_bytes().get(name_end) == Some(&b'=');
     let value = if has_equals { ValuePosition::locate(text, name_end + 1) } else { find_next_value(text, name_end)? };
-    if let Some((_, form)) = LONG_OPTIONS.iter().find(|(option, _)| *option == name)
+    if let Some((form, _)) = LONG_OPTIONS.iter().find(|(_, options)| options.contains(&name))
         && let Some(secret) = secret_part(text, value, *form)
     {
         return Some(secret);
@@ -266,10 +259,7 @@ fn secret_part(text: &str, value: ValuePosition, form: ValueForm) -> Option<Rang
             }
             name.len() + 1
         }
-        ValueForm::Cookies => {
-            preview.contains('=').then_some(())?;
-            0
-        }
+        ValueForm::Cookies => preview.contains('=').then_some(0)?,
         ValueForm::Source => preview.starts_with("pass:").then_some("pass:".len())?,
     };
     let secret = &preview[skipped_bytes..];

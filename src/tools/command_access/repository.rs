@@ -1,7 +1,7 @@
 //! Checks that a repository's settings are plain, because git obeys them and some of them start programs.
 
 use crate::chat::sensitive_paths::is_sensitive;
-use crate::project::{Reader, git_index};
+use crate::project::{Location, Reader, git_index};
 use crate::text::truncation::escape_beginning;
 use std::path::Path;
 
@@ -25,8 +25,7 @@ const PLAIN_SETTINGS: &[(&str, &[&str])] = &[
 
 /// Checks that nothing in the repository can make git run programs. The error is a reason for the approval prompt.
 pub(super) fn check_plain_repository(files: &dyn Reader) -> Result<(), String> {
-    let root = files.root().to_owned();
-    let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
+    let location = |name: &str| locate_without_links(files, name);
     let read_without_links = |name: &str| location(name).and_then(|location| files.read(&location).ok());
     let Some(entries) = location(".git").and_then(|location| files.list_names(&location).ok()) else {
         return Err("git would look for its settings outside the project folder".to_owned());
@@ -42,13 +41,10 @@ pub(super) fn check_plain_repository(files: &dyn Reader) -> Result<(), String> {
     if !is_valid_head(head.trim_end()) || ![".git/objects", ".git/refs", ".git/refs/heads"].into_iter().all(is_folder) {
         return Err("git would look for its settings elsewhere".to_owned());
     }
-    let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
-    if ["HEAD", "objects", "refs"].into_iter().all(exists) {
+    if ["HEAD", "objects", "refs"].into_iter().all(|name| exists(files, name)) {
         return Err("the folder itself may be a repository, whose settings git obeys".to_owned());
     }
-    if entries.iter().any(|name| name.starts_with("sharedindex"))
-        || files.locate(".gitmodules").is_ok_and(|location| files.exists(&location))
-    {
+    if entries.iter().any(|name| name.starts_with("sharedindex")) || exists(files, ".gitmodules") {
         return Err("the repository contains others, whose settings git obeys".to_owned());
     }
     let hooks = location(".git/hooks").and_then(|location| files.list_names(&location).ok()).unwrap_or_default();
@@ -72,9 +68,13 @@ pub(super) fn check_plain_repository(files: &dyn Reader) -> Result<(), String> {
 /// which the output is limited, if any. Files that are no longer tracked are not checked.
 pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], with_stash: bool) -> Result<(), String> {
     let root = files.root();
-    let location = |name: &str| files.locate(name).ok().filter(|location| location.real == root.join(name));
-    if let Some(location) = location(".git/index").filter(|location| files.exists(location)) {
-        let bytes = files.read(&location).map_err(|_| "git's index cannot be read")?;
+    // Only an existing file is read.
+    let read = |name: &str| {
+        let location = locate_without_links(files, name).filter(|location| files.exists(location));
+        location.map(|location| files.read(&location))
+    };
+    if let Some(content) = read(".git/index") {
+        let bytes = content.map_err(|_| "git's index cannot be read")?;
         for path in git_index::tracked_paths(&bytes).ok_or("the files that git tracks cannot be read from its index")? {
             let is_shown =
                 limited_to.is_empty() || limited_to.iter().any(|prefix| Path::new(&path).starts_with(prefix));
@@ -83,19 +83,22 @@ pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], wit
             }
         }
     }
-    let exists = |name: &str| files.locate(name).is_ok_and(|location| files.exists(&location));
-    let has_packed_stash = || {
-        let packed_refs = location(".git/packed-refs")
-            .filter(|location| files.exists(location))
-            .map(|location| files.read(&location));
-        packed_refs
-            .is_some_and(|content| content.map_or(true, |text| text.windows(10).any(|name| name == b"refs/stash")))
-    };
-    let stash_files = [".git/refs/stash", ".git/MERGE_AUTOSTASH"];
-    if with_stash && (stash_files.into_iter().any(exists) || has_packed_stash()) {
+    let names_stash = |text: Vec<u8>| text.windows(10).any(|name| name == b"refs/stash");
+    let has_packed_stash = || read(".git/packed-refs").is_some_and(|content| content.map_or(true, names_stash));
+    let mut stash_files = [".git/refs/stash", ".git/MERGE_AUTOSTASH"].into_iter();
+    if with_stash && (stash_files.any(|name| exists(files, name)) || has_packed_stash()) {
         return Err("git may print stashed changes, which are not checked".to_owned());
     }
     Ok(())
+}
+
+/// Locates a path of the project if it leads through no link.
+fn locate_without_links(files: &dyn Reader, name: &str) -> Option<Location> {
+    files.locate(name).ok().filter(|location| location.real == files.root().join(name))
+}
+
+fn exists(files: &dyn Reader, name: &str) -> bool {
+    files.locate(name).is_ok_and(|location| files.exists(&location))
 }
 
 /// Returns whether git recognizes a folder with this `HEAD` as a repository.

@@ -42,9 +42,9 @@ pub(super) fn parse_options(
     let (mut options, mut recommended_index): (Vec<QuestionOption>, _) = (Vec::new(), None);
     dropped.options += raw.len().saturating_sub(MAX_SCANNED_ITEMS);
     for (index, value) in raw.iter().take(MAX_SCANNED_ITEMS).enumerate() {
-        let Some(option) = parse_option(value)? else { continue };
+        let Some((raw_option, is_marked)) = parse_option(value)? else { continue };
         let mut label_dropped = Dropped::default();
-        let label = truncate_counted(&option.choice.label, MAX_LABEL_CHARS, &mut label_dropped);
+        let label = truncate_counted(&raw_option.label, MAX_LABEL_CHARS, &mut label_dropped);
         if options.iter().any(|option| option.label == label) {
             continue;
         }
@@ -54,43 +54,30 @@ pub(super) fn parse_options(
         }
         let is_recommended = |recommendation: &Value| {
             recommendation.as_u64() == Some(index as u64)
-                || scalar_text(recommendation).as_ref() == Some(&option.choice.label)
+                || scalar_text(recommendation).as_ref() == Some(&raw_option.label)
         };
-        if recommended_index.is_none() && (option.is_recommended || recommended.is_some_and(is_recommended)) {
+        if recommended_index.is_none() && (is_marked || recommended.is_some_and(is_recommended)) {
             recommended_index = Some(options.len());
         }
         dropped.shortened += label_dropped.shortened;
-        let description = truncate_counted(&option.choice.description, MAX_TEXT_CHARS, dropped);
-        let preview = truncate_counted(&option.choice.preview, MAX_PREVIEW_CHARS, dropped);
+        let description = truncate_counted(&raw_option.description, MAX_TEXT_CHARS, dropped);
+        let preview = truncate_counted(&raw_option.preview, MAX_PREVIEW_CHARS, dropped);
         options.push(QuestionOption { label, description, preview });
     }
     Ok((options, recommended_index))
 }
 
-/// One option before it is truncated.
-struct RawOption {
-    choice: QuestionOption,
-    is_recommended: bool,
-}
-
-impl RawOption {
-    fn from_label(label: &str) -> Self {
-        Self { choice: QuestionOption::new(label), is_recommended: false }
-    }
-}
-
-/// Parses one option; `None` if it is empty.
-fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
+/// Parses one option, without truncating it, and whether it is marked as recommended. `None` if it is empty.
+fn parse_option(value: &Value) -> Result<Option<(QuestionOption, bool)>, String> {
+    let from_label = |label: String| (QuestionOption::new(&label), false);
     let fields = match decode_nested(value) {
         Value::Object(fields) if !fields.is_empty() || value.is_object() => fields,
         // A label such as `[]` or `{}` that only looks like JSON.
         Value::Array(_) | Value::Object(_) if value.is_string() => {
-            return Ok(scalar_text(value).map(|label| RawOption::from_label(&label)));
+            return Ok(scalar_text(value).map(from_label));
         }
         Value::Array(_) => return Err("each option to be a string or an object with a 'label'".to_owned()),
-        scalar => {
-            return Ok(scalar_text(&scalar).map(|label| RawOption::from_label(&label)));
-        }
+        scalar => return Ok(scalar_text(&scalar).map(from_label)),
     };
     let Some(name) = first_present(&fields, LABEL_FIELDS) else {
         let empty = fields.values().all(|value| scalar_text(value).is_none());
@@ -105,14 +92,8 @@ fn parse_option(value: &Value) -> Result<Option<RawOption>, String> {
         text.unwrap_or_default()
     };
     let is_recommended = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));
-    Ok(Some(RawOption {
-        choice: QuestionOption {
-            label,
-            description: first_text(DESCRIPTION_FIELDS),
-            preview: first_text(PREVIEW_FIELDS),
-        },
-        is_recommended,
-    }))
+    let (description, preview) = (first_text(DESCRIPTION_FIELDS), first_text(PREVIEW_FIELDS));
+    Ok(Some((QuestionOption { label, description, preview }, is_recommended)))
 }
 
 /// Parses an object of options by number, letter or label: `{"0": {…}}`, `{"tokio": "virtual time"}`.
