@@ -321,7 +321,17 @@ fn not_regular(path: &str) -> String {
 
 /// Returns whether the use changes something.
 fn is_change(access: &PathAccess) -> bool {
-    matches!(access, PathAccess::WorksIn | PathAccess::Write | PathAccess::Append | PathAccess::Delete)
+    let is_reading = matches!(
+        access,
+        PathAccess::Names
+            | PathAccess::Contents
+            | PathAccess::Recursive { .. }
+            | PathAccess::Repository
+            | PathAccess::Tracked { .. }
+            | PathAccess::MustNotSelectProgram(_)
+            | PathAccess::MustNotMatch
+    );
+    !is_reading
 }
 
 #[cfg(test)]

@@ -103,8 +103,9 @@ impl ParsedOption {
 
     /// Returns whether the option neither writes, runs nor works elsewhere, and reads no additional files.
     pub fn only_reads(&self) -> bool {
-        let does_more = matches!(self.option.role, Role::NeedsApproval | Role::Forces | Role::Keeps | Role::Changes);
-        !does_more && !self.option.value.is_kind(&WIDER_KINDS)
+        use Role::{Excludes, HoldsScript, IncludesHidden, Lists, Plain, Recursive, Selects, ShowsContent};
+        let reading_roles = [Plain, Recursive, IncludesHidden, Selects, Excludes, HoldsScript, Lists, ShowsContent];
+        reading_roles.contains(&self.option.role) && !self.option.value.is_kind(&WIDER_KINDS)
     }
 }
 
