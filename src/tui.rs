@@ -50,7 +50,7 @@ pub struct Start {
     pub host: Box<dyn Host>,
     /// Replies of the host.
     pub replies: mpsc::Receiver<HostReply>,
-    /// Message given on the command line, sent at once; empty without one.
+    /// Message given on the command line; empty if none. It is sent after the decision about the project's files.
     pub first_message: String,
     /// Rehearsed steps to show as approval prompts at once, if any.
     pub approvals: Option<agent::ApplyRequest>,

@@ -34,8 +34,9 @@ pub struct Canvas {
     is_unknown: bool,
     /// True if erasing uses the current background colour instead of the default one.
     erase_fills: bool,
+    /// Number of each link address.
     addresses: HashMap<String, u32>,
-    /// Addresses of the links by number, starting at 1.
+    /// Link addresses in the order of their numbers, which start at 1.
     addresses_by_number: Vec<String>,
     /// Reused buffers, so that a frame needs no allocation.
     spare: FrameBuffers,
@@ -100,15 +101,16 @@ impl Canvas {
         {
             spare.writer.scroll_rows(&shift);
             self.apply_shift(&shift, width);
-            for y in shift.moved_rows() {
+            for y in shift.scrolled_rows() {
                 spare.changed[y] = row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);
             }
         }
         for y in (0..height).filter(|y| spare.changed[*y]) {
-            let (old_cells, new_cells) = (row_cells(&self.shown, &self.links, y), row_cells(&next, &spare.links, y));
-            spare.old_row.read_cells(old_cells);
-            spare.new_row.read_cells(new_cells);
-            let (old_row, new_row) = ((&spare.old_row, old_cells.0), (&spare.new_row, new_cells.0));
+            let (old_cells, old_links) = row_cells(&self.shown, &self.links, y);
+            let (new_cells, new_links) = row_cells(&next, &spare.links, y);
+            spare.old_row.read_cells((old_cells, old_links));
+            spare.new_row.read_cells((new_cells, new_links));
+            let (old_row, new_row) = ((&spare.old_row, old_cells), (&spare.new_row, new_cells));
             spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_fills);
         }
         spare.writer.reset_style();
@@ -167,8 +169,8 @@ impl Canvas {
     /// Applies a scroll of the terminal to the known contents.
     fn apply_shift(&mut self, shift: &scroll::Shift, width: usize) {
         let cell_range = |rows: Range<usize>| rows.start * width..rows.end * width;
-        shift.rotate_rows(&mut self.shown.content[cell_range(shift.moved_rows())], width);
-        shift.rotate_rows(&mut self.links[cell_range(shift.moved_rows())], width);
+        shift.rotate_rows(&mut self.shown.content[cell_range(shift.scrolled_rows())], width);
+        shift.rotate_rows(&mut self.links[cell_range(shift.scrolled_rows())], width);
         let emptied_cells = cell_range(shift.emptied_rows());
         self.shown.content[emptied_cells.clone()].fill(Cell::EMPTY);
         self.links[emptied_cells].fill(0);

@@ -24,7 +24,7 @@ pub enum Effect {
     OpenWeb(String),
     /// Open this text in the user's editor; the result arrives as `Event::Edited`.
     EditText(String),
-    /// Notify the user, whose terminal is not focused, that a prompt waits.
+    /// Notify the user with this text that a prompt waits. Requested only while the terminal does not have the focus.
     Notify(String),
     /// Set the title of the terminal window.
     SetTitle(String),

@@ -40,7 +40,7 @@ fn prompt_scope(state: &State) -> Option<Scope> {
     state.prompts.front().map(|prompt| prompt.help_scope())
 }
 
-/// Returns the scopes whose keys work now, the innermost first.
+/// Returns the scopes whose keys work now, in the order of key help: the innermost first, but the composer last.
 pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
         Focus::Popup => match state.viewport.popups.last() {
@@ -60,7 +60,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         scopes.insert(0, Scope::TextField);
     }
     let can_retry = state.can_retry() && !matches!(current_focus(state), Focus::Popup | Focus::Search);
-    // Global keys come before the editing keys of the composer, which users know.
+    // Key help lists the global keys before the editing keys of the composer, because users know the editing keys.
     let insert_index = scopes.iter().position(|scope| *scope == Scope::Composer).unwrap_or(scopes.len());
     scopes.splice(
         insert_index..insert_index,

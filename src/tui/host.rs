@@ -89,11 +89,12 @@ pub enum SessionRequest {
 pub enum ModelRequest {
     /// List the available models. Reply: `Models`, repeated as more become known.
     List,
-    /// Use this model from the next request on. The session entry is written separately.
+    /// Use this model from the next request on. The screen, not the host, records the change in the session.
     Use(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
-    /// Use this model server from now on. Reply: `Connected`, or a new session if this one is empty.
+    /// Use this model server from now on. Reply: `Connected`; if the session is empty or the tour, `Opened` with a
+    /// new session.
     UseLocalServer(LocalServer),
     /// Use a profile of the settings from now on. Reply as for `UseLocalServer`.
     UseProfile {
@@ -104,7 +105,8 @@ pub enum ModelRequest {
     },
     /// Save this key for the current provider and connect to it. Reply as for `UseLocalServer`.
     SaveKey(String),
-    /// Use the connection with this number from the next request on. The session entry is written separately.
+    /// Use the connection with this number from the next request on. The screen, not the host, records the change in
+    /// the session.
     SwitchConnection(u64),
     /// Save the model to start with.
     Save {

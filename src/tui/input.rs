@@ -101,7 +101,7 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
     }
 }
 
-/// Waits for input without reading it, because reading a closed terminal would loop forever.
+/// Waits for input, a stop, the loss of the terminal, or the end of `max_wait`. Reads no input.
 fn wait_for_input(input: BorrowedFd<'_>, stop_receiver: &PipeReader, max_wait: Option<Duration>) -> WaitResult {
     let mut fds = [PollFd::from_borrowed_fd(input, PollFlags::IN), PollFd::new(stop_receiver, PollFlags::IN)];
     match poll_until(&mut fds, max_wait.map(|max_wait| Instant::now() + max_wait)) {
@@ -144,6 +144,7 @@ mod tests {
     use tokio::signal::unix::{SignalKind, signal};
 
     /// Waits for input on a thread that receives a signal every few milliseconds. Writes input after `input_after`.
+    /// Returns the result and the duration of the wait.
     fn wait_under_signals(max_wait: Duration, input_after: Duration) -> (WaitResult, Duration) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _guard = runtime.enter();

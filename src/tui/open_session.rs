@@ -29,7 +29,7 @@ pub struct ProjectTrust {
     pub pending: Option<(Arc<ProjectFiles>, InspectionReason)>,
     /// Descriptions of project files that are not used.
     pub unused_files: Vec<String>,
-    /// Message given at startup; sent once the project was inspected.
+    /// Message given at startup; empty if none. It is sent after the decision about the project's files.
     pub first_message: String,
     /// Projects refused since program start. The prompt does not open again for them unless their files change.
     pub(super) refused: Vec<RefusedProject>,

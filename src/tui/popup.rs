@@ -28,7 +28,7 @@ pub enum Popup {
     List(Picker, List),
     /// Input of an API key; never displayed.
     ApiKey(text_field::TextField),
-    /// Confirmation of an action.
+    /// Asks the user to confirm an action.
     Confirmation(Confirmation, ConfirmedAction),
     /// A text to read.
     Reader(Reader),
@@ -63,7 +63,7 @@ pub enum List {
     UnsavedSession(Vec<UnsavedChoice>),
 }
 
-/// Action of a confirmation.
+/// Action that runs once the user confirmed it.
 #[derive(Debug, Clone)]
 pub enum ConfirmedAction {
     /// Discards the rehearsal of this session.
@@ -178,7 +178,8 @@ impl RehearsalPart {
         let changes = summary.changes.get(changes).unwrap_or_default();
         let steps = summary.calls.get(steps).unwrap_or_default();
         let changes = changes.iter().map(|change| rehearsal_lines::change_lines(change, width, theme));
-        let steps = steps.iter().map(|step| rehearsal_lines::step_lines(step, true, width, theme));
+        let is_full = true;
+        let steps = steps.iter().map(|step| rehearsal_lines::step_lines(step, is_full, width, theme));
         let outside = summary.outside.changes.get(outside).unwrap_or_default();
         let outside = outside.iter().map(|change| rehearsal_lines::outside_change_lines(change, width, theme));
         let parts: Vec<_> = changes.chain(outside).chain(steps).collect();

@@ -43,7 +43,7 @@ impl State {
         Some(self.input.recent_keys.listening_state(prompt.first_drawn(), receiver, self.timing.now))
     }
 
-    /// Returns whether the confirmation prompt in front accepts answers; `None` if there is none.
+    /// Returns whether the confirmation popup in front accepts answers; `None` if there is none.
     pub fn confirmation_listening(&self) -> Option<Listening> {
         let Some(Popup::Confirmation(confirmation, _)) = self.viewport.popups.last() else { return None };
         let keys = &self.input.recent_keys;
@@ -98,6 +98,7 @@ impl State {
     /// Restores the question prompt of a call from its saved draft, or creates a new one.
     fn restore_question(&self, call: &CallId, questions: &Questions) -> QuestionPrompt {
         let saved_drafts = &self.input.draft_saving.saved.questions;
+        // A draft of another call gives a prompt without changes, for which `to_saved_json` is empty.
         let mut prompts =
             saved_drafts.iter().map(|json| QuestionPrompt::from_saved_json(call.clone(), questions, json));
         prompts
@@ -117,7 +118,7 @@ impl State {
         let mut parked = std::mem::take(&mut self.prompts.parked);
         parked.extend(previous.filter(|prompt| prompt.keeps_draft()));
         parked.retain(|prompt| waiting_questions.iter().any(|(call, _)| Some(*call) == prompt.call()));
-        // A saved draft may belong to a call that comes later.
+        // A saved draft may belong to a waiting call whose prompt is not shown next: its prompt is restored and parked.
         for (call, questions) in waiting_questions.into_iter().filter(|(call, _)| Some(*call) != next) {
             let question_prompt = self.restore_question(call, questions);
             if !question_prompt.to_saved_json().is_empty() && parked.iter().all(|parked| parked.call() != Some(call)) {
@@ -129,7 +130,9 @@ impl State {
 
     /// Returns the rows the open prompt needs; 0 if none is open.
     pub fn prompt_height(&self, width: u16) -> u16 {
-        self.prompts.front().map_or(0, |prompt| prompt.prompt_height(&self.prompt_facts(Listening::Unseen, ""), width))
+        // The height depends neither on whether the prompt listens nor on its message.
+        let facts = self.prompt_facts(Listening::Unseen, "");
+        self.prompts.front().map_or(0, |prompt| prompt.prompt_height(&facts, width))
     }
 
     /// Draws the open prompt. Returns the part of it that was visible.

@@ -57,7 +57,8 @@ pub struct Screen {
     saved_to: Option<PathBuf>,
 }
 
-/// Returns whether erasing uses the current background colour; only `screen` uses the terminal's default.
+/// Returns whether erasing uses the current background colour. Only GNU screen uses the terminal's default colour
+/// instead; tmux may set the same `TERM`, so `TMUX` is checked first.
 fn erase_uses_background() -> bool {
     let is_gnu_screen = |term: String| term.starts_with("screen");
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
@@ -291,7 +292,7 @@ impl Screen {
             Effect::EditText(text) => self.edit_text(&text)?,
             Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
             Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
-            // The same signal the shell uses.
+            // The signal that the terminal sends for its suspend key.
             Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
             Effect::Redraw => self.canvas.invalidate(),
             Effect::Save => self.save_session(),
@@ -330,7 +331,7 @@ impl Screen {
         if let Ok((width, height)) = crossterm::terminal::size() {
             // Some terminals report 0 if they do not know their size.
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
-            // The size may have changed for a moment, which truncated the contents.
+            // The terminal may have truncated its contents, even if it was smaller only for a moment.
             self.canvas.invalidate();
             self.handle_event(Event::Resized(width, height));
         }

@@ -57,7 +57,7 @@ impl Saving {
         is_due
     }
 
-    /// Describes what would be lost: `1 message, 2 replies`.
+    /// Describes the unsaved entries, which are the last ones of `entries`: `1 message, 2 replies`.
     pub fn describe_loss(&self, entries: &[Entry]) -> String {
         let count = self.unsaved.as_ref().map_or(0, |unsaved| unsaved.entries);
         describe_entries(&entries[entries.len().saturating_sub(count)..])

@@ -53,7 +53,8 @@ impl Terminal {
             }
             restore_terminal();
             chained_hook(info);
-            // A panic of the screen's thread ends the program by itself; after one of another thread the screen hangs.
+            // A panic of the screen's thread ends the program by itself. After a panic of another thread the screen
+            // would hang, so the program exits here.
             if std::thread::current().id() != screen_thread {
                 std::process::exit(PANIC_EXIT_CODE);
             }
@@ -107,7 +108,8 @@ fn restore_terminal() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A frame may have been cut short: close links, reset style and scroll region.
+    // A frame may have been cut short: close links, reset style and scroll region. The last sequence lets the terminal
+    // reorder right-to-left text again.
     let mut bytes = b"\x1b]8;;\x1b\\\x1b[m\x1b[r\x1b[8h".to_vec();
     let _ = queue!(
         bytes,

@@ -151,10 +151,11 @@ impl Screen {
         self.handle_event(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key("enter") }));
     }
 
+    /// Receives a part of the reply that runs; draws no frame.
     pub fn receive_chunk(&mut self, chunk: Chunk) {
         let turn = self.state.agent.current_turn().expect("a turn runs");
-        let after = Duration::from_secs(3);
-        self.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed: after }));
+        let elapsed = Duration::from_secs(3);
+        self.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed }));
     }
 
     pub fn receive_reply(&mut self, text: &str) {
@@ -260,6 +261,7 @@ pub fn buffer_text(buffer: &Buffer) -> String {
     lines.join("\n")
 }
 
+/// Returns the key press of a chord such as `ctrl-c`, `page-up` or `y`.
 pub fn key(chord: &str) -> KeyEvent {
     let mut rest = chord;
     let mut modifiers = KeyModifiers::NONE;
@@ -340,7 +342,7 @@ pub fn read_intent(path: &str) -> Intent {
     }))
 }
 
-/// A session file in memory only.
+/// A session file that stores nothing and never fails.
 pub struct NullSessionFile;
 
 impl crate::tui::host::SessionFile for NullSessionFile {

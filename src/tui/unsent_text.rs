@@ -84,17 +84,17 @@ impl State {
             let separator = if draft.is_empty() { "" } else { "\n\n" };
             draft.insert(0, DraftPart::Typed(format!("{first_message}{separator}").into()));
         }
-        let kept = self.prompts.current.iter().chain(&self.prompts.parked).map(|prompt| prompt.to_saved_json());
+        let drafts = self.prompts.current.iter().chain(&self.prompts.parked).map(|prompt| prompt.to_saved_json());
         UnsentText {
             draft,
             queue: self.agent.queued_messages.clone(),
-            questions: kept.filter(|text| !text.is_empty()).collect(),
+            questions: drafts.filter(|text| !text.is_empty()).collect(),
             approval: self.prompts.front().and_then(|prompt| prompt.written_reply(&self.agent)).unwrap_or_default(),
             entries: self.agent.session.entries().len(),
         }
     }
 
-    /// Returns whether the current prompt, open or parked, holds a draft of its own.
+    /// Returns whether the current prompt keeps a draft of its own, as a question prompt does, also while it is parked.
     pub(super) fn is_draft_in_prompt(&self) -> bool {
         self.prompts.current.as_ref().is_some_and(|prompt| prompt.keeps_draft())
     }

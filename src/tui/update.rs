@@ -62,6 +62,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::Mouse(event) => mouse::handle_mouse(state, cache, event),
         Event::Focused(has_focus) => {
             state.viewport.has_focus = has_focus;
+            // A key typed for another window must not answer a prompt.
             if has_focus {
                 state.input.recent_keys.record_other_press(state.timing.now);
             }
@@ -76,6 +77,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         }
         Event::Saved(unsaved) => session_exit::handle_save_result(state, unsaved),
         Event::Notice(text) => state.show_warning(&text),
+        // The event loop ends the program on this event.
         Event::TerminalLost => {}
     }
     agent_events::sync_prompt_and_title(state);

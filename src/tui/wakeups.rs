@@ -16,6 +16,7 @@ impl State {
             if let Some(next_second) = self.timing.pace.next_tick(&self.agent, self.timing.now) {
                 return next_second;
             }
+            // The next step of the spinner.
             let elapsed_ms = self.timing.now.saturating_sub(self.timing.activity_start).as_millis();
             self.timing.activity_start
                 + SPINNER_INTERVAL * u32::try_from(elapsed_ms / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)

@@ -18,7 +18,7 @@ pub(super) struct RowCell {
     pub(super) width: u16,
     /// True if it is empty or its contents cannot be shown.
     pub(super) is_blank: bool,
-    /// Maximum width of a glyph of more than one character, because terminals disagree about it; 0 for other glyphs.
+    /// Largest width that a terminal may give the glyph, if terminals disagree about it; otherwise 0.
     pub(super) max_width: u16,
     pub(super) style: CellStyle,
     pub(super) link: u32,
@@ -57,7 +57,7 @@ impl CellRow {
     }
 }
 
-/// Returns the maximum width of a glyph of more than one character; 0 if all terminals agree.
+/// Returns the largest width that a terminal may give a glyph; 0 if all terminals agree about its width.
 fn max_glyph_width(symbol: &str) -> u16 {
     if symbol.chars().nth(1).is_none() {
         return 0;

@@ -29,7 +29,7 @@ pub(super) struct CellStyle {
 }
 
 impl CellStyle {
-    /// Returns the style of a cell; for a space only the attributes that are visible on one.
+    /// Returns the style of a cell. For a space without a modifier that is visible on it, only the background is kept.
     pub(super) fn from_cell(cell: &Cell, is_blank: bool) -> Self {
         let Cell { fg, bg, underline_color: underline, modifier, .. } = *cell;
         if is_blank && !modifier.intersects(VISIBLE_ON_SPACE) {
@@ -74,21 +74,21 @@ impl CellStyle {
         let mut sequence = SgrSequence::start_sequence(bytes);
         self.write_parts(target, &mut sequence);
         sequence.end_sequence();
-        let by_parts = bytes.len() - start;
+        let parts_length = bytes.len() - start;
         let mut reset_sequence = SgrSequence::start_sequence(bytes);
         reset_sequence.push_parameter(None);
         CellStyle::default().write_parts(target, &mut reset_sequence);
         reset_sequence.end_sequence();
-        // Keep the shorter of the two.
-        let from_reset = bytes.len() - start - by_parts;
-        if from_reset < by_parts {
-            bytes.drain(start..start + by_parts);
+        // Keep the shorter of the two sequences.
+        let reset_length = bytes.len() - start - parts_length;
+        if reset_length < parts_length {
+            bytes.drain(start..start + parts_length);
         } else {
-            bytes.truncate(start + by_parts);
+            bytes.truncate(start + parts_length);
         }
     }
 
-    /// Appends one parameter for each part of the style that differs from `target`.
+    /// Appends the parameters for each part of the style that differs from `target`.
     fn write_parts(&self, target: &CellStyle, sequence: &mut SgrSequence<'_>) {
         let removed = self.modifier.difference(target.modifier);
         let mut added = target.modifier.difference(self.modifier);

@@ -4,7 +4,7 @@ use ratatui::buffer::Cell;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Approximate cost of scrolling in bytes; done only if it saves more.
+/// Approximate cost of a scroll in bytes. Rows are scrolled only if that saves more bytes.
 const SCROLL_COST: usize = 24;
 
 /// Hash of a row. Rows with equal hashes are most likely equal; a collision only costs bytes.
@@ -28,12 +28,12 @@ impl RowHash {
     }
 }
 
-/// Rows that moved together.
+/// A scroll of neighbouring rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shift {
-    /// First row, from 0.
+    /// First row that scrolls, from 0.
     top: usize,
-    /// One past the last row.
+    /// One past the last row that scrolls.
     bottom: usize,
     /// Number of rows by which they move.
     distance: usize,
@@ -41,8 +41,8 @@ pub(super) struct Shift {
 }
 
 impl Shift {
-    /// Returns the rows involved: those that move, and those that lose their contents.
-    pub(super) fn moved_rows(&self) -> Range<usize> {
+    /// Returns the rows that scroll, including those whose contents are scrolled away.
+    pub(super) fn scrolled_rows(&self) -> Range<usize> {
         self.top..self.bottom
     }
 
@@ -54,7 +54,7 @@ impl Shift {
         }
     }
 
-    /// Moves the elements of the rows involved, `row_width` per row. Elements that leave at one end enter at the other.
+    /// Moves the elements of the rows that scroll, `row_width` per row. What leaves at one end enters at the other.
     pub(super) fn rotate_rows<T>(&self, cells: &mut [T], row_width: usize) {
         match self.is_up {
             true => cells.rotate_left(self.distance * row_width),

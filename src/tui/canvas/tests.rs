@@ -18,6 +18,8 @@ impl TestTerminal {
         Self { styled: parser(), links: parser() }
     }
 
+    /// Sends a frame to both emulators. `links` receives no styles, but a colour for each link: the number after `/n`
+    /// in its address.
     fn process_frame(&mut self, bytes: &[u8]) {
         self.styled.process(bytes);
         let text = std::str::from_utf8(bytes).unwrap();
@@ -142,15 +144,19 @@ fn any_style() -> impl Strategy<Value = Style> {
         })
 }
 
-/// A change of the buffer.
+/// A change of the buffer. A position is given as column and row.
 #[derive(Debug, Clone)]
 enum Change {
+    /// Writes a text from a position on.
     Text(u16, u16, &'static str, Style),
     Background(Rect, Style),
+    /// Links cells: position of the first cell, number of cells, and number at the end of the address.
     Link(u16, u16, u16, u8),
+    /// Removes all links.
     Unlink,
-    /// Moves all rows between these two, up if negative.
+    /// Rotates rows: first row, number of rows, and number of rows by which they move up (down if negative).
     Move(u16, u16, i16),
+    /// Writes a symbol at a position.
     Cell(u16, u16, &'static str),
     /// Fills each row with its own text, numbered from this number on.
     FillRows(usize),
@@ -176,10 +182,11 @@ fn any_change() -> impl Strategy<Value = Change> {
             .prop_map(|(x, y, text, style)| Change::Text(x, y, text, style)),
         2 => (x.clone(), y.clone(), 1u16..44, 1u16..14, any_style())
             .prop_map(|(x, y, w, h, style)| Change::Background(Rect::new(x, y, w, h), style)),
-        2 => (x.clone(), y.clone(), 1u16..12, 1u8..5).prop_map(|(x, y, cells, to)| Change::Link(x, y, cells, to)),
+        2 => (x.clone(), y.clone(), 1u16..12, 1u8..5)
+            .prop_map(|(x, y, cells, number)| Change::Link(x, y, cells, number)),
         1 => Just(Change::Unlink),
-        4 => (y.clone(), 2u16..14, -3i16..4).prop_map(|(y, h, by)| Change::Move(y, h, by)),
-        2 => (x, y, prop::sample::select(vec!["漢", "a", " "])).prop_map(|(x, y, to)| Change::Cell(x, y, to)),
+        4 => (y.clone(), 2u16..14, -3i16..4).prop_map(|(top, height, shift)| Change::Move(top, height, shift)),
+        2 => (x, y, prop::sample::select(vec!["漢", "a", " "])).prop_map(|(x, y, symbol)| Change::Cell(x, y, symbol)),
         2 => (0usize..30).prop_map(Change::FillRows),
         1 => Just(Change::Invalidate),
     ]
@@ -249,29 +256,29 @@ proptest! {
         (width, height) in prop_oneof![Just((1, 1)), Just((2, 1)), Just((1, 3)), Just((44, 14)), (1u16..6, 1u16..5), (1u16..44, 1u16..14)],
         frames in prop::collection::vec(
             (prop::collection::vec(any_change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
-        fills in any::<bool>(),
+        erase_fills in any::<bool>(),
     ) {
-        let mut canvas = Canvas::new(fills);
-        let mut shows = TestTerminal::new(width, height);
-        let mut picture = TestFrame::new(width, height);
+        let mut canvas = Canvas::new(erase_fills);
+        let mut terminal = TestTerminal::new(width, height);
+        let mut frame = TestFrame::new(width, height);
         for (changes, cursor) in &frames {
             for change in changes {
-                picture.apply_change(change);
+                frame.apply_change(change);
                 if matches!(change, Change::Invalidate) {
                     canvas.invalidate();
                     // Leftovers of another program.
-                    shows.process_frame(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
+                    terminal.process_frame(b"\x1b[2;3r\x1b[7mrubbish\x1b[?25l");
                 }
             }
             let cursor = cursor.map(|(x, y)| Position::new(x.min(width - 1), y.min(height - 1)));
-            shows.process_frame(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor));
-            shows.check_cells(&picture.buffer, &picture.links, cursor);
-            prop_assert!(canvas.encode_frame(picture.buffer.clone(), &picture.links, cursor).is_empty());
+            terminal.process_frame(canvas.encode_frame(frame.buffer.clone(), &frame.links, cursor));
+            terminal.check_cells(&frame.buffer, &frame.links, cursor);
+            prop_assert!(canvas.encode_frame(frame.buffer.clone(), &frame.links, cursor).is_empty());
         }
     }
 }
 
-/// Draws lines of text from the top.
+/// Draws lines of text from the top. Returns the bytes that are sent to the terminal.
 fn draw_lines(canvas: &mut Canvas, lines: &[String]) -> String {
     let mut buffer = canvas.empty_buffer(40, 12);
     for (y, line) in (0..).zip(lines) {

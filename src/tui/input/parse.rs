@@ -14,7 +14,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 pub struct Parser {
     bytes: Vec<u8>,
     pasting: bool,
-    /// Bytes of an unfinished paste already searched for its end.
+    /// Offset in `bytes` up to which the end of an unfinished paste was searched.
     searched: usize,
 }
 

@@ -111,7 +111,7 @@ fn parse_csi(bytes: &[u8]) -> ParsedInput {
     ParsedInput::Complete(3 + length, parse_meaning(parameters, bytes[2 + length]))
 }
 
-/// Parses a string sequence, which ends with BEL or `ESC \\`.
+/// Parses a string sequence, which ends with BEL or `ESC \`.
 fn parse_string(bytes: &[u8]) -> ParsedInput {
     for (index, byte) in bytes.iter().enumerate().skip(2) {
         match byte {

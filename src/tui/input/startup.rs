@@ -26,7 +26,7 @@ pub struct StartupInput {
     pub is_light: Option<bool>,
     /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
-    /// Raw mode, from the query on: the terminal must not edit lines in between.
+    /// Raw mode, on since the query: until the screen starts, the terminal must not edit lines.
     pub(in crate::tui) raw_mode: Option<RawMode>,
 }
 
@@ -112,7 +112,7 @@ fn has_answered(bytes: &[u8]) -> bool {
     (0..bytes.len()).any(|at| starts_with_answer(&bytes[at..]))
 }
 
-/// Returns whether the terminal reports light colours.
+/// Returns whether the reported colours are light; `None` if the terminal did not report its background.
 fn reported_light(bytes: &[u8]) -> Option<bool> {
     let colour_after = |mark: &[u8]| {
         let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();

@@ -13,6 +13,7 @@ fn press(text: &str) -> KeyEvent {
     KeyEvent::new(code, modifiers)
 }
 
+/// Returns the key bindings with these chords for one action, and the warnings.
 fn override_keys(name: &str, chords: &[&str]) -> (Keymap, Vec<String>) {
     let chords = chords.iter().map(|chord| (*chord).to_owned()).collect();
     Keymap::with_overrides(&BTreeMap::from([(name.to_owned(), chords)]))
@@ -76,6 +77,7 @@ fn settings_change_keys_and_invalid_ones_cause_warnings() {
 fn renamed_actions_have_their_new_names() {
     let renamed = RENAMED_SETTINGS.iter().filter(|(section, ..)| *section == "keys");
     let names: Vec<&str> = Action::ALL.iter().map(|action| action.name()).collect();
+    // All renamed actions were found, so the loop checks each of them.
     assert_eq!(renamed.clone().count(), 19);
     for (_, old, new) in renamed {
         assert!(names.contains(new) && !names.contains(old), "{old}");

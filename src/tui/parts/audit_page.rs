@@ -156,7 +156,7 @@ impl Page {
         let prefix = |text: String| vec![Piece::new(text, Style::new())];
         let (first_prefix, next_prefix) = (prefix(first_prefix), prefix(" ".repeat(column)));
         let shape = Shape { width: self.width, first_prefix, next_prefix, verbatim: false };
-        // Text that cannot be within the maximum number of lines is not laid out, to save time.
+        // To save time, only this much text is laid out: 4 bytes for each cell of the visible lines. The rest is cut.
         let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(text.len());
         let visible = text.get(..text.floor_char_boundary(end)).unwrap_or_default();
         let lines = wrap_pieces(&[Piece::new(visible, Style::new())], &shape).lines;

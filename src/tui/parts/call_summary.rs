@@ -27,6 +27,7 @@ pub struct CallSummary {
 pub fn summarize_arguments(arguments: &str) -> CallSummary {
     let mut others = Vec::new();
     let mut json = serde_json::Deserializer::from_str(parsed_prefix(arguments));
+    // An error only ends the parse: the arguments before it are already collected.
     drop((&mut json).deserialize_map(ArgumentCollector(&mut others)));
     let subject_index =
         IDENTIFYING_NAMES.iter().find_map(|name| others.iter().position(|(argument, _)| argument == name));

@@ -78,8 +78,8 @@ impl Completion {
         }
     }
 
-    /// Updates the list after every key and paste of the composer. Returns the kind of the word being completed, if any, so
-    /// that the caller can fetch candidates.
+    /// Updates the list; called after every key and paste of the composer. `cursor` is a byte offset in `text`. Returns
+    /// the kind of the word being completed, if any, so that the caller can fetch candidates.
     pub fn update_word(&mut self, text: &str, cursor: usize) -> Option<Kind> {
         let word = Word::at_cursor(text, cursor);
         let query = |word: &Option<Word>| word.as_ref().map(|word| (word.kind, word.typed.clone()));

@@ -30,7 +30,8 @@ impl Filter {
         Self { pattern, matcher: Matcher::new(config), char_buffer: Vec::new() }
     }
 
-    /// Returns the indices of matching rows, best first and ties in their order. An empty filter matches all.
+    /// Returns the indices of matching rows, best first. Rows with equal scores keep their order. An empty filter
+    /// matches all rows.
     pub fn matching_rows<'a>(&mut self, rows: impl Iterator<Item = &'a str>) -> Vec<usize> {
         let mut scored: Vec<(usize, u32)> =
             rows.enumerate().filter_map(|(index, row)| Some((index, self.match_score(row)?))).collect();

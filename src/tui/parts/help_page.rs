@@ -64,6 +64,7 @@ impl Help {
         let arrows =
             if (up.as_str(), down.as_str()) == ("up", "down") { "↑↓".to_owned() } else { format!("{up} {down}") };
         let hints = [format!("{arrows} scroll · {close} close"), format!("{close} close")];
+        // The frame takes 4 cells of the width and 2 rows. The last 2 cells of each column stay blank.
         let columns: u16 = if area.width.saturating_sub(4) >= TWO_COLUMN_WIDTH { 2 } else { 1 };
         let width = area.width.saturating_sub(4) / columns;
         let lines = self.lay_out_keys(keys, usize::from(width).saturating_sub(2).max(1), theme);
@@ -167,12 +168,14 @@ mod tests {
 
     #[test]
     fn r34_every_size_draws_and_a_wide_page_has_two_columns() {
+        // Every width in a thorough run, otherwise every seventh.
         for width in (0..130).step_by(crate::tui::tests::case_count(1, 7)) {
             for height in [0, 1, 2, 3, 10] {
                 draw(&Help::new(Scope::ALL.to_vec()), (width, height));
             }
         }
         let page = |size| draw(&Help::new(vec![Scope::Approval, Scope::Anywhere]), size);
+        // The last action is visible without scrolling only if there are two columns.
         assert!(page((130, 26)).contains("Suspend aye"));
         assert!(!page((60, 26)).contains("Suspend aye"));
     }

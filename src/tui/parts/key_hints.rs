@@ -16,8 +16,8 @@ pub fn key_hint(priority: u8, key: &str, descriptions: &[&str]) -> Option<Hint> 
     (!key.is_empty()).then(|| Hint { priority, variants: descriptions.iter().map(with_key).collect() })
 }
 
-/// Returns rows of these hints in this order, longest first. From row to row, one description is shortened or one hint is
-/// removed, the least important first. All descriptions are shortened before a hint is removed.
+/// Returns rows of these hints, of which the first that fits is drawn. From row to row, one more description is short,
+/// the least important first. Once all are short, the least important hint is removed and the others are long again.
 pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
     let hints: Vec<Hint> = hints.into_iter().flatten().collect();
     let mut by_priority: Vec<usize> = (0..hints.len()).collect();

@@ -55,7 +55,7 @@ pub struct Row {
     search_text: String,
     /// Names of a row of a tree.
     tree_names: Option<TreeNames>,
-    /// True if the row starts with a sign that is coloured.
+    /// True if a sign at the start of the row (`+`, `−` or `~`) and the counts in its detail are coloured.
     has_sign: bool,
 }
 

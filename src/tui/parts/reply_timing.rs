@@ -126,6 +126,7 @@ impl ReplyTiming {
                 self.sent_at = now.saturating_add(*wait);
             }
             Chunk::Silent { .. } => self.silence_reported_at = now,
+            // Another model replaces the requested one: its attempt is sent now.
             Chunk::ModelChosen { reason: Some(_), .. } => self.sent_at = now,
             Chunk::ModelChosen { reason: None, .. } | Chunk::WasReasoning | Chunk::Echo(_) | Chunk::Done(_) => {}
         }

@@ -27,7 +27,7 @@ pub struct Review {
 /// file.
 type SelectTarget = (usize, Option<usize>);
 
-/// Returns everything that can be selected, from top to bottom.
+/// Returns everything that can be selected, from top to bottom: every item that is not blocked, and its hunks, if any.
 fn select_targets(batch: &Batch) -> impl Iterator<Item = SelectTarget> {
     batch.selected_items(&[]).flat_map(|(index, item)| {
         let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
@@ -216,6 +216,7 @@ impl Review {
         let has_several = select_targets(batch).nth(1).is_some();
         let select_key = if has_several { key(Action::Select) } else { String::new() };
         let select_all_key = if has_several { key(Action::SelectAll) } else { String::new() };
+        // The numbers are the priorities of removal: the highest is removed first.
         [key_hint(2, &select_key, &["select"]), key_hint(7, &select_all_key, &["all or none", "all"])]
     }
 }

@@ -189,6 +189,7 @@ impl ScopeChoice {
         let key = |action| keys.first_chord(Scope::GrantScope, action);
         let accept_key = key(Action::Accept);
         let scope_keys = if self.options.len() > 1 { "←→" } else { "" };
+        // The numbers are the priorities of removal: the highest is removed first.
         let other_hints = [
             key_hint(3, scope_keys, &["change scope", "scope"]),
             key_hint(4, "↑↓", &["change where it applies", "where"]),

@@ -63,6 +63,7 @@ impl StatusBar {
 
     /// Draws the segments that fit.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        // One cell at either end of the bar stays blank.
         let available_cells = usize::from(area.width).saturating_sub(2);
         let mut segments = self.segments.clone();
         while self.total_cells(&segments) > available_cells {

@@ -16,6 +16,8 @@ const MAX_VISIBLE: usize = 2;
 const MAX_TOASTS: usize = 50;
 /// Maximum width of a toast in cells.
 const MAX_CELLS: u16 = 100;
+/// Cells next to the text of a toast: the bar and a blank at its left, and a blank at its right.
+const MARGIN_CELLS: u16 = 3;
 /// Time for which the shortest toast stays.
 const MIN_TIME: Duration = Duration::from_secs(4);
 /// Additional time per character, at a slow reading speed.
@@ -140,7 +142,7 @@ impl Toasts {
         let mut free_area = area;
         let (count, _) = self.fit_rows(area.width, area.height);
         let lines = self.list.iter().take(count).flat_map(|toast| toast.wrap_text(area.width, Style::new()));
-        let widest = lines.map(|line| line.width()).max().unwrap_or(0) + 3;
+        let widest = lines.map(|line| line.width()).max().unwrap_or(0) + usize::from(MARGIN_CELLS);
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(count) {
             let style = match toast.kind {
@@ -153,7 +155,9 @@ impl Toasts {
             lines.truncate(usize::from(free_area.height));
             if is_cut && let Some(last) = lines.last_mut() {
                 let text = last.to_string();
-                let start = width::cut_to_width(&text, usize::from(area.width.saturating_sub(5))).trim_end();
+                // The ellipsis and the blank before it take 2 cells.
+                let text_cells = usize::from(area.width.saturating_sub(MARGIN_CELLS + 2));
+                let start = width::cut_to_width(&text, text_cells).trim_end();
                 last.spans = vec![Span::styled(start.to_owned(), last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
@@ -179,9 +183,9 @@ impl Toasts {
 }
 
 impl Toast {
-    /// Returns the wrapped text, with room for the bar at its left and a blank at its right.
+    /// Returns the lines of the text in a toast of at most this width, margin included.
     fn wrap_text(&self, width: u16, style: Style) -> Vec<Line<'static>> {
-        wrap::wrap_plain(&self.text, style, usize::from(width.min(MAX_CELLS).saturating_sub(3).max(1)))
+        wrap::wrap_plain(&self.text, style, usize::from(width.min(MAX_CELLS).saturating_sub(MARGIN_CELLS).max(1)))
     }
 }
 

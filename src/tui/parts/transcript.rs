@@ -270,6 +270,7 @@ impl Transcript {
     /// Scrolls until the start of an item is visible.
     pub fn scroll_into_view(&mut self, layouts: &mut Layouts<'_>, item: usize) {
         let visible = self.visible_lines(layouts);
+        // The first line of an item may be blank, so the second one also counts as its start.
         if visible.iter().any(|visible_line| visible_line.position.item == item && visible_line.position.line <= 1) {
             return;
         }

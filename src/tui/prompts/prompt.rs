@@ -41,7 +41,7 @@ pub trait Prompt: Debug {
         ""
     }
 
-    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
+    /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16;
 
     /// Draws the prompt. Returns the part of it that is visible.
@@ -162,7 +162,7 @@ pub struct DrawnPrompt {
     pub cursor: Option<Position>,
     /// First visible row of the content.
     pub scroll: usize,
-    /// Maximum part of `scroll` that scrolls the text above a list.
+    /// Rows of the text above a list that do not fit. `scroll` moves that text by up to this many rows, then the list.
     pub head_scroll: usize,
     pub visible_rows: usize,
     /// Width in cells of the text field being edited.

@@ -36,7 +36,7 @@ pub struct QuestionPrompt {
     /// Lines by which content that does not fit is scrolled: first the text of the question, then the focused option,
     /// then its preview. On the review page, the answers.
     scroll: usize,
-    /// Maximum part of `scroll` that scrolls the text of the question.
+    /// Lines of the question's text that do not fit. `scroll` moves it by up to this many lines, then the options.
     question_scroll: usize,
 }
 
@@ -275,7 +275,8 @@ impl QuestionPrompt {
         }
     }
 
-    /// Moves to the next unanswered question, or to the review page. Sends the answer of a single question.
+    /// Moves to the next unanswered question, or to the review page. Returns the answer to send if there is only one
+    /// question.
     fn show_next_unanswered(&mut self, questions: &Questions) -> KeyResult {
         if self.pages.len() == 1 {
             return self.send_answers(questions);
@@ -287,7 +288,7 @@ impl QuestionPrompt {
         KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
     }
 
-    /// Sends the answers if there is at least one. Without any, the prompt can only be parked or declined.
+    /// Returns the answers to send if there is at least one. Without any, the prompt can only be parked or declined.
     fn send_answers(&self, questions: &Questions) -> KeyResult {
         if self.pages.iter().all(AnswerDraft::is_empty) {
             return KeyResult::Handled;
@@ -311,11 +312,12 @@ impl QuestionPrompt {
         self.pages.len() + usize::from(self.pages.len() > 1)
     }
 
+    /// Focuses a row. The review page has no rows to focus; there the row becomes the first visible line.
     fn focus_row(&mut self, row: usize) {
         match self.pages.get_mut(self.page) {
             Some(page) => {
                 page.cursor = row;
-                // The question stays scrolled; the newly focused option and its preview are not.
+                // The text of the question stays scrolled; the newly focused option is shown from its start.
                 self.scroll = self.scroll.min(self.question_scroll);
             }
             None => self.scroll = row,

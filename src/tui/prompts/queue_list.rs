@@ -95,7 +95,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
         | CallStage::Planning
         | CallStage::UnderReview(_) => return None,
         CallStage::AwaitingApproval(plan, _) => row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some()),
-        // The question was opened before its turn and parked.
+        // The user opened the question from the queue and then parked it.
         CallStage::AwaitingAnswer(questions) => {
             let text = questions.list.first().map_or("", |question| question.text.as_str());
             row.describe_question(text)
@@ -110,6 +110,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
                 row.describe_plan(summary, access, destruction.is_some())
             }
             Some(QueuePreview::Plan { summary, needs_approval: false, .. }) => {
+                // Only the summary is used; the access is replaced below.
                 let row = row.describe_plan(summary, &Access::Nothing, false);
                 QueueRow { access: NO_APPROVAL_ACCESS.to_owned(), can_open: false, ..row }
             }
@@ -136,6 +137,7 @@ impl QueueRow {
         QueueRow { summary, ..self }
     }
 
+    /// Describes a call by its plan: the summary, and the access in one to three words.
     fn describe_plan(self, summary: &str, access: &Access, is_destructive: bool) -> Self {
         let (access_text, is_sensitive) = match access {
             _ if is_destructive => ("destroys", true),

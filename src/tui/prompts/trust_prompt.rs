@@ -37,6 +37,7 @@ pub struct TrustPrompt {
     page_rows: usize,
     /// True while the decision is being written to disk.
     is_storing: bool,
+    /// Wrapped lines, cached for a context window in tokens, because they name the share of it that a file takes.
     line_cache: LineCache<Option<u64>>,
 }
 
@@ -234,6 +235,7 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
     lines
 }
 
+/// Counts the invisible characters of a text. Marks of long blank stretches, such as `<8 empty lines>`, do not count.
 fn count_invisible(text: &str) -> usize {
     let is_mark = |part: &RevealedPart| matches!(part, RevealedPart::Mark(mark) if mark.starts_with("<U+"));
     reveal_text(&text.replace("\r\n", "\n")).iter().filter(|part| is_mark(part)).count()

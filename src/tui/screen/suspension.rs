@@ -8,7 +8,7 @@ use crate::tui::input::parse::Parser;
 use std::io;
 
 impl Screen {
-    /// Suspends the program as the shell does, and continues when it is resumed.
+    /// Suspends the program as the terminal's suspend key does, and continues when the shell resumes it.
     pub(super) async fn suspend_program(&mut self) -> io::Result<()> {
         self.input = None;
         self.terminal.release();
@@ -19,9 +19,10 @@ impl Screen {
         self.retake_terminal()
     }
 
+    /// Takes the terminal again after another program had it, and requests a complete frame.
     pub(super) fn retake_terminal(&mut self) -> io::Result<()> {
         self.terminal.retake()?;
-        // A key meant for another program must not answer a prompt.
+        // A key meant for another program must not answer a prompt: after `Focused` it accepts no answer for a while.
         self.handle_event(Event::Tick(self.started_at.elapsed()));
         self.handle_event(Event::Focused(true));
         self.input = Some(Input::start(self.event_sender.clone(), Parser::default())?);

@@ -90,7 +90,7 @@ fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
     let mut screen = Screen::new();
     screen.send_text("/audit");
     assert!(screen.screen_text().contains("No tool calls yet"));
-    let mut screen = self::screen_with_two_calls();
+    let mut screen = screen_with_two_calls();
     screen.send_text("/audit");
     for with_page in [false, true] {
         if with_page {
@@ -109,9 +109,10 @@ fn the_list_shows_that_it_is_empty_and_draws_at_every_size() {
 fn a_page_fits_every_width() {
     let screen = screen_with_two_calls();
     let records = crate::chat::audit::collect_records(screen.state.agent.session.entries());
+    let is_full = false;
     for width in [0, 1, 2, 5, 11, 33, 40, 80] {
         for (record, time) in records.iter().zip(["14:02:11", "21 Nov 2025 14:02:11"]) {
-            let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| time.to_owned(), width, false);
+            let page = crate::tui::parts::audit_page::audit_page_lines(record, &|_| time.to_owned(), width, is_full);
             let widest = page.iter().map(|line| crate::text::width::text_width(line)).max().unwrap();
             assert!(widest <= width.max(1), "{width}: {page:#?}");
         }

@@ -20,7 +20,7 @@ fn approve_command(screen: &mut Screen) {
     screen.press_key("y");
 }
 
-/// Returns the colour of the first character of these words on the screen.
+/// Returns the colour of the first character of `needle` on the screen.
 fn text_colour(screen: &mut Screen, needle: &str) -> Color {
     let buffer = screen.draw_frame();
     let text = buffer_text(&buffer);
@@ -113,7 +113,7 @@ fn invisible_characters_are_marked_for_the_user_and_the_model() {
     assert!(expected.lines().all(|line| screen_text.contains(line)), "{screen_text}");
 }
 
-/// Returns everything that `o` shows of a call, and the text sent to the model.
+/// Finishes a call with this outcome. Returns everything that `o` shows of the call, and the text sent to the model.
 fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, String) {
     screen.finish_call(id, Outcome::Done(outcome.to_owned()));
     let messages = screen.state.agent.session.messages(0, usize::MAX);
@@ -176,6 +176,7 @@ fn r32_escape_sequences_in_a_reply_are_shown_as_marks() {
 fn very_long_output_costs_only_its_visible_lines() {
     let mut screen = coloured_screen();
     approve_command(&mut screen);
+    // One line with 8,000 colour changes: it is only drawn, nothing is compared.
     let flood: String = (0..8_000).map(|n| format!("\x1b[3{}m{n}", n % 8)).collect();
     screen.finish_call("a", Outcome::Done(flood));
     let lines: String = (0..10_000).map(|n| format!("\x1b[32m{n}\n")).collect();
@@ -197,7 +198,7 @@ fn file_target(path: &str) -> LinkTarget {
     LinkTarget::File { path: path.into(), line: None, end: None, column: None }
 }
 
-/// Answers every pending question about the existence of files.
+/// Answers every pending file check: `docs/shot.png` is a picture, every other file is missing.
 fn answer_file_checks(screen: &mut Screen) {
     screen.draw_frame();
     let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };

@@ -106,6 +106,7 @@ fn toasts_do_not_cover_the_reply() {
         let mut screen = Screen::new();
         screen.resize_screen(width, height);
         screen.send_text("go");
+        // Each line takes one row: number and blank have 4 columns, and 4 columns stay free.
         let lines: Vec<String> =
             (1..80).map(|number| format!("{number:03} {}", "x".repeat(usize::from(width) - 8))).collect();
         screen.receive_reply(&lines.join("  \n"));

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::tui::host::SessionRequest;
-use crate::tui::keys::Keymap;
 use crate::tui::update::slash_commands::COMMANDS;
 
+/// Receives a call that runs `command`, and its rehearsed outcome with this text and origin.
 fn finish_rehearsed_call(screen: &mut Screen, id: &str, command: &str, origin: Option<ResultOrigin>, text: &str) {
     screen.receive_call(id, "bash_exec", command_intent(command));
     let turn = screen.state.agent.current_turn().expect("a turn runs");
@@ -124,6 +124,7 @@ fn footer_style(screen: &mut Screen) -> (String, bool) {
 fn r30_the_footer_shows_dry_run_at_every_size_under_every_popup() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
     let theme = Themes::bundled().all[0].clone();
+    // Every size if `AYE_TEST_THOROUGH` is set, otherwise every third one from the first on.
     for &(width, height) in select_cases(&sizes, 3, 0) {
         let check_footer = |screen: &mut Screen, part: &str| {
             screen.resize_screen(width, height);
@@ -146,7 +147,7 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_popup() {
         for intent in [command_intent("rm -r build"), question_intent()] {
             let mut screen = Screen::dry_run();
             screen.state.theme = theme.clone();
-            // A dry run that asks as a live session would.
+            // Only a live session opens approval prompts, so the session is live until the prompt is open.
             screen.state.agent.policy.dry_run = false;
             screen.send_text("go");
             screen.receive_call("a", "bash_exec", intent);
@@ -161,7 +162,6 @@ fn r30_the_footer_shows_dry_run_at_every_size_under_every_popup() {
         screen.receive_reply("see src/lib.rs:1");
         screen.press_key("ctrl-o");
         check_footer(&mut screen, "links");
-        screen.state.keys = Keymap::default();
         screen.type_text("/");
         check_footer(&mut screen, "the commands of the composer");
     }
@@ -261,6 +261,7 @@ fn line_counts_are_never_cut_by_long_paths() {
                 screen.receive_reply("Done.");
                 let text = screen.screen_text();
                 let name = path.rsplit('/').next().unwrap();
+                // The end of the path is always shown.
                 let end = &name[name.len() - 6..];
                 assert!(text.contains(&format!("{end} +{lines} −0")), "{width}: {text}");
             }

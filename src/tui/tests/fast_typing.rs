@@ -223,7 +223,7 @@ fn a_draft_stays_with_its_session() {
     );
 }
 
-/// A session to open, as a copy of `source` if given.
+/// A session to open: the session `02`, as a copy of the session `from` if given.
 pub fn opened_session(from: Option<&str>) -> crate::tui::host::Opened {
     crate::tui::host::Opened {
         approvals: None,

@@ -2,6 +2,10 @@
 
 use super::*;
 
+/// Erasing uses the current background colour, as in nearly all terminals.
+const ERASE_FILLS: bool = true;
+
+/// A session of `count` questions, each with a reply.
 fn long_session(count: usize) -> Screen {
     let entries =
         (0..count).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
@@ -24,10 +28,10 @@ fn a_frame_does_not_lay_out_entries_again() {
 
 #[test]
 fn a_frame_allocates_as_much_in_a_long_session_as_in_a_short_one() {
-    let measure_frame = |entries: usize| {
-        let mut screen = long_session(entries);
+    let measure_frame = |count: usize| {
+        let mut screen = long_session(count);
         screen.resize_screen(120, 36);
-        let mut canvas = crate::tui::canvas::Canvas::new(true);
+        let mut canvas = crate::tui::canvas::Canvas::new(ERASE_FILLS);
         frame_bytes(&mut screen, &mut canvas);
         screen.type_text("a");
         frame_bytes(&mut screen, &mut canvas);
@@ -103,7 +107,7 @@ fn streamed_replies_and_spinners_send_few_bytes() {
     let mut screen = Screen::new();
     screen.state.theme = crate::tui::theme::Themes::bundled().choose_theme("dark", None);
     screen.resize_screen(120, 40);
-    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    let mut canvas = crate::tui::canvas::Canvas::new(ERASE_FILLS);
     screen.send_text("go");
     frame_bytes(&mut screen, &mut canvas);
     let mut spinner_bytes = 0;
@@ -113,7 +117,8 @@ fn streamed_replies_and_spinners_send_few_bytes() {
         spinner_bytes += frame_bytes(&mut screen, &mut canvas);
     }
     assert!(spinner_bytes > 0 && spinner_bytes <= 440, "{spinner_bytes} bytes for a second of waiting");
-    // Thirty frames a second for a thousand chunks of 3.5 bytes each.
+    // A thousand chunks of 3.5 bytes each and thirty frames a second: 33 chunks, or 115 bytes, per frame. Each chunk
+    // may cost 30 bytes of output.
     let chars: Vec<char> = sample_reply().chars().collect();
     let (mut sent_bytes, mut frames) = (0, 0);
     for piece in chars.chunks(115) {
@@ -121,7 +126,7 @@ fn streamed_replies_and_spinners_send_few_bytes() {
         sent_bytes += frame_bytes(&mut screen, &mut canvas);
         frames += 1;
     }
-    assert!(sent_bytes / frames <= 33 * 30, "{} bytes for a frame of 33 pieces", sent_bytes / frames);
+    assert!(sent_bytes / frames <= 33 * 30, "{} bytes for a frame of 33 chunks", sent_bytes / frames);
     assert!(sent_bytes < chars.len() * 4, "{sent_bytes} bytes for {} characters", chars.len());
 }
 

@@ -5,7 +5,8 @@ use crate::text::width::text_width;
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 
-/// Returns named texts, each with the maximum number of lines at 78 cells. Each is longer than an open block may be.
+/// Returns named texts, each with the maximum number of lines at 78 cells, which hold 78 narrow or 39 wide characters.
+/// Each text is longer than an open block may be.
 fn hostile_texts() -> Vec<(&'static str, String, usize)> {
     let n = case_count(20_000, 4_000);
     let columns = |row: &str| format!("{}|\n", format!("|{row}").repeat(500));
@@ -62,7 +63,7 @@ fn r35_a_frame_of_a_streamed_hostile_reply_lays_out_its_open_block() {
             max_lines = max_lines.max(screen.state.lookups.reply_lines_laid_out() - lines_before);
             frames += 1;
         }
-        // The open block has at most 32 kB, and each of its lines at least one character.
+        // The open block has at most 32 kB, and each of its lines at least 2 bytes: a character and a newline.
         assert!(frames > 1 && max_lines <= 17_000, "{name}: {max_lines} lines in one frame");
     }
 }
@@ -95,12 +96,12 @@ fn r34_wide_characters_are_not_cut_at_an_edge() {
         for row in buffer.content.chunks(usize::from(cells)) {
             let mut x = 0;
             while x < row.len() {
-                let glyph = text_width(row[x].symbol()).max(1);
-                assert!(x + glyph <= row.len(), "{:?} is cut at the edge of {cells}", row[x].symbol());
-                for covered in &row[x + 1..x + glyph] {
+                let glyph_width = text_width(row[x].symbol()).max(1);
+                assert!(x + glyph_width <= row.len(), "{:?} is cut at the edge of {cells}", row[x].symbol());
+                for covered in &row[x + 1..x + glyph_width] {
                     assert_eq!(covered.symbol(), " ", "the second cell of a wide character is not blank");
                 }
-                x += glyph;
+                x += glyph_width;
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tui::parts::listening::QUIET_TIME;
 
-/// A command that has waited for approval for `ms` milliseconds.
+/// A command that has waited for approval for 10 + `ms` milliseconds.
 fn screen_with_approval(ms: u64) -> Screen {
     let mut screen = Screen::with_turn();
     screen.advance_ms(1000);

@@ -29,7 +29,8 @@ fn screen_with_prompt(intent: Intent, (width, height): (u16, u16)) -> Screen {
     screen
 }
 
-/// Checks that paging does not lay out the contents again and that `y` works only once the end was seen.
+/// Checks that paging does not lay out the contents again and that `y` works only once the end, which contains `last`,
+/// was seen.
 fn check_read_to_end(intent: Intent, last: &str) {
     let mut screen = screen_with_prompt(intent, (60, 15));
     screen.press_key("y");

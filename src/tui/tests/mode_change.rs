@@ -38,6 +38,7 @@ fn r20_every_mode_can_be_picked_from_the_list() {
         let text = screen.screen_text();
         assert!(text.contains("❯ ask mode ") && text.contains("in use") && text.contains("full mode"), "{text}");
         let ask_row = Mode::ALL.into_iter().position(|mode| mode == Mode::Ask).unwrap();
+        // The cursor starts at ask mode and wraps around after the last mode.
         (ask_row..row + Mode::ALL.len()).for_each(|_| screen.press_key("down"));
         screen.press_key("enter");
         if mode.is_wide() {
@@ -85,6 +86,7 @@ fn descriptions_of_modes_are_complete_in_a_narrow_terminal() {
         let words: Vec<&str> = text.split(['│', ' ', '\n']).filter(|word| !word.is_empty()).collect();
         let joined_text = words.join(" ");
         for end in ["irreversible actions", "changed or run", "everything else asks", "the rest asks"] {
+            // Other text of the list may be between the words of a wrapped description: then its last word is enough.
             let last_word = end.rsplit(' ').next().unwrap();
             assert!(joined_text.contains(end) || joined_text.contains(last_word), "{width}: {end}: {text}");
         }

@@ -1,4 +1,4 @@
-//! Choosing a model: the list and the effects of a choice.
+//! Choosing a model, a provider or a theme: the lists, the effects of a choice, and the price of a reply.
 
 use super::*;
 use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRequest, ModelRow, Models};
@@ -58,6 +58,7 @@ fn open_model_list(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
     screen
 }
 
+/// Returns the requests to the host among the effects.
 fn host_requests(screen: &Screen) -> Vec<&HostRequest> {
     fn host_request(effect: &Effect) -> Option<&HostRequest> {
         if let Effect::Request(request) = effect { Some(request) } else { None }
@@ -66,6 +67,7 @@ fn host_requests(screen: &Screen) -> Vec<&HostRequest> {
 }
 
 fn sample_models() -> Vec<ModelRow> {
+    // A price is per million tokens: input, cached input, output.
     let priced_row = |model: &str, window, price| ModelRow { context_window: window, price, ..model_row("", model) };
     vec![
         priced_row("gpt-5-mini", Some(400_000), Some((0.25, 0.025, 2.0))),

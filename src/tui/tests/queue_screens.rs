@@ -73,6 +73,7 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
     );
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 0, "its prompt is not open yet");
+    // The `y` went to the composer; it is removed again, here and below.
     screen.press_key("backspace");
     screen.finish_planning("c2", command_intent("echo 2"));
     assert!(
@@ -135,6 +136,7 @@ fn r15_ticked_calls_are_denied_and_the_others_keep_waiting() {
         };
         screen.state.agent.session.entries().iter().filter_map(describe_denial).collect::<Vec<_>>()
     };
+    // The last call is denied first, so that no call is planned just before it is denied.
     assert_eq!(denials(&screen), ["c2 n", "c1 n"]);
     assert!(screen.screen_text().contains("─ Queue ─"), "{}", screen.screen_text());
     for _ in 0..40 {
@@ -341,6 +343,7 @@ fn choices_of_a_parked_question_are_saved() {
 fn the_list_counts_its_hidden_rows() {
     let mut screen = screen_with_queue(30);
     screen.press_key("l");
+    // The `2` is the first of two digits: 20 to 29 rows are hidden.
     assert!(screen.screen_text().contains("1 of 30 · ↓ 2"), "{}", screen.screen_text());
     screen.press_key("end");
     assert!(screen.screen_text().contains("30 of 30 · ↑ 2"), "{}", screen.screen_text());

@@ -10,6 +10,7 @@ fn screen_with_request(width: u16, height: u16) -> Screen {
     screen
 }
 
+/// Receives the report that the request failed and that attempt number `attempt` of 5 starts after `seconds`.
 fn receive_retry(screen: &mut Screen, attempt: u32, seconds: u64) {
     let reason = "the service failed (503): overloaded".into();
     screen.receive_chunk(Chunk::Retrying {
@@ -28,6 +29,7 @@ fn fail_turn(screen: &mut Screen, reason: &str) {
     screen.draw_frame();
 }
 
+/// Returns and removes the effects of the agent; other effects are dropped.
 fn take_agent_effects(screen: &mut Screen) -> Vec<agent::Effect> {
     let agent_effects = |effect| if let Effect::Agent(effects) = effect { effects } else { Vec::new() };
     std::mem::take(&mut screen.effects).into_iter().flat_map(agent_effects).collect()

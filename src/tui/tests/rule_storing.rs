@@ -13,7 +13,8 @@ fn screen_with_approval() -> Screen {
     screen
 }
 
-/// Approves the call with a rule for the project. Returns the reply that the rule was written.
+/// Approves the call with a rule for the project. Returns the screen, and the host's reply that the rule was written,
+/// which the screen has not received yet.
 fn approve_with_rule() -> (Screen, Event) {
     let mut screen = screen_with_approval();
     for chord in ["a", "down", "end", "enter"] {

@@ -116,10 +116,11 @@ fn a_toast_is_readable_while_a_list_is_open() {
 }
 
 #[test]
-fn a_small_screen_has_no_blank_rows() {
+fn a_small_screen_has_no_line_above_the_composer() {
     let mut screen = Screen::new();
     screen.resize_screen(60, 15);
     let text = screen.screen_text();
+    // The rule has 60 columns, which is three times the text searched for.
     assert_eq!(text.matches("────────────────────").count(), 3, "only the rule below the header: {text}");
 }
 

@@ -83,9 +83,8 @@ fn a_conversation_with_calls() {
 
 #[test]
 fn an_approval_in_a_small_terminal() {
-    let mut screen = Screen::dry_run();
+    let mut screen = Screen::new();
     screen.resize_screen(60, 15);
-    screen.state.agent.policy.dry_run = false;
     screen.send_text("go");
     screen.receive_call("a", "bash_exec", command_intent("cargo test retry"));
     screen.advance_ms(10_000);

@@ -4,13 +4,14 @@ use super::*;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Modifier;
 
+/// A session of `count` questions, each with a reply.
 fn long_session(count: usize) -> Screen {
     let entries =
         (0..count).flat_map(|n| [user_message(&format!("question {n}")), reply_entry(&format!("answer {n}\n\nmore"))]);
     Screen::with_entries(entries.chain([turn_end()]))
 }
 
-/// Returns the rows of the thumb.
+/// Returns the rows of the thumb; empty if there is none. The bar is between the header (2 rows) and the lowest 3 rows.
 fn thumb_rows(screen: &mut Screen) -> Vec<u16> {
     let buffer = screen.draw_frame();
     let x = buffer.area.width - 1;
@@ -149,7 +150,9 @@ fn a_wheel_step_sends_only_new_rows_and_the_ends_of_the_thumb() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text.repeat(300)), turn_end()]);
     screen.state.theme = Themes::bundled().choose_theme("dark", None);
     screen.resize_screen(120, 40);
-    let mut canvas = crate::tui::canvas::Canvas::new(true);
+    let erase_fills = true;
+    let mut canvas = crate::tui::canvas::Canvas::new(erase_fills);
+    // Draws the next frame and returns its size in bytes.
     let frame_size = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
         let mut buffer = canvas.empty_buffer(120, 40);
         let drawn = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);

@@ -27,12 +27,17 @@ fn open_session_list() -> Screen {
     screen
 }
 
+/// Last parameter of `receive_results`: whether the search has finished.
+const FINISHED: bool = true;
+const STILL_SEARCHING: bool = false;
+
 fn receive_results(screen: &mut Screen, query: &str, matches: &[(&str, &str)], is_complete: bool) {
     let matches = matches.iter().map(|(id, line)| (SessionId((*id).into()), (*line).to_owned())).collect();
     screen.handle_event(Event::Host(HostReply::SearchResults { query: query.into(), matches, is_complete }));
 }
 
-fn requested_searches(screen: &mut Screen) -> Vec<String> {
+/// Returns the texts searched for since the last check. An empty text stops the search.
+fn take_requested_searches(screen: &mut Screen) -> Vec<String> {
     let searched_text = |effect: Effect| match effect {
         Effect::Request(HostRequest::Session(SessionRequest::Search(query))) => Some(query),
         _ => None,
@@ -45,9 +50,9 @@ fn sessions_are_found_by_their_text() {
     let mut screen = open_session_list();
     screen.type_text("ap");
     screen.type_text("ple");
-    assert_eq!(requested_searches(&mut screen), ["ap", "app", "appl", "apple"]);
+    assert_eq!(take_requested_searches(&mut screen), ["ap", "app", "appl", "apple"]);
     assert!(screen.screen_text().contains("No matches"), "{}", screen.screen_text());
-    receive_results(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], false);
+    receive_results(&mut screen, "apple", &[("03", "you: where does the Apple\u{1b}[2J fall?")], STILL_SEARCHING);
     let text = screen.screen_text();
     assert!(text.contains("an orchard") && text.contains("you: where does the Apple<U+001B>[2J fall?"), "{text}");
     assert!(text.contains("Still searching") && !text.contains("the flaky clock"), "{text}");
@@ -55,7 +60,7 @@ fn sessions_are_found_by_their_text() {
         &mut screen,
         "apple",
         &[("03", "you: where does the Apple fall?"), ("04", "model: an apple")],
-        true,
+        FINISHED,
     );
     let text = screen.screen_text();
     assert!(text.contains("model: an apple") && !text.contains("Still searching"), "{text}");
@@ -66,7 +71,7 @@ fn sessions_are_found_by_their_text() {
         "{:?}",
         screen.effects
     );
-    assert_eq!(requested_searches(&mut screen), [""], "the search was stopped");
+    assert_eq!(take_requested_searches(&mut screen), [""], "the search was stopped");
 }
 
 #[test]
@@ -84,21 +89,21 @@ fn an_empty_list_is_reported_once_loaded() {
 fn late_results_and_those_for_other_text_are_ignored() {
     let mut screen = open_session_list();
     screen.type_text("orch");
-    receive_results(&mut screen, "orc", &[("02", "you: an orc")], true);
+    receive_results(&mut screen, "orc", &[("02", "you: an orc")], FINISHED);
     let text = screen.screen_text();
     assert!(!text.contains("you: an orc") && text.contains("an orchard"), "{text}");
-    requested_searches(&mut screen);
+    take_requested_searches(&mut screen);
     screen.press_key("esc");
-    assert_eq!(requested_searches(&mut screen), [""]);
-    receive_results(&mut screen, "orch", &[("02", "you: late")], true);
+    assert_eq!(take_requested_searches(&mut screen), [""]);
+    receive_results(&mut screen, "orch", &[("02", "you: late")], FINISHED);
     assert!(!screen.screen_text().contains("late"));
     let mut screen = open_session_list();
     screen.type_text("o");
-    assert_eq!(requested_searches(&mut screen), [""; 0], "a single character matches almost everything");
+    assert_eq!(take_requested_searches(&mut screen), [""; 0], "a single character matches almost everything");
     screen.type_text("漢");
     screen.press_key("backspace");
     screen.press_key("backspace");
-    assert_eq!(requested_searches(&mut screen), ["o漢", ""]);
+    assert_eq!(take_requested_searches(&mut screen), ["o漢", ""]);
     let text = screen.screen_text();
     assert!(text.contains("the flaky clock") && text.contains("3 of 3"), "{text}");
 }
@@ -107,8 +112,8 @@ fn late_results_and_those_for_other_text_are_ignored() {
 fn the_cursor_stays_on_its_session_as_results_arrive() {
     let mut screen = open_session_list();
     screen.type_text("needle");
-    receive_results(&mut screen, "needle", &[("03", "you: a needle")], false);
-    receive_results(&mut screen, "needle", &[("02", "you: a needle"), ("03", "you: a needle")], true);
+    receive_results(&mut screen, "needle", &[("03", "you: a needle")], STILL_SEARCHING);
+    receive_results(&mut screen, "needle", &[("02", "you: a needle"), ("03", "you: a needle")], FINISHED);
     screen.press_key("enter");
     assert!(
         screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("03".into()))))),

@@ -32,12 +32,13 @@ fn screen_with_sub_agents(names: &[&str]) -> Screen {
     screen
 }
 
+/// Returns the current turn of a sub-agent. `sub_agent` is the id of the call that started it, here and below.
 fn sub_agent_turn(screen: &Screen, sub_agent: &str) -> TurnId {
     let mut pending_calls = screen.state.agent.pending().iter().filter(|pending| pending.call.id.0 == sub_agent);
     pending_calls
         .find_map(PendingCall::sub_agent)
         .and_then(|running_agent| running_agent.state.current_turn())
-        .expect("it works")
+        .expect("the sub-agent works")
 }
 
 /// Receives a sub-agent's reply with a tool call, and the tool's plan for it. `sub_agent` is the call that started it.
@@ -55,8 +56,8 @@ fn receive_sub_agent_reply(screen: &mut Screen, sub_agent: &str, text: &str, cal
     let usage = Usage { input: 1200, cached: 0, output: 30 };
     let chunks = [Chunk::Text(text.into()), Chunk::Usage(usage)];
     for chunk in chunks.into_iter().chain(call).chain([Chunk::Done(FinishReason::Stop)]) {
-        let after = Duration::from_secs(2);
-        screen.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed: after }));
+        let elapsed = Duration::from_secs(2);
+        screen.handle_event(Event::Agent(agent::Event::ReplyChunk { turn, chunk, elapsed }));
     }
     screen.draw_frame();
 }
@@ -199,7 +200,7 @@ fn alerts_and_parked_questions_name_the_sub_agent() {
     assert!(text.contains("1 question waiting") && text.contains("alt-x decline  sub-agent “licence”"), "{text}");
 }
 
-/// A session file can be edited by hand, so its contents are trusted no more than the model.
+/// Names may come from a session file, which can be edited by hand, so they are trusted no more than text of the model.
 #[test]
 fn r09_no_name_draws_outside_its_line_at_any_size() {
     for name in ["x\u{1b}[2J\n\r\u{202e}evil\u{9b}31m", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", ""]

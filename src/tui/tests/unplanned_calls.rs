@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Calls of which only the first has been planned.
+/// Returns a screen whose turn waits with these calls (name and arguments); only the first has been planned.
 fn screen_with_unplanned_calls(calls: &[(&str, &str)]) -> Screen {
     let mut screen = Screen::with_turn();
     for (n, (name, arguments)) in calls.iter().enumerate() {
@@ -32,6 +32,7 @@ fn a_waiting_call_shows_its_path_and_content_but_no_json() {
     let text_before = screen.screen_text();
     let rows = ["queued: docs/part-2.md", "queued: docs/long.md", "queued: src/main.rs", "queued: depth 3 · mode fast"];
     assert!(rows.iter().all(|row| text_before.contains(row)) && !text_before.contains('{'), "{text_before}");
+    // `l` opens the queue, and each `down` selects the next call.
     screen.press_key("l");
     screen.press_key("down");
     let text = screen.screen_text();

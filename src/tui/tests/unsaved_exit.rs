@@ -5,6 +5,7 @@ use crate::runtime::Unsaved;
 use crate::tui::host::{HostRequest, SessionRequest};
 use std::path::{Path, PathBuf};
 
+/// Returns the event that an attempt to save failed and this many entries are unsaved.
 fn unsaved_event(entries: usize) -> Event {
     Event::Saved(Some(Unsaved { entries, reason: "No space left on device (os error 28)".into() }))
 }
@@ -72,6 +73,7 @@ fn r53_quitting_asks_and_lists_what_would_be_lost() {
 fn r53_quitting_can_wait_or_save_to_another_file() {
     let mut screen = unsaved_screen();
     screen.press_key("ctrl-d");
+    // The first choice waits until the session is saved.
     screen.press_key("enter");
     assert_eq!((count_effects(&screen, &Effect::Save), count_effects(&screen, &Effect::Quit)), (1, 0));
     screen.handle_event(unsaved_event(2));
@@ -81,11 +83,12 @@ fn r53_quitting_can_wait_or_save_to_another_file() {
 
     let mut screen = unsaved_screen();
     screen.press_key("ctrl-d");
+    // The second choice saves to another file.
     screen.press_key("down");
     screen.press_key("enter");
     let is_save_to_file = |effect: &Effect| matches!(effect, Effect::SaveTo(file) if file.ends_with("aye-01J.jsonl"));
     assert_eq!(screen.effects.iter().filter(|effect| is_save_to_file(effect)).count(), 1);
-    assert_eq!(count_effects(&screen, &Effect::Quit), 0, "only after it was written");
+    assert_eq!(count_effects(&screen, &Effect::Quit), 0, "the program quits only after the file was written");
     // The list closes if the disk has room again.
     let mut screen = unsaved_screen();
     screen.press_key("ctrl-d");

@@ -83,6 +83,7 @@ impl VisualOrder {
         for word in graphemes.split_inclusive(|grapheme| grapheme.text == " ") {
             let is_isolated = is_name(word);
             text.push_str(if is_isolated { ISOLATE } else { "" });
+            // The last character of a word may be the blank after it, which stays outside the isolated text.
             for grapheme in word {
                 if is_isolated && grapheme.text == " " {
                     text.push_str(ISOLATE_END);
@@ -234,6 +235,7 @@ mod tests {
             ("שלום @docs/a.png", "@docs/a.png םולש"),
             ("ראה --all /tmp/x עכשיו", "וישכע /tmp/x --all האר"),
             ("plain", "plain"),
+            // The second cell of a wide character holds a blank.
             ("漢字", "漢 字 "),
         ] {
             assert_eq!(draw_text(text), expected.trim_end(), "{text}");

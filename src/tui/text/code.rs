@@ -46,7 +46,8 @@ pub fn lay_out_block(code: &str, highlighting: Option<&Highlighting>, width: usi
     page
 }
 
-/// Returns a line of code as pieces on the background of `style`.
+/// Splits a line of code into styled pieces on the background of `style`. `roles` gives the length in bytes and the
+/// role of each piece, from the start of the line; the rest of the line is one piece without a role.
 pub fn code_pieces(line: &str, roles: &[(usize, SyntaxRole)], style: Style, theme: &Theme) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut start = 0;

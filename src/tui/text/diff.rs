@@ -36,6 +36,7 @@ pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'stati
 /// Lays out the changes and the note without the header.
 pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
+    // Not below the last line number of either file: the lines of both are counted.
     let last_line_number =
         diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
     // A diff with only additions or only removals has one side.
@@ -70,7 +71,7 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
 
 /// Lays out hunks with line numbers.
 struct HunkLayout<'a> {
-    /// Digits of the largest line number.
+    /// Columns for a line number.
     digits: usize,
     /// True for a side-by-side diff.
     is_side_by_side: bool,
@@ -152,7 +153,8 @@ impl HunkLayout<'_> {
         }
     }
 
-    /// Lays out one line of the file with its changed parts highlighted.
+    /// Lays out one line of the file. `parts` are the parts of its text, each with whether it was changed; changed
+    /// parts are highlighted.
     fn lay_out_line(&self, change: LineChange, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
         let (sign, style, changed_style) = match change {
             LineChange::Unchanged => (" ", self.theme.text, self.theme.text),
@@ -160,6 +162,7 @@ impl HunkLayout<'_> {
             LineChange::Removed => ("−", self.theme.removed, self.theme.removed_part),
         };
         let pieces = self.reveal_parts(parts, style, changed_style);
+        // The number is followed by a blank, the sign and another blank.
         let has_number = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
         let (first_gutter, next_gutter) = match has_number {
             true => (format!("{number:>0$} ", self.digits), " ".repeat(self.digits + 1)),

@@ -34,7 +34,8 @@ pub struct Shape {
     pub first_prefix: Vec<Piece>,
     /// Prefix of all other lines; as wide as `first_prefix` for a hanging indentation.
     pub next_prefix: Vec<Piece>,
-    /// For code: break at the last column instead of between words, and keep all spaces.
+    /// For code: keep all spaces, and break at the last column instead of between words. `wrap_code` prefers the breaks
+    /// allowed in code.
     pub verbatim: bool,
 }
 
@@ -143,12 +144,14 @@ impl Grapheme {
 fn can_break(previous: Option<&Grapheme>, left: &Grapheme, right: &Grapheme) -> bool {
     match (left.kind, right.kind) {
         (_, BreakClass::Blank | BreakClass::Closing) | (BreakClass::Opening, _) => false,
+        // No line breaks after a narrow mark such as `’`, which may be inside a word.
         (BreakClass::Blank | BreakClass::Closing, _) => left.kind == BreakClass::Blank || left.cells > 1,
         (BreakClass::Wide, _) | (_, BreakClass::Wide) => true,
         // Between the parts of a word, but not after the dashes of an option.
         (BreakClass::Hyphen, BreakClass::Letter) => {
             previous.is_some_and(|previous| previous.kind == BreakClass::Letter)
         }
+        // Nor does a line break before a narrow mark such as `“`.
         (_, BreakClass::Opening) => right.cells > 1,
         (
             BreakClass::Letter | BreakClass::Hyphen | BreakClass::Other,
@@ -227,6 +230,7 @@ impl Wrapper<'_> {
             used_columns += grapheme.cells;
             if used_columns > columns {
                 return match last_break {
+                    // A blank that does not fit is dropped, so the line ends before it.
                     _ if !self.shape.verbatim && grapheme.kind == BreakClass::Blank => Some(index),
                     Some(break_index) => Some(break_index),
                     None => Some(index.max(1)),
@@ -236,7 +240,8 @@ impl Wrapper<'_> {
         None
     }
 
-    /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands.
+    /// Returns whether a line of code may break here: after spaces, and before an operator that joins commands. It does
+    /// not break inside `&&`, `||` or `>&`.
     fn can_break_code(&self, left: &Grapheme, right: &Grapheme) -> bool {
         let text_of =
             |grapheme: &Grapheme| &self.pieces[grapheme.piece].text[grapheme.offset..grapheme.offset + grapheme.length];

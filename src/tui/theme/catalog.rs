@@ -83,8 +83,9 @@ impl Themes {
         themes
     }
 
-    /// Adapts all themes to the terminal's colours. The fallback background is used unless the terminal reports that its
-    /// own background is light or dark as the theme needs.
+    /// Adapts all themes to the terminal's colours. `is_light` is what the terminal reports about its own background;
+    /// `None` if it reports nothing. A theme that sets no background gets its fallback background unless the terminal's
+    /// own is light or dark as the theme needs.
     pub fn adapted_to_terminal(mut self, depth: ColourDepth, is_light: Option<bool>) -> Themes {
         for theme in &mut self.all {
             if theme.background.bg.is_none() && is_light != Some(theme.is_light) {

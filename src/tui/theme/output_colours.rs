@@ -82,6 +82,7 @@ impl Theme {
 
     /// Returns the colour, made lighter or darker until it is readable on this background.
     fn make_readable(&self, colour: [u8; 3], background: [u8; 3]) -> Color {
+        // Black and white have the same contrast to a background of luminance 0.18.
         let target: u16 = if luminance(background) < 0.18 { 255 } else { 0 };
         let mix_step = |step: u16| {
             let mixed = colour.map(|part| (u16::from(part) * (CONTRAST_STEPS - step) + target * step) / CONTRAST_STEPS);
@@ -106,6 +107,7 @@ impl Theme {
 /// Returns the nearest of the terminal's first eight colours.
 fn nearest_of_eight(colour: [u8; 3]) -> u8 {
     let (max, min) = (colour.into_iter().max().unwrap_or(0), colour.into_iter().min().unwrap_or(0));
+    // A colour close to grey becomes black or white.
     if max - min < 40 {
         return if max < 128 { 0 } else { 7 };
     }
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn inks_only_use_colours_of_their_depth() {
+    fn readable_styles_only_use_colours_of_their_depth() {
         let requested = with_foreground(Color::Rgb(9, 9, 9)).bg(Color::Rgb(200, 30, 30)).add_modifier(Modifier::BOLD);
         let style_at = |depth| load_theme("dark", depth).readable_style(Style::new(), requested);
         assert!(matches!(style_at(ColourDepth::Palette).fg, Some(Color::Indexed(16..))));

@@ -24,6 +24,7 @@ fn assert_readable(theme: &Theme, min_contrast: f64) {
     let background = theme.background.bg.map_or(if theme.is_light { LIGHT } else { DARK }, rgb);
     let text = rgb(theme.text.fg.expect("the text has a colour"));
     let code = rgb(theme.code_block.bg.expect("code blocks have a background"));
+    // Borders need less contrast, and backgrounds have no text.
     for role in ROLES.iter().filter(|role| !role.starts_with("border") && !role.ends_with("ground")) {
         let style = theme.role(role).unwrap();
         let fg = style.fg.map_or(text, rgb);
@@ -125,6 +126,7 @@ fn auto_follows_the_terminal() {
     assert_eq!(name("terminal", Some(true)), "terminal");
 }
 
+/// Returns the user's theme with this TOML text, and the warnings about it.
 fn load_user_theme(text: &str) -> (Theme, Vec<ThemeWarning>) {
     let themes = Themes::with_themes(&[("mine".into(), text.into())]);
     (themes.get("mine").unwrap().clone(), themes.warnings)
@@ -163,8 +165,8 @@ fn renamed_roles_keep_their_old_names_for_one_release() {
     let (theme, warnings) = load_user_theme(
         "inherits = 'dark'\nground = { bg = '#101010' }\nspare_ground = { bg = '#202020' }\nperson = 'red'\nuser = 'green'\nfound = 'black'\n",
     );
-    let black = Color::Rgb(16, 16, 16);
-    assert_eq!((theme.background.bg, theme.fallback_background.bg), (Some(black), Some(Color::Rgb(32, 32, 32))));
+    let (background, fallback_background) = (Color::Rgb(16, 16, 16), Color::Rgb(32, 32, 32));
+    assert_eq!((theme.background.bg, theme.fallback_background.bg), (Some(background), Some(fallback_background)));
     assert_eq!(theme.user.fg, Themes::bundled().choose_theme("dark", None).success.fg, "the new name counts");
     assert_eq!(theme.search_match.fg, Some(Color::Black));
     let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
@@ -222,6 +224,7 @@ fn keys_of_a_listening_prompt_are_readable_in_every_theme() {
     for name in ["dark", "light", "colour-blind", "high-contrast"] {
         for depth in [ColourDepth::True, ColourDepth::Palette] {
             let theme = adapt_to_depth(Themes::bundled().choose_theme(name, None), depth);
+            // The title is in row 0 of the frame; hints and message are in its last row.
             for (label, frame, row) in [("hints", &frame, 4), ("danger", &danger, 0), ("message", &with_message, 4)] {
                 let contrast = lowest_contrast(&theme, frame, row);
                 assert!(contrast >= 4.5, "{label} in {name}: {contrast:.2}:1");

@@ -52,7 +52,7 @@ struct ThemeParser<'a> {
 }
 
 impl ThemeParser<'_> {
-    /// Reads a role or setting of the file's `table`. An old name is replaced, with a notice.
+    /// Reads a role or setting of the file's `table`. A role's old name is replaced by its new one, with a warning.
     fn read_entry(
         &mut self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
@@ -137,6 +137,7 @@ impl ThemeParser<'_> {
     }
 }
 
+/// Keys of a role and their values, as listed in warnings.
 const FIELDS: &str = "fg, bg = colour; bold, italic, underline, dim, reverse = true or false";
 
 /// Returns a colour as written: a string, or a number of the palette of 256.

@@ -64,6 +64,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
 /// Runs an action that moves within the transcript.
 pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
     change_transcript(state, cache, |transcript, layouts| {
+        // Two lines of the previous page stay visible.
         let page_height = layouts.height.saturating_sub(2).max(1) as isize;
         match action {
             Action::ScrollUp => transcript.scroll_by(layouts, -page_height),

@@ -75,6 +75,7 @@ fn time_sub_agents(state: &mut State) {
 /// Updates the open prompt and the window title to the agent's state. Notifies the user of a new prompt if the terminal
 /// does not have the focus.
 pub fn sync_prompt_and_title(state: &mut State) {
+    // `None` if no prompt is open; `Some(None)` for a prompt that belongs to no call, such as the trust prompt.
     let previous_call = state.prompts.current.as_ref().map(|prompt| prompt.call().cloned());
     state.sync_prompt();
     let title_mark = match &state.prompts.current {

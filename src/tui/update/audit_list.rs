@@ -12,6 +12,8 @@ use crate::tui::state::State;
 
 /// Maximum columns of a line on a page.
 const MAX_COLUMNS: usize = 100;
+/// Maximum columns of the tool's name in the title of a page.
+const MAX_NAME_COLUMNS: usize = 40;
 
 /// Opens the list with the cursor on the newest call. Its times follow when the host has loaded them.
 pub fn open_audit_list(state: &mut State) {
@@ -56,9 +58,10 @@ pub fn open_audit_page(state: &mut State, call: &CallId) {
     let records = collect_records(state.agent.session.entries());
     let Some(index) = records.iter().position(|record| record.call.id == *call) else { return };
     let name = clean::clean_line(&records[index].call.name);
-    let title = format!("{} of {} · {}", index + 1, records.len(), width::fit_start(&name, 40));
-    let text = audit_page::audit_page_lines(&records[index], &entry_time, width, true).join("\n");
-    popup_stack::open_reader(state, &title, &text, false);
+    let title = format!("{} of {} · {}", index + 1, records.len(), width::fit_start(&name, MAX_NAME_COLUMNS));
+    let (is_full, is_terminal_output) = (true, false);
+    let text = audit_page::audit_page_lines(&records[index], &entry_time, width, is_full).join("\n");
+    popup_stack::open_reader(state, &title, &text, is_terminal_output);
 }
 
 fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {

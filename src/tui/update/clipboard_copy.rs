@@ -12,6 +12,7 @@ use crate::tui::state::State;
 /// Offers texts to copy: the selected output or summary, the last reply, its code blocks, the last output. A single
 /// text is copied at once.
 pub fn offer_copy(state: &mut State) {
+    // Label of each row, and the text it copies.
     let mut rows: Vec<(String, String)> = Vec::new();
     let entries = state.agent.session.entries();
     let selected = state.viewport.transcript.selected().and_then(|index| entries.get(index));

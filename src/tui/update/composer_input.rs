@@ -39,6 +39,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             }
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.viewport.transcript.follow_end();
+                // An empty message sends the queued ones.
                 state.input.recent_keys.send_key.record_send(state.timing.now);
                 agent_events::handle_agent_event(state, Event::UserMessage(String::new()))
             }
@@ -82,7 +83,8 @@ pub fn insert_early_input(state: &mut State, text: &str) {
     update_completion(state)
 }
 
-/// Updates the completion for the text at the cursor. Files are requested when the first is needed.
+/// Updates the completion for the text at the cursor. The project's files are requested once for each word that is
+/// completed with them.
 fn update_completion(state: &mut State) {
     let (text, cursor) = state.input.composer.folded_text();
     match state.input.completion.update_word(&text, cursor) {

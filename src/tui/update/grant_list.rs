@@ -25,6 +25,7 @@ pub fn open_grants(state: &mut State) {
     state.send_request(SessionRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
+/// Opens the list with the cursor on this row.
 fn show_grants(state: &mut State, row: usize) {
     let approvals = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());

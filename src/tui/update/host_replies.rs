@@ -74,7 +74,10 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::RuleRevoked { description, by } => grant_list::record_rule_revoked(state, description, by),
         HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
-        HostReply::Rules(text) => popup_stack::open_reader(state, "rules", &text, false),
+        HostReply::Rules(text) => {
+            let is_terminal_output = false;
+            popup_stack::open_reader(state, "rules", &text, is_terminal_output);
+        }
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event } => {
             trust_decision::apply_trust_change(state, &folder, instructions, rules_event);

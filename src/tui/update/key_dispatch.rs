@@ -27,7 +27,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     }
     let is_text = is_text_key(&key);
     match state.input.held_key.take() {
-        // These are the first characters of a paste, so none of them was an answer.
+        // The held-back key and this one are the first characters of a paste, so neither is an answer.
         Some((held_key, _)) if is_text => write_held_key(state, cache, held_key),
         Some((held_key, _)) => dispatch_key(state, cache, held_key),
         None => {}
@@ -40,6 +40,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     let prompt_listens = current_focus(state) == Focus::Prompt && state.prompt_listening() == Some(Listening::Ready);
     let may_answer = prompt_listens && !is_typing && state.prompts.open_queue.is_none();
     let first_drawn = state.prompts.front().filter(|_| may_answer).and_then(|prompt| prompt.first_drawn());
+    // The key that sent the last message may still be held when the prompt appears: its repeats must not answer.
     match state.input.recent_keys.send_key.classify_press(Chord::from(&key), first_drawn, state.timing.now) {
         Press::Deliberate => {}
         press @ (Press::Arms | Press::Held) => {
@@ -47,6 +48,7 @@ pub fn handle_key_event(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             return;
         }
     }
+    // An answer is held back until it is known that no paste follows.
     if is_text && !is_typing && (prompt_listens || state.confirmation_listening() == Some(Listening::Ready)) {
         state.input.held_key = Some((key, state.timing.now));
         return;
@@ -91,7 +93,8 @@ fn is_text_key(key: &KeyEvent) -> bool {
 fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let focus = current_focus(state);
     if !matches!(focus, Focus::Prompt | Focus::Composer) && state.confirmation_listening().is_none() {
-        // A key for a popup, the search or the transcript must not answer a prompt that gets the focus next.
+        // A key for a popup, the search or the transcript must not answer a prompt that gets the focus next. The
+        // confirmation prompt records its own keys.
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     match focus {
@@ -111,6 +114,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
         },
         Focus::Prompt | Focus::Composer => {
             if !prompt_keys::handle_prompt_key(state, key) {
+                // Classified first, because the composer may take the key into the draft.
                 let rejection = key_explanations::classify_rejected_key(state, &key);
                 handle_key_outside_prompt(state, cache, key);
                 key_explanations::explain_rejected_key(state, &key, rejection);

@@ -8,7 +8,7 @@ use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
-/// Runs `/mode`: opens the list, or switches to the named mode. A wide mode is confirmed first.
+/// Runs `/mode`: opens the list, or switches to the named mode. A wide mode (`auto` or `full`) is confirmed first.
 pub fn run_mode_command(state: &mut State, name: &str) {
     if name.is_empty() {
         return open_mode_list(state);
@@ -30,6 +30,7 @@ fn open_mode_list(state: &mut State) {
         Row::new(&format!("{} mode", mode.as_str())).with_secondary(mode.description()).with_detail(detail)
     };
     let items = Mode::ALL.into_iter().map(build_row).collect();
+    // Each mode, and whether it is set without confirmation.
     let modes = Mode::ALL.into_iter().map(|mode| (mode, !mode.is_wide() || mode == current_mode)).collect();
     let mut picker = Picker::new("Mode", "", items);
     picker.select(Mode::ALL.into_iter().position(|mode| mode == current_mode).unwrap_or(0));
@@ -44,7 +45,9 @@ pub fn confirm_mode(state: &mut State, mode: Mode) {
         Row::new(&format!("Switch to {} mode", mode.as_str())).with_secondary(mode.description()),
     ];
     let picker = Picker::new(&format!("Switch to {} mode?", mode.as_str()), "", items);
-    state.viewport.popups.push(Popup::List(picker, List::Modes(vec![(current_mode, true), (mode, true)])));
+    let needs_no_confirmation = true;
+    let modes = vec![(current_mode, needs_no_confirmation), (mode, needs_no_confirmation)];
+    state.viewport.popups.push(Popup::List(picker, List::Modes(modes)));
 }
 
 /// Switches the mode, unless a prompt is open.

@@ -36,7 +36,7 @@ pub fn show_models(state: &mut State, models: Models) {
             (Vec::new(), format!("Cannot list models: {reason}. Type a name to use it."))
         }
     };
-    let is_first = shown_rows.is_empty();
+    let had_no_rows = shown_rows.is_empty();
     if !current.is_empty() && !rows.iter().any(|row| row.model == current) {
         rows.insert(0, ModelRow { model: current.clone(), ..ModelRow::default() });
     }
@@ -44,7 +44,7 @@ pub fn show_models(state: &mut State, models: Models) {
     let is_current = |row: &ModelRow| row.profile.is_empty() && row.model == current;
     picker.set_note(&note);
     picker.set_rows(rows.iter().map(|row| model_row(row, is_current(row))).collect());
-    if is_first && let Some(index) = rows.iter().position(is_current) {
+    if had_no_rows && let Some(index) = rows.iter().position(is_current) {
         picker.select(index);
     }
     *shown_rows = rows;

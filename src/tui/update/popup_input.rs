@@ -18,6 +18,7 @@ use crossterm::event::KeyEvent;
 
 /// Handles a key for the popup in front.
 pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
+    // The frame of the popup has two rows, and up to two rows of the screen stay visible around it.
     let page_height = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
     let Some(popup) = state.viewport.popups.last_mut() else { return };
@@ -77,6 +78,7 @@ pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) {
 
 /// Runs what a key, paste or the wheel picked in the list in front.
 fn handle_pick(state: &mut State, cache: &mut LayoutCache, pick: Pick) {
+    // A key or paste that changed the search text picked no row.
     if session_list::update_session_search(state) {
         return;
     }

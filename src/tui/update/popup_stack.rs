@@ -36,6 +36,7 @@ pub fn close_popup(state: &mut State) {
     match closed {
         Some(Popup::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
         Some(Popup::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
+            // An empty search text ends the search.
             state.send_request(SessionRequest::Search(String::new()));
         }
         _ => {}

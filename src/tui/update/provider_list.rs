@@ -9,7 +9,7 @@ use crate::tui::popup::{List, Popup, ProviderChoice};
 use crate::tui::state::State;
 use crossterm::event::KeyEventKind;
 
-/// Opens the list and looks for local servers again: one may have been started since.
+/// Opens the list and looks for local servers again, because one may have been started since the last time.
 pub fn open_provider_list(state: &mut State) {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
@@ -50,6 +50,7 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
 pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) {
     match result {
         KeyResult::Cancelled => popup_stack::close_popup(state),
+        // The repeats of a held Enter accept nothing.
         KeyResult::Accepted if kind == KeyEventKind::Press => {
             let api_key = match state.viewport.popups.last() {
                 Some(Popup::ApiKey(field)) => field.text().trim().to_owned(),

@@ -69,6 +69,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     for branch in build_tree(&summary.changes) {
         let texts = branch_row(&summary, &branch);
         let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
+        // The row shows the last part of its path in the tree, and the whole path while the list is filtered.
         let path = summary.changes[branch.changes.start]
             .path
             .ancestors()
@@ -109,6 +110,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
         ),
         ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..defaults }),
     ] {
+        // An option is offered only if it leads to more prompts than "Apply…".
         if summary.apply_calls(options).len() > prompt_count {
             push_row(Row::new(label).with_secondary(secondary), RowAction::Apply(options));
         }

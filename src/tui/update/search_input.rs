@@ -12,7 +12,7 @@ pub fn open_transcript_search(state: &mut State) {
     state.viewport.transcript.search.get_or_insert_with(Search::default);
 }
 
-/// Handles text that was pasted or typed very fast while searching.
+/// Handles text that was pasted or typed very fast while searching. Only its first line is used.
 pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str) {
     change_transcript(state, cache, |transcript, layouts| {
         if let Some(search) = &mut transcript.search {
@@ -22,8 +22,8 @@ pub fn paste_search_text(state: &mut State, cache: &mut LayoutCache, text: &str)
     });
 }
 
-/// Handles a key while searching: characters extend the search text, Enter and Up find the previous match, Down the
-/// next, Esc closes the search. The match stays on the screen.
+/// Handles a key while searching: characters extend the search text. Enter, Up and the key that opens the search find
+/// the previous match, Down finds the next one, Esc closes the search. The match stays on the screen.
 pub fn handle_search_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
     let action = state.keys.lookup(Scope::TextField, &key);
     let global_action = state.keys.lookup(Scope::Anywhere, &key);

@@ -8,7 +8,8 @@ use crate::tui::popup::{List, PickedAction, Popup, SessionSearch};
 use crate::tui::state::State;
 use std::collections::HashMap;
 
-/// Minimum length of a search text in ASCII characters; a single one matches almost everything.
+/// Minimum characters of a search text in ASCII, because a single one matches almost everything. Text in other scripts
+/// may be shorter.
 const MIN_SEARCH_CHARS: usize = 2;
 
 /// Opens the list at once; its rows follow when the host has loaded them.
@@ -34,7 +35,8 @@ pub fn set_sessions(state: &mut State, rows: Vec<SessionRow>) {
     }
 }
 
-/// Starts a search if a key or paste changed the search text. Returns whether it did.
+/// If a key or paste changed the search text, starts a search for it, or ends the search if the text is too short.
+/// Returns whether it did one of these.
 pub fn update_session_search(state: &mut State) -> bool {
     let Some(Popup::List(picker, List::Sessions(search, _))) = state.viewport.popups.last_mut() else {
         return false;
@@ -109,5 +111,6 @@ fn session_row(row: &SessionRow, is_current: bool, line: Option<&str>) -> Row {
     let details: Vec<&str> = line.into_iter().chain(Some(marks.as_str()).filter(|marks| !marks.is_empty())).collect();
     let item =
         Row::new(&row.title).with_key(&row.id.0).with_secondary(&details.join(" · ")).with_detail(&row.last_used);
+    // A row that was found by the text of its session must stay, even if the filter does not match its title.
     if line.is_some() { item.pinned() } else { item }
 }

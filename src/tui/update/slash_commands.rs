@@ -114,7 +114,8 @@ fn list_warnings(state: &mut State) {
     }
     let warnings: Vec<&str> = state.notices.warnings.iter().map(|warning| warning.text.as_str()).collect();
     let text = warnings.join("\n\n");
-    popup_stack::open_reader(state, "Warnings so far", &text, false);
+    let is_terminal_output = false;
+    popup_stack::open_reader(state, "Warnings so far", &text, is_terminal_output);
 }
 
 /// Starts a summary that replaces the conversation so far.
@@ -126,8 +127,8 @@ fn compact_session(state: &mut State) {
     }
 }
 
-/// Continues in a copy, as a live session, as a dry run, or unchanged. Possible between turns and while a question
-/// waits.
+/// Continues in a copy: as a live session, as a dry run, or without an option as the same kind as this session.
+/// Possible between turns and while a question waits.
 fn fork_session(state: &mut State, option: &str) {
     let fork_mode = match (option, state.agent.is_dry_run()) {
         ("", _) => ForkMode::Unchanged,

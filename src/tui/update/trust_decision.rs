@@ -73,6 +73,7 @@ pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Ve
     }
     if let Some((project_files, _)) = state.session.trust.pending.clone() {
         let descriptions: Vec<String> = project_files.usable().map(describe_file).collect();
+        // If all files were trusted already, the prompt asked whether to withdraw the trust.
         let was_trusted = project_files.untrusted().next().is_none();
         let change = if was_trusted { "No longer trusted" } else { "Trusted" };
         state.show_info(&format!("{change}: {}", descriptions.join(", ")));

@@ -4,9 +4,9 @@ use crate::tui::popup::Popup;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
 
-/// Toasts use at most one of this many rows of the screen.
+/// Divisor of the screen's rows: toasts use at most one fifth of them.
 const TOAST_SHARE: u16 = 5;
-/// While a popup is open, toasts use at most one of this many rows above their bottom edge.
+/// Divisor while a popup is open: toasts use at most one sixth of the rows above their bottom edge.
 const POPUP_TOAST_SHARE: u16 = 6;
 
 /// Areas of the screen. An area may be empty.
@@ -37,6 +37,7 @@ impl Areas {
     /// Returns the column of the scroll bar, at the right of the transcript; empty if there is no space.
     pub fn scroll_bar(&self) -> Rect {
         let Rect { x, width, .. } = self.transcript;
+        // The transcript starts at column 1 if there is a blank column on either side, otherwise at column 0.
         Rect { x: x + width, width: x.min(1), ..self.transcript }
     }
 }
@@ -48,6 +49,7 @@ pub fn compute_areas(state: &State) -> Areas {
     // Transcript and composer share a blank column at the left.
     let margin = u16::from(width > 2);
     let mut rows_left = height;
+    // Takes up to `wanted` rows, but leaves `reserve` rows for other parts.
     let mut take_rows = |wanted: u16, reserve: u16| {
         let rows = wanted.min(rows_left.saturating_sub(reserve));
         rows_left -= rows;
@@ -57,7 +59,7 @@ pub fn compute_areas(state: &State) -> Areas {
     let open_prompt = state.prompts.front();
     let shows_composer = open_prompt.is_none() || !state.input.composer.is_empty();
     let composer_min = u16::from(shows_composer);
-    // A dry run must be visible before anything else.
+    // The footer shows DRY RUN, which must be visible before anything else.
     let footer = take_rows(u16::from(height >= 3 || height == 2 && state.agent.is_dry_run()), composer_min);
     let header = take_rows(u16::from(height >= 8), composer_min);
     let header_line = take_rows(u16::from(height >= 12), composer_min);
@@ -65,7 +67,7 @@ pub fn compute_areas(state: &State) -> Areas {
     let chip = take_rows(u16::from(has_chip(state) && height >= 4), composer_min);
     let composer = match shows_composer {
         false => 0,
-        // Next to a prompt the composer only shows the draft.
+        // Next to a prompt the composer only shows the draft, in at most three rows, and leaves a row for the prompt.
         true if open_prompt.is_some() => take_rows(state.input.composer.preferred_height(width - margin, 3).min(3), 1),
         true => take_rows(state.input.composer.preferred_height(width - margin, (height / 3).max(1)), 0),
     };

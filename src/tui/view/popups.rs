@@ -88,6 +88,7 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
         }
     };
     let text = format!("Saved in a file that only you can read, and sent only to {recipient}.");
+    // The frame takes four columns and two rows. The input and the blank row after it take two rows more.
     let lines = wrap::wrap_plain(&text, theme.dim, usize::from(width.saturating_sub(4)).max(1));
     let height = area.height.min(u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4));
     let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
@@ -96,6 +97,7 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     let inside = frame.draw(area, buffer, theme);
     let Some(row) = inside.rows().next() else { return DrawnPopup { area, cursor: None } };
     let dots = "•".repeat(field.text().chars().count());
+    // `❯ ` takes two columns, and the cursor after the dots takes one.
     let visible_dots = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
     let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
     let (x, _) = buffer.set_stringn(x, row.y, visible_dots, usize::from(row.right() - x), theme.text);
@@ -133,6 +135,7 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
     let frame = Frame { title: "Open this address?", hints: &hints, is_listening: true, ..Frame::default() };
+    // The frame takes four columns and two rows.
     let width = usize::from(area.width.saturating_sub(4)).max(1);
     let lines = wrap::wrap_plain(&reveal_to_string(address), state.theme.text, width);
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
@@ -152,6 +155,7 @@ fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.background.patch(state.theme.text));
+    // The last argument of each segment is its priority: 0 is never removed.
     let mut bar = StatusBar::with_separator("  ", state.theme.dim);
     if state.agent.is_dry_run() {
         bar.push_left("DRY RUN", state.theme.danger, 0);

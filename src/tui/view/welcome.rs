@@ -40,6 +40,7 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
         }
         sections = fit_sections(state, width, rows, max_warnings);
     }
+    // A third of the free rows, at most six, is above the text.
     let blank_rows = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
     let lines = sections.iter().enumerate().flat_map(|(index, section)| {
@@ -220,6 +221,7 @@ fn keys_section(state: &State, width: usize) -> Section {
         let is_explained = state.session.connection.is_tour && matches!(action, Action::Send | Action::Connect);
         let chord = state.keys.first_chord(scope, action);
         if !chord.is_empty() && !is_explained {
+            // Labels start at column 9, or one blank after a longer chord.
             let gap = " ".repeat(9usize.saturating_sub(width::text_width(&chord)).max(1));
             let first = vec![Piece::new(chord, theme.accent), Piece::new(gap, theme.dim)];
             let shape = Shape::with_hanging_prefix(width, first);

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Files take half of the available rows but at least this many, so that the transcript stays visible.
+/// Files take at most half of the available rows, so that the transcript stays visible. They may always take this many.
 const MIN_FILE_ROWS: u16 = 8;
 /// Maximum width of the name column in cells. The description of a longer name begins further right.
 const MAX_NAME_CELLS: usize = 40;
@@ -65,7 +65,7 @@ impl Completion {
         buffer.set_style(area, theme.background.patch(theme.text));
         let match_count = self.row_count();
         let all_fit = self.status().is_none() && match_count <= usize::from(height);
-        // A single row shows the selected candidate.
+        // A single row shows the selected candidate, not the footer.
         let rows = if all_fit || (height == 1 && match_count > 0) { height } else { height - 1 };
         let first_row = (self.cursor + 1).saturating_sub(usize::from(rows));
         if rows < height {
@@ -93,6 +93,7 @@ impl Completion {
             if is_selected {
                 buffer.set_style(row, style);
             }
+            // The cursor sign takes 2 cells, and the sign of the kind 1.
             let cells = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
                 Kind::File => width::fit_end(&candidate.name, cells),
@@ -108,9 +109,9 @@ impl Completion {
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
             let column = name_cells.max(width::text_width(&name)) + 2;
+            // A description needs at least 3 cells, and one blank column is kept at its right.
             if !candidate.description.is_empty() && column + 4 <= cells {
                 spans.push(Span::styled(" ".repeat(column - width::text_width(&name)), style));
-                // One blank column is kept at the right.
                 let description = width::fit_start(&candidate.description, cells - column - 1);
                 spans.push(Span::styled(description.into_owned(), dim));
             }

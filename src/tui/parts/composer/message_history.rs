@@ -85,7 +85,7 @@ impl History {
     }
 }
 
-/// Search of the history, newest entry first.
+/// Search of the history, newest message first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Search {
     /// Case is ignored unless the query has an uppercase character.
@@ -108,7 +108,7 @@ impl Search {
         self.find_from(self.match_steps_back.unwrap_or(1), history);
     }
 
-    /// Removes the last character of the query and searches from the newest entry.
+    /// Removes the last character of the query and searches from the newest message.
     pub fn shorten_query(&mut self, history: &History) {
         if let Some((offset, _)) = self.query.grapheme_indices(true).next_back() {
             self.query.truncate(offset);

@@ -237,7 +237,8 @@ impl TextBuffer {
         true
     }
 
-    /// Replaces a byte range of [`Self::folded_text`] and moves the cursor after the new text.
+    /// Replaces a byte range of [`Self::folded_text`] and moves the cursor after the new text. Does nothing if the text
+    /// does not have this range.
     pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         let (text, _) = self.folded_text();
         let (Some(text_before), Some(replaced)) = (text.get(..range.start), text.get(range)) else { return };

@@ -96,6 +96,7 @@ fn split_glyphs(line: &str, paste_label: &impl Fn(char) -> Option<String>) -> Ve
     glyphs
 }
 
+/// Returns the text and the kind of the glyph for a grapheme that starts at this cell of its line.
 fn build_glyph(grapheme: &str, column: usize, paste_label: &impl Fn(char) -> Option<String>) -> (String, GlyphKind) {
     // Fast path: most of a long text is ASCII, and it is laid out on every key.
     if grapheme.len() == 1 && grapheme.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -13,7 +13,7 @@ const SUSPECT_TIME: Duration = Duration::from_secs(2);
 /// repeats.
 const INTERVAL_TOLERANCE: Duration = Duration::from_millis(60);
 
-/// Number of even presses that are ignored. After them, a user who presses evenly is accepted.
+/// Number of presses at equal intervals that are ignored. After them, a user may press at equal intervals.
 const IGNORED_PRESSES: usize = 3;
 
 /// Classification of a key press for a prompt.

@@ -41,7 +41,8 @@ impl Picker {
         let top = self.first_visible.get();
         let below = self.position_count().saturating_sub(top + usize::from(list.height));
         let count = format!("{} of {}", self.matches.len(), self.rows.len());
-        // The number of hidden rows is shown even if the title has to be cut.
+        // The number of hidden rows is shown even if the title has to be cut. `Frame::draw` needs 6 more cells than the
+        // two texts, for the blanks around them and the border between them.
         let title_columns = usize::from(frame_area.width).saturating_sub(4);
         let (count, title) = match hidden_rows_text(top, below) {
             None => (count, self.title.as_str().into()),
@@ -81,6 +82,7 @@ impl Picker {
         if area.width < 50 || area.height < 12 {
             return area;
         }
+        // The rows of the border and the filter, of the note, and of the typed name.
         let extra_rows = 3 + usize::from(!self.note.is_empty()) + usize::from(self.typed_verb.is_some());
         // A few visible columns next to the frame would only distract.
         let width = if area.width < MAX_WIDTH + 12 { area.width } else { MAX_WIDTH };
@@ -96,7 +98,8 @@ impl Picker {
         Rect { x, y, width, height }
     }
 
-    /// Returns the areas of the filter and of the rows, with room for the note between them. A single row has no filter.
+    /// Returns the areas of the filter and of the rows, with room for the note between them. An area of one row has no
+    /// filter.
     fn split_area(&self, inner: Rect) -> (Rect, Rect) {
         let filter_rows = u16::from(inner.height > 1);
         let remaining = inner.height - filter_rows;
@@ -144,6 +147,7 @@ impl Picker {
                 .max()
                 .unwrap_or(0)
         };
+        // The cursor sign and the gaps between the columns take 6 cells.
         let other_cells =
             6 + widest_cells(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest_cells(|row| &row.detail, usize::MAX);
         let max_main = match rows.iter().any(|row| row.is_pinned) {
@@ -177,6 +181,7 @@ impl Picker {
         let is_wrapping = self.wraps_secondary(&rows, list);
         let row_columns = |row| RowColumns::new(row, row_cells(list), main_cells);
         let row_height = |row| if is_wrapping { row_columns(row).secondary_lines(row).len() } else { 1 };
+        // The typed name is drawn below the last row.
         if let (Some(typed), Some(verb)) = (self.typed_choice(), self.typed_verb)
             && let Some(line) = list.rows().nth(rows.iter().map(|row| row_height(row)).sum())
         {

@@ -32,6 +32,7 @@ fn screen_text(picker: &Picker, width: u16, height: u16) -> String {
     buffer_text(&draw_buffer(picker, width, height))
 }
 
+/// Presses keys given as chords separated by blanks. Returns the result of the last one.
 fn press_keys(picker: &mut Picker, chords: &str) -> Pick {
     let keys = Keymap::default();
     let mut result = Pick::Handled;
@@ -108,10 +109,10 @@ fn typed_text_filters_rows_and_is_highlighted() {
 }
 
 #[track_caller]
-fn check_pick(chords: &str, expected: Pick, current: Option<usize>) {
+fn check_pick(chords: &str, expected: Pick, expected_row: Option<usize>) {
     let mut picker = session_picker();
     assert_eq!(press_keys(&mut picker, chords), expected, "{chords}");
-    assert_eq!(picker.selected_row(), current, "{chords}");
+    assert_eq!(picker.selected_row(), expected_row, "{chords}");
 }
 
 #[test]
@@ -157,6 +158,7 @@ fn the_list_scrolls_only_when_the_cursor_leaves_it() {
     let mut picker = Picker::new("rows", "none", rows);
     assert!(screen_text(&picker, 30, 8).contains("row 4") && !screen_text(&picker, 30, 8).contains("row 5"));
     press_keys(&mut picker, "down down down down down");
+    // The character after the number excludes the rows 10 to 19.
     assert!(screen_text(&picker, 30, 8).contains("row 1\n") || screen_text(&picker, 30, 8).contains("row 1 "));
     press_keys(&mut picker, "up");
     assert!(!screen_text(&picker, 30, 8).contains("row 0"), "scrolled although the cursor was visible");

@@ -44,6 +44,7 @@ impl TimedSession {
         self.receive_chunk(Chunk::Text("a".repeat(count)), time);
     }
 
+    /// Receives at `time` the announcement of a retry after `wait`, both in milliseconds.
     fn receive_retry(&mut self, wait: u64, time: u64) {
         self.receive_chunk(
             Chunk::Retrying { attempt: 2, max_attempts: 5, wait: ms(wait), reason: "busy".into(), kind: String::new() },
@@ -85,7 +86,7 @@ fn speed_is_estimated_while_streaming_and_counted_at_the_end() {
     session.receive_chunk(Chunk::Done(FinishReason::Stop), 2000);
     assert_eq!(session.figures_text(), "first token 0.8 s, 120 tok/s, took 2000 ms");
     session.handle_event(Event::UserMessage("more".into()), 9000);
-    assert_eq!(session.figures_text(), "", "the figures stay until the next reply");
+    assert_eq!(session.figures_text(), "", "the next turn has no figures yet");
 }
 
 #[test]
@@ -150,10 +151,11 @@ fn r49_a_countdown_ticks_every_second_until_the_retry_is_sent() {
 #[test]
 fn silence_is_counted_until_a_chunk_arrives() {
     let mut session = TimedSession::new();
-    let silent_chunk = |since: u64| Chunk::Silent { silence: ms(since), limit: ms(90_000) };
+    let silent_chunk = |silence: u64| Chunk::Silent { silence: ms(silence), limit: ms(90_000) };
     session.receive_chunk(silent_chunk(45_500), 45_500);
     assert_eq!(session.wait_text(45_500), ("silent 45 of 90".into(), Some(46_000)));
     assert_eq!(session.wait_text(46_000), ("silent 46 of 90".into(), Some(47_000)));
+    // A silence of zero: something arrived that is not part of the reply, such as a keep-alive.
     session.receive_chunk(silent_chunk(0), 50_000);
     assert_eq!(session.wait_text(50_000), (String::new(), None));
     session.receive_retry(1000, 51_000);

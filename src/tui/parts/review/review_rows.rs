@@ -123,6 +123,7 @@ impl Page<'_> {
 
     /// Adds indented text below a heading.
     fn push_indented(&mut self, text: &str, style: Style, target: Option<SelectTarget>) {
+        // A blocked item has no target: its row starts with `✗ ` instead of cursor and mark.
         let indent_cells = if target.is_some() { MARK_CELLS } else { 2 };
         let shape = Shape::with_prefix(self.width, Piece::new(" ".repeat(indent_cells), style));
         let pieces = revealed_pieces(text, style, self.theme.mark);
@@ -141,7 +142,7 @@ impl Page<'_> {
             pieces.push(Piece::new(" ", theme.dim));
             pieces.push(Piece::new(format!("−{}", diff.removed), Style { bg: None, ..theme.removed }));
         }
-        // A single short note is on the same row.
+        // A single note of an item without a diff is on the same row.
         let has_inline_note = item.notes.len() == 1 && item.diff.is_none();
         if let ([note], true) = (item.notes.as_slice(), has_inline_note) {
             pieces.push(Piece::new(" · ", theme.dim));

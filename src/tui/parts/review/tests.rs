@@ -261,6 +261,7 @@ fn hostile_names_are_escaped_and_blocked_items_cannot_be_selected() {
     let mut prompt = Prompt::new(vec![hostile, blocked], TALL);
     let screen = prompt.screen_text();
     assert!(screen.contains("<U+000A>") && screen.contains("<U+202E>") && !screen.contains('\x1b'), "{screen}");
+    // One of the two matches is in the name of the item, the other is its cursor and mark.
     assert!(screen.contains("✗ + b") && screen.matches("❯ [x]").count() == 2, "{screen}");
     assert!(!screen.contains("of 2 selected"), "{screen}");
     prompt.press_key(KeyCode::Char('t'));

@@ -40,6 +40,7 @@ fn the_newest_toast_is_first_and_long_text_wraps() {
     ▌ the session could not be saved: the disk is full. Nothing was lost
     ▌ copied 12 lines
     ");
+    // `fit_rows` returns the number of drawn toasts and their height.
     assert_eq!((toasts.fit_rows(40, 9), toasts.fit_rows(80, 9)), ((2, 3), (2, 2)));
     // An older toast is not cut, and the newest one only if it has no room.
     assert_eq!((toasts.fit_rows(40, 2), toasts.fit_rows(40, 1), toasts.fit_rows(40, 0)), ((1, 2), (1, 1), (0, 0)));
@@ -93,6 +94,7 @@ fn two_toasts_are_shown_and_every_error_is_read() {
     }
     toasts.push(Kind::Info, "copied", seconds_after_start(0));
     assert_eq!(screen_text(&toasts, 20, 5).matches('▌').count(), 2);
+    // Only “danger 3” was visible so far: the other two become visible now.
     toasts.remove_expired(seconds_after_start(30));
     toasts.dismiss_read_errors(Rect::new(0, 0, 80, 9), seconds_after_start(30));
     assert!(screen_text(&toasts, 20, 5).contains("danger 1"));
@@ -121,15 +123,15 @@ fn r32_r34_outside_text_is_sanitized_at_every_size() {
 
 #[test]
 fn only_errors_and_saved_settings_outlive_a_session() {
-    let rows = |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.text.clone()).collect() };
+    let texts = |toasts: &Toasts| -> Vec<String> { toasts.list.iter().map(|toast| toast.text.clone()).collect() };
     let mut toasts = Toasts::default();
     toasts.push(Kind::Info, "copied", seconds_after_start(0));
     toasts.push(Kind::Setting, "kept: the model", seconds_after_start(1));
     toasts.remove_session_toasts(seconds_after_start(2));
-    assert_eq!(rows(&toasts), ["kept: the model"]);
+    assert_eq!(texts(&toasts), ["kept: the model"]);
     toasts.push(Kind::Error, "not saved", seconds_after_start(3));
     toasts.remove_session_toasts(seconds_after_start(4));
-    assert_eq!(rows(&toasts), ["not saved", "kept: the model"]);
+    assert_eq!(texts(&toasts), ["not saved", "kept: the model"]);
     assert!(toasts.remove_expired(seconds_after_start(30_000)));
-    assert_eq!(rows(&toasts), ["not saved"]);
+    assert_eq!(texts(&toasts), ["not saved"]);
 }

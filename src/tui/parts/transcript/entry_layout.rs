@@ -51,7 +51,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let mut page = match entry {
         Entry::UserMessage { text } => lay_out_user_message(context, text),
-        // Without the text between these two, which the cache lays out in pieces.
+        // Only what comes before and after the text of the reply. The cache lays out the text itself, in pieces.
         Entry::Replied { .. } => {
             let mut page = lay_out_before_text(context, entry, is_toggled);
             let notes = lay_out_after_text(context, entry, !page.lines.is_empty());
@@ -191,6 +191,7 @@ enum EntryForm {
     Hidden,
     /// A row in the column of the calls.
     Row,
+    /// Lines that start below a blank line.
     Block,
 }
 

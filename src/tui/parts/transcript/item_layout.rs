@@ -9,14 +9,14 @@ pub const ALLOCATION_OVERHEAD: usize = 64;
 /// Layout of one item: an entry or the live item.
 #[derive(Debug, Clone, Default)]
 pub struct ItemLayout {
-    /// Pieces of the layout, top first.
+    /// Pages of the layout, top first.
     pub pages: Vec<Arc<Page>>,
     /// Total number of lines.
     pub height: usize,
 }
 
 impl ItemLayout {
-    /// Appends a piece.
+    /// Appends a page.
     pub fn push_page(&mut self, page: Arc<Page>) {
         self.height += page.lines.len();
         self.pages.push(page);
@@ -30,18 +30,19 @@ impl ItemLayout {
         let line_bytes = |page: &Page| -> usize {
             page.lines.iter().map(|line| size_of_val(line) + span_bytes(line) + ALLOCATION_OVERHEAD).sum()
         };
+        // The page, its list of lines and its list of links are one allocation each.
         let page_bytes = self.pages.iter().map(|page| size_of::<Page>() + line_bytes(page) + 3 * ALLOCATION_OVERHEAD);
         page_bytes.sum()
     }
 
-    /// Creates a layout of one piece.
+    /// Creates a layout of one page.
     pub fn from_page(page: Page) -> Self {
         Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
     }
 
-    /// Returns the piece that contains a line, and the index of the line in it.
+    /// Returns the page that contains a line, and the index of the line in that page.
     pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
-        // Most requests are for the last piece.
+        // Most requests are for the last page.
         if let Some(last) = self.pages.last() {
             let last_start = self.height - last.lines.len();
             if line >= last_start {

@@ -20,7 +20,7 @@ pub struct LayoutCache {
     width: usize,
     theme: String,
     items: HashMap<usize, Box<CachedItem>>,
-    /// Height in lines of every item laid out so far, and whether it was toggled.
+    /// Whether each item laid out so far was toggled, and its height in lines.
     heights: Vec<Option<(bool, u32)>>,
     /// Number of the current frame.
     frame: u64,
@@ -153,9 +153,9 @@ impl LayoutCache {
     /// budget, so that not every new layout evicts again; near ones only while it uses more than twice its budget.
     fn evict_far_from(&mut self, item: usize) {
         let evictable = self.items.iter().filter(|(_, cached)| cached.last_used + 1 < self.frame);
-        let mut far: Vec<usize> = evictable.map(|(index, _)| *index).collect();
-        far.sort_by_key(|index| index.abs_diff(item));
-        while let Some(index) = far.pop() {
+        let mut by_distance: Vec<usize> = evictable.map(|(index, _)| *index).collect();
+        by_distance.sort_by_key(|index| index.abs_diff(item));
+        while let Some(index) = by_distance.pop() {
             let budget = if index.abs_diff(item) > NEAR_ENTRIES { CACHE_BUDGET * 3 / 4 } else { CACHE_BUDGET * 2 };
             if self.weight <= budget {
                 return;

@@ -24,7 +24,7 @@ pub struct LayoutContext<'a> {
     pub width: usize,
     /// Time since program start.
     pub now: Duration,
-    /// Start of the current activity.
+    /// Start of the current activity: the last time a turn started or ended, an entry was added or a call was settled.
     pub activity_start: Duration,
     /// Start of each running sub-agent.
     pub sub_agent_starts: &'a [(CallId, Duration)],

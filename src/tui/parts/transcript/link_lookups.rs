@@ -60,7 +60,7 @@ impl LinkLookups {
         }
     }
 
-    /// Returns the size of the picture that a link names; `None` while its lookup is pending.
+    /// Returns the size of the picture that a link names; `None` while its lookup is pending and for other targets.
     pub fn picture_size(&self, target: &LinkTarget) -> Option<ImageSize> {
         match target {
             LinkTarget::File { .. } => match self.look_up(target) {

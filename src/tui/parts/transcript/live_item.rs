@@ -60,6 +60,7 @@ impl LiveLayout {
         layout
     }
 
+    /// Starts the layout of the next reply, if any. Keeps the pieces of the previous reply for its entry.
     fn switch_reply(&mut self, next: Option<ReplyId>) {
         let pieces = std::mem::take(&mut self.pieces);
         if pieces.final_bytes() > 0 {
@@ -109,9 +110,10 @@ fn push_page(layout: &mut ItemLayout, page: Page) {
 fn lay_out_thinking(context: &LayoutContext<'_>, draft: &StreamingReply, has_text: bool) -> Page {
     if has_text {
         let duration = draft.thinking_time.map(entry_layout::format_thinking_time).unwrap_or_default();
+        // The reasoning is closed while the text streams, so its own text is not needed.
         return entry_layout::lay_out_reasoning(context, "", duration, false);
     }
-    // Only the last lines. The finished entry can be opened for the rest.
+    // Only the last 3 lines, laid out from the last 2000 characters. The finished entry can be opened for the rest.
     let tail: String = draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     let lines = wrap::wrap_plain(&tail, context.theme.dim, context.width.saturating_sub(4).max(1));
     let mut page = Page::default();

@@ -15,8 +15,9 @@ pub fn skipped_hooks_row(context: &LayoutContext<'_>, call: &CallState) -> Optio
     Some(Line::from(Span::styled(format!("    {hooks}"), context.theme.dim)))
 }
 
-/// Starts of refusals as the model receives them, and their labels. A label that ends in a blank is followed by the reason
-/// from the text. Session files store the texts, so the wording of older versions stays in the list.
+/// Starts of refusals as the model receives them, and their labels. The first start that matches counts. A label that
+/// ends in a blank is followed by the reason from the text. Session files store the texts, so the wording of older
+/// versions stays in the list.
 const REFUSAL_STARTS: [(&str, &str); 14] = [
     ("Refused in every mode: ", "denied: "),
     ("Refused, in every mode and whatever was allowed: ", "denied: "),
@@ -41,8 +42,8 @@ const USER_STOP_PHRASES: [&str; 4] = ["user stopped", "person stopped", "user in
 /// Phrases for the end of the program, in lower case.
 const EXIT_PHRASES: [&str; 4] = ["program ended", "program exited", "aye ended", "aye exited"];
 
-/// Returns the label; `None` for a call that succeeded or failed. `denial` is the message of the user's denial, if
-/// any.
+/// Returns the label; `None` for a call that succeeded, failed or was rehearsed. `denial` is the message of the user's
+/// denial, if any.
 pub fn label_outcome(outcome: &Outcome, denial: Option<&str>) -> Option<String> {
     let text = outcome.text();
     let first_line = || text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -66,8 +67,8 @@ fn label_refusal(text: &str) -> Option<String> {
     Some(format!("{label}{}", &rest[..ends.min().unwrap_or(rest.len())]))
 }
 
-/// Returns the label of a stopped call from the first line of its outcome. The wording differs between calls, commands and
-/// sub-agents, so it searches for phrases.
+/// Returns the label of a stopped call, from a known phrase in the first line of its outcome. The other words of that
+/// line differ between calls, commands and sub-agents.
 fn label_stop(line: &str) -> Option<&'static str> {
     let line = line.to_lowercase();
     let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| line.contains(phrase));

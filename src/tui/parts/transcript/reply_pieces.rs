@@ -179,6 +179,7 @@ fn closed_blocks_len(text: &str) -> Option<usize> {
 }
 
 impl ReplyPiece {
+    /// Lays out a range of a reply, below a blank line unless it is the first piece. Returns `None` if it has no lines.
     fn lay_out(context: &LayoutContext<'_>, text: &str, range: Range<usize>, is_first: bool) -> Option<Self> {
         let (mut page, waiting_since) = context.lay_out_part(&text[range.clone()]);
         if page.lines.is_empty() {

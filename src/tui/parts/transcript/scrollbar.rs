@@ -17,17 +17,18 @@ impl Transcript {
     /// Returns the scrollbar; `None` if everything is visible.
     pub fn scrollbar(&self, layouts: &mut Layouts<'_>) -> Option<Scrollbar> {
         let rows = u16::try_from(layouts.height).ok().filter(|rows| *rows >= 3)?;
+        // First visible line of a view that shows the end.
         let end = self.end_position(layouts);
         if end == LinePosition::default() {
             return None;
         }
-        let total_rows = self.estimate_offset(layouts, end).max(1.0);
+        let max_offset = self.estimate_offset(layouts, end).max(1.0);
         let height = f64::from(rows);
         let length =
-            ((height * height / (total_rows + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
+            ((height * height / (max_offset + height)).round() as u16).clamp(if rows < 8 { 1 } else { 2 }, rows - 1);
         let max_top = rows - length;
         let top = self.top_line(layouts);
-        let scrolled_fraction = self.estimate_offset(layouts, top) / total_rows;
+        let scrolled_fraction = self.estimate_offset(layouts, top) / max_offset;
         // The thumb touches an end of the scrollbar only at that end of the transcript.
         let top = if top == end {
             max_top
@@ -60,6 +61,7 @@ impl Transcript {
 
     /// Returns the line with about this many estimated rows before it.
     fn position_at_offset(&self, layouts: &mut Layouts<'_>, offset: f64) -> LinePosition {
+        // Measures new entries, which `rows_before` needs.
         self.estimate_item_rows(layouts, 0);
         let live_item = layouts.live_item();
         let (mut low, mut high) = (0, live_item);

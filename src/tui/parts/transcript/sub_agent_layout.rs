@@ -19,6 +19,8 @@ use ratatui::text::{Line, Span};
 const LATEST_CALL_ROWS: usize = 4;
 /// Maximum lines of one message in a sub-agent's transcript.
 const MAX_MESSAGE_LINES: usize = 6;
+/// Maximum bytes of one message that are laid out, so that a long one costs little.
+const MAX_MESSAGE_BYTES: usize = 8 << 10;
 /// Maximum lines of a sub-agent's transcript; `/audit` lists every call.
 const MAX_TRANSCRIPT_LINES: usize = 200;
 
@@ -52,7 +54,7 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
     lines
 }
 
-/// Describes the current activity of a sub-agent.
+/// Describes the current activity of a sub-agent; empty if it does nothing at the moment.
 fn describe_activity(sub_agent: &SubAgent) -> String {
     match &sub_agent.state.phase {
         Phase::Idle if !sub_agent.has_started() => "queued".to_owned(),
@@ -103,7 +105,7 @@ pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome
     let last_reply = entries.iter().rposition(|(_, entry)| matches!(entry, Entry::Replied { .. }));
     for (position, (index, entry)) in entries.iter().enumerate() {
         page.append_page(match entry {
-            // The outcome, laid out below, contains the whole text.
+            // The text of the last reply is the outcome, which is laid out below.
             Entry::Replied { .. } if Some(position) == last_reply && matches!(outcome, Outcome::Done(_)) => continue,
             Entry::Replied { text, .. } => message(text, theme.text, "    "),
             Entry::Settled { call, outcome, staged, took_ms, .. } => {
@@ -158,7 +160,7 @@ fn lay_out_message(context: &LayoutContext<'_>, text: &str, style: Style, mark: 
     if text.trim().is_empty() {
         return Page::default();
     }
-    let mut message = context.lay_out_plain(truncate_at_line(text.trim(), 8 << 10), style, mark);
+    let mut message = context.lay_out_plain(truncate_at_line(text.trim(), MAX_MESSAGE_BYTES), style, mark);
     let hidden_lines = message.lines.len().saturating_sub(MAX_MESSAGE_LINES);
     message.truncate_lines(MAX_MESSAGE_LINES);
     if hidden_lines > 0 {

@@ -9,7 +9,7 @@ pub struct TextExtent {
     sums: Vec<TextMeasure>,
 }
 
-/// Newlines and bytes, from which the rows at a width are estimated.
+/// Lines and bytes of text, from which the rows at a width are estimated.
 #[derive(Debug, Clone, Copy, Default)]
 struct TextMeasure {
     lines: u64,
@@ -19,6 +19,7 @@ struct TextMeasure {
 impl TextExtent {
     /// Measures new entries.
     pub fn measure_new_entries(&mut self, entries: &[Entry]) {
+        // Fewer entries than were measured belong to another session.
         if self.sums.len() > entries.len() + 1 {
             self.sums.clear();
         }
@@ -34,7 +35,7 @@ impl TextExtent {
         }
     }
 
-    /// Estimates the rows before an item.
+    /// Estimates the rows before the item with this index; 0 if nothing was measured.
     pub fn rows_before(&self, item: usize, width: usize) -> f64 {
         let Some(TextMeasure { lines, bytes }) = self.sums.get(item).or(self.sums.last()) else {
             return 0.0;
@@ -44,6 +45,7 @@ impl TextExtent {
 }
 
 fn measure_entry(entry: &Entry) -> TextMeasure {
+    // The last line has no newline, and an empty row separates the text from the next item.
     let measure_text = |text: &str| TextMeasure {
         lines: 2 + text.bytes().filter(|byte| *byte == b'\n').count() as u64,
         bytes: text.len() as u64,

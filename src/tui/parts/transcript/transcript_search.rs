@@ -1,4 +1,4 @@
-//! Search of the transcript. Searches the text of the entries, not their layouts.
+//! Search of the transcript: finds an entry by its texts, then scrolls to the line of its layout with the match.
 
 use super::{Direction, Layouts, LinePosition, Transcript};
 use crate::chat::Entry;
@@ -66,11 +66,12 @@ impl Transcript {
         }
     }
 
+    /// Returns the first line of an item's layout that contains the query; `None` if none does.
     fn find_matching_line(&self, layouts: &mut Layouts<'_>, item: usize, query: &str) -> Option<usize> {
         let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
         (0..layout.height).find(|line| {
-            let found = layout.find_line(*line);
-            found.is_some_and(|(page, line)| page.lines[line].to_string().to_lowercase().contains(query))
+            let page_line = layout.find_line(*line);
+            page_line.is_some_and(|(page, line)| page.lines[line].to_string().to_lowercase().contains(query))
         })
     }
 }

@@ -27,8 +27,9 @@ use std::sync::Arc;
 const LONG_PREVIEW_ROWS: usize = 6;
 
 impl Approval {
-    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
+    /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
     pub fn preferred_height(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme) -> u16 {
+        // The border takes 2 rows; border and padding take 4 columns.
         let rows = self.lay_out_body(content, usize::from(width.saturating_sub(4)), theme).len() + 2;
         let input_rows = usize::from(matches!(self.view, ApprovalView::DenyMessage(_)));
         u16::try_from(rows + input_rows).unwrap_or(u16::MAX)
@@ -111,7 +112,7 @@ impl Approval {
                     body.push_text(&line, style);
                 }
             }
-            // The form draws its fields.
+            // The form draws its fields itself; only the number of these lines is used.
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
             ApprovalView::Plan | ApprovalView::DenyMessage(_) => {
                 body.push_sub_agent(content);
@@ -172,6 +173,7 @@ impl Approval {
             ApprovalView::Plan => {
                 let queue_key = if content.queue_length > 1 { key(Action::OpenQueue) } else { String::new() };
                 let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
+                // The first argument is the priority of removal: the hint with the highest number is removed first.
                 let other_hints = [
                     key_hint(1, &deny_key, &["deny"]),
                     key_hint(4, &message_key, &["deny with message…", "message"]),
@@ -261,13 +263,13 @@ impl BodyBuilder<'_> {
     fn push_location(&mut self, content: &ApprovalContent<'_>) {
         let Access::Run(line) = &content.plan.access else { return };
         let folder = abbreviate_home(&line.folder, content.home);
+        // Each text, and whether it names access that sandboxes deny by default.
         let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
         parts.extend(line.sandbox.describe_parts(line.network.as_deref(), content.home));
         if parts.len() == 1 && !content.sandbox_note.is_empty() {
             parts.push((content.sandbox_note.to_owned(), false));
         }
         let mut pieces = Vec::new();
-        // Access that sandboxes deny by default is highlighted.
         for (index, (text, is_exception)) in parts.iter().enumerate() {
             if index > 0 {
                 pieces.push(Piece::new(" · ", self.theme.dim));

@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     pub fields: Vec<Field>,
+    /// Index of the focused field.
     pub focused: usize,
     /// Initial text of each field.
     initial_texts: Vec<String>,

@@ -30,6 +30,7 @@ impl Approval {
             (ApprovalView::Plan, Action::ApproveAlways) if is_destructive => {
                 format!("Destructive calls need approval each time · {approve_key} to approve")
             }
+            // The reason does not depend on the tool's name, which is left empty.
             (ApprovalView::Plan, Action::ApproveAlways) => match explain_no_scopes("", plan) {
                 Some(reason) => format!("Needs approval each time: {reason} · {approve_key} to approve"),
                 None => format!("This call needs approval each time · {approve_key} to approve"),
@@ -59,7 +60,8 @@ mod tests {
     use crate::tui::parts::listening::Listening;
     use crossterm::event::KeyCode;
 
-    /// Presses the keys in turn and compares the message for the last one.
+    /// Presses the keys in turn and compares the message for the last one. The keys are 600 ms apart, longer than
+    /// `listening::QUIET_TIME`, so that none is ignored as typed too early.
     #[track_caller]
     fn assert_message(plan: &Plan, size: (u16, u16), keys: &str, expected: &str) {
         let mut approval = drawn_prompt(plan, size);

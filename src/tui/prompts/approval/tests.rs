@@ -4,7 +4,7 @@ mod long_prompts;
 
 use super::*;
 use crate::agent::GrantOption;
-use crate::chat::{Access, CommandLine, Grant, GrantScope as Wide, Preconditions, Preview, Work};
+use crate::chat::{Access, CommandLine, Grant, GrantScope, Preconditions, Preview, Work};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::prompts::prompt::Prompt;
@@ -28,7 +28,7 @@ pub(super) fn command_plan(command: &str) -> Plan {
         seconds: 30,
         ..CommandLine::default()
     };
-    let scope = Wide::Command { command: command.into(), folder: line.folder.clone(), network: false };
+    let scope = GrantScope::Command { command: command.into(), folder: line.folder.clone(), network: false };
     Plan {
         title: "Run a command?".into(),
         summary: command.into(),
@@ -41,6 +41,7 @@ pub(super) fn command_plan(command: &str) -> Plan {
     }
 }
 
+/// Draws the prompt at `now` milliseconds and records the frame as the event loop does. Returns the screen.
 pub(super) fn draw_prompt(
     prompt: &mut Approval,
     plan: &Plan,
@@ -86,10 +87,13 @@ fn pass_key(prompt: &mut Approval, plan: &Plan, key: KeyEvent, listening: Listen
     prompt.show_view(ApprovalView::Scope(Box::new(choice.expect("there is one"))))
 }
 
+/// Presses a key at `now` milliseconds. If the key asks for the choice of scope, opens it and returns
+/// [`KeyResult::Handled`].
 pub(super) fn press_key(prompt: &mut Approval, plan: &Plan, code: KeyCode, now: u64) -> KeyResult {
     pass_key(prompt, plan, KeyEvent::from(code), Listening::Ready, now)
 }
 
+/// Returns the decision that a key made; `None` if it made none.
 pub(super) fn extract_decision(result: KeyResult) -> Option<Decision> {
     let KeyResult::Run(commands) = result else { return None };
     commands.into_iter().find_map(|command| match command {
@@ -99,6 +103,7 @@ pub(super) fn extract_decision(result: KeyResult) -> Option<Decision> {
     })
 }
 
+/// Returns a prompt that was drawn once, at 0 ms.
 pub(super) fn drawn_prompt(plan: &Plan, size: (u16, u16)) -> Approval {
     let mut prompt = Approval::new("1".into());
     draw_prompt(&mut prompt, plan, size, Listening::Ready, 0);
@@ -337,17 +342,17 @@ fn r21_access_beyond_the_sandbox_is_highlighted() {
 #[test]
 fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
     let exact_grant = |network, scripts: Vec<crate::chat::Script>| {
-        let scope = Wide::Command { command: "x".into(), folder: "/p".into(), network };
+        let scope = GrantScope::Command { command: "x".into(), folder: "/p".into(), network };
         Grant::new("bash_exec", scope).with_scripts(scripts)
     };
     let script = crate::chat::Script { path: "x.sh".into(), sha256: None };
-    let prefix_scope = Wide::Prefix { words: vec!["cargo".into()], folder: "/p".into() };
+    let prefix_scope = GrantScope::Prefix { words: vec!["cargo".into()], folder: "/p".into() };
     for (grant, part) in [
         (exact_grant(true, Vec::new()), "other hosts than it names"),
         (exact_grant(false, vec![script]), "while that file is unchanged"),
         (exact_grant(false, Vec::new()), "not a simple command"),
         (Grant::new("bash_exec", prefix_scope), "allowing any command would allow anything"),
-        (Grant::new("write_file", Wide::Folder("".into())), "This is the widest scope"),
+        (Grant::new("write_file", GrantScope::Folder("".into())), "This is the widest scope"),
     ] {
         let keys = Keymap::default();
         let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
@@ -357,7 +362,7 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
     }
     // A command that names a host can be granted only exactly.
     let curl = command_plan("curl https://api.example.com/v1");
-    let scopes: Vec<Wide> =
+    let scopes: Vec<GrantScope> =
         crate::policy::grant_scopes("bash_exec", &curl).into_iter().map(|grant| grant.scope).collect();
-    assert!(matches!(scopes.as_slice(), [Wide::Command { .. }]), "{scopes:?}");
+    assert!(matches!(scopes.as_slice(), [GrantScope::Command { .. }]), "{scopes:?}");
 }

@@ -16,6 +16,10 @@ const MAX_UNFOCUSED_LINES: usize = 3;
 const RECOMMENDED: &str = "recommended";
 /// Minimum width in cells for a column of descriptions next to the labels. In a narrower picker they are below the labels.
 const COLUMN_MIN_WIDTH: usize = 60;
+/// Blank cells between the label column and the description column.
+const COLUMN_GAP: usize = 3;
+/// Cells of a description in which the word of the mark is looked for.
+const SEARCHED_CELLS: usize = 400;
 
 /// Lines of the picker.
 pub(super) struct PickerRows {
@@ -29,8 +33,8 @@ pub(super) fn lay_out_rows(question: &Question, draft: &AnswerDraft, cells: usiz
     lay_out_rows_limited(question, draft, cells, theme, MAX_UNFOCUSED_LINES)
 }
 
-/// Lays out every row of a question. If the rows have more than `max_lines` lines, and shortening the unfocused rows makes
-/// them fit, those are shortened.
+/// Lays out every row of a question. If the rows have more than `max_lines` lines, shortens the unfocused rows if
+/// that makes all rows fit.
 pub(super) fn fit_rows(
     question: &Question,
     draft: &AnswerDraft,
@@ -145,9 +149,10 @@ impl PickerLayout<'_> {
         // Many models write the word into the label or the description.
         if self.question.recommended == Some(row)
             && !mentions_recommended(&choice.label)
-            && !mentions_recommended(width::cut_to_width(&choice.description, 400))
+            && !mentions_recommended(width::cut_to_width(&choice.description, SEARCHED_CELLS))
         {
-            // After a one-line description, otherwise after the label: it must not read as part of the description.
+            // The mark goes after a one-line description, otherwise after the label, so that it does not read as part
+            // of the description.
             let available = self.label_width.map_or(0, |column| self.description_width(shape, column));
             let cells: usize = description.iter().map(|piece| width::text_width(&piece.text)).sum();
             let fits_after_description = !description.is_empty() && cells + 2 + RECOMMENDED.len() <= available;
@@ -171,7 +176,7 @@ impl PickerLayout<'_> {
         let join_columns = |index: usize| {
             let mut line = label_lines.get(index).cloned().unwrap_or_else(|| Line::from(blanks(indent)));
             if let Some(description_line) = description_lines.get(index) {
-                line.spans.push(blanks((indent + column + 3).saturating_sub(line.width())));
+                line.spans.push(blanks((indent + column + COLUMN_GAP).saturating_sub(line.width())));
                 line.spans.extend(description_line.spans.iter().cloned());
             }
             line
@@ -181,7 +186,7 @@ impl PickerLayout<'_> {
 
     /// Returns the width of the description column.
     fn description_width(&self, shape: &Shape, column: usize) -> usize {
-        self.width.saturating_sub(prefix_width(shape) + column + 3)
+        self.width.saturating_sub(prefix_width(shape) + column + COLUMN_GAP)
     }
 
     /// Lays out the note of a row: all of it if focused, otherwise its first line.

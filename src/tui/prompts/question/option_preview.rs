@@ -18,7 +18,7 @@ pub(super) const MIN_PREVIEW_ROWS: usize = 3;
 /// Maximum rows the prompt asks for to show a preview; longer previews scroll.
 pub(super) const MAX_PREVIEW_ROWS: usize = 14;
 
-/// Returns the width of the picker in cells.
+/// Returns the width of the picker in cells: all `cells` of the prompt, or less than half if a preview is next to it.
 pub(super) fn picker_width(question: &Question, cells: usize) -> usize {
     let has_side_preview =
         cells >= SIDE_PREVIEW_WIDTH && question.options.iter().any(|choice| !choice.preview.is_empty());
@@ -29,6 +29,7 @@ pub(super) fn picker_width(question: &Question, cells: usize) -> usize {
 /// because it runs for each frame.
 pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
     let is_side_by_side = cells >= SIDE_PREVIEW_WIDTH;
+    // The divider and one blank on either side take 3 cells.
     let side_cells = cells.saturating_sub(picker_width(question, cells) + 3);
     let preview_cells = if is_side_by_side { side_cells } else { cells }.max(1);
     let estimate_rows = |text: &str| {

@@ -27,8 +27,9 @@ const MAX_FIELD_ROWS: usize = 6;
 const SCROLL_LABEL: &str = "scroll";
 
 impl QuestionPrompt {
-    /// Returns the rows the prompt needs at this width. It scrolls in fewer.
+    /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
     pub fn preferred_height(&self, questions: &Questions, width: u16, theme: &Theme) -> u16 {
+        // Border and padding take 4 columns, the border takes 2 rows.
         let cells = usize::from(width.saturating_sub(4));
         let body = match (questions.list.get(self.page), self.pages.get(self.page)) {
             (Some(question), Some(page)) => {
@@ -39,6 +40,7 @@ impl QuestionPrompt {
             _ => self.lay_out_review(questions, cells, theme).len(),
         };
         let note_rows = usize::from(!questions.dropped.is_empty());
+        // Twice the maximum, because the field gets at most half of the rows.
         let rows = body + 2 + note_rows + self.field_height(cells, MAX_FIELD_ROWS * 2);
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
@@ -154,6 +156,7 @@ impl QuestionPrompt {
         } else if has_side_preview {
             let list_area = Rect { width: picker_cells as u16, ..content_area };
             draw_divider(Rect { x: list_area.right() + 1, width: 1, ..content_area }, buffer, theme);
+            // The divider has one blank on either side.
             let x = list_area.right() + 3;
             (list_area, Some(Rect { x, width: content_area.right() - x, ..content_area }))
         } else {

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+/// A question with three options and a text answer; the first option is recommended.
 fn question(keyword: &str, is_multiple: bool) -> Question {
     let choice = |(label, description): (&str, &str)| QuestionOption {
         description: description.into(),
@@ -39,6 +40,7 @@ fn questions(list: Vec<Question>) -> Questions {
     Questions { list, dropped: Dropped::default() }
 }
 
+/// Draws the prompt and records the frame as the event loop does. Returns the screen as text.
 fn draw_prompt(prompt: &mut QuestionPrompt, questions: &Questions, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -49,7 +51,8 @@ fn draw_prompt(prompt: &mut QuestionPrompt, questions: &Questions, (width, heigh
     buffer_text(&buffer)
 }
 
-/// Presses keys written as characters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc.
+/// Presses keys written as characters; `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter, `_` Esc. Returns
+/// the result of the last one.
 fn press_keys(prompt: &mut QuestionPrompt, questions: &Questions, key_string: &str) -> KeyResult {
     let mut result = KeyResult::Handled;
     for symbol in key_string.chars() {
@@ -81,6 +84,7 @@ fn press_for_answer(prompt: &mut QuestionPrompt, questions: &Questions, key_stri
     })
 }
 
+/// Compares the values of the answer that the keys send; `None` if they send no answer.
 #[track_caller]
 fn assert_answer(questions: &Questions, key_string: &str, expected: Option<&[AnswerValue]>) {
     let mut prompt = QuestionPrompt::new("1".into(), questions);
@@ -157,6 +161,7 @@ fn r16_nothing_is_picked_or_sent_without_a_key() {
     assert_answer(&several_questions, "23", None);
     assert_answer(&several_questions, "23!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])]));
     assert_answer(&several_questions, "2>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
+    // `x` declines: an answer without values.
     assert_answer(&several_questions, "x", Some(&[]));
 }
 

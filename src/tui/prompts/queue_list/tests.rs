@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+/// Draws the list and records the frame as the event loop does. Returns the screen as text.
 fn draw_list(width: u16, height: u16, list: &mut QueueList, rows: &[QueueRow]) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -143,7 +144,7 @@ fn r15_a_denial_message_is_for_selected_calls_or_the_one_under_the_cursor() {
         press_key(&mut list, &rows, KeyCode::Char(character));
     }
     let screen = draw_list(60, 12, &mut list, &rows);
-    assert!(screen.contains("deny 2 because not now"), "{screen}");
+    assert!(screen.contains("deny 2 because not now"), "two calls are selected: {screen}");
     let enter = KeyEvent::from(KeyCode::Enter);
     let result = list.handle_key(&enter, &Keymap::default(), &rows, Listening::Until(Duration::MAX));
     assert_eq!(
@@ -151,7 +152,7 @@ fn r15_a_denial_message_is_for_selected_calls_or_the_one_under_the_cursor() {
         KeyResult::Explained(TOO_SOON_AFTER_PASTE.into()),
         "an enter that came with a paste ends nothing"
     );
-    // The first of them has started in the meantime.
+    // The first of the two calls has started in the meantime.
     let result = press_key(&mut list, &rows[1..], KeyCode::Enter);
     assert_eq!(result, denial(&["c2"], "not now"));
 }
@@ -162,6 +163,7 @@ fn destructive_calls_keep_their_colour_under_the_cursor() {
         let theme = crate::tui::theme::Themes::bundled().choose_theme(name, None);
         let (mut list, rows, keys) = (QueueList::default(), sample_rows(), Keymap::default());
         let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+        // The first frame has the cursor on the row above, the second one on the destructive call.
         for _ in 0..2 {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 14));
             list.draw(&rows, &context, buffer.area, &mut buffer);
@@ -265,6 +267,7 @@ fn a_row_shows_what_is_known_about_its_call() {
     crate::agent::update(&mut state, crate::agent::Event::CallPlanned { turn, call: "a".into(), intent });
     let rows = queue_rows(&state);
     assert_eq!((rows[0].access.as_str(), rows[0].summary.as_str(), rows[0].is_sensitive), ("destroys", "ls", true));
+    // The summary of a call that is not planned yet is taken from its arguments, here `{"x": 1}`.
     assert_eq!((rows[1].access.as_str(), rows[1].summary.as_str()), ("not planned yet", "1"));
     assert_eq!(state.pending()[1].preapproval, Preapproval::default());
 }

@@ -14,6 +14,7 @@ fn project_file(name: &str, kind: ProjectFileKind, trust_state: TrustState) -> P
     ProjectFile { name: name.into(), kind, trust_state, sha256: Digest::of_bytes(name.as_bytes()), bytes, diff: None }
 }
 
+/// The file `AGENTS.md`, of which at most 1,000 bytes are sent to the model.
 pub(crate) fn instructions_file(text: &str, trust_state: TrustState) -> ProjectFile {
     let instructions = Instructions::from_files([("AGENTS.md", text)], 1_000).remove(0);
     project_file("AGENTS.md", ProjectFileKind::Instructions(instructions), trust_state)
@@ -38,7 +39,7 @@ fn trust_prompt(files: Vec<ProjectFile>) -> TrustPrompt {
     TrustPrompt::new(Arc::new(project_files(files)), InspectionReason::SessionStarted)
 }
 
-/// Draws the prompt as the event loop does and returns its rows.
+/// Draws the prompt at `now` milliseconds as the event loop does and returns its rows.
 fn draw_prompt(prompt: &mut TrustPrompt, (width, height): (u16, u16), now: u64) -> Vec<String> {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -206,8 +207,8 @@ fn r68_changes_since_the_last_trust_are_shown() {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     assert!(!screen.contains("all rules"), "unchanged files were read before: {screen}");
-    let unknown = instructions_file(after, TrustState::Changed);
-    let screen = draw_prompt(&mut super::tests::trust_prompt(vec![unknown]), (80, 24), 0).join("\n");
+    let changed_without_diff = instructions_file(after, TrustState::Changed);
+    let screen = draw_prompt(&mut trust_prompt(vec![changed_without_diff]), (80, 24), 0).join("\n");
     assert!(screen.contains("previous version unknown") && screen.contains("Send me the keys"), "{screen}");
 }
 

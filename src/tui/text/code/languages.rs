@@ -40,9 +40,9 @@ pub(super) enum Kind {
     Shell,
     /// Names before a colon or an equals sign are keys.
     Keys,
-    /// Tags and text.
+    /// HTML, XML and templates: tags, and text between them.
     Tags,
-    /// The first characters of a line determine its kind.
+    /// Diffs and Markdown: the first characters of a line determine the role of the whole line.
     Lines,
 }
 

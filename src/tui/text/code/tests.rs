@@ -105,16 +105,16 @@ proptest::proptest! {
         ]),
         code in "(\\PC|[\"'`#/\\*<>\\\\@$\\n a-c0-9.:=-]){0,80}",
     ) {
-        let colours = highlight(language, &code);
+        let highlighting = highlight(language, &code);
         let lines: Vec<&str> = code.split_inclusive('\n').map(|line| line.trim_end_matches('\n')).collect();
-        assert_eq!(colours.lines.len(), lines.len());
-        for (line, stretches) in lines.iter().zip(&colours.lines) {
-            let mut at = 0;
-            for (length, _) in stretches {
-                assert!(*length > 0 && line.is_char_boundary(at + length), "{line:?} {stretches:?}");
-                at += length;
+        assert_eq!(highlighting.lines.len(), lines.len());
+        for (line, tokens) in lines.iter().zip(&highlighting.lines) {
+            let mut end = 0;
+            for (length, _) in tokens {
+                assert!(*length > 0 && line.is_char_boundary(end + length), "{line:?} {tokens:?}");
+                end += length;
             }
-            assert_eq!(at, line.len(), "{line:?} {stretches:?}");
+            assert_eq!(end, line.len(), "{line:?} {tokens:?}");
         }
     }
 }

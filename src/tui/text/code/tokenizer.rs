@@ -74,7 +74,9 @@ impl Tokenizer {
         let context = WordContext { expected_role: None, expects_command: true };
         let mut line = TokenizedLine { text, position: 0, tokens: Vec::new(), context };
         if self.language.kind == Kind::Lines {
-            let role = line_role(text, self.language.line_comments.is_empty());
+            // Of the two languages of this kind, Markdown and diffs, only Markdown has no line comments.
+            let is_markdown = self.language.line_comments.is_empty();
+            let role = line_role(text, is_markdown);
             line.push_token(text.len(), role);
         }
         while line.position < text.len() {
@@ -119,7 +121,7 @@ impl Tokenizer {
             if rest.starts_with(end) {
                 line.push_token(end.len(), SyntaxRole::String);
                 self.open_construct = OpenConstruct::Code;
-                return self.mark_key(line);
+                return self.finish_string(line);
             }
             let mut chars = rest.chars();
             match (chars.next(), chars.next()) {
@@ -130,8 +132,9 @@ impl Tokenizer {
         }
     }
 
-    /// If a colon follows the string that just ended, marks that string as a key.
-    fn mark_key(&self, line: &mut TokenizedLine<'_>) {
+    /// Called at the end of a string: in a language with keys, a string before a colon is a key. In a shell, the word
+    /// after a string is no command.
+    fn finish_string(&self, line: &mut TokenizedLine<'_>) {
         let is_key = self.language.kind == Kind::Keys && line.remaining_text().trim_start().starts_with(':');
         if is_key && let Some((_, role)) = line.tokens.last_mut() {
             *role = SyntaxRole::Type;
@@ -166,6 +169,7 @@ impl Tokenizer {
         }
         match first {
             '0'..='9' => read_number(line),
+            // `#include` and the other directives of C are keywords that start with `#`.
             _ if is_name_character(first, language.name_characters)
                 || first == '#' && has_word(language.keywords, leading_name(rest, "#")) =>
             {
@@ -212,8 +216,8 @@ impl Tokenizer {
             let (first_char, second_char) = (chars.next(), chars.next());
             let length = match (first_char, second_char) {
                 (Some('\\'), Some(escaped)) => {
-                    let content = 2 + escaped.len_utf8();
-                    rest[content..].find('\'').map_or(rest.len(), |end| content + end + 1)
+                    let escape_end = 2 + escaped.len_utf8();
+                    rest[escape_end..].find('\'').map_or(rest.len(), |end| escape_end + end + 1)
                 }
                 (Some(c), Some('\'')) => c.len_utf8() + 2,
                 _ => {
@@ -240,7 +244,8 @@ impl Tokenizer {
         if rest.starts_with('#') {
             length = leading_name(rest, "#").len();
         }
-        // A colon or full stop after a path or a sentence is not part of the word.
+        // A colon or full stop after a path or a sentence is not part of the word, unless the word has nothing else: at
+        // least one character must be consumed.
         length = rest.ceil_char_boundary(rest[..length].trim_end_matches([':', '.']).len().max(1));
         let word = &rest[..length];
         let following_text = rest[length..].trim_start();

@@ -14,7 +14,7 @@ pub(super) enum Block {
     },
     /// A block that contains others.
     Container(Container, Vec<Block>),
-    /// A table; the first row is the heading.
+    /// A table: rows of cells, each with its text. The first row is the heading.
     Table {
         alignments: Vec<Alignment>,
         rows: Vec<Vec<Vec<Piece>>>,

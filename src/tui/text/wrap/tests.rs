@@ -100,7 +100,7 @@ proptest! {
         if width > 3 {
             let glyphs = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
             let shown: String = line_texts(&page).iter().map(|line| glyphs(&line[2.min(line.len())..])).collect();
-            // Some graphemes are wider than the narrowest of these lines.
+            // The prefix takes two columns. A grapheme wider than the rest of the line is shown as `…`.
             let fits = |grapheme: &str| if width::grapheme_width(grapheme) > width - 2 { "…".into() } else { glyphs(grapheme) };
             let whole = |piece: &Piece| piece.text.graphemes(true).map(fits).collect::<String>();
             prop_assert_eq!(shown, pieces.iter().map(whole).collect::<String>());
@@ -135,6 +135,7 @@ fn long_word_breaks_anywhere_and_nothing_is_lost() {
         for width in 1..30 {
             let lines = wrap_command(command, width);
             assert!(lines.iter().all(|line| width::text_width(line) <= width), "{width}: {lines:?}");
+            // On narrower lines the prefix is omitted, or a wide character is shown as `…`.
             if width > 3 {
                 let joined: String = lines.iter().map(|line| line.chars().skip(2).collect::<String>()).collect();
                 assert_eq!(joined, command, "{width}: {lines:?}");

@@ -64,6 +64,7 @@ fn hidden_rows_above_and_below_are_marked() {
 #[test]
 fn a_full_row_moves_the_cursor_to_the_next_row() {
     let mut composer = composer_with("|");
+    // As many cells as a row of 40 cells has without the sign `❯ ` and the cell of the cursor.
     composer.insert(&"x".repeat(37));
     let (_, cursor) = draw_composer(&composer, 40, 1);
     assert_eq!(cursor.unwrap().x, 39);

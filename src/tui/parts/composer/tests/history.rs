@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Returns a composer with this text and a history of three messages. The newest one has two lines.
 pub(super) fn composer_with_history(text: &str) -> Composer {
     let mut composer = composer_with(text);
     composer.set_history(["cargo test", "fix the test", "two\nlines"].map(str::to_owned).to_vec());
@@ -18,6 +19,7 @@ fn assert_history_keys(before: &str, chords: &str, after: &str) {
 #[test]
 fn the_arrow_keys_browse_the_history() {
     assert_history_keys("|", "up", "two\nlines|");
+    // The second `up` only moves to the first line of the newest message.
     assert_history_keys("|", "up up up", "fix the test|");
     assert_history_keys("|", "up up up up up up", "cargo test|");
     assert_history_keys("|", "up down", "|");

@@ -21,7 +21,8 @@ impl Form {
         matches!(self.fields.get(self.focused), Some(Field { text: FieldText::Multiline(_), .. }))
     }
 
-    /// Draws the fields that fit, among them the focused one. Returns the cursor position, if it is in a drawn field.
+    /// Draws the fields that fit, among them the focused one. Returns the cursor position; `None` if the focused
+    /// field is edited only in `$EDITOR`, or not drawn.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let rows = usize::from(area.height);
         let footer_rows = usize::from(rows > 1);
@@ -49,7 +50,8 @@ impl Form {
 }
 
 impl Field {
-    /// Draws the field in a row, with its name in a column of `name_cells`. Returns the cursor position if it is focused.
+    /// Draws the field in a row, with its name in a column of `name_cells`. Returns the cursor position if the field is
+    /// focused and has one line.
     fn draw(
         &self,
         is_focused: bool,
@@ -67,6 +69,7 @@ impl Field {
         let name = width::fit_start(&self.display_name, name_cells).into_owned();
         let style = if is_focused { theme.prompt } else { theme.dim };
         draw_text(buffer, x, &name, style);
+        // Two blanks separate the name from the text.
         let x = (x + u16::try_from(name_cells).unwrap_or(0) + 2).min(row.right());
         let cells = usize::from(row.right() - x);
         match &self.text {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chat::Edit;
 
-/// A prompt with the choice of scope open and the second scope selected.
+/// A prompt in which the choice of scope is open. Down was pressed once, so a rule is selected instead of a grant.
 fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     let keys = Keymap::default();
     let mut prompt = Approval::new("1".into());
@@ -13,8 +13,10 @@ fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     prompt
 }
 
+/// The only scope offered for a command that runs a script.
 fn script_scopes() -> Vec<GrantOption> {
-    let scope = Wide::Command { command: "sh check.sh".into(), folder: "/home/ada/src/app".into(), network: false };
+    let scope =
+        GrantScope::Command { command: "sh check.sh".into(), folder: "/home/ada/src/app".into(), network: false };
     let script = crate::chat::Script { path: "check.sh".into(), sha256: None };
     vec![GrantOption {
         grant: Grant::new("bash_exec", scope).with_scripts(vec![script]),
@@ -60,7 +62,7 @@ fn a_long_prompt_shows_its_warning_at_the_top() {
     let (position, screen) = warning_row(&plan, (60, 12));
     assert_eq!(position, Some(2), "{screen}");
     // A short prompt shows it next to the working directory.
-    let mut short = super::command_plan("rm old.txt");
+    let mut short = command_plan("rm old.txt");
     short.destroys = Some("deletes old.txt".into());
     let (position, screen) = warning_row(&short, (60, 12));
     assert!(position > screen.lines().position(|line| line.contains("in ~/src/app")), "{screen}");

@@ -28,8 +28,10 @@ fn assert_framed(screen: &str) {
 #[test]
 fn the_focused_row_of_a_huge_prompt_is_always_visible() {
     let question_set = huge_questions();
+    // Every size if `AYE_TEST_THOROUGH` is set, otherwise every second one from the second on.
     for &size in crate::tui::tests::select_cases(&SIZES, 2, 1) {
         let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+        // All rows of the first question, and the first three of the second.
         for (page, rows) in [25, 3].into_iter().enumerate() {
             for row in 0..rows {
                 let screen = draw_prompt(&mut prompt, &question_set, size);
@@ -172,7 +174,7 @@ fn r09_a_hostile_option_stays_inside_the_prompt() {
 }
 
 #[test]
-fn the_prompt_shows_what_limits_truncated() {
+fn the_prompt_shows_how_much_was_truncated() {
     let mut question_set = questions_with_previews();
     question_set.dropped = Dropped { questions: 2, options: 0, shortened: 1 };
     let mut prompt = QuestionPrompt::new("1".into(), &question_set);
@@ -306,7 +308,7 @@ fn recommended_never_reads_as_part_of_a_description() {
         let is_after_text = row.contains("pause  recommended") || row.contains("all  recommended");
         // In a narrow column it is below the label, never below the description.
         let first_column = |text: &str| {
-            let mut columns = screen.lines().filter_map(|row| row.find(text).map(|at| row[..at].chars().count()));
+            let mut columns = screen.lines().filter_map(|row| row.find(text).map(|byte| row[..byte].chars().count()));
             columns.next()
         };
         let is_below_label = row.trim_matches(['│', ' ']).starts_with("recommended")

@@ -2,6 +2,7 @@
 
 use super::{CODE, HASH, Kind, Language};
 
+/// Defaults of configuration files with keys and `#` comments.
 const KEYS: Language = Language { kind: Kind::Keys, name_characters: "-", ..HASH };
 
 pub(super) const LANGUAGES: &[Language] = &[
@@ -230,6 +231,7 @@ pub(super) const LANGUAGES: &[Language] = &[
         names: "latex tex bib",
         line_comments: "%",
         block_comment: ("", ""),
+        // Formulas between dollar signs.
         strings: "$",
         name_characters: "\\@",
         has_capital_types: false,
