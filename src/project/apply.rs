@@ -18,7 +18,7 @@ const APPLIED_FILE: &str = "applied";
 struct AppliedRecord {
     #[serde(with = "path_bytes")]
     path: PathBuf,
-    /// State that was applied. Older versions stored only a hash under this name.
+    /// State that was applied: the key `holds`. Older versions stored only a hash there.
     #[serde(flatten)]
     state: AppliedState,
 }

@@ -144,7 +144,7 @@ fn read_file_in(folder: &OwnedFd, name: &OsStr, display_path: &Path) -> Result<(
     Ok((bytes, stat))
 }
 
-/// Fails if it is not a regular file.
+/// Fails unless `stat` is that of a regular file.
 fn check_regular(stat: &Stat, display_path: &Path) -> Result<(), Error> {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
         FileType::RegularFile => return Ok(()),
@@ -199,7 +199,7 @@ fn write_temporary(folder: &OwnedFd, name: &str, old: Option<&Stat>, new: FileVe
     file.sync_all()
 }
 
-/// Gives the new file its name, unless another file has it.
+/// Moves the temporary file `new_name` to `name`, unless another file has that name.
 fn link_new_file(folder: &OwnedFd, new_name: &str, name: &OsStr, display_path: &Path) -> Result<(), Error> {
     match rustix::fs::linkat(folder, new_name, folder, name, AtFlags::empty()) {
         Ok(()) => {

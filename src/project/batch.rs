@@ -54,7 +54,7 @@ pub fn draft_batch(
         if group == Group::Repository && path_group == Group::Source && !is_folder {
             unapplied_count += usize::from(rehearsal.change_at(path)?.is_some());
         }
-        // Below `objects` only git decides which files are garbage.
+        // Emptied folders of the repository state are kept, because only git knows which objects are garbage.
         let is_emptied_folder = is_folder
             && is_deleted
             && path_group != Group::Repository
@@ -78,6 +78,7 @@ pub fn draft_batch(
         return git_state::draft_state(rehearsal, git, (&in_repository, unapplied_count));
     }
     notes.extend(ignored_note::describe_ignored_files(rehearsal, &mut groups, &ignored)?);
+    // Inner folders come first, so that their parents are empty when they are deleted.
     folders.reverse();
     let created_targets = moves::find_created_targets(rehearsal, &changed_paths, &examined)?;
     let paired = moves::pair_moves(combine_replaced_folders(examined), &created_targets);

@@ -22,7 +22,7 @@ pub fn summarize(rehearsal: &Rehearsal, entries: &[Entry]) -> Result<DryRunSumma
     let changed_paths: Vec<String> =
         summary.changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect();
     for step in &mut summary.calls {
-        // A change that a later command reverted would not be made twice.
+        // A path that a later command changed back is not listed, unless something was applied there.
         step.changed_paths.retain(|path| changed_paths.contains(path) || rehearsal.was_applied(Path::new(path)));
     }
     Ok(summary)

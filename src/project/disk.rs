@@ -129,6 +129,7 @@ impl Writer for Disk {
             &location.display_path,
             before,
             FileVersion::from_bytes(after),
+            // Every missing parent folder is created.
             Path::new("/"),
         )
     }

@@ -52,8 +52,8 @@ const MEANING_PREFIXES: [&str; 2] = ["BASH_FUNC_", "GIT_CONFIG"];
 const OVERLAY_GIT_SETTINGS: [(&str, &str); 3] =
     [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
 
-/// User variables that a command without approval gets, if the value is plain: words, numbers, a time zone. It also
-/// gets `PATH` and `HOME`, and no other variables.
+/// User variables that a command without approval gets, if the value is plain: words, numbers, a time zone. Of the
+/// user's other variables it gets only `LC_…`, if plain, `PATH` and `HOME`.
 const PLAIN_VARIABLES: [&str; 6] = ["LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "COLUMNS"];
 
 /// User variables that a command of a dry run gets in addition, if the value is plain: they select and locate
@@ -74,8 +74,9 @@ const TOOLCHAIN_VARIABLES: &[&str] = &[
     "GIT_COMMITTER_EMAIL",
 ];
 
-/// Returns the environment of a command in a dry run. Variables that are not listed above are removed. `temporary` is
-/// the folder for temporary files, if it is not `/tmp`.
+/// Returns the environment of a command in a dry run: `PATH`, `HOME` and `ALWAYS_SET`, and of `PLAIN_VARIABLES`,
+/// `TOOLCHAIN_VARIABLES` and `LC_…` those whose value is plain. `temporary` is the folder for temporary files, if it is
+/// not `/tmp`.
 pub fn dry_run_environment(
     environment: &[(OsString, OsString)],
     temporary: Option<&Path>,
@@ -164,16 +165,16 @@ pub fn with_overlay_settings(environment: Vec<(OsString, OsString)>) -> Vec<(OsS
 }
 
 /// Returns the environment of a command, derived from aye's own. Variables whose names suggest a secret are removed,
-/// and also those in `keys`, which hold keys although their names may not suggest it.
+/// and also those named in `key_variables`, which hold keys although their names may not suggest it.
 pub fn command_environment(
     own_variables: impl Iterator<Item = (OsString, OsString)>,
-    keys: &[String],
+    key_variables: &[String],
 ) -> Vec<(OsString, OsString)> {
     let is_removed = |name: &OsStr| {
         is_secret_name(name)
             || MEANING_VARIABLES.iter().any(|variable| name == *variable)
             || MEANING_PREFIXES.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
-            || keys.iter().any(|key| name == key.as_str())
+            || key_variables.iter().any(|variable| name == variable.as_str())
             || ALWAYS_SET.iter().any(|(set, _)| name == *set)
     };
     let remaining = own_variables.filter(|(name, _)| !is_removed(name));
@@ -231,6 +232,7 @@ mod tests {
         let list = format!("/usr/bin:{}::.:bin:./bin:{}:/bin:/x;y", bin_folder(&folder), bin_folder(&link));
         let path = read_only_environment(&folder, &[("PATH".into(), list.into())]);
         assert_eq!(path[0], ("PATH".into(), "/usr/bin:/bin:/x;y".into()));
+        // If no folder of `PATH` remains, only the git variables and `GIT_CEILING_DIRECTORIES` are set.
         assert_eq!(read_only_environment(&folder, &[("PATH".into(), "bin".into())]).len(), GIT_VARIABLES.len() + 1);
     }
 
@@ -373,6 +375,6 @@ mod tests {
         assert_eq!(value("TERM"), Some("dumb".into()));
         assert_eq!(value("HOME"), Some("/h".into()));
         assert_eq!(value("A_TOKEN"), None);
-        assert_eq!(environment.len(), 5);
+        assert_eq!(environment.len(), ALWAYS_SET.len() + 1, "only `HOME` is kept");
     }
 }

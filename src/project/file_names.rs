@@ -4,7 +4,8 @@ use super::Reader;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Maximum number of files offered: more than a user scrolls through, few enough to filter on every key press.
+/// Maximum number of names in the list for `@`: more than a user scrolls through, few enough to filter on every key
+/// press.
 const MAX_FILES: usize = 50_000;
 /// Interval between batches. Most projects are collected before the first.
 const INTERVAL: Duration = Duration::from_millis(250);

@@ -34,7 +34,7 @@ pub fn walk_disk(
         .standard_filters(true)
         .hidden(!hidden)
         .git_global(false)
-        // Outside a repository, ignore files above the project do not apply.
+        // Outside a repository, the project's ignore files apply too, but those above the project do not.
         .require_git(has_repository)
         .parents(has_repository)
         .max_depth(Some(MAX_DEPTH))
@@ -68,7 +68,7 @@ fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
     parents.filter_map(read_ignore_files).collect()
 }
 
-/// Converts an entry of the walk.
+/// Converts an entry of the walk. Returns `None` for an entry that is skipped.
 fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
     if entry.file_type()?.is_symlink() {
         let located = locate_path(root, None, entry.path().to_str()?).ok().filter(|located| located.is_inside)?;

@@ -13,6 +13,7 @@ const BASELINE_FILE: &str = "repository";
 /// State of the project's repository when the dry run began.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Baseline {
+    /// Content of the file `HEAD`.
     pub(super) head: Option<String>,
     /// The commit that `HEAD` resolves to.
     pub(super) commit: Option<String>,
@@ -37,7 +38,7 @@ pub(super) fn record_baseline(root: &Path, overlay_folder: &Path) -> std::io::Re
     fs::write(overlay_folder.join(BASELINE_FILE), serde_json::to_vec(&baseline)?)
 }
 
-/// Resolves `HEAD` to a commit with the files of a `.git` folder.
+/// Returns the id of the commit that `HEAD` resolves to. `read` reads a file by its path in the `.git` folder.
 pub(super) fn resolve_head(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<String> {
     let read_text = |path: &Path| read(path).and_then(|bytes| String::from_utf8(bytes).ok());
     let head = read_text(Path::new("HEAD"))?;
@@ -46,7 +47,7 @@ pub(super) fn resolve_head(read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Option<St
     loose.or_else(|| parse_packed_refs(&read_text(Path::new("packed-refs"))?).get(name).cloned())
 }
 
-/// Parses a `packed-refs` file.
+/// Parses a `packed-refs` file. Returns the object id of each ref, by the ref's name.
 pub(super) fn parse_packed_refs(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().filter(|line| !line.starts_with(['#', '^']));
     lines.filter_map(|line| line.split_once(' ')).map(|(id, name)| (name.into(), id.into())).collect()

@@ -39,7 +39,8 @@ pub fn tracked_paths(bytes: &[u8]) -> Option<Vec<String>> {
     let checksum_length = HASH_LENGTHS[0];
     let (entries, mut remaining) = parse_entries(bytes, checksum_length)?;
     while remaining.len() > checksum_length {
-        // An extension whose name begins with a lowercase letter changes the meaning of the entries.
+        // An extension is a name of 4 bytes, a length of 4 bytes, and its data. If the name begins with a lowercase
+        // letter, the extension changes the meaning of the entries.
         let is_optional = remaining[0].is_ascii_uppercase();
         let length = u32::from_be_bytes(remaining.get(4..8)?.try_into().ok()?);
         let end = usize::try_from(length).ok()?.checked_add(8)?;
@@ -83,9 +84,10 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
         let mut name_bytes = remaining.get(fixed_length..)?;
         let mut path = Vec::new();
         if version == 4 {
+            // The path begins like the previous one without its last `strip` bytes.
             let (strip, suffix) = read_varint(name_bytes)?;
-            let shared_length: usize = Vec::len(&previous.0);
-            path.extend(previous.0.get(..shared_length.checked_sub(strip)?)?);
+            let previous_length: usize = Vec::len(&previous.0);
+            path.extend(previous.0.get(..previous_length.checked_sub(strip)?)?);
             name_bytes = suffix;
         }
         let end = name_bytes.iter().position(|byte| *byte == 0)?;
@@ -106,7 +108,7 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
     Some((entries, remaining))
 }
 
-/// Decodes a number of version 4, and returns it with the remaining bytes.
+/// Decodes a number of variable length, as index version 4 uses it. Returns it with the remaining bytes.
 fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (mut byte, mut remaining) = bytes.split_first()?;
     let mut value = usize::from(byte & 0x7f);

@@ -12,7 +12,7 @@ use crate::chat::batch::{Batch, BatchWork, Group, Item, Operation};
 use commits::read_rehearsed;
 use std::path::{Path, PathBuf};
 
-/// End of every message that says that the state cannot be applied.
+/// End of the messages that say that the state cannot be applied because the live repository changed.
 const REMEDY: &str =
     "Nothing in it was changed. Run the git commands of the dry run again, or take its patch: aye rehearsal diff";
 
@@ -48,7 +48,7 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
     let baseline = read_baseline(rehearsal.overlay_folder()).filter(|_| git == Path::new(".git"))?;
     let to_text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let read_now = |path: &Path| read_live(rehearsal, &git.join(path));
-    // A path without changes in the dry run is read live and therefore proves nothing.
+    // Only paths that the dry run changed: for any other path, `read_rehearsed` would return the live content.
     let read_rehearsed_change = |path: &Path| {
         let path = git.join(path);
         rehearsal.origin(&path).and_then(|_| to_text(read_rehearsed(rehearsal, &path)))

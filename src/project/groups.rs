@@ -18,6 +18,7 @@ pub struct GroupClassifier<'a> {
     work_tree: Option<PathBuf>,
     /// Absolute paths tracked by the repository, live or in the dry run. Git's ignore rules do not apply to them.
     tracked: HashSet<PathBuf>,
+    /// Rules in the repository's `info/exclude`.
     exclude: Option<Gitignore>,
     /// Ignore file of each folder, by absolute path.
     ignore_files: HashMap<PathBuf, Option<Gitignore>>,

@@ -71,7 +71,7 @@ pub fn run_guard() -> ExitCode {
 /// Sandbox of the command.
 enum GuardSandbox {
     Unrestricted,
-    /// The usual sandbox.
+    /// The sandbox of [`super::sandbox`]: writing only in listed folders, no network unless requested.
     Usual(SandboxSpec),
     /// The overlay sandbox: the sandbox of the command inside it, and its memory limit in bytes.
     Overlay(SandboxSpec, Option<u64>),

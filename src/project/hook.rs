@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 /// Maximum size of an answer in bytes.
 pub const ANSWER_LIMIT: usize = 64 * 1024;
-/// Bytes kept of its stderr. The rest is read and dropped.
+/// Bytes kept of a hook's stderr. The rest is read and dropped.
 const STDERR_LIMIT: usize = 4 * 1024;
 
 /// A hook of the settings.
@@ -41,16 +41,16 @@ pub struct Hook {
 
 impl Hook {
     /// Creates a hook with this command line, which runs in the user's home folder `working_folder` for at most
-    /// `seconds`. `aye_path` is the path of aye. `keys` names environment variables that hold keys, which the hook does
-    /// not get, in addition to those whose names suggest a secret.
+    /// `seconds`. `aye_path` is the path of aye. The hook gets no environment variable whose name suggests a secret or
+    /// is one of `key_variables`, the variables that hold keys.
     pub fn new(
         aye_path: PathBuf,
         command_line: Vec<String>,
         working_folder: PathBuf,
-        keys: &[String],
+        key_variables: &[String],
         seconds: u64,
     ) -> Self {
-        let environment = command_environment(std::env::vars_os(), keys);
+        let environment = command_environment(std::env::vars_os(), key_variables);
         Self { aye_path, command_line, working_folder, environment, time_limit: Duration::from_secs(seconds) }
     }
 

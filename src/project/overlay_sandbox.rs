@@ -93,6 +93,8 @@ pub enum CommandRehearsal {
 
 /// Free space in bytes below which a disk counts as full.
 const MIN_FREE_BYTES: u64 = 64 << 10;
+/// Number of further files below which a disk counts as full.
+const MIN_FREE_FILES: u64 = 8;
 /// Time limit for testing the overlay sandbox. On a very busy machine a few milliseconds can become seconds.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -172,7 +174,8 @@ impl OverlayShell {
         let disk = rustix::fs::statvfs(self.rehearsal.overlay_folder());
         // File systems without a limit on the number of files report 0 files.
         let is_nearly_full = |disk: rustix::fs::StatVfs| {
-            disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES || (disk.f_files > 0 && disk.f_favail < 8)
+            disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES
+                || (disk.f_files > 0 && disk.f_favail < MIN_FREE_FILES)
         };
         disk.is_ok_and(is_nearly_full)
     }
@@ -304,7 +307,8 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
     }
 }
 
-/// Sets up the overlay sandbox in the first process of its namespaces, and returns the limits of the command in it.
+/// Sets up the overlay sandbox in the first process of its namespaces, and returns the sandbox that the command gets
+/// inside it.
 pub(super) fn set_up(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
     #[cfg(target_os = "linux")]
     return namespace_mounts::set_up_mounts(spec);

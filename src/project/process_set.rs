@@ -93,6 +93,7 @@ fn parse_stat(stat: &[u8]) -> Option<Process> {
     let close = stat.iter().rposition(|byte| *byte == b')')?;
     let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
     let after_name = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+    // The fields after the name: state, parent, process group, session.
     let mut fields = after_name.split_ascii_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;

@@ -183,6 +183,7 @@ impl Rehearsal {
             return Ok(());
         }
         self.record_before_change([Path::new(ROOT_PATH)].into_iter())?;
+        // The overlay for everything outside the project has no repository.
         if self.outside.is_some() {
             super::git_baseline::record_baseline(self.root(), &self.overlay_folder)?;
         }

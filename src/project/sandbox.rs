@@ -66,7 +66,7 @@ impl SandboxSpec {
     }
 }
 
-/// Queries the kernel's support.
+/// Returns whether the system supports the sandbox, with the reason if it does not.
 pub fn kernel_support() -> SandboxSupport {
     #[cfg(target_os = "linux")]
     {

@@ -85,9 +85,9 @@ impl Shell {
         Self { protected, unreadable, scans: Default::default(), ..self }
     }
 
-    /// Removes further variables that hold keys from the environment of every command.
-    pub fn without_variables(self, keys: Vec<String>) -> Self {
-        Self { environment: command_environment(std::env::vars_os(), &keys), ..self }
+    /// Also removes the variables with these names, which hold keys, from the environment of every command.
+    pub fn without_variables(self, key_variables: Vec<String>) -> Self {
+        Self { environment: command_environment(std::env::vars_os(), &key_variables), ..self }
     }
 
     /// Returns the sorted names of the variables that a command gets. Names that are not Unicode are approximated.

@@ -101,6 +101,7 @@ fn r30_deleted_or_redirected_parent_folder_is_a_conflict() {
     let change = project.rehearsal.change_at(Path::new("e/old")).unwrap().unwrap();
     assert_eq!(change.before, FileNode::Nothing);
     for change in &planned {
+        // A new file may be created again together with its deleted folder.
         assert!(project.rehearsal.apply_change(change).is_err() || change.path == Path::new("d/new"), "{change:?}");
         assert!(
             live_change::write_live_change(project.rehearsal.root(), change).is_err() || change.path.starts_with("d"),
@@ -174,7 +175,8 @@ fn failed_change_leaves_nothing() {
 #[test]
 fn live_change_before_it_was_recorded_is_a_conflict() {
     let project = RehearsedProject::new(&[("late", "one\n"), ("gone", "one\n"), ("same", "one\n"), ("d/x", "x")]);
-    // As left by a command in the overlay sandbox that was killed together with this program.
+    // A command in the overlay sandbox was killed together with this program: its changes are in the overlay, but the
+    // original states are not recorded.
     for path in ["late", "same"] {
         fs::write(project.overlay_path(path), "two\n").unwrap();
     }

@@ -8,9 +8,9 @@ use std::path::{Component, Path};
 
 /// Flags for opening a folder. On Linux they require no permission to list it.
 #[cfg(target_os = "linux")]
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER_FLAGS: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// An open folder, and the parent folders that were created for it.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ impl ParentFolders {
 /// Missing folders below the folder `create_below` are created; if that fails, all of them are removed.
 pub fn open_parents(path: &Path, create_below: Option<&Path>) -> Result<ParentFolders, Errno> {
     let existing_depth = create_below.map(|top| top.components().count());
-    let mut folder = rustix::fs::openat(CWD, "/", FOLDER, Mode::empty())?;
+    let mut folder = rustix::fs::openat(CWD, "/", FOLDER_FLAGS, Mode::empty())?;
     let mut created = Vec::new();
     for (depth, part) in path.components().enumerate() {
         let Component::Normal(name) = part else { continue };
-        let open = || rustix::fs::openat(&folder, name, FOLDER, Mode::empty());
+        let open = || rustix::fs::openat(&folder, name, FOLDER_FLAGS, Mode::empty());
         let opened = match open() {
             Err(Errno::NOENT) if existing_depth.is_some_and(|existing_depth| depth >= existing_depth) => {
                 match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {

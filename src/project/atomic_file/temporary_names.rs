@@ -137,7 +137,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// Returns the same name with an old time.
+    /// Returns the same name with an old time. The time is part of the ULID, which has 26 characters and begins with
+    /// `0`.
     fn with_old_time(name: &str) -> String {
         let prefix_start = name.rfind(".aye-").unwrap();
         let id_start = prefix_start + name[prefix_start..].find("0").unwrap();

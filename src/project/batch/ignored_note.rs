@@ -18,8 +18,8 @@ pub(super) fn describe_ignored_files(
             continue;
         }
         let folder = list_parents(path).into_iter().find(|parent| groups.classify(parent, true) == Group::Ignored);
-        let location = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
-        *counts.entry(location).or_default() += 1;
+        let place = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
+        *counts.entry(place).or_default() += 1;
     }
     let count: usize = counts.values().sum();
     let files = if count == 1 { "file ignored by git" } else { "files ignored by git" };

@@ -55,6 +55,7 @@ pub(super) fn pair_moves(
             sources.entry(digest.clone()).or_default().push(index);
         }
     }
+    // The index of the target of each move, with the index of its source.
     let mut moved: HashMap<usize, usize> = HashMap::new();
     for (index, (change, _)) in examined.iter().enumerate() {
         let Some(digest) = content_of(&change.after).filter(|_| change.before.is_nothing()) else {
@@ -90,6 +91,7 @@ pub(super) fn pair_moves(
 
 fn join_move(target: Item, source: Item, operations: &[Operation]) -> Item {
     let mut notes = vec!["moved, content unchanged".to_owned()];
+    // The target's size and type need no note, because the content is unchanged.
     notes.extend(target.notes.iter().filter(|note| !note.starts_with("a file of ")).cloned());
     let outside_item = [&target, &source].into_iter().find(|item| matches!(item.access, Access::WriteOutside(_)));
     let access = outside_item.unwrap_or(&target).access.clone();

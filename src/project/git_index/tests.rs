@@ -106,6 +106,7 @@ fn truncated_or_invalid_index_is_none() {
     bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend([0; 20]);
     assert_eq!(parse_index(&bytes).map(|entries| entries.len()), Some(1));
+    // The index ends before or inside its entry.
     for end in 0..bytes.len() - 32 {
         assert_eq!(parse_index(&bytes[..end]), None, "{end}");
     }

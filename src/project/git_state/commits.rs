@@ -92,6 +92,7 @@ fn read_commit(rehearsal: &Rehearsal, git: &Path, id: &str) -> Option<(Commit, b
     let text = String::from_utf8_lossy(&bytes);
     let body = text.strip_prefix("commit ")?.split_once('\0')?.1;
     let (header, message) = body.split_once("\n\n").unwrap_or((body, ""));
+    // The header begins with `tree` and `parent` lines; all other lines follow them.
     let parents = header.lines().map_while(|line| match line.split_once(' ')? {
         ("tree", _) => Some(None),
         ("parent", id) => Some(Some(id.to_owned())),

@@ -83,6 +83,7 @@ impl RepositoryFixture {
         self.temporary.path().join("project")
     }
 
+    /// Returns the only item of the repository's batch, with the operations that apply it.
     fn draft_item(&self) -> (Item, Vec<Operation>) {
         let (mut batch, mut work) = draft_batch(&self.rehearsal, Group::Repository, Some(Path::new(".git"))).unwrap();
         assert_eq!((batch.items.len(), work.items.len()), (1, 1), "{batch:?}");
@@ -181,7 +182,7 @@ fn state_is_refused_if_head_a_ref_or_the_index_changed() {
         let (item, _) = fixture.draft_item();
         let reason = item.blocked.expect("it is refused");
         assert!(reason.starts_with("Cannot apply the commits: "), "{reason}");
-        // The same if it moved after the preview.
+        // Applying is refused too if the repository changed after the preview.
         assert!(matches!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::Conflict(_)));
         assert_eq!(read_repository(), files_before);
     }
@@ -201,7 +202,7 @@ fn applying_continues_after_any_interruption() {
     for cut in 1..count {
         let Some(fixture) = RepositoryFixture::new(add_commits) else { return };
         let (_, operations) = fixture.draft_item();
-        // Ids depend on the time, and two objects may share a folder.
+        // The number of operations varies: ids depend on the time, and two objects may share a folder.
         if cut >= operations.len() {
             continue;
         }

@@ -54,6 +54,7 @@ impl CommandWatch {
             }
         }
         self.kill_group();
+        // A shell whose end was not reported counts as killed.
         self.ended.unwrap_or(Report::Signal(9))
     }
 

@@ -18,7 +18,8 @@ const STASH_PATHS: [&str; 2] = ["refs/stash", "MERGE_AUTOSTASH"];
 const CREDENTIAL_WORDS: [&str; 5] = ["extraheader", "password", "token", "secret", "cookie"];
 
 /// Lists the withheld parts of `.git`: settings with passwords, entries with sensitive names, and other repositories.
-/// Unless `reads_content` is set, also the content of files, if git may store a file that holds secrets.
+/// Unless `reads_content` is set (for a command that, according to the policy, only reads), also the parts with the
+/// content of files, if git may store a file that holds secrets.
 pub fn withheld_git_paths(project: &Path, reads_content: bool) -> Vec<WithheldPath> {
     let git = project.join(".git");
     let mut withheld = Vec::new();

@@ -31,7 +31,8 @@ pub fn mask_all(paths: &[PathBuf], device: &OwnedFd) -> io::Result<()> {
     restrict_tree(device.as_fd(), MountRestriction::ReadOnly)?;
     attach(device, &file)?;
     attach(&mount_memory(4096, 0o000)?, &folder)?;
-    restrict_mount(&folder, false, MountRestriction::ReadOnly)?;
+    let is_recursive = false;
+    restrict_mount(&folder, is_recursive, MountRestriction::ReadOnly)?;
     for path in merge_masks(paths, MAX_MASKS) {
         // A link needs no mask: its target is masked by its own path if needed.
         let (target, is_folder) = match open_without_links(&path) {
@@ -52,7 +53,7 @@ fn is_nothing_to_open(error: &io::Error) -> bool {
 }
 
 /// Returns paths that cover all of these and contain no nested paths. While there are more than `limit`, the deepest
-/// paths are replaced by their parent folders; a folder directly below `/` is not.
+/// paths are replaced by their parent folders; a folder directly below `/` is kept.
 fn merge_masks(paths: &[PathBuf], limit: usize) -> BTreeSet<PathBuf> {
     let mut merged: BTreeSet<PathBuf> = paths.iter().cloned().collect();
     while merged.len() > limit {

@@ -34,6 +34,7 @@ impl MaskedFiles {
             Some(file) => *file != identity_of(&entry.path),
             None => self.listing.reason(&entry.path).is_none(),
         };
+        // A pipe gets no mask, and neither does a file that is withheld only because of its neighbours.
         let is_masked = |entry: &&WithheldPath| !matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
         let mut new = listing.withheld.iter().filter(is_masked).filter(is_new).map(|entry| &entry.path);
         new.find(|path| !is_own(path) && !tool_settings::is_visible_setting(folder, path)).cloned()

@@ -20,7 +20,7 @@ pub const ROOT_FOLDER: &str = "root";
 /// Maximum number of names in an in-memory file system. Each name takes kernel memory that no size limit counts.
 const MAX_NAMES: u64 = 65_536;
 
-/// Returns the kernel's work folder for the overlay of a place.
+/// Returns the kernel's work folder for the overlay of `place`, a folder outside the project that commands write in.
 fn work_folder(overlay_folder: &Path, place: &Path) -> PathBuf {
     let name = format!("{:x}", Sha256::digest(place.as_os_str().as_bytes()));
     overlay_folder.join(OUTSIDE_FOLDER).join(WORK_FOLDER).join(&name[..16])

@@ -161,6 +161,7 @@ fn collect_unnamed_files(process: &Path, files: &mut HashMap<(u64, u64), u64>) {
         if fs::read_link(descriptor.path()).is_ok_and(|target| is_memory(&target))
             && let Ok(metadata) = fs::metadata(descriptor.path())
         {
+            // The system counts in blocks of 512 bytes.
             files.insert((metadata.dev(), metadata.ino()), metadata.blocks() * 512);
         }
     }

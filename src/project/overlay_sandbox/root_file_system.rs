@@ -75,7 +75,8 @@ pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> 
 /// Makes an empty folder the root of this process. The old root stays reachable in a subfolder.
 fn enter_root(new_root: &Path) -> io::Result<()> {
     // Stop mount events in both directions between this namespace and the system's.
-    restrict_mount(Path::new("/"), true, MountRestriction::Private)?;
+    let is_recursive = true;
+    restrict_mount(Path::new("/"), is_recursive, MountRestriction::Private)?;
     attach(&mount_memory(ROOT_SIZE, 0o755)?, new_root)?;
     let old_root = new_root.join(OLD_ROOT.trim_start_matches('/'));
     fs::create_dir(&old_root)?;
@@ -278,12 +279,14 @@ impl RootBuilder {
         Ok(())
     }
 
-    /// Makes the other empty folders read-only, and also the root if the kernel has no Landlock. With Landlock the root
-    /// stays writable for the mount, so that a command gets the same error as outside a dry run: “Permission denied”.
+    /// Makes the folders in `closed` read-only, and also the root if the kernel has no Landlock. With Landlock the
+    /// mount of the root stays writable, so that a command gets the same error as outside a dry run: “Permission
+    /// denied”.
     fn close_empty_folders(&self) -> io::Result<()> {
         let root = matches!(kernel_support(), SandboxSupport::Unsupported(_)).then_some(Path::new("/"));
         let mut folders = self.closed.iter().map(PathBuf::as_path).chain(root);
-        folders.try_for_each(|path| restrict_mount(path, false, MountRestriction::ReadOnly))
+        let is_recursive = false;
+        folders.try_for_each(|path| restrict_mount(path, is_recursive, MountRestriction::ReadOnly))
     }
 }
 

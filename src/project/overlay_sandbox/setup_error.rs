@@ -244,8 +244,9 @@ mod tests {
             assert_eq!(cause_of(step, errno, &defaults), None, "{step:?} {errno}");
         }
         // A limit on namespaces or mounts is not a full disk.
-        assert!(!SetupError { step: SetupStep::Namespaces, errno: 28 }.is_disk_full());
-        assert!(!SetupError { step: SetupStep::OtherOverlays, errno: 28 }.is_disk_full());
-        assert!(SetupError { step: SetupStep::Overlay, errno: 28 }.is_disk_full());
+        let no_space = u8::try_from(Errno::NOSPC.raw_os_error()).unwrap();
+        assert!(!SetupError { step: SetupStep::Namespaces, errno: no_space }.is_disk_full());
+        assert!(!SetupError { step: SetupStep::OtherOverlays, errno: no_space }.is_disk_full());
+        assert!(SetupError { step: SetupStep::Overlay, errno: no_space }.is_disk_full());
     }
 }

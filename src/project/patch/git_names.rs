@@ -46,6 +46,7 @@ pub fn is_refused(path: &Path, is_link: bool) -> bool {
         let name = name.trim_ascii_end();
         let end = name.iter().rposition(|byte| !matches!(byte, b'.' | b' ')).map_or(0, |at| at + 1);
         let name = &name[..end];
+        // `git~1`, `gitmod~…` and `gi7eb…` are short names that NTFS gives to `.git` and `.gitmodules`.
         matches!(name, b".git" | b"git~1")
             || (is_link && [&b".gitmodules"[..], b"gitmod~", b"gi7eb"].iter().any(|prefix| name.starts_with(prefix)))
     })

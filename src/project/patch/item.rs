@@ -91,7 +91,7 @@ impl PathState {
                 let size = bytes.len() as u64;
                 let is_text = size <= TEXT_LIMIT && !bytes.contains(&0);
                 let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-                // Each line has a prefix, and at worst every few lines have a header.
+                // Eight bytes a line cover its prefix and its share of the header of its hunk.
                 let cost = if is_text { size + lines * 8 } else { max_encoded_size(size) };
                 Self::File { size, mode, is_text, cost, disk_path }
             }

@@ -33,9 +33,9 @@ pub fn plan_items(rehearsal: &Rehearsal, items: &mut [PatchItem]) -> Vec<Omissio
     let mut omissions = Omissions::default();
     let refused_items = omissions.refuse_names(items);
     detect_renames(items, &refused_items);
-    choose_deletions(items, &refused_items, &mut omissions);
+    choose_changes(items, &refused_items, &mut omissions);
     let deleted = deleted_paths(rehearsal, items);
-    choose_creations(rehearsal, items, &refused_items, &deleted, &mut omissions);
+    drop_creations(rehearsal, items, &refused_items, &deleted, &mut omissions);
     list_folders(rehearsal, items, &deleted, &mut omissions);
     list_modes(items, &mut omissions);
     omissions.by_path.into_iter().map(|(path, reason)| Omission { path, reason }).collect()
@@ -123,9 +123,9 @@ fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
     }
 }
 
-/// Chooses the paths that the patch contains, within the size limit. [`choose_creations`] then removes the creations
+/// Chooses the paths that the patch contains, within the size limit. [`drop_creations`] then removes the creations
 /// that git could not perform.
-fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omissions: &mut Omissions) {
+fn choose_changes(items: &mut [PatchItem], refused_items: &HashSet<usize>, omissions: &mut Omissions) {
     let mut total = 0u64;
     for (index, item) in items.iter_mut().enumerate() {
         if refused_items.contains(&index) || item.is_renamed || item.renamed_from.is_some() {
@@ -154,6 +154,7 @@ fn choose_deletions(items: &mut [PatchItem], refused_items: &HashSet<usize>, omi
                     continue;
                 }
                 let contents = if item.is_same_content { 0 } else { before.max_patch_size() + after.max_patch_size() };
+                // The path occurs in several lines; all other text around the contents is short.
                 let cost = contents + 8 * item.path.as_os_str().len() as u64 + 512;
                 if (before.is_stored() || after.is_stored()) && total + cost > PATCH_LIMIT {
                     omissions.add_omission(&item.path, format!("the patch has reached {} MB", PATCH_LIMIT >> 20));
@@ -177,7 +178,7 @@ fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf>
         let is_deleted = match &item.before {
             PathState::Nothing => continue,
             PathState::Folder { .. } if item.after.is_folder() => continue,
-            // The user may have added a file that the rehearsal does not know.
+            // A folder is deleted with its last entry. The user may have added one that the rehearsal does not know.
             PathState::Folder { .. } => {
                 let is_deleted = |entry: std::fs::DirEntry| deleted.contains(&item.path.join(entry.file_name()));
                 let entries = std::fs::read_dir(rehearsal.root().join(&item.path));
@@ -199,7 +200,7 @@ fn deleted_paths(rehearsal: &Rehearsal, items: &[PatchItem]) -> HashSet<PathBuf>
 }
 
 /// Removes and lists the creations that git could not perform.
-fn choose_creations(
+fn drop_creations(
     rehearsal: &Rehearsal,
     items: &mut [PatchItem],
     refused_items: &HashSet<usize>,
@@ -274,7 +275,7 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<Pa
         }
     }
     // Git deletes a folder with its last file, even if the rehearsal kept the folder.
-    let paths: HashMap<&Path, &PatchItem> = items.iter().map(|item| (item.path.as_path(), item)).collect();
+    let items_by_path: HashMap<&Path, &PatchItem> = items.iter().map(|item| (item.path.as_path(), item)).collect();
     let is_deleted = |item: &&PatchItem| item.has_old_side && (item.is_renamed || !item.has_new_side);
     let mut pending: BTreeSet<PathBuf> =
         items.iter().filter(is_deleted).filter_map(|item| item.path.parent()).map(Path::to_owned).collect();
@@ -285,14 +286,15 @@ fn list_folders(rehearsal: &Rehearsal, items: &[PatchItem], deleted: &HashSet<Pa
             pending.extend(folder.parent().map(Path::to_owned));
             continue;
         }
-        if paths.get(folder.as_path()).is_some_and(|item| !item.after.is_folder()) {
+        if items_by_path.get(folder.as_path()).is_some_and(|item| !item.after.is_folder()) {
             continue;
         }
         let real = rehearsal.root().join(&folder);
         let remains = |entry: std::fs::DirEntry| {
             let path = folder.join(entry.file_name());
-            let rewritten = paths.get(path.as_path()).is_some_and(|item| item.has_old_side && item.has_new_side);
-            !deleted.contains(&path) && !vanished.contains(&path) && !rewritten
+            let item = items_by_path.get(path.as_path());
+            let is_rewritten = item.is_some_and(|item| item.has_old_side && item.has_new_side);
+            !deleted.contains(&path) && !vanished.contains(&path) && !is_rewritten
         };
         if std::fs::read_dir(&real).into_iter().flatten().flatten().any(remains) {
             continue;
@@ -317,7 +319,7 @@ fn list_modes(items: &[PatchItem], omissions: &mut Omissions) {
     for item in items {
         let PathState::File { mode, .. } = &item.after else { continue };
         let created_mode = if mode & 0o100 == 0 { 0o666 & !umask } else { 0o777 & !umask };
-        // Git creates a file again, whatever changed in it.
+        // Git writes every changed file as a new one, whose mode follows the umask.
         if item.has_new_side && *mode != created_mode {
             omissions.add_omission(&item.path, format!("mode {mode:o}: git keeps only whether a file is executable"));
         }

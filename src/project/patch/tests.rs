@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tree::{Tree, TreeEntry, tree_pairs};
 
-/// Applies a patch in a folder with the installed git. `None` if git is not installed.
+/// Applies a patch in a folder with the installed git. Returns whether git succeeded, and its stderr; `None` if git is
+/// not installed.
 fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, String)> {
     let mut command = Command::new("git");
     command.arg("apply").args(options).current_dir(folder).env_clear().env("HOME", folder);
@@ -58,6 +59,7 @@ impl PatchFixture {
         self.rehearsal.write(&location, before.as_deref(), bytes).unwrap();
     }
 
+    /// Creates the overlay if needed, and returns the path at which it stores a path of the project.
     fn upper(&self, path: &str) -> PathBuf {
         self.rehearsal.prepare_overlay().unwrap();
         self.rehearsal.overlay_folder().join(UPPER).join(path)
@@ -148,7 +150,8 @@ fn r30_git_apply_accepts_every_kind_of_change() {
         (build_tree(&[("a b", TreeEntry::new_file(b"\0"))]), build_tree(&[("a b", TreeEntry::new_program(b"\0"))])),
     ] {
         for seed in [0, u64::MAX] {
-            assert_patch_reproduces(&before, &after, seed, seed == 0);
+            let in_repository = seed == 0;
+            assert_patch_reproduces(&before, &after, seed, in_repository);
         }
     }
 }
@@ -206,7 +209,8 @@ fn r30_large_files_are_streamed_and_renames_take_no_space() {
         build_tree(&[("a", TreeEntry::new_file(&noise)), ("b", TreeEntry::new_file(b"x"))]),
         build_tree(&[("c", TreeEntry::new_file(&noise)), ("b", TreeEntry::new_file(&noise[1..]))]),
     );
-    assert_patch_reproduces(&before, &after, 0, false);
+    let (seed, in_repository) = (0, false);
+    assert_patch_reproduces(&before, &after, seed, in_repository);
     let fixture = PatchFixture::new(&build_tree(&[]));
     let root = fixture.rehearsal.root();
     for path in [root.join("old"), fixture.upper("new")] {
@@ -241,7 +245,7 @@ fn r30_patch_paths_are_relative_to_the_repository() {
     assert!(applied && !err.contains("Skipped"), "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0new");
     assert_eq!(fs::read(root.join("text")).unwrap(), b"text\n");
-    // It can be reverted, which requires the old contents.
+    // The patch can be reverted, which requires the old contents.
     let (applied, err) = git_apply(&root, &bytes, &["--reverse"]).unwrap();
     assert!(applied, "{err}");
     assert_eq!(fs::read(root.join("binary")).unwrap(), b"\0old");

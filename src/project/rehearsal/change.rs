@@ -145,7 +145,7 @@ impl Rehearsal {
         self.origin(path).is_some_and(|origin| origin == after) && !self.was_applied(path)
     }
 
-    /// Adds a path and all paths that the project has below it.
+    /// Adds a path and, if its folder exists in the project (`is_in_project`), all paths that the project has below it.
     fn add_paths_below(&self, path: PathBuf, is_in_project: bool, paths: &mut HashSet<PathBuf>) {
         let mut pending = vec![path];
         while let Some(path) = pending.pop() {
@@ -178,14 +178,14 @@ fn same_bytes(first: &Path, second: &Path) -> bool {
     }
     let compare = || -> std::io::Result<bool> {
         let (mut first_file, mut second_file) = (File::open(first)?, File::open(second)?);
-        let (mut one_part, mut other_part) = (Vec::new(), Vec::new());
+        let (mut first_part, mut second_part) = (Vec::new(), Vec::new());
         loop {
-            one_part.clear();
-            other_part.clear();
-            (&mut first_file).take(1 << 20).read_to_end(&mut one_part)?;
-            (&mut second_file).take(1 << 20).read_to_end(&mut other_part)?;
-            if one_part != other_part || one_part.is_empty() {
-                return Ok(one_part == other_part);
+            first_part.clear();
+            second_part.clear();
+            (&mut first_file).take(1 << 20).read_to_end(&mut first_part)?;
+            (&mut second_file).take(1 << 20).read_to_end(&mut second_part)?;
+            if first_part != second_part || first_part.is_empty() {
+                return Ok(first_part == second_part);
             }
         }
     };

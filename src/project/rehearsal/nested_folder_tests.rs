@@ -53,7 +53,7 @@ fn r55_nested_folders_are_recorded_and_listed() {
         rehearsal.record_origins().unwrap();
         let described = change_summary::list_changes(&rehearsal).unwrap();
         assert_eq!(build_tree(&described).len(), 2 * DEPTH);
-        // Looking up each path from the root of the overlay costs as much as the product of the depths.
+        // Looking up each of the nested paths from the root of the overlay would take about DEPTH * DEPTH steps.
         assert!(LOOKED_UP.get() < DEPTH * DEPTH / 10, "{} paths were looked up", LOOKED_UP.get());
     }
 }

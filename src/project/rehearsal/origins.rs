@@ -65,7 +65,7 @@ impl Rehearsal {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS | Errno::NAMETOOLONG) => {
                     return false;
                 }
-                // Not available on older kernels and in some sandboxes.
+                // `openat2` is not available on older kernels and in some sandboxes.
                 Err(_) => {}
             }
         }

@@ -178,7 +178,7 @@ impl Rehearsal {
     pub fn outside_changes(&self) -> Result<OutsideChanges, Error> {
         let mut result = OutsideChanges::default();
         let Some(outside) = self.outside_overlay() else { return Ok(result) };
-        let (tool_writes, temporary) = (read_tool_writes(&outside.overlay_folder), temporary_folders());
+        let (tool_writes, temporary_folders) = (read_tool_writes(&outside.overlay_folder), temporary_folders());
         let mut trail = Trail::default();
         for relative in outside.overlay_paths()? {
             let path = Path::new("/").join(&relative);
@@ -186,7 +186,7 @@ impl Rehearsal {
                 continue;
             }
             let tool_write = tool_writes.get(&path);
-            let is_temporary = temporary.iter().any(|folder| path.starts_with(folder));
+            let is_temporary = temporary_folders.iter().any(|folder| path.starts_with(folder));
             if is_temporary && tool_write.is_none() {
                 let content = overlay::find_source_with_trail(&outside.upper, outside.root(), &relative, &mut trail);
                 let is_folder =

@@ -122,7 +122,8 @@ fn is_empty_whiteout(_: impl Fn() -> PathBuf, _: &Metadata) -> bool {
     false
 }
 
-/// Returns the first byte of an attribute. Some file systems have no attributes.
+/// Returns the first byte of an attribute, 0 if its value is empty; `None` if there is no such attribute. Some file
+/// systems have no attributes.
 fn read_attribute(path: &Path, name: &str) -> io::Result<Option<u8>> {
     let mut value = [0; 8];
     match rustix::fs::lgetxattr(path, name, &mut value[..]) {
@@ -235,11 +236,11 @@ pub fn write_file(
     removal::remove_folder(&unfinished)?;
     fs::create_dir(&unfinished)?;
     let write = || {
-        let (existing, replaces_entry) = find_missing_depth(&upper, relative)?;
-        let names: Vec<Component<'_>> = relative.components().skip(existing).collect();
+        let (existing_depth, replaces_entry) = find_missing_depth(&upper, relative)?;
+        let names: Vec<Component<'_>> = relative.components().skip(existing_depth).collect();
         let top = unfinished.join("0");
         let mut prepared = unfinished.clone();
-        let mut current: PathBuf = relative.components().take(existing).collect();
+        let mut current: PathBuf = relative.components().take(existing_depth).collect();
         let mut created: Vec<(PathBuf, Metadata)> = Vec::new();
         for (depth, name) in names.iter().enumerate() {
             prepared.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
@@ -259,7 +260,7 @@ pub fn write_file(
             }
             created.extend(real.map(|real| (prepared.clone(), real)));
         }
-        let target: PathBuf = upper.join(relative.components().take(existing + 1).collect::<PathBuf>());
+        let target: PathBuf = upper.join(relative.components().take(existing_depth + 1).collect::<PathBuf>());
         let mut inner_folders = created.iter().rev().filter(|(folder, _)| *folder != top);
         inner_folders.try_for_each(|(folder, real)| copy_attributes(folder, real))?;
         with_write_access(target.parent().unwrap_or(&upper), || {

@@ -109,6 +109,7 @@ impl OverlayWalk<'_> {
 
     fn is_ignored(&self, relative: &Path, is_folder: bool, ignores: &Ignores) -> bool {
         let path = self.rehearsal.root().join(relative);
+        // Every `.ignore` file takes precedence over every `.gitignore` file.
         for kind in 0..2 {
             for files in ignores.iter().rev() {
                 let Some(file) = &files[kind] else { continue };
@@ -161,7 +162,7 @@ pub fn visible_entries(
                 visible.insert(name, VisibleEntry { meta, overlay: Some(path), project: None });
             }
             Ok(OverlayEntry::Folder { hides, meta }) => {
-                // A folder with unknown visibility may not be listable either.
+                // If it is unknown whether the folder hides the project's content, that content is not shown.
                 let merges = matches!(hides, Ok(false));
                 let hidden = visible.remove(&name).filter(|entry| merges && entry.meta.is_dir());
                 let project = hidden.and_then(|entry| entry.project);
@@ -239,6 +240,7 @@ impl Rehearsal {
         self.root().ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
     }
 
+    /// Parses `.git/info/exclude` of the repository that contains the project.
     pub(in crate::project) fn exclude_file(&self) -> Option<Gitignore> {
         let top = self.repository_root()?;
         self.ignore_file(&top, ".git/info/exclude")

@@ -70,7 +70,7 @@ impl Rehearsal {
         if self.is_merge_blocked.load(Ordering::Acquire) {
             return Ok(());
         }
-        // The lock is held only as long as the merge takes, so wait for it.
+        // During a merge the lock is held only briefly, so wait for it. A running command holds it until it ends.
         let lock_result = match is_existing_folder(&self.overlay_folder.join(MERGING_FOLDER)) {
             true => lock::lock_existing(&self.overlay_folder),
             false if is_existing_folder(&self.overlay_folder.join(PENDING_FOLDER)) => {

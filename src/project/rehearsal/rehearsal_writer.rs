@@ -10,9 +10,12 @@ use std::sync::PoisonError;
 impl Writer for Rehearsal {
     fn write(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         let Some(relative) = self.path_below(location) else {
-            return self.write_outside(location, before, after, false);
+            let is_whole = false;
+            return self.write_outside(location, before, after, is_whole);
         };
         let to_error = |source| Error::in_overlay(&location.display_path, source);
+        // Fails unless the file still has the content `before`. With `checks_parents` it also fails if a parent is a
+        // file.
         let check_previous = |checks_parents: bool| {
             let current = match self.read(location) {
                 Ok(bytes) => Some(bytes),
@@ -42,7 +45,8 @@ impl Writer for Rehearsal {
 
     fn write_whole(&self, location: &Location, before: Option<&[u8]>, after: &[u8]) -> Result<(), Error> {
         let Some(relative) = self.path_below(location) else {
-            return self.write_outside(location, before, after, true);
+            let is_whole = true;
+            return self.write_outside(location, before, after, is_whole);
         };
         self.write(location, before, after)?;
         let mut whole_writes = self.whole_writes.lock().unwrap_or_else(PoisonError::into_inner);

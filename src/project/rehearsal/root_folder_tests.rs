@@ -60,7 +60,7 @@ fn r30_mode_of_the_project_folder_is_reported_and_applied() {
     let expected = (".".to_owned(), "mode 770 → 711".to_owned());
     assert_eq!(list_notes(&fixture.reopen())[0], expected);
     assert_eq!(list_notes(&fixture.reopen()).len(), 2);
-    // Changed by the user in the meantime, it is a conflict.
+    // If the user changed the mode in the meantime, the folder is a conflict.
     set_mode(&fixture.root, 0o750);
     assert!(fixture.rehearsal.is_conflict(Path::new(ROOT_PATH)));
     set_mode(&fixture.root, 0o770);

@@ -27,7 +27,7 @@ impl RehearsalFixture {
         Rehearsal::new(Arc::new(Disk::new(&self.root).unwrap()), self.overlay_folder.clone())
     }
 
-    /// Returns every path of the project with its bytes, mode and change time.
+    /// Returns every path of the project with its mode, the nanoseconds of its change time, and its bytes.
     fn read_live_files(&self) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
         use std::os::unix::fs::MetadataExt;
         let mut files = Vec::new();
@@ -301,7 +301,7 @@ fn walk_respects_the_visible_ignore_files() {
     assert_eq!(walk_names(&rehearsal, "src", false), expected[1..4]);
     rehearsal.write(&locate("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
     assert_eq!(walk_names(&rehearsal, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
-    // A pipe in place of an ignore file does not block, and a link to one counts.
+    // A pipe in place of an ignore file does not block the walk, and a link to an ignore file counts as one.
     rustix::fs::mkfifoat(rustix::fs::CWD, rehearsal.upper.join("src/target/.ignore"), 0o600.into())
         .or_else(|_| {
             std::fs::create_dir_all(rehearsal.upper.join("src/target")).unwrap();

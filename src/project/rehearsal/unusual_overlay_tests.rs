@@ -64,6 +64,7 @@ fn truncated_record_does_not_affect_other_records() {
     fixture.write_path("one", "1").unwrap();
     let origins = fixture.rehearsal.overlay_folder.join("origins");
     let complete = fs::read(&origins).unwrap();
+    // The end of the last record is missing.
     fs::write(&origins, &complete[..complete.len() - 9]).unwrap();
     let reopened = Rehearsal::new(fixture.rehearsal.disk.clone(), fixture.rehearsal.overlay_folder.clone());
     assert_eq!(reopened.origin(Path::new("one")), None);

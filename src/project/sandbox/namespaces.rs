@@ -18,6 +18,7 @@ pub enum MountRestriction {
     Private,
 }
 
+/// Mount attributes, with the kernel's values.
 const RDONLY: u64 = 1;
 const NOSUID: u64 = 2;
 const NODEV: u64 = 4;

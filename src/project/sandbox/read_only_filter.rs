@@ -111,6 +111,7 @@ fn filter_programs(signals: bool) -> Result<[Vec<sock_filter>; 2], SandboxError>
 /// Returns the denied syscalls: those that every sandbox denies, and further ones for a command that only reads.
 fn read_only_denied_syscalls() -> Result<SyscallRules, seccompiler::BackendError> {
     let mut denied = denied_syscalls(&SandboxAccess::default())?;
+    // One rule denies an ioctl only if all its conditions are met: its code is none of the allowed ones.
     let not_queries =
         QUERY_IOCTLS.iter().map(|code| condition(1, SeccompCmpOp::Ne, *code)).collect::<Result<_, _>>()?;
     denied.insert(libc::SYS_ioctl, vec![SeccompRule::new(not_queries)?]);
@@ -163,6 +164,7 @@ mod tests {
             (libc::SYS_prlimit64, [1234, 7, 99, 0, 0, 0], EPERM),
             (libc::SYS_prctl, [15, 0, 0, 0, 0, 0], ALLOW),
             (libc::SYS_prctl, [0x5961_6D61, 1, 0, 0, 0, 0], EPERM),
+            // io_uring, clone3, two numbers that are newer than the list, and x32.
             (425, [0; 6], ENOSYS),
             (435, [0; 6], ENOSYS),
             (451, [0; 6], ENOSYS),

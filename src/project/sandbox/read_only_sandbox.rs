@@ -36,6 +36,7 @@ impl ReadOnlySpec {
             if closed.iter().any(|closed| folder.starts_with(closed)) {
                 rules = add_path_rule(rules, folder, AccessFs::Execute.into())?;
             }
+            // Of the closed paths that contain this folder, such as the home, only the project keeps it closed.
             let closed_inside: Vec<PathBuf> =
                 closed.into_iter().filter(|closed| !folder.starts_with(closed) || *closed == self.folder).collect();
             for path in paths_without(folder, &closed_inside) {

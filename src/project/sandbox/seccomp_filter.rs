@@ -223,6 +223,7 @@ pub(super) mod tests {
             (complete_filter(false, false), complete_filter(true, false), complete_filter(true, true));
         // Number, arguments, and results without network, with network, and with sockets of other programs.
         for (number, arguments, expected) in [
+            // read and execve; then sockets by family, type and protocol.
             (0, [0; 6], [ALLOW, ALLOW, ALLOW]),
             (59, [0; 6], [ALLOW, ALLOW, ALLOW]),
             (SOCKET, [2, 1, 0, 0, 0, 0], [EPERM, ALLOW, ALLOW]),
@@ -263,10 +264,11 @@ pub(super) mod tests {
             (16, [0, 0x1_0000_5412, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x541c, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (16, [0, 0x5401, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
-            // A thread, a process, and both in their own user namespace.
+            // clone: a thread, a process, and a process in its own user namespace.
             (56, [0x3d_0f00, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (56, [17, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (56, [0x1000_0011, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            // unshare: open files, also the mount namespace, and the time namespace.
             (272, [0x400, 0, 0, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (272, [0x2_0400, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),
             (272, [0x80, 0, 0, 0, 0, 0], [EPERM, EPERM, EPERM]),

@@ -25,7 +25,7 @@ pub(super) enum FolderWatches {
         root: PathBuf,
         /// Device and inode of the root. Its parents are not watched, so its identity is compared instead.
         root_inode: (u64, u64),
-        /// True if all folders were compared with the disk since, so that only an event can tell of a change.
+        /// True if all folders were compared with the disk after they were watched, and no event has come since.
         is_confirmed: bool,
     },
 }

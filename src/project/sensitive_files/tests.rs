@@ -50,6 +50,7 @@ impl Project {
 
     /// Waits until all times are old enough to be trusted.
     fn wait_for_trusted_times(&self) {
+        // A little longer than `TIME_RESOLUTION`.
         std::thread::sleep(Duration::from_millis(2200));
         self.files.current_listing();
         let cache = self.files.cache.lock().unwrap();
@@ -109,12 +110,12 @@ fn only_changed_folders_are_read_again() {
     let docs = project.path_of("docs");
     // An entry that is not on the disk: reading the folder removes it.
     let remembered = (OsStr::new("remembered").to_owned(), ScannedEntry::Withheld(Reason::Sensitive));
-    let change_entries = |change: &dyn Fn(&mut ScannedFolder) -> bool| {
+    let with_docs = |action: &dyn Fn(&mut ScannedFolder) -> bool| {
         let mut cache = project.files.cache.lock().unwrap();
-        change(cache.folders.iter_mut().find(|folder| folder.path == docs).unwrap())
+        action(cache.folders.iter_mut().find(|folder| folder.path == docs).unwrap())
     };
-    let is_remembered = || change_entries(&|folder| folder.entries.contains(&remembered));
-    change_entries(&|folder| {
+    let is_remembered = || with_docs(&|folder| folder.entries.contains(&remembered));
+    with_docs(&|folder| {
         folder.entries.push(remembered.clone());
         true
     });
@@ -154,7 +155,7 @@ fn withholds_files_with_names_elsewhere_but_not_those_of_packages() {
     fs::hard_link(project.path_of("notes"), project.path_of("docs/notes")).unwrap();
     assert_eq!(project.list_withheld(), [("docs/kept".to_owned(), Reason::HardLinkedOutside)]);
     assert!(project.is_open("notes") && project.is_open("docs/notes") && project.is_open("node_modules/x/kept"));
-    // A secret stays withheld in there too.
+    // A name of a secret is withheld in a package folder too.
     fs::write(project.path_of(".env"), "x").unwrap();
     fs::hard_link(project.path_of(".env"), project.path_of("node_modules/x/plain")).unwrap();
     assert!(!project.is_open("node_modules/x/plain") && project.is_open("node_modules/x/kept"));
@@ -197,6 +198,7 @@ fn opens_nothing_of_a_project_in_a_sensitive_folder() {
 #[test]
 fn entries_beyond_the_limit_are_withheld() {
     let project = Project::new();
+    // More than the maximum number of listed paths.
     for number in 0..4100 {
         fs::write(project.path_of(&format!("docs/{number}")), "").unwrap();
     }

@@ -18,8 +18,11 @@ pub struct Tree(pub BTreeMap<PathBuf, TreeEntry>);
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum TreeEntry {
+    /// A folder and its mode.
     Folder(u32),
+    /// The content of a file, and its mode.
     File(Vec<u8>, u32),
+    /// A link and its target.
     Link(PathBuf),
     Pipe,
 }
@@ -165,7 +168,7 @@ impl Tree {
             let old = before.0.get(path);
             match (old, kind) {
                 (Some(TreeEntry::Folder(_)), TreeEntry::Folder(_)) if !is_in_opaque => {
-                    // A merged folder exists only because of its entries.
+                    // Both trees have this folder. The overlay either shows the old entries in it or hides them.
                     create_entry(&upper_path, kind);
                     if is_chosen() {
                         lsetxattr(&upper_path, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
@@ -213,7 +216,9 @@ fn create_entry(path: &Path, kind: &TreeEntry) {
 enum TreeStep {
     Put(PathBuf, TreeEntry),
     Remove(PathBuf),
+    /// Moves the first path to the second.
     Move(PathBuf, PathBuf),
+    /// Sets the mode of a file or folder.
     Mode(PathBuf, u32),
 }
 

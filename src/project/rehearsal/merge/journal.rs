@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 pub(super) const JOURNAL_FILE: &str = "merging-folders";
 /// Prefix of the attributes that the kernel's overlay sets itself.
 const OVERLAY_PREFIX: &[u8] = b"user.overlay.";
+/// Maximum size of the value of an extended attribute, and of the list of names, in bytes. Both are limits of Linux.
+const MAX_XATTR_BYTES: usize = 1 << 16;
 
-/// Mode and times of a folder after the command.
+/// Mode and modification time of a folder after the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub(super) mode: RawMode,
@@ -51,7 +53,8 @@ impl<'a> Journal<'a> {
         self.recorded.get(path).copied()
     }
 
-    /// Returns the names of the subfolders that an interrupted merge recorded, once per folder.
+    /// Returns the names of the subfolders of `folder` that an interrupted merge recorded. Later calls for the same
+    /// folder return none.
     pub(super) fn take_recorded(&mut self, folder: &Path) -> Vec<OsString> {
         self.interrupted.remove(folder).unwrap_or_default()
     }
@@ -63,7 +66,7 @@ impl<'a> Journal<'a> {
             return;
         }
         let (path, (seconds, nanoseconds)) = (path.as_os_str().as_bytes(), attributes.modified);
-        // A line truncated by a full disk ends at this first byte.
+        // The first byte ends the previous line, which a full disk may have truncated.
         let mut line = format!("\0{:o} {seconds} {nanoseconds} {} ", attributes.mode, path.len()).into_bytes();
         line.extend(path);
         line.push(0);
@@ -110,6 +113,7 @@ pub(super) fn copy_folder_attributes(
         let (user, group) = (Uid::from_raw(metadata.st_uid), Gid::from_raw(metadata.st_gid));
         let _ = rustix::fs::fchown(target, Some(user), Some(group));
     }
+    // A change of the owner may clear bits of the mode.
     if read_attributes(&current).mode != attributes.mode
         || (current.st_uid, current.st_gid) != (metadata.st_uid, metadata.st_gid)
     {
@@ -125,7 +129,7 @@ fn copy_extended_attributes(source: BorrowedFd<'_>, target: BorrowedFd<'_>) {
         let _ = fremovexattr(target, name.as_c_str());
     }
     for name in &new {
-        let mut value = vec![0; 1 << 16];
+        let mut value = vec![0; MAX_XATTR_BYTES];
         let Ok(length) = fgetxattr(source, name.as_c_str(), &mut value[..]) else { continue };
         let _ = fsetxattr(target, name.as_c_str(), &value[..length], XattrFlags::empty());
     }
@@ -136,7 +140,7 @@ fn list_extended_attributes(folder: BorrowedFd<'_>) -> Vec<CString> {
     let names = match flistxattr(folder, &mut names[..]) {
         Ok(length) => names[..length].to_vec(),
         Err(_) => {
-            let mut names = vec![0u8; 1 << 16];
+            let mut names = vec![0u8; MAX_XATTR_BYTES];
             let length = flistxattr(folder, &mut names[..]).unwrap_or(0);
             names.truncate(length);
             names

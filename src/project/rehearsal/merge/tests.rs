@@ -17,6 +17,7 @@ thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
+/// Fails if the merge is to be interrupted now. Called before each step of a merge.
 pub(super) fn check_interruption() -> io::Result<()> {
     match STEPS.get().checked_sub(1) {
         None => Err(ErrorKind::Interrupted.into()),

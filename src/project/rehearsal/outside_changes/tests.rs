@@ -149,7 +149,7 @@ fn only_content_of_write_file_counts_as_the_models_own() {
                 .has_only_rehearsed_content(&fixture.locate_outside("out/real"))
     );
     assert!(!fixture.has_only_rehearsed_content("out/secret") && !fixture.has_only_rehearsed_content("out/none"));
-    // A command adds a secret to it.
+    // A command adds a secret to the file.
     fs::write(fixture.upper("out/real"), "mine, edited\nhunter2\n").unwrap();
     assert!(!fixture.has_only_rehearsed_content("out/real"));
     fixture.edit_file("out/real", "hunter2, edited\n");
@@ -233,7 +233,7 @@ fn all_outside_changes_are_listed_with_their_author() {
     fixture.write_whole("out/new/deep", "new\n").unwrap();
     fixture.write_whole("out/overwritten", "mine\n").unwrap();
     fs::write(fixture.upper("out/overwritten"), "by a command\n").unwrap();
-    // Folders for temporary files; the tests' own folder is one.
+    // Changes of commands in a folder for temporary files are only counted. The fixture lies in such a folder.
     fs::write(fixture.upper("out/x"), "").unwrap();
     fs::create_dir(fixture.upper("out/folder")).unwrap();
     fs::write(fixture.upper("out/folder/y"), "").unwrap();
@@ -257,7 +257,7 @@ fn all_outside_changes_are_listed_with_their_author() {
     ];
     expected.sort();
     assert_eq!((listed, changes.temporary), (expected, 2));
-    // Only a live change of a file that was read is a conflict.
+    // A live change of a file that a file tool wrote is a conflict.
     fs::write(fixture.base.join("out/real"), "changed\n").unwrap();
     let changes = fixture.rehearsal.outside_changes().unwrap();
     let conflicts: Vec<&Path> =
