@@ -94,6 +94,7 @@ pub fn fork_session(
     };
     let mut beginning = header.unwrap_or_else(|| default_header(&id, from, folder, dry_run));
     beginning.push(b'\n');
+    // In a damaged file the first line may also contain entries.
     if !after_header.trim_ascii().is_empty() {
         beginning.extend_from_slice(after_header);
     }

@@ -176,15 +176,15 @@ mod tests {
             text in "[a-z\"\\\\\u{1b}\n€😀]{0,300}", bytes in 4..40_usize
         ) {
             let json = serde_json::to_string(&text).unwrap();
-            let (mut owed, longest) = (Vec::new(), 2 * bytes + 1024);
-            push_split(&mut owed, 7, 1, &json, 0, bytes).unwrap();
-            prop_assert!(owed.split(|byte| *byte == b'\n').all(|line| line.len() < longest));
-            prop_assert!(owed.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).all(is_part));
+            let (mut output, longest) = (Vec::new(), 2 * bytes + 1024);
+            push_split(&mut output, 7, 1, &json, 0, bytes).unwrap();
+            prop_assert!(output.split(|byte| *byte == b'\n').all(|line| line.len() < longest));
+            prop_assert!(output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).all(is_part));
             // In any order, and with duplicates.
-            let mut lines: Vec<&[u8]> = owed.split_inclusive(|byte| *byte == b'\n').collect();
+            let mut lines: Vec<&[u8]> = output.split_inclusive(|byte| *byte == b'\n').collect();
             lines.reverse();
             let twice: Vec<&[u8]> = lines.iter().flat_map(|line| [*line, *line]).collect();
-            for all in [owed.clone(), lines.concat(), twice.concat(), lines.concat().repeat(2)] {
+            for all in [output.clone(), lines.concat(), twice.concat(), lines.concat().repeat(2)] {
                 prop_assert_eq!(join_lines(&all), std::slice::from_ref(&json));
             }
         }

@@ -28,6 +28,7 @@ pub fn copy_overlays(old: &Path, new: &Path) -> Result<(), (PathBuf, io::Error)>
         if NOT_COPIED.iter().any(|excluded| name == *excluded) {
             continue;
         }
+        // The overlay of changes outside the project has the same structure.
         if name == "outside" && path.is_dir() {
             copy_overlays(&path, &new.join(&name))?;
         } else {

@@ -82,7 +82,7 @@ pub fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Removes all permissions of others, if any.
+/// Sets the mode to read and write for the owner only, if it is another one.
 pub fn remove_others_access(file: &File) -> io::Result<()> {
     if file.metadata()?.mode() & 0o777 != FILE_MODE {
         file.set_permissions(Permissions::from_mode(FILE_MODE))?;

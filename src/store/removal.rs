@@ -103,6 +103,7 @@ mod tests {
             }
         }
         assert!(remaining.iter().any(|path| path.ends_with("01B/upper/deep/a")), "{remaining:?}");
+        // The removed overlay has a link to `/`.
         assert!(Path::new("/usr").exists());
     }
 

@@ -56,9 +56,10 @@ impl SessionLog {
         &self.path
     }
 
-    /// Returns whether entries are queued: because a write failed, or because they were restored when the session was
-    /// opened.
+    /// Returns whether entries or pieces are queued: because a write failed, or because entries were restored when the
+    /// session was opened.
     pub fn has_unwritten(&self) -> bool {
+        // Neither the line feed that `open` queues after an incomplete line nor the header of an empty session counts.
         self.queued.len() > 1 && self.seq > 1
     }
 
@@ -199,6 +200,7 @@ pub(super) fn is_deleted(file: &File) -> bool {
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const LOCK_TRIES: u32 = 25;
 
+/// Locks a file. The error is `WouldBlock` if another process still has it locked after the last attempt.
 pub(super) fn lock_with_retries(file: &File) -> io::Result<()> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {

@@ -24,7 +24,7 @@ const HEADER_START: &[u8] = b"{\"aye\":";
 pub struct StoredSession {
     /// The header; `None` if damaged.
     pub header: Option<Header>,
-    /// All readable entries, by number.
+    /// All readable entries, in the order of their sequence numbers.
     pub entries: Vec<Entry>,
     /// Time of each entry in milliseconds since 1970, by the clock of that moment; not suitable for sorting.
     pub times: Vec<u64>,
@@ -205,8 +205,8 @@ impl Reading {
         }
         while !remaining.is_empty() {
             let end = find_bytes(&remaining[1..], ENTRY_START).map_or(remaining.len(), |at| at + 1);
-            let (piece, tail) = remaining.split_at(end);
-            self.read_piece(number, piece, is_terminated || !tail.is_empty());
+            let (fragment, tail) = remaining.split_at(end);
+            self.read_fragment(number, fragment, is_terminated || !tail.is_empty());
             remaining = tail;
         }
     }
@@ -241,12 +241,13 @@ impl Reading {
             && serde_json::from_slice(line).ok() == self.session.header
     }
 
-    /// Reads one entry, or the rest of one. `is_terminated` is false for a last line without line feed.
-    fn read_piece(&mut self, number: usize, piece: &[u8], is_terminated: bool) {
-        if std::str::from_utf8(piece).is_ok_and(|text| self.read_entry(number, text)) {
+    /// Reads the part of a line from one start of an entry to the next. `is_terminated` is false for a last line
+    /// without line feed.
+    fn read_fragment(&mut self, number: usize, fragment: &[u8], is_terminated: bool) {
+        if std::str::from_utf8(fragment).is_ok_and(|text| self.read_entry(number, text)) {
             return;
         }
-        match serde_json::from_slice::<Line<Kind<'_>>>(piece) {
+        match serde_json::from_slice::<Line<Kind<'_>>>(fragment) {
             Ok(outline) => {
                 self.session.last_seq = self.session.last_seq.max(outline.seq);
                 self.add_notice(number, Problem::Unknown(outline.entry.kind.chars().take(40).collect()));
@@ -260,7 +261,7 @@ impl Reading {
         if line_parts::is_part(line.as_bytes()) {
             match self.parts.read_line(number, line) {
                 PartResult::Part => {}
-                PartResult::Joined(line) => self.read_piece(number, line.as_bytes(), true),
+                PartResult::Joined(line) => self.read_fragment(number, line.as_bytes(), true),
                 PartResult::Repeated => self.repeated_lines.push(number),
                 PartResult::Other => return false,
             }
@@ -273,8 +274,8 @@ impl Reading {
         serde_json::from_str(line).map(|line| self.lines.push(Line { number, ..line })).is_ok()
     }
 
-    /// Removes duplicate entries. Only a limited number of entries with the same number are compared; a file with every
-    /// line twice has two.
+    /// Removes duplicate entries. An entry is compared with at most `COMPARED` others of the same sequence number; a
+    /// file with every line twice has two of each.
     fn drop_repeated(&mut self) {
         const COMPARED: usize = 16;
         let mut group_start = 0;

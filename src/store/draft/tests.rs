@@ -135,6 +135,7 @@ fn unchanged_draft_is_not_written_and_failed_write_is_retried() {
     writer.save(session_owner("01A"), UnsentText::from_text("one"));
     writer.write().unwrap();
     let inode_before = read_inode();
+    // While the file is open, no new file can get its inode number.
     let open_file = File::open(&path).unwrap();
     writer.save(session_owner("01A"), UnsentText::from_text("one"));
     writer.write().unwrap();

@@ -91,7 +91,7 @@ fn r51_copies_damaged_session_as_it_reads() {
         ("glued and torn", format!("{head}{a}{}", &b[..b.len() - 3])),
         ("after a wrong beginning", format!("\u{1}{head}\n{a}\n")),
         ("of a newer version", format!("{head}\n{a}\n{newer}\n")),
-        ("with the ends of another system", format!("{head}\r\n{a}\r\n{b}\r\n")),
+        ("with CRLF line ends", format!("{head}\r\n{a}\r\n{b}\r\n")),
         ("only begun", head.clone()),
         ("half a header", format!("{}\n{a}\n", &head[..head.len() / 2])),
         ("half a header, glued", format!("{}{a}\n{b}\n", &head[..head.len() / 2])),
@@ -157,6 +157,7 @@ fn copies_draft_and_rehearsal_independently() {
 
 /// Returns every file and folder of sessions, drafts and rehearsals.
 fn all_files(places: &Places) -> Vec<PathBuf> {
+    // With an empty id, `rehearsal` returns the folder of all overlays.
     let folders = [places.sessions(), places.drafts(), places.rehearsal(&SessionId(String::new()))];
     let paths = folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten();
     let mut paths: Vec<_> = paths.map(|entry| entry.unwrap().path()).collect();
@@ -171,6 +172,7 @@ fn discarded_or_failed_copy_leaves_no_files() {
     fs::create_dir_all(places.rehearsal(&old_id()).join("upper")).unwrap();
     let before = all_files(&places);
     let copy = copy_session(&places, "/").unwrap();
+    // The copy's session file, draft and overlay.
     assert_eq!(all_files(&places).len(), before.len() + 3);
     drop(copy);
     assert_eq!(all_files(&places), before);

@@ -91,6 +91,7 @@ mod tests {
         fs::write(folder.join("other"), "2026-01-01T00:00:00Z xyzzy").unwrap();
         fs::write(folder.join("00.log"), b"2026-01-01T00:00:00Z \xff\n").unwrap();
         let ends = read_tail(&folder).unwrap();
+        // `00.log` has one note. The journal has five lines that are no notes: two with content and three foreign ones.
         assert_eq!((ends.len(), ends[0].notes.len(), ends[1].other_count), (2, 1, 5));
         let notes: Vec<&str> = ends[1].notes.iter().map(|note| note.split_once(' ').unwrap().1).collect();
         assert_eq!(notes, ["begins", "to 'm' at h", "ends"]);
@@ -104,7 +105,7 @@ mod tests {
             let lines = (0..200).map(|n| format!("2026-01-01T00:00:00Z {n} {}\n", "x".repeat(200)));
             fs::write(home.path().join(format!("{run}.log")), lines.collect::<String>()).unwrap();
         }
-        // A pipe without a writer is not waited for.
+        // A pipe without a writer is not waited for. It counts as the newest of the `MAX_RUNS` runs.
         let pipe = home.path().join("9.log");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         let ends = read_tail(home.path()).unwrap();

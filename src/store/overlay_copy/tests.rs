@@ -71,6 +71,7 @@ fn r30_copies_overlay_with_any_permissions() {
         // The original is unchanged.
         assert_eq!(old.join("upper").metadata().unwrap().mode() & 0o777, 0o000);
         let expected = list_recursively(&old);
+        // `upper`, four entries for each of seven modes, sixty nested folders and the file in the last.
         assert_eq!(expected.len(), 1 + 7 * 4 + 61, "{expected:#?}");
         assert!(expected.iter().any(|line| line == "upper/0/deep/file 0 in it"), "{expected:#?}");
         assert_eq!(list_recursively(&new), expected);

@@ -36,7 +36,7 @@ struct PathLevel {
     /// Metadata of the original, for the copy.
     metadata: Stat,
     /// True if the mode of the original was changed to read it. It is restored when the copy leaves the folder.
-    was_opened: bool,
+    is_mode_changed: bool,
     /// Metadata of the parent folder.
     parent: Stat,
     /// Subfolders still to copy.
@@ -102,12 +102,12 @@ impl TreeCopier {
 
     fn enter_folder(&mut self, name: &OsStr) -> Result<(), Errno> {
         let parent = rustix::fs::fstat(&self.old)?;
-        let (old, metadata, was_opened) = open_accessible(&self.old, name, FOLDER_FLAGS, FOLDER_PERMISSIONS)?;
+        let (old, metadata, is_mode_changed) = open_accessible(&self.old, name, FOLDER_FLAGS, FOLDER_PERMISSIONS)?;
         let created = rustix::fs::mkdirat(&self.new, name, Mode::RWXU);
         let created = created.and_then(|()| rustix::fs::openat(&self.new, name, FOLDER_FLAGS, Mode::empty()));
-        let new = created.inspect_err(|_| restore_mode(was_opened, &old, &metadata))?;
+        let new = created.inspect_err(|_| restore_mode(is_mode_changed, &old, &metadata))?;
         (self.old, self.new) = (old, new);
-        self.levels.push(PathLevel { name: name.to_owned(), metadata, was_opened, parent, folders: Vec::new() });
+        self.levels.push(PathLevel { name: name.to_owned(), metadata, is_mode_changed, parent, folders: Vec::new() });
         copy_attribute(&self.old, &self.new, OPAQUE)
     }
 
@@ -118,7 +118,7 @@ impl TreeCopier {
         let (old, new) = (open_parent(&self.old), open_parent(&self.new));
         // If something was moved, this may be another folder than the one made accessible.
         if rustix::fs::fstat(&self.old).is_ok_and(|current| is_same_file(&current, &level.metadata)) {
-            restore_mode(level.was_opened, &self.old, &level.metadata);
+            restore_mode(level.is_mode_changed, &self.old, &level.metadata);
         }
         if is_complete {
             set_owner_and_mode(&self.new, &level.metadata)?;
@@ -152,9 +152,9 @@ impl TreeCopier {
     }
 
     fn copy_file(&self, name: &OsStr) -> io::Result<()> {
-        let (old, metadata, was_opened) = open_accessible(&self.old, name, FILE_FLAGS, FILE_PERMISSIONS)?;
+        let (old, metadata, is_mode_changed) = open_accessible(&self.old, name, FILE_FLAGS, FILE_PERMISSIONS)?;
         // It stays readable through the open descriptor.
-        restore_mode(was_opened, &old, &metadata);
+        restore_mode(is_mode_changed, &old, &metadata);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let new = rustix::fs::openat(&self.new, name, flags, Mode::RUSR | Mode::WUSR)?;
         let (mut old, mut new) = (File::from(old), File::from(new));
@@ -188,23 +188,23 @@ fn open_accessible(
 ) -> Result<(OwnedFd, Stat, bool), Errno> {
     let metadata = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let needed_mode = Mode::from_raw_mode(permissions as RawMode);
-    let mut was_opened = false;
+    let mut is_mode_changed = false;
     if !mode_of(&metadata).contains(needed_mode) {
-        was_opened = is_inaccessible(folder, name, permissions);
-        if was_opened {
+        is_mode_changed = is_inaccessible(folder, name, permissions);
+        if is_mode_changed {
             set_mode(folder, name, &metadata, mode_of(&metadata) | needed_mode)?;
         }
     }
     let file = rustix::fs::openat(folder, name, flags, Mode::empty());
-    if file.is_err() && was_opened {
+    if file.is_err() && is_mode_changed {
         let _ = set_mode(folder, name, &metadata, mode_of(&metadata));
     }
-    Ok((file?, metadata, was_opened))
+    Ok((file?, metadata, is_mode_changed))
 }
 
 /// Restores the original mode if it was changed to open the file.
-fn restore_mode(was_opened: bool, file: &OwnedFd, metadata: &Stat) {
-    if was_opened {
+fn restore_mode(is_mode_changed: bool, file: &OwnedFd, metadata: &Stat) {
+    if is_mode_changed {
         let _ = rustix::fs::fchmod(file, mode_of(metadata));
     }
 }

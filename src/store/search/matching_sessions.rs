@@ -12,7 +12,7 @@ const MAX_SESSIONS: usize = 500;
 /// Interval between batches of results.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A session, and the line found in it after its source, such as `you: …`.
+/// A session, and the line found in it, which begins with its source, such as `you: …`.
 pub type MatchingLine = (SessionId, String);
 
 impl Sessions {

@@ -150,8 +150,8 @@ fn r52_damaged_files_hide_no_other_hits() {
     let mut lines = Vec::new();
     let scope = Scope { project: None, max_hits: 3, is_wanted: &|| true };
     let unreadable = sessions
-        .search(&SearchWords::new(["needle"]).unwrap(), &scope, &mut |hit| {
-            lines.extend(hit.hits.into_iter().map(|hit| hit.line));
+        .search(&SearchWords::new(["needle"]).unwrap(), &scope, &mut |session_hits| {
+            lines.extend(session_hits.hits.into_iter().map(|hit| hit.line));
             ControlFlow::Continue(())
         })
         .unwrap();

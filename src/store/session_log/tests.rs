@@ -70,6 +70,7 @@ fn r52_long_entry_is_written_in_parts_and_read_back() {
     let text = std::fs::read_to_string(&path).unwrap();
     let longest = text.lines().map(str::len).max().unwrap();
     assert!(longest > 3 << 20 && longest < super::super::line_parts::LONGEST_WRITTEN, "{longest}");
+    // Five parts of the entry and five of the piece of a reply.
     assert_eq!(text.lines().filter(|line| line.contains(r#""kind":"part""#)).count(), 10);
     let (_, session) = SessionLog::open(home.path(), &header().id).unwrap();
     assert_eq!(session.entries[..3], [user_message("a"), user_message(&long), user_message("b")]);
@@ -295,7 +296,7 @@ fn r54_new_file_that_cannot_be_locked_is_removed() {
     assert_eq!(super::super::read(&path).unwrap().entries, [user_message("x")]);
 }
 
-/// Counts the writes.
+/// Stores the bytes of each write separately.
 #[derive(Default)]
 struct WriteRecorder(Vec<Vec<u8>>);
 

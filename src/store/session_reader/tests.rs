@@ -4,6 +4,8 @@ use super::*;
 
 const HEAD: &str = r#"{"aye":1,"id":"01J","folder":"/p","time":"2026-11-20T19:00:00Z","model":"m","dry_run":false}"#;
 
+/// Returns the line of a user message whose text is its number. Its time decreases with the number, because entries
+/// must not be sorted by time.
 fn entry_line(seq: u64) -> String {
     format!(r#"{{"seq":{seq},"at":{},"entry":{{"kind":"said","text":"{seq}"}}}}"#, 1000 - seq)
 }
