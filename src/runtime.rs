@@ -121,6 +121,7 @@ impl Runtime {
                         self.request_window(!calls.is_empty());
                     }
                     journal_events::note_entry(&self.context.journal, &entry);
+                    // No shell: the session is a dry run, whose simulated results are in its entries.
                     if self.context.shell.is_none() {
                         self.context.simulator.ledger().apply_entry(&entry);
                     }

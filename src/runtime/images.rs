@@ -78,7 +78,7 @@ mod tests {
         let messages = vec![Message::User("@a.png".into()), Message::User(message.into())];
         let request = Request { model: "m".into(), messages, tools: vec![], max_tokens: None, images: vec![] };
         let request = read_images(&disk, request);
-        assert_eq!(request.images.len(), 1, "each once");
+        assert_eq!(request.images.len(), 1, "an image that is mentioned twice is attached once");
         assert_eq!((request.images[0].mime_type, request.images[0].data.as_str()), ("image/png", "iVBORyByZXN0"));
         let Message::User(text) = &request.messages[1] else { panic!("a user message") };
         for part in [

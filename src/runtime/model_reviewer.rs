@@ -12,9 +12,9 @@ use crate::text::truncation;
 use std::fmt::Write as _;
 
 const SYSTEM_PROMPT: &str = include_str!("model_reviewer.md");
-/// Maximum tokens of its answer, including reasoning.
+/// Maximum tokens of the reviewer's answer, including reasoning.
 const MAX_TOKENS: u32 = 4_000;
-/// Maximum bytes of its answer; a longer one is an error.
+/// Maximum bytes of the reviewer's answer; a longer one is an error.
 const MAX_ANSWER_BYTES: usize = 4 * 1024;
 /// Maximum bytes shown of one user message.
 const MAX_MESSAGE_BYTES: usize = 8 * 1024;

@@ -44,6 +44,7 @@ async fn forward_chunks(context: &EffectContext, turn: TurnId, request: Request)
     let merge_timer = tokio::time::sleep(Duration::ZERO);
     tokio::pin!(merge_timer);
     loop {
+        // `None` if the merge timer expired, else what the stream returned.
         let received = tokio::select! {
             biased;
             () = &mut merge_timer, if pending.is_some() => None,
@@ -71,8 +72,8 @@ async fn forward_chunks(context: &EffectContext, turn: TurnId, request: Request)
                 if let Some(merged) = pending.take() {
                     send_chunk(merged, &mut save_at).await;
                 }
-                let why = end.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
-                return Some(why.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)));
+                let failure = end.and_then(Result::err).map(|error| (error.to_string(), error.is_too_long()));
+                return Some(failure.unwrap_or_else(|| ("the reply ended before it was complete".to_owned(), false)));
             }
         };
         let Some(chunk) = (match &mut pending {
@@ -85,11 +86,12 @@ async fn forward_chunks(context: &EffectContext, turn: TurnId, request: Request)
             send_chunk(merged, &mut save_at).await;
             last_sent = Some(Instant::now());
         }
-        let next = last_sent.map(|sent| sent + MERGE_INTERVAL).filter(|next| *next > Instant::now());
-        match next {
-            Some(next) if is_mergeable(&chunk) => {
+        // End of the current merge interval, unless it has passed.
+        let interval_end = last_sent.map(|sent| sent + MERGE_INTERVAL).filter(|end| *end > Instant::now());
+        match interval_end {
+            Some(interval_end) if is_mergeable(&chunk) => {
                 pending = Some((chunk, sent_at.elapsed()));
-                merge_timer.as_mut().reset(next);
+                merge_timer.as_mut().reset(interval_end);
             }
             Some(_) | None => {
                 let is_done = matches!(chunk, Chunk::Done(_));

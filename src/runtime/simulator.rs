@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 const SYSTEM_PROMPT: &str = include_str!("simulator.md");
-/// Maximum tokens of its answer, including reasoning.
+/// Maximum tokens of the model's answer, including reasoning.
 const MAX_TOKENS: u32 = 8_000;
-/// Maximum bytes of its answer; a longer one is an error.
+/// Maximum bytes of the model's answer; a longer one is an error.
 const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// Maximum bytes shown of the tool, of the call and of the schema, each.
 const MAX_PART_BYTES: usize = 16 * 1024;
@@ -24,7 +24,8 @@ const MAX_EARLIER_BYTES: usize = 3 * 1024;
 /// Maximum number of earlier calls shown.
 const MAX_EARLIER_CALLS: usize = 10;
 
-/// Returns the result for a call that does not run, and its origin. `why` is a sentence, or empty.
+/// Returns the result for a call that does not run, and its origin. `why` is a sentence with the reason why the call
+/// does not run, or empty.
 pub(super) async fn simulate_result(
     context: &EffectContext,
     call: &ToolCall,
@@ -78,9 +79,9 @@ pub(super) async fn simulate_result(
 }
 
 /// Formats the tool result for the model of the conversation.
-fn format_result(is_hidden: bool, notice: &str, why: &str, result: Option<String>) -> String {
+fn format_result(hides_dry_run: bool, notice: &str, why: &str, result: Option<String>) -> String {
     let separator = if why.is_empty() { "" } else { " " };
-    match (is_hidden, result) {
+    match (hides_dry_run, result) {
         (true, result) => result.unwrap_or_else(|| "done".to_owned()),
         (false, Some(result)) => format!("{notice}{separator}{why} Simulated result:\n{result}"),
         (false, None) => format!("{notice}{separator}{why}"),

@@ -55,6 +55,7 @@ async fn collect_events(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> V
     collected
 }
 
+/// Returns this many text parts, then the end of the reply.
 fn text_parts(count: usize) -> Vec<Result<Chunk, Error>> {
     let text_part = |number| Ok(Chunk::Text(format!("w{number} ")));
     (0..count).map(text_part).chain([Ok(Chunk::Done(FinishReason::Stop))]).collect()
@@ -80,7 +81,7 @@ async fn a_thousand_parts_a_second_are_merged_into_thirty_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn parts_that_arrive_at_once_are_sent_as_two_events() {
+async fn parts_that_arrive_at_once_are_sent_as_two_events_and_the_end() {
     let events = collect_events(text_parts(5000), Duration::ZERO).await;
     assert_eq!(events.len(), 3, "the first, the rest, the end: {events:?}");
 }

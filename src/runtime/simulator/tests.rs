@@ -203,6 +203,7 @@ async fn r30_the_same_call_is_simulated_once_and_later_calls_are_shown_its_resul
     );
     assert!(second_request.contains("8\nexit 0") && second_request.contains("{\"to\":2}"), "{second_request}");
     let mark = second_request.lines().next().unwrap().strip_prefix("The mark is ").unwrap();
+    // In the first line, and at the begin and the end of four blocks.
     assert_eq!(second_request.matches(mark).count(), 1 + 2 * 4, "{second_request}");
 }
 
@@ -228,7 +229,6 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     assert_eq!((repeated, origin.is_reused, resumed.request_count()), (text, true, 0));
     let hidden = resumed.rehearse_call("{\"to\":2}").await.0;
     assert_eq!(hidden, "99\nexit 0", "the model is not told about the dry run");
-    drop(resumed);
 }
 
 #[tokio::test]
