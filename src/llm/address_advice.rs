@@ -15,7 +15,7 @@ pub fn has_version(base: &Url) -> bool {
 /// Returns an error if the response means that this port expects TLS.
 pub fn tls_port_error(status: u16, body: &str, url: &Url) -> Option<Error> {
     let body = body.to_lowercase();
-    // nginx; Go; Apache
+    // The phrases are from nginx, Go and Apache, in this order.
     let phrases =
         ["plain http request was sent to https port", "http request to an https server", "speaking plain http"];
     let expects_tls = status == 400 && url.scheme() == "http" && phrases.iter().any(|phrase| body.contains(phrase));

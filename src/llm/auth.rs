@@ -114,6 +114,7 @@ impl AuthProvider {
         OpenAi::new(settings).models().await
     }
 
+    /// Returns the provider with the last known key, if any, and the number of key requests until then.
     fn known_provider(&self) -> (Option<OpenAi>, u64) {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -126,12 +127,12 @@ impl AuthProvider {
         }
     }
 
-    /// Returns the provider with a key newer than the one that `last_request` key requests returned. Requests a key unless
-    /// a concurrent caller has done so.
-    async fn renew_key(&self, last_request: u64) -> Result<OpenAi, Error> {
+    /// Returns the provider with a newer key than the one known after `request_count` key requests. Requests the key
+    /// unless a concurrent caller has done so.
+    async fn renew_key(&self, request_count: u64) -> Result<OpenAi, Error> {
         let _guard = self.0.key_lock.lock().await;
-        if let (Some(provider), request_count) = self.known_provider()
-            && request_count > last_request
+        if let (Some(provider), current_count) = self.known_provider()
+            && current_count > request_count
         {
             return Ok(provider);
         }
@@ -140,7 +141,7 @@ impl AuthProvider {
             settings.key = Some(source.request_key().await?);
         }
         let provider = OpenAi::new(settings);
-        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = (Some(provider.clone()), last_request + 1);
+        *self.0.known.lock().unwrap_or_else(PoisonError::into_inner) = (Some(provider.clone()), request_count + 1);
         self.0.key_arrived.notify_waiters();
         Ok(provider)
     }

@@ -26,7 +26,7 @@ impl Calls {
     /// Adds the parts of one event. Returns the name and the number of argument bytes of the call that changed last.
     pub fn add_parts(&mut self, parts: Vec<CallPart>) -> Option<(String, usize)> {
         let mut changed_call = None;
-        // Parts of one event that have neither index, id nor name are separate calls.
+        // Two parts of one event belong to different calls, unless they have the same index or id.
         let mut changed_slots = Vec::new();
         for part in parts {
             let index = match self.find_slot(&part, &changed_slots) {

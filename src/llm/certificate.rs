@@ -123,7 +123,8 @@ fn has_no_names(error: &rustls::Error) -> bool {
 /// Returns whether a common name in the certificate is this name. It need not be parsed further: the user named exactly
 /// this certificate.
 fn has_common_name(certificate: &[u8], name: &str) -> bool {
-    // DER of the attribute 2.5.4.3; a text follows, with its type and length.
+    // DER of the attribute 2.5.4.3. A text follows, with its type and length: UTF8String (0x0c), PrintableString (0x13)
+    // or IA5String (0x16), of at most 127 bytes.
     const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
     let starts =
         certificate.windows(COMMON_NAME.len()).zip(COMMON_NAME.len()..).filter(|(part, _)| *part == COMMON_NAME);

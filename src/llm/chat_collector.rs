@@ -17,6 +17,8 @@ use serde_json::Value;
 
 /// Maximum number of tool calls in one reply.
 pub const MAX_CALLS: usize = 1000;
+/// Maximum characters of a finish reason in an error.
+const MAX_FINISH_REASON_CHARS: usize = 60;
 
 /// A chat completion reply so far.
 #[derive(Debug, Default)]
@@ -167,7 +169,8 @@ impl ChatCollector {
             Delta::Finish(reason) => match parse_finish_reason(&reason) {
                 Some(finish) => self.finish = Some(finish),
                 None => {
-                    let code = (reason != "error").then(|| super::provider_error::clip(&reason, 60));
+                    let code =
+                        (reason != "error").then(|| super::provider_error::clip(&reason, MAX_FINISH_REASON_CHARS));
                     let message = "the model stopped with an error".to_owned();
                     self.fail_reply(ProviderError { code, message, ..ProviderError::default() }, out);
                 }
@@ -274,7 +277,7 @@ const ERROR_REASONS: [&str; 8] = [
 
 /// Parses a finish reason. An unknown one is a normal end; `None` means an error.
 pub fn parse_finish_reason(reason: &str) -> Option<FinishReason> {
-    let reason = super::provider_error::clip(reason, 60);
+    let reason = super::provider_error::clip(reason, MAX_FINISH_REASON_CHARS);
     match reason.to_ascii_lowercase().as_str() {
         length if LENGTH_REASONS.contains(&length) => Some(FinishReason::Length),
         filter if FILTER_REASONS.contains(&filter) => Some(FinishReason::Filtered(reason)),

@@ -69,7 +69,8 @@ fn build_http_client(url: &Url, options: &ConnectionOptions, needs_tls: bool) ->
             .tcp_keepalive(KEEP_ALIVE_INTERVAL)
             .tcp_keepalive_interval(KEEP_ALIVE_INTERVAL)
             .tcp_keepalive_retries(3);
-        // A remote machine acknowledges data much faster; a local server may block while it loads a model.
+        // A remote machine acknowledges data long before this time limit. A local server gets no limit, because it may
+        // block while it loads a model.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let builder =
             if loopback::is_loopback(url) { builder } else { builder.tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT) };
@@ -90,9 +91,12 @@ fn build_http_client(url: &Url, options: &ConnectionOptions, needs_tls: bool) ->
         return new_builder()?.tls_certs_only([]).build().map_err(build_error);
     }
     let tls_config = certificate::build_tls_config(&user_certificates);
+    // The user named certificates: reqwest gets a configuration that accepts them too. Otherwise it uses those of the
+    // system.
     if let Some(settings) = tls_config.map_err(|error| Error::InvalidReply(format!("{BUILD_FAILED}: {error}")))? {
         return new_builder()?.tls_backend_preconfigured(settings).build().map_err(build_error);
     }
+    // This fails on a machine without certificates; then the bundled ones are used.
     new_builder()?.build().or_else(|_| new_builder()?.tls_certs_only(bundled_roots()?).build().map_err(build_error))
 }
 

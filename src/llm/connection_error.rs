@@ -28,7 +28,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
     }
     let cause = if error.is_timeout() { NO_RESPONSE.to_owned() } else { innermost_cause(error) };
     let cause = match cause.as_str() {
-        // hyper reports this for the first bytes of TLS, among others.
+        // hyper reports an invalid HTTP version if the server answers an unencrypted request with TLS, among others.
         text if url.scheme() == "http" && text.contains("HTTP version") => {
             return address_advice::not_http_error(url);
         }
@@ -41,7 +41,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
         }
         _ => cause,
     };
-    // Only connection errors are distinguished; a later reset, close or protocol error is a missing response.
+    // An error while connecting is `Unreachable`; a reset, close or protocol error after that is `NoResponse`.
     if error.is_connect() { Error::Unreachable { origin, cause } } else { Error::NoResponse { origin, cause } }
 }
 

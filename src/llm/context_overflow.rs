@@ -2,7 +2,7 @@
 
 use super::Error;
 
-/// Error codes that identify the error. They are also found in the message.
+/// Error codes of this error. They are searched for in the code and in the message of a provider.
 #[rustfmt::skip]
 const CODES: &[&str] = &[
     "context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded",

@@ -5,7 +5,7 @@ use super::transport::Transport;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Time limit for each request. It runs in the background.
+/// Time limit for each request. The requests run in the background, so nothing waits for them.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum bytes of a response that are read.
 const MAX_RESPONSE_BYTES: usize = 8 << 20;

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub const NO_RESPONSE: &str = "it does not answer";
 /// Prefix of the cause if the host name cannot be resolved.
 pub const UNKNOWN_HOST: &str = "cannot resolve the host ";
-/// Prefix of the cause if the server closed the connection before it sent anything.
+/// Prefix of the cause if the server closed the connection before TLS was set up or before its response was complete.
 pub const CONNECTION_CLOSED: &str = "the server closed the connection";
 
 /// Summary of an error response about the key.
@@ -108,7 +108,8 @@ impl Error {
         }
     }
 
-    /// Returns the error of the last attempt, or the error itself; without a hint about a missing key.
+    /// Returns the innermost error: of the last attempt if there were several, and without the hint about a missing
+    /// key.
     pub fn last_error(&self) -> &Self {
         match self {
             Self::RetriesExhausted { last: error, .. } | Self::MissingKey { rejection: error, .. } => {

@@ -179,8 +179,9 @@ proptest! {
     fn r64_reasoning_does_not_depend_on_chunk_boundaries(text in tagged_text(), size in 1usize..7) {
         let whole = split_reasoning(&text, usize::MAX);
         prop_assert_eq!(&split_reasoning(&text, size), &whole);
-        let characters = |text: &str| text.matches('中').count();
-        prop_assert_eq!(characters(&whole.0) + characters(&whole.1), characters(&text));
+        // `中` is in no tag, so every one of them remains.
+        let count_text = |text: &str| text.matches('中').count();
+        prop_assert_eq!(count_text(&whole.0) + count_text(&whole.1), count_text(&text));
     }
 
     #[test]
@@ -190,28 +191,29 @@ proptest! {
 
     #[test]
     fn r64_every_chat_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(chat_event(), 0..8)) {
-        let (mut gather, mut out) = (ChatCollector::default(), ChunkQueue::new());
+        let (mut collector, mut out) = (ChatCollector::default(), ChunkQueue::new());
         for event in &events {
-            gather.collect_event(event, &mut out);
+            collector.collect_event(event, &mut out);
         }
-        gather.finish(End::Unmarked, &mut out);
-        gather.finish(End::Marked, &mut out);
+        collector.finish(End::Unmarked, &mut out);
+        collector.finish(End::Marked, &mut out);
         check_single_end(&out)?;
     }
 
     #[test]
     fn r64_every_responses_reply_ends_once_with_unique_call_ids(events in prop::collection::vec(responses_event(), 0..10)) {
-        let (mut gather, mut out) = (responses::ResponsesCollector::default(), ChunkQueue::new());
+        let (mut collector, mut out) = (responses::ResponsesCollector::default(), ChunkQueue::new());
         for event in &events {
-            gather.collect_event(event, &mut out);
+            collector.collect_event(event, &mut out);
         }
-        gather.finish(End::Unmarked, &mut out);
-        gather.finish(End::Marked, &mut out);
+        collector.finish(End::Unmarked, &mut out);
+        collector.finish(End::Marked, &mut out);
         check_single_end(&out)?;
     }
 }
 
-/// Checks that a reply has exactly one end, at the end, and unique call ids.
+/// Checks that a reply has exactly one end, at the end, and unique call ids. The callers finish a reply twice; the
+/// second time must add no end.
 fn check_single_end(out: &ChunkQueue) -> Result<(), TestCaseError> {
     let is_end = |item: &Result<Chunk, Error>| matches!(item, Err(_) | Ok(Chunk::Done(_)));
     prop_assert_eq!(out.iter().filter(|item| is_end(item)).count(), 1);

@@ -67,6 +67,7 @@ impl KeyCommand {
             *program = self.home.join(relative).to_string_lossy().into_owned();
         }
         let child = Command::new(&self.aye_program)
+            // `aye alone -- PROGRAM` runs the program detached from the terminal.
             .args(["alone", "--"])
             .args(command)
             .current_dir(&self.home)
@@ -120,10 +121,11 @@ async fn read_output(stream: Option<impl AsyncRead + Unpin>, output: &mut Vec<u8
 impl Drop for Running {
     fn drop(&mut self) {
         let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        // If the program ended by itself, it may have left an agent running that keeps a passphrase, which is not
-        // killed.
+        // A program that ended by itself may have left a process running that keeps a passphrase, such as gpg-agent.
+        // That process is not killed.
         if let (Some(pid), false) = (pid, self.has_ended) {
-            // The program leads its own process group once it runs; before that only the child is killed.
+            // The program leads its own process group once it runs. Before that this fails, and `kill_on_drop` kills
+            // the child.
             let _ = kill_process_group(pid, Signal::KILL);
         }
     }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// A model behind an address. Cheap to create and to clone: nothing is read or connected before the first request.
+/// A model at an address. Cheap to create and to clone: nothing is read or connected before the first request.
 #[derive(Debug, Clone)]
 pub struct OpenAi(Arc<Inner>);
 
@@ -63,7 +63,7 @@ impl OpenAi {
     /// Requests the provider's models, in its own order.
     ///
     /// # Errors
-    /// As for a reply. Never retried.
+    /// The errors of a reply, without retries.
     pub async fn models(&self) -> Result<Vec<Model>, Error> {
         let list = async { models_request::request_models(&self.0.transport(Pulse::start_now()).await?).await };
         list.await.map_err(|error| self.0.settings.complete_error(error))

@@ -5,8 +5,8 @@ use super::echo::EchoData;
 use crate::chat::reply_limit::ReplySize;
 use serde_json::Value;
 
-/// Memory in bytes of a part in addition to its texts. It counts towards the size limit.
-const PART_OVERHEAD: usize = 64;
+/// Memory in bytes of a delta in addition to its texts. It counts towards the size limit.
+const DELTA_OVERHEAD: usize = 64;
 
 /// The first choice that arrived with another index than 0. Nothing of it is shown until it is known to be the reply.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl OtherChoice {
                 (Some(Delta::Text(text)), Delta::Text(new_text))
                 | (Some(Delta::Reasoning(text)), Delta::Reasoning(new_text)) => text.push_str(&new_text),
                 (_, delta) => {
-                    self.size.add_bytes(PART_OVERHEAD);
+                    self.size.add_bytes(DELTA_OVERHEAD);
                     self.deltas.push(delta);
                 }
             }

@@ -187,7 +187,8 @@ fn is_mistral(host: &str, model: &str) -> bool {
 }
 
 /// Shortens call ids for models whose chat templates require exactly nine letters or digits. Their own ids already fit,
-/// so only ids from other models or ids made unique here change. An id maps to the same short id in every request.
+/// so only ids of other models change, and ids that the agent extended to make them unique. An id
+/// maps to the same short id in every request.
 fn shorten_ids(messages: &mut [Message]) {
     let is_valid_id = |id: &CallId| id.0.len() == 9 && id.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let mut ids: Vec<&mut CallId> = Vec::new();

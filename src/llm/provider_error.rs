@@ -44,7 +44,7 @@ impl ProviderError {
                 let own_message = MESSAGE_KEYS.iter().find_map(|key| map.get(*key)?.as_str());
                 let code = CODE_KEYS.iter().find_map(|key| parse_code(map.get(*key)?));
                 let own_status = ["code", "status", "status_code"].iter().find_map(|key| parse_status(map.get(*key)?));
-                // A router puts the provider's text below its own.
+                // A router puts the provider's text into `metadata.raw`, next to its own message.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own_message = [own_message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
                 let message = if inner_error.message.is_empty() {
@@ -127,7 +127,7 @@ fn add_field_name(message: &str, map: &Map<String, Value>) -> String {
 
 /// Returns the code as text. `None` if it says nothing, is an HTTP status, or is another number below 1000.
 fn parse_code(value: &Value) -> Option<String> {
-    // A status in quotes is not a code either.
+    // `parse_status` also detects a status in quotes, such as `"429"`.
     let text = match value {
         Value::Number(number) if number.as_u64().is_some_and(|code| code >= 1000) => number.to_string(),
         value if parse_status(value).is_some() => return None,

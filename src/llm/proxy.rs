@@ -67,6 +67,7 @@ impl ProxyRoute {
         let Ok(uri) = url.as_str().parse::<http::Uri>() else { return Ok(None) };
         let is_exempt = || {
             let exclusions = ["NO_PROXY", "no_proxy"].iter().find_map(|name| std::env::var(name).ok());
+            // With a made-up proxy for all addresses, only the exclusions decide whether this address is intercepted.
             let matcher = Matcher::builder().all("http://proxy.invalid").no(exclusions.unwrap_or_default()).build();
             matcher.intercept(&uri).is_none()
         };
@@ -163,7 +164,7 @@ impl ProxyRoute {
         let target = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
         let credentials = self.intercept.basic_auth().and_then(|key| key.to_str().ok());
         let authorization = credentials.map(|key| format!("Proxy-Authorization: {key}\r\n")).unwrap_or_default();
-        let request_head = async {
+        let read_status = async {
             let mut socket = TcpStream::connect((host, uri.port_u16().unwrap_or(80))).await.ok()?;
             let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{authorization}\r\n");
             socket.write_all(request.as_bytes()).await.ok()?;
@@ -172,7 +173,7 @@ impl ProxyRoute {
             let head = String::from_utf8_lossy(&head).into_owned();
             head.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()
         };
-        tokio::time::timeout(STATUS_TIMEOUT, request_head).await.ok()?
+        tokio::time::timeout(STATUS_TIMEOUT, read_status).await.ok()?
     }
 
     fn build_error(&self, failure: ProxyFailure, url: &Url) -> Error {
@@ -280,6 +281,7 @@ mod tests {
             |cause: &str| vec!["error connecting to socks proxy".to_owned(), format!("SOCKS error: {cause}")];
         let http_proxy = find_proxy("http://h:1").unwrap().unwrap();
         let connect_error = "failed to create underlying connection";
+        // The first argument is `is_timeout`, the last is `is_forwarded`.
         assert_eq!(
             http_proxy.classify_failure(false, &tunnel_causes(connect_error), false),
             Some(ProxyFailure::Unreachable("Connection refused".into()))

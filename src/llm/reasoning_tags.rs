@@ -166,6 +166,7 @@ impl ReasoningSplitter {
                         return Tag::Closes(tag);
                     }
                     Some(following) => is_undecided |= following.is_empty(),
+                    // A possible opening tag is held back too: if it turns out to be text, its closing tag is text.
                     None => is_undecided |= close.starts_with(remaining) || open.starts_with(remaining),
                 }
             }

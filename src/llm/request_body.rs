@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Size of a piece in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// A body ready to send. Cheap to clone except for its tools.
+/// A body ready to send. Cheap to clone except for the tools in its parameters.
 #[derive(Debug, Clone)]
 pub struct RequestBody {
     /// Everything except the conversation.
@@ -159,6 +159,7 @@ mod tests {
             assert_eq!(body.to_value(), expected, "{count}");
             let pieces = body.pieces();
             assert!(pieces.iter().all(|piece| piece.len() <= CHUNK_BYTES), "{count}");
+            // Besides the full pieces: the parameters, the last piece of the conversation, and the closing brace.
             assert!(pieces.len() <= 3 + expected.to_string().len() / CHUNK_BYTES);
         }
     }

@@ -104,9 +104,9 @@ impl Body {
     /// # Errors
     /// As `next_bytes`.
     pub async fn peek_first_line(&mut self) -> Result<String, Error> {
-        let mut line_start = self.peeked.len() - self.peeked_content().len();
-        while !self.peeked[line_start..].contains(&b'\n') && self.peeked.len() <= MAX_EVENT_BYTES {
-            line_start = self.peeked.len();
+        let mut search_start = self.peeked.len() - self.peeked_content().len();
+        while !self.peeked[search_start..].contains(&b'\n') && self.peeked.len() <= MAX_EVENT_BYTES {
+            search_start = self.peeked.len();
             if !self.peek_more().await? {
                 break;
             }

@@ -5,7 +5,7 @@ use reqwest::header::HeaderMap;
 use std::time::Duration;
 
 /// Returns the wait requested by the headers of an error response: `retry-after-ms`, `retry-after` in seconds or as a
-/// date, or else the reset time of the exceeded rate limit. Ambiguous headers are ignored.
+/// date, or else, for status 429, the reset time of the exceeded rate limit. Ambiguous headers are ignored.
 pub fn parse_requested_wait(status: u16, headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let header_text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // Dates refer to the provider's clock; the local clock may be wrong.

@@ -69,6 +69,7 @@ impl SharedReply {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or(End::Unmarked)
     }
 
+    /// Records how the reply ended, unless an end was recorded before.
     fn set_end(&self, end: End) {
         self.0.end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(end);
     }

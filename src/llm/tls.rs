@@ -27,7 +27,7 @@ pub fn explain_tls_error(error: &Error) -> Option<String> {
 
 fn explain_certificate_error(error: &CertificateError) -> String {
     match error {
-        // A self-signed certificate causes the second error if another one with the same name is trusted.
+        // A self-signed certificate causes `BadSignature` if another certificate with the same name is trusted.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
              it, or with that of its authority, in `ca_file` of the profile or in SSL_CERT_FILE"

@@ -8,7 +8,7 @@ use super::address_advice::has_version;
 use super::client::HttpClient;
 use super::connection_error::connection_error;
 use super::error_response::{read_error_response, redirect_error};
-use super::provider_error::clip;
+use super::provider_error::{MAX_MESSAGE_CHARS, clip};
 use super::response_body::Body;
 use super::timeouts::Pulse;
 use super::{Error, models};
@@ -60,7 +60,8 @@ impl Transport {
         async_openai::Client::build(self.http.http.clone(), config).with_http_service(tower::service_fn(send))
     }
 
-    /// Builds a request whose headers are ours, in place of those that async-openai sets by itself.
+    /// Builds a request. Removes async-openai's own `Authorization` header unless aye sets one, and sets aye's content
+    /// type, if any.
     ///
     /// # Errors
     /// Fails if the address is invalid.
@@ -68,7 +69,7 @@ impl Transport {
         let mut request = factory.build().await?;
         let headers = request.headers_mut();
         if !self.headers.contains_key(AUTHORIZATION) {
-            // async-openai sets it even if the key is empty.
+            // async-openai sets this header even if its key is empty.
             headers.remove(AUTHORIZATION);
         }
         if let Some(content_type) = self.headers.get(CONTENT_TYPE) {
@@ -161,8 +162,8 @@ pub fn unwrap_error(error: OpenAIError) -> Error {
     match error {
         OpenAIError::Boxed(inner) => match inner.downcast::<Error>() {
             Ok(error) => *error,
-            Err(unknown) => Error::InvalidReply(clip(&unknown.to_string(), 300)),
+            Err(unknown) => Error::InvalidReply(clip(&unknown.to_string(), MAX_MESSAGE_CHARS)),
         },
-        other => Error::InvalidReply(clip(&other.to_string(), 300)),
+        other => Error::InvalidReply(clip(&other.to_string(), MAX_MESSAGE_CHARS)),
     }
 }

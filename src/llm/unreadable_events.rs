@@ -66,6 +66,7 @@ mod tests {
     #[test]
     fn a_damaged_event_is_marked_once_and_stops_calls() {
         let mut events = UnreadableEvents::default();
+        // The arguments are `was_shown` for a mark, and `was_shown, has_calls` for the end.
         assert_eq!(
             (events.take_mark(true), events.error_without_end(), events.check_end(false, true)),
             ("", None, Ok(()))

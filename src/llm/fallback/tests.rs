@@ -125,8 +125,6 @@ async fn if_both_fail_the_second_error_is_reported_and_the_first_is_tried_next()
     assert_eq!(models.request_counts(), (2, 1));
 }
 
-/// All errors before anything was shown: whether the request is retried, whether the fallback is used, and the error
-/// text.
 fn missing_key(status: u16) -> Error {
     let hint = "No key was sent (K is not set). alt-c enters one.".to_owned();
     Error::MissingKey { rejection: Box::new(provider_error(status, "", "no", None)), hint }
@@ -141,6 +139,8 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
     };
     let remote = "https://api.example.com";
     let local = "http://127.0.0.1:11434";
+    // For each error before anything was shown: whether the request is retried, whether the fallback is used, and the
+    // error text.
     let table: &[(Error, bool, bool, &str)] = &[
         (
             unreachable(remote, "Connection refused"),
@@ -293,7 +293,8 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "{error:?}"
         );
     }
-    // This match fails to compile if a variant is added without a line in the table.
+    // This match fails to compile if a variant is added, as a reminder to add it to the table. Not every variant is
+    // looked up there.
     let assert_listed = |predicate: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| predicate(error)));
     match server_down() {
         Error::Provider { .. } => assert_listed(|error| matches!(error, Error::Provider { .. })),

@@ -93,6 +93,7 @@ pub fn restore_items(stored: &Value, text: &str, calls: &[ToolCall]) -> Option<V
             Some("message") => {
                 remaining_messages -= 1;
                 let bytes = usize::try_from(item["bytes"].as_u64()?).ok()?;
+                // The only message has the whole text, whatever number of bytes is stored.
                 let (message_text, remaining_text) = match remaining_messages {
                     0 if messages == 1 => (text, ""),
                     _ => text.split_at_checked(bytes)?,

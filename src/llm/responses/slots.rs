@@ -75,7 +75,7 @@ impl Slot {
         let (part, is_new) = self.part_text(name, part_index);
         let new_text = match update {
             Update::Piece => text,
-            // If it does not continue the pieces, they are kept and it is ignored.
+            // A complete text that does not begin with the pieces is ignored.
             Update::Complete => text.strip_prefix(part.as_str()).unwrap_or_default(),
         };
         part.push_str(new_text);
@@ -103,7 +103,7 @@ impl Slot {
         !self.name.is_empty() && (self.is_complete || is_json_object(&self.arguments))
     }
 
-    /// Returns the stored form of the item.
+    /// Returns the stored form of the item; `None` for reasoning that is not sent back.
     pub fn stored_item(&self) -> Option<Value> {
         match self.kind {
             Kind::Message => Some(items::stored_message(self.id.as_deref(), self.phase.as_ref(), self.bytes)),
@@ -164,6 +164,7 @@ impl Slots {
     /// none, the item is added.
     pub fn match_items(&mut self, items: &[Value]) -> Vec<(usize, Value)> {
         let item_id = |item: &Value| non_empty_text(item.get("id"));
+        // One item more than allowed, so that `has_too_many` detects it.
         let ids: Vec<Option<String>> = items.iter().take(MAX_ITEMS + 1).map(item_id).collect();
         let mut matches = Vec::new();
         let mut is_free = vec![true; self.0.len()];

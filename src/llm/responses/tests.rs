@@ -170,6 +170,7 @@ fn r65_the_size_limit_counts_the_escaped_size() {
     }
 }
 
+/// Formats chunks as one text: `text(reasoning)[call]<end>&echo&!error`; other chunks are omitted.
 fn format_chunks(chunks: &[Result<Chunk, Error>]) -> String {
     let format_chunk = |item: &Result<Chunk, Error>| match item {
         Ok(Chunk::Text(text)) => text.clone(),
@@ -257,7 +258,7 @@ fn items_are_found_despite_wrong_ids_and_indexes() {
             ],
         ),
         (
-            "neither",
+            "neither ids nor indexes",
             vec![
                 added_event(null(), null()),
                 delta_event(null(), null(), "{"),

@@ -106,6 +106,7 @@ async fn r49_a_requested_wait_is_exact() {
     let (_, attempts, elapsed) =
         play_headless(vec![vec![Err(provider_error(503, "", Some(60)))], complete_reply()]).await;
     assert_eq!((attempts, elapsed.as_secs()), (2, 60));
+    // Longer than `HEADLESS_MAX_WAIT`.
     let (chunks, attempts, elapsed) =
         play_headless(vec![vec![Err(provider_error(429, "", Some(61)))], complete_reply()]).await;
     assert_eq!((attempts, elapsed.as_secs()), (1, 0));
@@ -122,6 +123,7 @@ async fn r49_there_are_five_attempts_within_two_minutes() {
     assert_eq!((attempts, chunks.len()), (5, 5));
     let error_text = chunks[4].as_ref().unwrap_err().to_string();
     assert_eq!(error_text, "The provider failed (503). Gave up after 5 attempts.");
+    // Four waits: 1 + 2 + 4 + 8 = 15 times the first one, plus up to a quarter of jitter and some slack.
     assert!(
         elapsed >= FIRST_BACKOFF * 15 && elapsed <= FIRST_BACKOFF.mul_f64(15.0 * 1.25) + FIRST_BACKOFF,
         "{elapsed:?}"
@@ -146,6 +148,7 @@ async fn r49_with_a_user_requested_waits_up_to_an_hour_are_accepted() {
     let (_, attempts, elapsed) =
         play_with_max_wait(INTERACTIVE_MAX_WAIT, (0..6).map(|_| vec![Err(unreachable.clone())]).collect()).await;
     assert_eq!(attempts, 5);
+    // 15 times `FIRST_UNREACHABLE_BACKOFF`, plus up to a quarter of jitter.
     assert!((30..=38).contains(&elapsed.as_secs()), "{elapsed:?}");
 }
 
