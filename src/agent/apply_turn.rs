@@ -81,8 +81,8 @@ pub(super) fn judge_items(ctx: &UpdateContext<'_>, tool: &str, plan: &mut Plan) 
     *destroys = batch.destroys(&[]);
 }
 
-/// Returns whether this call applied its group and with it this path, which the user may have rejected; `None` if the
-/// group does not contain the path.
+/// Returns whether this call has applied the path as a part of its group: the call is done, and the user did not reject
+/// the path. `None` if the group does not contain the path.
 fn is_in_applied_group(ctx: &UpdateContext<'_>, id: &CallId, path: &str) -> Option<bool> {
     let call = ctx.state.session.find_call(id)?;
     let Some(Preview::Batch(batch)) = call.plan.as_ref().map(|plan| &plan.preview) else { return None };
@@ -103,8 +103,8 @@ fn is_call_done(ctx: &UpdateContext<'_>, id: &CallId) -> bool {
     matches!(entry, Some(Entry::Settled { outcome: Outcome::Done(_), .. }))
 }
 
-/// Returns whether the change of a path is applied live. A change that no call of this turn is about was applied
-/// before this turn.
+/// Returns whether the change of a path is applied live. If this turn has no call for the path, its change was
+/// applied before this turn.
 fn is_change_applied(ctx: &UpdateContext<'_>, path: &str) -> bool {
     let calls_of = |tool: &'static str| {
         ctx.state.pending().iter().map(|pending| &pending.call).filter(move |call| call.name == tool)

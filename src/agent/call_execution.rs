@@ -135,7 +135,8 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
     ctx.state.queue.close_view();
     let sha256 = digest_call(&call, &plan);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
-    start_call(ctx, call, plan, true);
+    let approved = true;
+    start_call(ctx, call, plan, approved);
     start_ready_calls(ctx);
 }
 

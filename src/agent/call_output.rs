@@ -16,6 +16,7 @@ pub struct CallOutput {
 }
 
 impl CallOutput {
+    /// Appends output. Each text is truncated only at twice its limit, so that not every new piece truncates it.
     pub(super) fn push_output(&mut self, output: &str) {
         self.text.push_str(output);
         if self.text.len() > 2 * MAX_OUTCOME_BYTES {
@@ -27,7 +28,7 @@ impl CallOutput {
         }
     }
 
-    /// Returns the output since the previous call, if any.
+    /// Returns the output that is in no record yet, truncated, and treats it as saved; `None` if there is none.
     pub(super) fn take_unsaved(&mut self) -> Option<String> {
         let unsaved = std::mem::take(&mut self.unsaved);
         (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())

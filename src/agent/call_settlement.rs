@@ -35,7 +35,8 @@ pub(super) fn settle_call(
     match outcome {
         Outcome::Done(_) | Outcome::Rehearsed(_) => ctx.state.turn.clear_failures(&call.name),
         Outcome::Failed(_) => ctx.state.turn.count_failure(&call),
-        // The call was not run, so its failure count stays: a call that is refused because of it stays refused.
+        // The failure count stays: a call that is refused because of its failures must stay refused, and an
+        // interruption is neither a success nor a failure.
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

@@ -62,8 +62,8 @@ impl ContextEstimate {
         (self.learned_limit, self.learned_percent, self.sent_size) = (None, None, RequestSize::default());
     }
 
-    /// Records that the last request exceeded the window, with the provider's error. Figures in the error take precedence
-    /// over the estimate. Returns whether it contains figures.
+    /// Records that the last request exceeded the window. Token figures in the provider's error take precedence over
+    /// the estimate. Returns whether the error contains such figures.
     pub(super) fn record_rejection(&mut self, error: &str) -> bool {
         let RequestSize { estimated, corrected } = self.sent_size;
         let figures = parse_token_figures(error);
@@ -97,10 +97,11 @@ fn estimate_fixed_tokens(system: &str, tools: &[ToolSpec]) -> u64 {
 }
 
 /// Parses the length and the limit in tokens from a provider's error, such as `request (8677 tokens) exceeds the
-/// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`.
+/// available context size (4096 tokens)` or `210000 tokens > 200000 maximum`. Returns `None` unless the error contains
+/// two different figures.
 fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
     let mut numbers = Vec::new();
-    // A comma may separate thousands.
+    // A comma inside a word is kept, because it may separate thousands.
     let words: Vec<&str> = error
         .split(|c: char| c.is_whitespace() || "():;".contains(c))
         .map(|word| word.trim_matches(','))
@@ -110,7 +111,7 @@ fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
         let unit = pair[1].to_ascii_lowercase();
         if (unit.starts_with("token") || unit.starts_with("maximum"))
             && let Ok(number) = pair[0].replace(['_', ','], "").parse::<u64>()
-            && number >= 256
+            && number >= MIN_TOKEN_FIGURE
         {
             numbers.push(number);
         }
@@ -118,6 +119,9 @@ fn parse_token_figures(error: &str) -> Option<(u64, u64)> {
     let (smallest, largest) = (*numbers.iter().min()?, *numbers.iter().max()?);
     (smallest < largest).then_some((largest, smallest))
 }
+
+/// Minimum figure in an error: a smaller number is not the size of a request or of a window.
+const MIN_TOKEN_FIGURE: u64 = 256;
 
 /// Attempts of one turn to fit into the context window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

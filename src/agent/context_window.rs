@@ -61,7 +61,7 @@ impl State {
         self.request_tokens(self.session.token_estimate().saturating_sub(self.estimate.saved_tokens()))
     }
 
-    /// Returns the tokens of a request with the system prompt, the tools and messages of this estimate.
+    /// Returns the tokens of a request with the system prompt, the tools and messages of `messages_estimate` tokens.
     pub(super) fn request_tokens(&self, messages_estimate: u64) -> u64 {
         match self.session.token_count() {
             Some(counted) if !counted.is_outdated => {
@@ -113,8 +113,9 @@ impl State {
     pub(super) fn truncate_outcomes(&mut self) {
         let entries = self.session.entries();
         let from = self.session.first_sent_entry();
-        let newest = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
-        let attempts = [newest.unwrap_or(0), entries.len()]
+        let last_reply = entries.iter().rposition(|entry| matches!(entry, Entry::Replied { .. }));
+        // First only the outcomes before the last reply are truncated, then all.
+        let attempts = [last_reply.unwrap_or(0), entries.len()]
             .into_iter()
             .flat_map(|until| TRUNCATION_BYTES.into_iter().map(move |max_bytes| (until, max_bytes)));
         let mut best: Option<Truncation> = None;

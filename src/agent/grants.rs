@@ -126,7 +126,7 @@ impl LastingApproval {
         }
     }
 
-    /// Returns the entry of the grant; `None` for a rule.
+    /// Returns the index of the entry that recorded the grant; `None` for a rule.
     pub fn grant_entry(&self) -> Option<usize> {
         match &self.source {
             ApprovalSource::Session(session_grant) => Some(session_grant.entry_index),

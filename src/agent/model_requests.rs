@@ -54,7 +54,7 @@ pub(super) fn handle_chunk(ctx: &mut UpdateContext<'_>, chunk: Chunk, elapsed: D
     let Phase::Replying(reply) = &mut ctx.state.phase else { return };
     if !matches!(chunk, Chunk::Usage(_) | Chunk::Echo(_)) {
         reply.silence = None;
-        // Before a retry the provider may send nothing, or only keep-alive chunks.
+        // A retry stays pending until its reply begins; silence is no part of a reply.
         if !matches!(chunk, Chunk::Silent { .. }) {
             reply.pending_retry = None;
         }
@@ -109,7 +109,8 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
         return match finish {
             FinishReason::Stop | FinishReason::Length => compaction::finish_summary(ctx),
             FinishReason::Filtered(why) => {
-                compaction::handle_summary_failure(ctx, &format!("the provider withheld it ({why})"), false);
+                let too_long = false;
+                compaction::handle_summary_failure(ctx, &format!("the provider withheld it ({why})"), too_long);
             }
         };
     }

@@ -113,10 +113,10 @@ fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
     // A question stays open and waits after the prompt of the call whose turn it is.
     if matches!(pending.stage, CallStage::AwaitingApproval(..) | CallStage::UnderReview(_)) {
-        // Reviewers check it again when its turn comes.
+        // Reviewers check the call again when its turn comes.
         pending.stage = CallStage::Waiting;
     } else if pending.stage == CallStage::Planning {
-        // The running plan now serves the queue view only; the plan of an edit is dropped.
+        // The tool is still planning. Its plan now serves the queue view only; the plan of an edit is dropped.
         if let Some(edit) = pending.pending_edit.take() {
             pending.call = edit.call;
             pending.preapproval.is_stale = true;
@@ -181,10 +181,11 @@ pub(super) fn run_if_unchanged(
     let is_same = *plan == *approved_plan;
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     if is_same && !is_denied {
-        let call = pending.call.clone();
-        return start_call(ctx, call, plan, true);
+        let (call, approved) = (pending.call.clone(), true);
+        return start_call(ctx, call, plan, approved);
     }
     pending.preapproval.ask_again = true;
+    // The user selects the parts of a changed batch again.
     let _ = plan.set_rejected(&[]);
     judge_call(ctx, id, plan);
 }

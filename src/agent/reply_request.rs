@@ -57,8 +57,8 @@ fn label_rehearsed_results(session: &Session, messages: &mut [Message]) {
     }
 }
 
-/// Removes replies that the user retried: no user message follows them, and the model's new reply follows or is
-/// requested now.
+/// Removes replies that the user retried: a reply without calls that is followed by another reply of the
+/// model, or by nothing because the new reply is requested now.
 fn drop_retried_replies(messages: &mut Vec<Message>) {
     let is_final_reply = |message: &Message| matches!(message, Message::Model { calls, .. } if calls.is_empty());
     let is_new_reply = |message: Option<&Message>| matches!(message, None | Some(Message::Model { .. }));

@@ -23,7 +23,8 @@ pub fn resume_session(
     state.session = session;
     let mut ctx = UpdateContext::new(&mut state, None);
     let mut pending_calls = Vec::new();
-    // False after the first call that had not started: an early approval of a later call had no effect.
+    // False after the first call that had not started. The calls after it did not start either, even if they were
+    // approved early.
     let mut is_turn_reached = true;
     for id in ctx.state.session.open_calls() {
         let Some(call) = ctx.state.session.find_call(&id) else { continue };
@@ -63,8 +64,8 @@ pub fn resume_session(
     (state, effects)
 }
 
-/// Restores the sub-agent of a call from its entries; `None` if it has ended, because none of its calls waits for the
-/// user.
+/// Restores the sub-agent of a call from its entries and settles its open calls. Returns `None` if none of its calls
+/// waits for the user: then it does not continue.
 fn restore_sub_agent(
     ctx: &mut UpdateContext<'_>,
     id: &CallId,
@@ -74,12 +75,13 @@ fn restore_sub_agent(
     let name = session.sub_agent_name(id).unwrap_or_default().to_owned();
     let sha256 = session.last_plan_digest(id);
     let sub_session = Session::replay(session.sub_agent_entries(id).map(|(_, entry)| entry.clone()));
-    // If this process cannot start sub-agents, it still settles those of an earlier one.
+    // If this process cannot start sub-agents, it still settles the calls of an earlier process's sub-agents.
     let fresh_state = ctx
         .state
         .new_sub_agent_state()
         .unwrap_or_else(|| State::new(ctx.state.policy, String::new(), String::new(), Vec::new()));
     let (state, effects) = resume_session(sub_session, fresh_state, saved_outputs);
+    // Turn IDs are unique across the turn and its sub-agents.
     ctx.state.counts.turns = ctx.state.counts.turns.max(state.counts.turns);
     ctx.adopt_effects(id, effects);
     (!state.is_idle()).then(|| SubAgent::new(name, state, None, sha256))

@@ -64,6 +64,7 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
         // During the review the user may have chosen a narrower mode or revoked a grant.
         let current_verdict = ctx.judge_plan(&call.name, &plan);
         let is_lifted = is_lifted && ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
+        // A denial wins, then a withheld result, then a new need for approval that no hook lifted.
         let verdict = match (current_verdict, verdict) {
             (refused @ Verdict::Deny(_), _) | (Verdict::Withhold(_), refused @ Verdict::Deny(_)) => refused,
             (withheld @ Verdict::Withhold(_), _) => withheld,
@@ -112,8 +113,8 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
     Some(Reviewer::Model)
 }
 
-/// Returns the latest user messages, oldest first. In a sub-agent these are the messages of the turn, not the task,
-/// which the model wrote.
+/// Returns the latest user messages, oldest first. For a call of a sub-agent these are the user messages of the main
+/// session: the sub-agent's task was written by the model.
 fn last_user_messages(ctx: &UpdateContext<'_>) -> Vec<String> {
     let message_text = |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
     let mut messages: Vec<String> = ctx

@@ -306,7 +306,8 @@ impl State {
         self.policy.dry_run
     }
 
-    /// Takes the incomplete reply and leaves the agent idle; the caller sets the next phase.
+    /// Takes the reply that is being streamed and leaves the agent idle; the caller sets the next phase. Returns `None`
+    /// and changes nothing if the model is not replying.
     pub(super) fn take_streaming_reply(&mut self) -> Option<StreamingReply> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Replying(reply) => Some(*reply),

@@ -95,7 +95,8 @@ impl StreamingReply {
         matches!(self.purpose, ReplyPurpose::Summary(_))
     }
 
-    /// Returns the text and the reasoning received since the previous call; `None` if there are none, or for a summary.
+    /// Returns the text and the reasoning that were not passed on to be saved yet; `None` if there are none, or for a
+    /// summary.
     pub(super) fn take_unsaved(&mut self, model: &str) -> Option<PartialReply> {
         if self.is_summary() {
             return None;
@@ -106,7 +107,7 @@ impl StreamingReply {
         if previous == current {
             return None;
         }
-        // Text that turned out to be reasoning was moved there, so none of the present text was saved.
+        // Text that turned out to be reasoning was moved to `reasoning`, so none of the present text was saved.
         let saved_text_bytes = if previous.reclassified == current.reclassified { previous.text } else { 0 };
         Some(PartialReply {
             sub_agent_call: None,

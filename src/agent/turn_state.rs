@@ -12,7 +12,7 @@ pub(super) struct TurnState {
     pub(super) requests: u32,
     /// Number of tasks delegated to sub-agents.
     pub(super) delegated_tasks: u32,
-    /// Attempts to fit into the context window; a compaction on command resets them too.
+    /// Attempts to fit into the context window; also reset when the user requests a summary.
     pub(super) compaction_attempts: CompactionAttempts,
     /// Failed calls, with the number of failures in a row.
     pub(super) failed_calls: Vec<(ToolCall, u32)>,

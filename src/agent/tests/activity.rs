@@ -6,7 +6,7 @@ use super::sub_agents::{
 use super::*;
 
 #[test]
-fn stays_busy_while_other_work_runs_beside_a_question() {
+fn stays_busy_while_other_work_runs_during_a_question() {
     let mut state = delegating_state();
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("one", "sub_agent"), ("two", "sub_agent")]);

@@ -52,6 +52,7 @@ fn r30_apply_is_ignored_in_dry_run_and_during_a_turn() {
     let mut state = idle_state();
     send_user_message(&mut state, "go");
     assert_eq!(update(&mut state, apply_request_event(&["a"])), []);
+    // The number in the ID of an apply call counts the calls of the session.
     let mut state = idle_state();
     for _ in 0..2 {
         update(&mut state, apply_request_event(&["a"]));
@@ -60,7 +61,7 @@ fn r30_apply_is_ignored_in_dry_run_and_during_a_turn() {
     let ids: Vec<&str> = state.session.calls().map(|call| call.call.id.0.as_str()).collect();
     assert_eq!(ids, ["offered_1", "offered_2"]);
     assert!(state.is_idle());
-    // A model that uses such an ID for its own call does not affect the next one.
+    // If a call of the model already has the ID, the apply call gets another one.
     let mut state = idle_state();
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("offered_2", "t")]);
@@ -107,7 +108,7 @@ fn r30_command_warns_about_repeated_changes() {
     let warning = |paths: &str| Some(format!("repeats applied changes: {paths}"));
     assert_eq!(warning_for(&["a"], &approve, &deny), warning("a"));
     assert_eq!(warning_for(&["a", "b/c"], &approve, &approve), warning("a, b/c"));
-    // A folder applied as a whole includes its contents; one changed separately is another change.
+    // The command changed the folder `b`, and a change inside it was applied.
     assert_eq!(warning_for(&["b"], &deny, &approve), warning("b"));
     assert_eq!(warning_for(&["b/c"], &approve, &deny), None, "not applied");
     assert_eq!(warning_for(&[], &approve, &approve), None, "it changed nothing");
@@ -171,6 +172,7 @@ fn batch_intent() -> Intent {
     }))
 }
 
+/// Starts an apply turn with one call, `offered_1`, that applies a group. The call is being planned.
 fn state_with_batch() -> State {
     let mut state = idle_state();
     let calls = vec![live_call(crate::chat::batch::APPLY_GROUP, json!({ "group": "source" }), &[])];
@@ -178,7 +180,8 @@ fn state_with_batch() -> State {
     state
 }
 
-fn run_plan(effects: &[Effect]) -> Option<&Plan> {
+/// Returns the plan of the call that starts; `None` if no call starts.
+fn started_plan(effects: &[Effect]) -> Option<&Plan> {
     effects.iter().find_map(|effect| match effect {
         Effect::RunCall { plan, .. } => Some(&**plan),
         _ => None,
@@ -191,7 +194,7 @@ fn rejected_batch_items_are_recorded_and_passed_to_the_tool() {
     receive_plan(&mut state, "offered_1", batch_intent());
     let rejected = vec![Rejected { item: 0, hunks: vec![] }, Rejected { item: 2, hunks: vec![7] }];
     let effects = decide_call(&mut state, "offered_1", Decision::Selected(rejected.clone()));
-    let plan = run_plan(&effects).expect("it starts");
+    let plan = started_plan(&effects).expect("it starts");
     assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
     let recorded = state.session.entries().iter().find_map(|entry| match entry {
         Entry::Decided { decision, .. } => Some(serde_json::to_value(decision).unwrap()),
@@ -242,9 +245,9 @@ fn early_partial_approval_applies_that_part() {
     receive_plan(&mut state, "offered_2", batch_intent());
     let rejected = vec![Rejected { item: 2, hunks: vec![] }];
     let effects = decide_call(&mut state, "offered_2", Decision::Selected(rejected.clone()));
-    assert_eq!(run_plan(&effects), None, "not before its turn");
+    assert_eq!(started_plan(&effects), None, "not before its turn");
     decide_call(&mut state, "offered_1", Decision::Deny(String::new()));
     let effects = receive_plan(&mut state, "offered_2", batch_intent());
-    let plan = run_plan(&effects).expect("its turn has come");
+    let plan = started_plan(&effects).expect("its turn has come");
     assert!(matches!(&plan.work, Work::Batch(work) if work.rejected == rejected), "{plan:?}");
 }

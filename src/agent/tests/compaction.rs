@@ -297,6 +297,7 @@ fn truncates_old_outcomes_and_never_user_messages() {
             },
         );
         assert!(!state.is_summarizing() && !state.is_idle(), "round {round}: {:?}", describe_effects(&effects));
+        // A fifth of the window is reserved for the reply.
         assert!(
             request_size(last_request(&effects)) <= 6_400,
             "round {round}: {}",

@@ -20,7 +20,7 @@ fn provider_count_takes_precedence() {
 }
 
 #[test]
-fn reasoning_is_not_counted_twice() {
+fn reasoning_does_not_count_for_the_next_request() {
     let mut state = state_with_window(100_000);
     send_user_message(&mut state, "hello");
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 9_000 }));

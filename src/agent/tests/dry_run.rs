@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Creates an agent in a dry run. With `asks_as_live` it asks for the approvals that a live run would need.
 fn dry_run_state(asks_as_live: bool) -> State {
     let mut state = idle_state();
     (state.policy.dry_run, state.policy.asks_as_live) = (true, asks_as_live);
@@ -19,7 +20,7 @@ fn plan_single_call(state: &mut State, intent: Intent) -> Vec<Effect> {
     receive_plan(state, "a", intent)
 }
 
-/// Returns whether the call runs and, if so, whether the model may see what it reads.
+/// Returns whether the model may see what the rehearsed call reads; `None` if no call is rehearsed.
 fn rehearsal_approval(effects: &[Effect]) -> Option<bool> {
     effects.iter().find_map(|effect| match effect {
         Effect::RehearseCall { approved, .. } => Some(*approved),
@@ -57,7 +58,7 @@ fn r30_withheld_call_starts_nothing_and_turn_continues() {
     assert!(!session.find_call(&"a".into()).unwrap().is_started);
     let replayed = Session::replay(session.entries().iter().cloned());
     assert_eq!(&replayed, session);
-    // A model that must not learn of the dry run does not learn of this either.
+    // If the dry run is hidden from the model, the outcome does not mention it.
     let mut hidden = dry_run_state(false);
     hidden.config.dry_run.is_hidden = true;
     plan_single_call(&mut hidden, sensitive_read());
@@ -69,7 +70,7 @@ fn r30_rehearsed_call_discloses_only_with_approval() {
     let mut state = dry_run_state(true);
     assert_eq!(describe_effects(&plan_single_call(&mut state, sensitive_read())), ["ask a"]);
     assert_eq!(rehearsal_approval(&decide_call(&mut state, "a", Decision::Once)), Some(true));
-    // It was read as in a live run, and the outcome shows that.
+    // A read has the same outcome as in a live run.
     let turn = running_turn(&state);
     let (outcome, origin) = (Outcome::Rehearsed("KEY".into()), Some(ResultOrigin::ran()));
     let duration = Duration::ZERO;
@@ -117,7 +118,7 @@ fn r30_lists_hooks_not_run_in_a_dry_run() {
 }
 
 #[test]
-fn r30_hook_that_asks_does_not_lift_withholding() {
+fn r30_hook_does_not_lift_withholding() {
     for (review_verdict, verdict) in
         [(ReviewVerdict::Allow, "withhold"), (ReviewVerdict::Ask, "withhold"), (ReviewVerdict::Deny, "refuse")]
     {

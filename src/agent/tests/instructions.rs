@@ -29,11 +29,11 @@ fn r68_instructions_are_sent_and_counted_from_the_next_request() {
     let (base_prompt, instructions) = (state.config.system_prompt.clone(), text_of_tokens(1_000));
     let sent_prompt = system_prompt(&effects);
     assert!(sent_prompt.starts_with(&base_prompt) && sent_prompt.contains(instructions.trim()), "{sent_prompt}");
-    // Once the provider has counted them its count is used, and removed instructions are subtracted.
+    // The provider's count, which includes the instructions, replaces the estimate.
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
     receive_reply(&mut state, "hi", &[]);
     assert_eq!((state.context_usage().tokens, state.context_usage().is_estimated), (5_060, false));
-    // A change during a reply is not part of the count for that reply.
+    // Instructions that are removed during a reply are in the provider's count for it, so they are subtracted.
     send_user_message(&mut state, "and");
     trust_instructions(&mut state, "");
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_100, cached: 0, output: 60 }));

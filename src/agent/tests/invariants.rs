@@ -15,6 +15,7 @@ fn check_session(seeds: &[(u8, u8)]) {
     let mut log = Vec::new();
     let mut call_count = 0;
     for &(action, selector) in seeds {
+        // Some events belong to another turn.
         let turn =
             if selector % 7 == 0 { TurnId(u64::from(selector)) } else { state.current_turn().unwrap_or(TurnId(0)) };
         let id: CallId = format!("c{}", selector % 5).as_str().into();
@@ -141,7 +142,8 @@ pub(super) fn check_well_formed(messages: &[Message]) {
     assert!(!matches!(messages.last(), Some(Message::Model { .. })), "a provider would continue it");
 }
 
-/// Returns the minimum tokens of a request for the running turn, with the system prompt.
+/// Returns the minimum tokens of a request for the running turn: the system prompt, and the turn's entries with every
+/// outcome truncated to 80 bytes, the shortest length.
 fn min_tokens(state: &State) -> u64 {
     let entries = state.session.entries();
     let turn_start =
@@ -167,7 +169,6 @@ fn check_requests_fit(window: u64, steps: &[(u8, u16)]) {
     let mut state = idle_state();
     update(&mut state, Event::ContextWindowChanged(Some(window)));
     let mut call_count = 0;
-    let mut pending_effects: Vec<Effect> = Vec::new();
     for &(action, length) in steps {
         let length = usize::from(length % 600);
         let effects = match action % 8 {
@@ -196,17 +197,19 @@ fn check_requests_fit(window: u64, steps: &[(u8, u16)]) {
                 )
             }
         };
-        pending_effects.extend(effects);
-        for effect in pending_effects.drain(..) {
+        for effect in effects {
             let Effect::RequestReply { request, .. } = effect else { continue };
             check_well_formed(&request.messages);
             let size: u64 = request.messages.iter().map(message_tokens::estimate_message).sum();
+            // Room for a summary and the verbatim parts: a quarter of the window and 200 tokens. A fifth of the window
+            // is reserved for the reply.
             let required_tokens = min_tokens(&state) + window / 4 + 200;
             assert!(
                 size <= window || required_tokens > window * 4 / 5,
                 "{size} of {window}, at least {}",
                 min_tokens(&state)
             );
+            // A request above 125 % of the window is certainly too long and is never sent.
             assert!(size <= window * 5 / 4, "{size} of {window} is sent");
         }
     }

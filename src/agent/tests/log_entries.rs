@@ -29,8 +29,8 @@ fn r08_shown_decided_and_run_share_one_digest() {
     let a = digests(&state, "a");
     let names: Vec<&str> = a.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["shown", "decided", "shown", "decided", "ran"]);
-    assert_eq!(a[0].1, a[1].1, "the change was made to what was shown before");
-    assert_ne!(a[1].1, a[2].1, "what was shown then has other arguments");
+    assert_eq!(a[0].1, a[1].1, "the user edited the call as it was shown");
+    assert_ne!(a[1].1, a[2].1, "the edited call, shown next, has other arguments");
     assert!(a[2].1 == a[3].1 && a[3].1 == a[4].1 && !a[4].1.is_none());
     receive_plan(&mut state, "b", write_intent());
     decide_call(&mut state, "b", Decision::Deny(String::new()));

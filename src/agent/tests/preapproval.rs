@@ -15,6 +15,7 @@ fn request_early_prompt(state: &mut State, id: &str) -> Vec<Effect> {
     update(state, Event::EarlyPromptRequested(Some(id.into())))
 }
 
+/// Returns the call on the shown approval prompt, with its position among the calls and their number.
 fn shown_approval(state: &State) -> Option<(&str, (usize, usize))> {
     match state.waiting_call() {
         Some(WaitingCall::Approval { call, .. }) => Some((call.id.0.as_str(), state.waiting_position())),

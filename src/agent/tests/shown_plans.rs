@@ -79,9 +79,9 @@ impl Simulation {
         format!("{arguments} {version}")
     }
 
-    /// Returns the plan of a call. Only some tools depend on the folder state.
+    /// Returns the plan of a call. Only the plans of the tool `lists` depend on the folder state.
     fn intent_for(&self, call: &ToolCall) -> Result<Intent, String> {
-        let version = if call.name == "minds" { self.folder_version } else { 0 };
+        let version = if call.name == "lists" { self.folder_version } else { 0 };
         let intent = match (call.name.as_str(), call.arguments.len() % 5) {
             (_, 4) => return Err("it does not fit".into()),
             ("asks", _) => return Ok(question_intent()),
@@ -93,7 +93,7 @@ impl Simulation {
         Ok(Intent::Act(plan))
     }
 
-    /// R8: exactly this plan was on the prompt of the call when the user approved it last.
+    /// Checks R8: exactly this plan was on the prompt of the call when the user last approved it. Reads need none.
     fn check_permitted(&self, call: &ToolCall, plan: &Plan) {
         assert_eq!(plan.summary, self.expected_summary(plan, &call.arguments), "the plan is of these arguments");
         if matches!(plan.access, Access::Read(_)) && !self.shown_plans.contains_key(&call.id) {
@@ -121,7 +121,7 @@ impl Simulation {
         if matches!(self.state.phase, Phase::Replying(_)) {
             self.reply_count += 1;
             for number in 0..4_u8 {
-                let name = ["minds", "writes", "reads", "asks", "minds"][usize::from((selector / 7 + number) % 5)];
+                let name = ["lists", "writes", "reads", "asks", "lists"][usize::from((selector / 7 + number) % 5)];
                 let chunk = Chunk::Call(tool_call(&format!("{}-{number}", self.reply_count), name));
                 self.apply_event(Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO });
             }

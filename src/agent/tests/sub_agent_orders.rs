@@ -1,4 +1,5 @@
-//! Sub-agents under random orders of replies, plans, prompts, ends and stops; stopped and resumed after every step.
+//! Sub-agents under random orders of replies, plans, prompts, ends and stops. Some steps resume the session, and each
+//! case ends with an interrupted copy and a resumed one.
 
 use super::*;
 use crate::chat::audit::{Integrity, collect_records};

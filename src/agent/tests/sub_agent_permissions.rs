@@ -23,7 +23,7 @@ fn r17_sub_agent_has_the_rules_of_the_turn() {
         (None, None, Mode::Auto, "allow"),
     ] {
         let mut state = delegate_tasks(&["one"]);
-        // Changes to rules and mode while it works apply to its later calls.
+        // Rules and mode that change while the sub-agent works apply to its later calls.
         reply_in_sub_agent(&mut state, "one", "", &[("a", "write")]);
         update(
             &mut state,
@@ -92,7 +92,7 @@ fn r17_mode_and_dry_run_apply_to_sub_agents() {
         let effects = plan_in_sub_agent(&mut state, "one", "a", write_intent());
         assert_eq!(describe_effects(&effects)[..2], expected);
     }
-    // Changes of the mode while it works apply from then on.
+    // A mode that changes while the sub-agent works applies to its later calls.
     let mut state = delegate_tasks(&["one"]);
     reply_in_sub_agent(&mut state, "one", "", &[("a", "write")]);
     update(&mut state, Event::ModeChanged(Mode::Plan));
@@ -140,7 +140,7 @@ fn prompt_stays_until_answered() {
     assert_eq!(shown_prompt(&state), None);
     plan_in_sub_agent(&mut state, "two", "b", write_intent());
     assert_eq!(shown_prompt(&state), prompt_for("b", Some("two")));
-    // The queue opens another prompt first, and no approval goes to the previous one.
+    // The prompt of the other sub-agent follows once the first call is denied, also if the queue is open.
     update(&mut state, Event::QueueOpened);
     decide_call(&mut state, "b", Decision::Deny(String::new()));
     assert_eq!(shown_prompt(&state), prompt_for("a", Some("one")));

@@ -19,7 +19,7 @@ pub(super) fn task_intent(name: &str) -> Intent {
     Intent::Act(plan)
 }
 
-/// Starts a turn that has delegated a task to a sub-agent of each of these names; their calls have the same names.
+/// Starts a turn that delegates a task to a sub-agent for each of these names. Each name is also the ID of the call.
 pub(super) fn delegate_tasks(names: &[&str]) -> State {
     let mut state = delegating_state();
     send_user_message(&mut state, "go");
@@ -64,6 +64,7 @@ pub(super) fn finish_in_sub_agent(state: &mut State, parent: &str, id: &str) -> 
     )
 }
 
+/// Returns the ID of the call whose prompt is shown, and the name of its sub-agent, if any.
 pub(super) fn shown_prompt(state: &State) -> Option<(String, Option<String>)> {
     state.waiting_call().map(|waiting| match waiting {
         WaitingCall::Approval { call, sub_agent, .. } | WaitingCall::Answer { call, sub_agent, .. } => {
@@ -72,6 +73,7 @@ pub(super) fn shown_prompt(state: &State) -> Option<(String, Option<String>)> {
     })
 }
 
+/// Returns the value of `shown_prompt` for the prompt of this call.
 pub(super) fn prompt_for(call: &str, sub_agent: Option<&str>) -> Option<(String, Option<String>)> {
     Some((call.to_owned(), sub_agent.map(str::to_owned)))
 }
@@ -106,6 +108,7 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     assert!(matches!(request.messages.last(), Some(Message::Tool { text, .. }) if text == "Found it."));
     assert_eq!(request.messages.len(), 4, "without further messages");
     let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else { panic!("settled") };
+    // Two replies took 5 ms each, the call of the sub-agent 7 ms.
     assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.last_plan_digest(&"h".into())));
     assert_eq!(state.session.usage().total(), 220, "its usage is counted");
 }
@@ -214,7 +217,7 @@ fn r17_sub_agent_failure_is_an_outcome() {
     assert_eq!(describe_effects(&effects), ["one: turn failed", "failed one", "REQUEST_REPLY"]);
     let expected = "The sub-agent failed: the provider is gone.";
     assert_eq!(*call_outcome(&state, "one"), Outcome::Failed(expected.into()));
-    // The outcome is bounded, and its entries are no messages of the turn.
+    // The outcome is bounded.
     let mut state = delegate_tasks(&["one"]);
     reply_in_sub_agent(&mut state, "one", &"long ".repeat(20_000), &[]);
     assert!(call_outcome(&state, "one").text().len() < 17_000);
@@ -261,7 +264,7 @@ fn call_ids_are_unique_across_sub_agents() {
 }
 
 #[test]
-fn sub_agent_session_is_summarized_like_a_turn() {
+fn sub_agent_request_that_cannot_be_shortened_fails_its_call() {
     let mut state = delegate_tasks(&["one"]);
     let sub_turn = running_turn(sub_agent_state(&state, "one"));
     let effects =

@@ -49,7 +49,7 @@ fn keeps_partial_reply_but_does_not_send_it_on_retry() {
     receive_chunk(&mut state, Chunk::Text("Half".into()));
     fail_request(&mut state, "lost");
     let effects = retry_turn(&mut state);
-    assert_eq!(request_messages(&effects), ["user go"], "a provider continues a model message at the end");
+    assert_eq!(request_messages(&effects), ["user go"], "a provider would continue a model message at the end");
     receive_reply(&mut state, "Whole.", &[]);
     let reply_count = state.session.entries().iter().filter(|entry| matches!(entry, Entry::Replied { .. })).count();
     assert_eq!(reply_count, 2);
@@ -144,8 +144,8 @@ fn r49_only_a_pending_retry_can_be_sent_now() {
 fn records_fallback_model_with_reason_and_reply() {
     let mut state = idle_state();
     send_user_message(&mut state, "go");
-    let instead = Some("the service failed (503)".to_owned());
-    let effects = receive_chunk(&mut state, Chunk::ModelChosen { model: "other".into(), reason: instead });
+    let reason = Some("the service failed (503)".to_owned());
+    let effects = receive_chunk(&mut state, Chunk::ModelChosen { model: "other".into(), reason });
     assert_eq!(describe_effects(&effects), ["fell back to other"]);
     receive_reply(&mut state, "a", &[]);
     let reply_model = |entry: &Entry| match entry {

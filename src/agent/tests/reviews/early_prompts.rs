@@ -14,12 +14,12 @@ fn state_with_early_prompt() -> State {
 }
 
 #[test]
-fn early_prompt_starts_no_review_result_early() {
+fn late_reviews_of_a_closed_early_prompt_are_ignored() {
     let mut state = state_with_early_prompt();
     let review_effects = receive_plan(&mut state, "b", grantable_intent(Access::Write("b".into())));
     assert_eq!(describe_effects(&review_effects), ["REVIEW b"]);
-    assert_eq!(state.waiting_call(), None, "no other prompt meanwhile: a key is meant for this one");
-    // It returns to the queue during the review, so the answer no longer counts.
+    assert_eq!(state.waiting_call(), None, "no other prompt meanwhile: the next key is meant for b");
+    // The call returns to the queue during its review, so the answer of the reviewer is ignored.
     update(&mut state, Event::EarlyPromptRequested(None));
     assert!(matches!(state.waiting_call(), Some(WaitingCall::Approval { call, .. }) if call.id == "a".into()));
     assert_eq!(
@@ -31,12 +31,12 @@ fn early_prompt_starts_no_review_result_early() {
     assert_eq!(
         finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
         Some(vec![]),
-        "late"
+        "an answer to the first review"
     );
     let effects =
         finish_review(&mut state, &effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))).unwrap();
     assert_eq!(describe_effects(&effects), ["review allow b", "ask b"]);
-    // The approval is stored. At its turn the unchanged plan starts; the hook has reviewed it.
+    // The approval is stored. When the turn of b comes, the unchanged plan starts without another review.
     assert_eq!(describe_effects(&decide_call(&mut state, "b", Decision::Once)), ["decided b"]);
     decide_call(&mut state, "a", Decision::Once);
     assert_eq!(describe_effects(&finish_call(&mut state, "a")), ["done a", "PLAN b"]);

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Returns the verdict on a write that a hook allows, after this event during the review.
+/// Returns the verdict on a write that a hook allows. `prepare` runs before the call is planned, `during_review` while
+/// the hook reviews it.
 fn verdict_after(prepare: fn(&mut State), during_review: impl Fn(&mut State)) -> &'static str {
     let mut state = state_with_reviewers(1, false);
     prepare(&mut state);

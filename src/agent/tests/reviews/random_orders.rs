@@ -136,20 +136,21 @@ fn check_any_order(steps: &[(u8, u8)]) {
     }
 }
 
+/// Checks a call that starts: a read was reviewed; a call with effects was allowed by all reviewers, or approved by the
+/// user and denied by no reviewer.
 fn check_permitted(state: &State, id: &CallId, plan: &Plan) {
     let entries = state.session.entries();
     let records = collect_records(entries);
     let record = records.iter().find(|record| record.call.id == *id).unwrap();
     if matches!(plan.access, Access::Read(_)) {
-        // The second hook names the tool.
-        let hooks = record.reviews().len();
-        assert!(hooks >= 1, "it reviews reads too");
+        // The second hook names the tool, so it reviews reads too.
+        assert!(!record.reviews().is_empty(), "{record:?}");
         return;
     }
     let is_approved = matches!(record.last_decision(), Some(Entry::Decided { decision: Decision::Once, .. }));
     let reviews = record.reviews();
     let is_allow = |entry: &&Entry| matches!(entry, Entry::Reviewed { verdict: ReviewVerdict::Allow, .. });
-    // Earlier reviews belong to a previous plan that was dropped.
+    // The last three are by the two hooks and the model reviewer. Earlier ones are of a previous plan that was dropped.
     let last_reviews = reviews.get(reviews.len().saturating_sub(3)..).unwrap_or_default();
     assert!(is_approved || last_reviews.len() == 3 && last_reviews.iter().all(is_allow), "{record:?}");
     let is_denial = |entry: &&Entry| matches!(entry, Entry::Reviewed { verdict: ReviewVerdict::Deny, .. });

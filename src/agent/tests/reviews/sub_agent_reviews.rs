@@ -109,7 +109,7 @@ fn review_applies_only_to_its_own_call() {
     assert_eq!(
         finish_review(&mut state, &review_effects[1], build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow))),
         Some(vec![]),
-        "twice"
+        "a second answer is ignored"
     );
     let effects =
         finish_review(&mut state, &review_effects[0], build_review(ReviewerBehavior::Answers(ReviewVerdict::Deny)))
@@ -140,7 +140,7 @@ fn no_other_prompt_during_review_of_an_edit() {
     assert_eq!(shown_prompt(&state), None, "its tool plans");
     let review_effects = plan_in_sub_agent(&mut state, "one", "a", grantable_intent(Access::Write("a".into())));
     assert_eq!(describe_effects(&review_effects), ["one: decided a", "REVIEW a"]);
-    assert_eq!(shown_prompt(&state), None, "the hook reviews it: a key is meant for this one");
+    assert_eq!(shown_prompt(&state), None, "no other prompt during the review: the next key is meant for a");
     finish_review(&mut state, &review_effects, build_review(ReviewerBehavior::Answers(ReviewVerdict::Allow)));
     assert_eq!(shown_prompt(&state), prompt_for("a", Some("one")), "an edited call is the user's decision");
 }
