@@ -195,7 +195,7 @@ pub struct Item {
 pub struct Rejected {
     /// Index in [`Batch::items`].
     pub item: usize,
-    /// New start lines of the rejected hunks; empty for the whole item.
+    /// Start lines of the rejected hunks in the new content; empty if the whole item is rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<usize>,
 }

@@ -149,7 +149,7 @@ mod tests {
         // A write to the overlay is not a command that ran.
         entries.push(plan_entry("w", Access::Write("a".into()), "rehearse"));
         entries.push(settle_entry("w", Outcome::Rehearsed("x".into()), Some(ResultOrigin::ran())));
-        // One of an older version, and one of a sub-agent.
+        // A command recorded by an older version, without an origin, and a command of a sub-agent.
         entries.extend(rehearse_entries("c", None));
         let in_sub_agent = |entry: Entry| Entry::SubAgent { call: "s".into(), entry: Box::new(entry) };
         entries.extend(rehearse_entries("d", Some(ResultOrigin::ran())).map(in_sub_agent));
@@ -161,6 +161,7 @@ mod tests {
             counts.describe_counts(),
             "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk"
         );
+        // In the middle of the turn only its first call is settled.
         assert_eq!(
             DryRunCounts::from_turn(&entries, 3).describe_counts(),
             "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"

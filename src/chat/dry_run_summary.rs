@@ -278,7 +278,7 @@ pub fn build_tree(changes: &[DryRunChange]) -> Vec<TreeRow> {
         }
         let mut parents: Vec<&Path> = change.path.ancestors().skip(1).filter(|path| *path != Path::new("")).collect();
         parents.reverse();
-        // The first of the parents are already open.
+        // The parents that are open folders have rows already.
         for folder in parents.into_iter().skip(open_folders.len()) {
             let name = folder.file_name().map(PathBuf::from).unwrap_or_default();
             let depth = folder.components().count() - 1;

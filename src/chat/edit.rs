@@ -87,6 +87,7 @@ impl Edit {
         let mut hunks = Vec::new();
         for group in text_diff.grouped_ops(CONTEXT_LINES) {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+            // Ranges count lines from 0. The range of an empty file ends at 0.
             let first_line = |start: usize, end: usize| start + usize::from(end > 0);
             let mut hunk = Hunk {
                 before: first_line(first.old_range().start, last.old_range().end),
@@ -120,14 +121,15 @@ impl Edit {
     }
 
     /// Returns the edit reduced to the hunk that begins at this line of the new content; `None` if no hunk does.
-    pub fn only_hunk(&self, after: usize) -> Option<Self> {
-        self.retain_hunks(|hunks| hunks.contains(&after), |hunk| hunk == after)
+    pub fn only_hunk(&self, start: usize) -> Option<Self> {
+        self.retain_hunks(|all_starts| all_starts.contains(&start), |hunk_start| hunk_start == start)
     }
 
-    /// Returns the edit without the hunks that begin at these lines of the new content; `None` if one is missing.
-    pub fn without_hunks(&self, rejected: &[usize]) -> Option<Self> {
-        let has_all = |hunks: &[usize]| rejected.iter().all(|hunk| hunks.contains(hunk));
-        self.retain_hunks(has_all, |hunk| !rejected.contains(&hunk))
+    /// Returns the edit without the hunks that begin at these lines of the new content; `None` if no hunk begins at one
+    /// of them.
+    pub fn without_hunks(&self, rejected_starts: &[usize]) -> Option<Self> {
+        let has_rejected = |all_starts: &[usize]| rejected_starts.iter().all(|start| all_starts.contains(start));
+        self.retain_hunks(has_rejected, |start| !rejected_starts.contains(&start))
     }
 
     /// Returns the edit with only the hunks for which `is_kept` is true. Both predicates receive the start lines of hunks
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(starts.len(), 3);
         let second = edit.only_hunk(starts[1]).unwrap();
         assert_eq!(second.after, before.replace("\n30\n", "\n"));
-        // An applied hunk is no longer one; the others keep their lines, whatever the order.
+        // Once a hunk is applied, no hunk begins at its line; the others keep their lines, whatever the order.
         for start in [starts[2], starts[0], starts[1]] {
             let applied = edit.only_hunk(start).unwrap();
             edit.before = Some(applied.after);

@@ -99,7 +99,7 @@ pub enum Entry {
         /// Token usage reported by the provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Usage>,
-        /// Digest of what was reviewed, which is judged next: `Digest::of_plan`.
+        /// Digest of the reviewed plan: `Digest::of_plan`. The `Planned` entry that follows has the same digest.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
@@ -202,7 +202,7 @@ pub enum Entry {
     SubAgent {
         /// The call that started the sub-agent.
         call: CallId,
-        /// The entry. One of a nested sub-agent is kept but has no effect.
+        /// The entry. An entry of a nested sub-agent is kept but has no effect.
         entry: Box<Entry>,
     },
     /// Another model answers from here on.
@@ -347,21 +347,22 @@ impl Ending {
 
 /// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may
 /// continue live, and a copy of a live session as a dry run. `now` is whether the session is a dry run after the last
-/// entry, if known.
+/// entry, if known. If nothing else is known, a session with a rehearsed call is a dry run.
 pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
-    let changed_mode = |entry: &Entry| match entry {
+    let changed_dry_run = |entry: &Entry| match entry {
         Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
         _ => None,
     };
     let is_rehearsed =
         |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
-    let initial = entries.iter().find_map(changed_mode).map(|dry_run| !dry_run);
+    // Before its first change the session was the opposite.
+    let initial = entries.iter().find_map(changed_dry_run).map(|dry_run| !dry_run);
     let mut dry_run = initial.or(now).unwrap_or_else(|| entries.iter().any(is_rehearsed));
-    let mode_after = |entry: &Entry| {
-        dry_run = changed_mode(entry).unwrap_or(dry_run);
+    let dry_run_after = |entry: &Entry| {
+        dry_run = changed_dry_run(entry).unwrap_or(dry_run);
         dry_run
     };
-    entries.iter().map(mode_after).collect()
+    entries.iter().map(dry_run_after).collect()
 }
 
 /// Counts messages, replies and outcomes: `1 message, 2 replies`. Returns `state changes` if all entries are of other

@@ -65,7 +65,8 @@ pub fn append_instructions(system_prompt: &str, instructions: &[Instructions]) -
     }
 }
 
-/// Returns the beginning of a text, cut at a line end in its second half, or else at a character boundary.
+/// Returns the beginning of a text, at most `max_bytes` bytes. A longer text is cut after the last line end if that is
+/// in the second half of these bytes, else at a character boundary.
 fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
     if text.len() <= max_bytes {
         return text;

@@ -56,7 +56,7 @@ impl SimulationLedger {
         }
     }
 
-    /// Adds a result, unless there is one for the same call on the same overlay.
+    /// Adds a result, unless it has no key or there is one for the same call on the same overlay.
     pub fn insert(&mut self, result: LedgerResult) {
         if !result.origin.key.is_none() && !self.by_key.contains_key(&result.origin.key) {
             self.by_key.insert(result.origin.key.clone(), self.results.len());

@@ -52,6 +52,7 @@ pub struct PartialText {
 }
 
 impl PartialText {
+    /// Adds a part. It replaces earlier text from its offset on; `…` marks a gap before it.
     pub fn append(&mut self, TextPart(offset, new_text): &TextPart) {
         match offset.checked_sub(self.end) {
             _ if *offset == 0 => self.text.clear(),

@@ -17,7 +17,7 @@ fn json_byte_length(byte: u8) -> usize {
     }
 }
 
-/// Received size of a reply, in the bytes of [`MAX_BYTES`].
+/// Size of a reply received so far, in bytes as stored in a session file (see [`MAX_BYTES`]).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplySize(usize);
 
@@ -54,6 +54,7 @@ mod tests {
     proptest! {
         #[test]
         fn counts_the_bytes_of_a_json_string(text in "[\\x00-\\x7f€😀]{0,200}") {
+            // The JSON string also has two quotation marks.
             prop_assert_eq!(json_string_bytes(&text) + 2, serde_json::to_string(&text).unwrap().len());
         }
     }

@@ -184,17 +184,17 @@ mod tests {
 
     #[test]
     fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
-        let change_mode = |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
+        let change_entry =
+            |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
         let done_entry = || settle_entry("a", Outcome::Done("x".into()), None);
-        let modes_of = |now, entries: &[Entry]| dry_run_entries(now, entries);
-        assert_eq!(modes_of(Some(true), &[done_entry()]), [true]);
-        assert_eq!(modes_of(Some(false), &[done_entry(), change_mode(false), done_entry()]), [true, false, false]);
-        assert_eq!(modes_of(Some(true), &[done_entry(), change_mode(true), done_entry()]), [false, true, true]);
-        // Without a header the entries decide.
-        assert_eq!(
-            modes_of(None, &[done_entry(), settle_entry("b", Outcome::Rehearsed("x".into()), None)]),
-            [true, true]
-        );
+        assert_eq!(dry_run_entries(Some(true), &[done_entry()]), [true]);
+        let now_live = [done_entry(), change_entry(false), done_entry()];
+        assert_eq!(dry_run_entries(Some(false), &now_live), [true, false, false]);
+        let now_dry_run = [done_entry(), change_entry(true), done_entry()];
+        assert_eq!(dry_run_entries(Some(true), &now_dry_run), [false, true, true]);
+        // If it is not known whether the session is a dry run now, its entries decide.
+        let rehearsed_entry = settle_entry("b", Outcome::Rehearsed("x".into()), None);
+        assert_eq!(dry_run_entries(None, &[done_entry(), rehearsed_entry]), [true, true]);
     }
 
     #[test]

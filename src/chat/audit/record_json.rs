@@ -12,7 +12,7 @@ impl Record<'_> {
     /// under its old name for one release. `time` returns when an entry was written, in milliseconds since 1970.
     ///
     /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
-    /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (those before it); `decision`,
+    /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (of the last plan); `decision`,
     /// `decided_by`, `key`, `after_ms`, `message`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`,
     /// `ended_at`, `origin` (of a rehearsed result), `simulation` (details of it); `sha256`, `is_intact`, `mismatch`;
     /// `steps`; `sub_agent` (name of the sub-agent that made the call).
@@ -220,6 +220,7 @@ fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
     Some(sha256).filter(|sha256| !sha256.is_none())
 }
 
+/// Returns the key of a decision and its delay in milliseconds; `None` unless the user pressed a key.
 fn key_press(by: Option<&Decider>) -> (Option<&str>, Option<u64>) {
     match by {
         Some(Decider::User { key, after_ms }) => (Some(key), Some(*after_ms)),

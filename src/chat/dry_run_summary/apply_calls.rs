@@ -45,8 +45,8 @@ impl RehearsedCall {
         self.can_run_live() && (!has_run || wants_network && self.failure_status().is_some())
     }
 
-    /// Returns whether it is a command that was not run live yet and may be: a withheld one is not offered, because
-    /// applying must not read what the dry run did not.
+    /// Returns whether it is a command that was not run live yet and can be. A withheld one cannot, because applying
+    /// must not read what the dry run did not read.
     fn can_run_live(&self) -> bool {
         self.command.is_some() && !self.is_run_live && !self.is_withheld()
     }
@@ -71,7 +71,7 @@ impl DryRunSummary {
         calls
     }
 
-    /// Returns a call for each group, and for each of several repositories.
+    /// Returns a call for each group with changes. The changes of each repository get their own call.
     fn group_calls(&self, options: ApplyOptions) -> Vec<LiveCall> {
         let mut calls = Vec::new();
         let mut push_call =

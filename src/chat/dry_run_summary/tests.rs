@@ -131,8 +131,8 @@ fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_o
         ],
         ..DryRunSummary::default()
     };
-    let format_arguments = |staging: &DryRunSummary, options| -> Vec<String> {
-        staging.apply_calls(options).into_iter().map(|call| call.arguments.to_string()).collect()
+    let format_arguments = |summary: &DryRunSummary, options| -> Vec<String> {
+        summary.apply_calls(options).into_iter().map(|call| call.arguments.to_string()).collect()
     };
     let repositories =
         [r#"{"group":"repository","repository":".git"}"#, r#"{"group":"repository","repository":"sub/.git"}"#];
@@ -156,6 +156,7 @@ fn each_group_is_applied_once_ignored_files_on_request_and_repositories_one_by_o
 
 #[test]
 fn a_command_runs_again_if_it_did_not_run_or_failed_without_the_network() {
+    // Returns whether the command must run again, and the number of calls that apply the dry run.
     let run_again = |network: Option<&str>, text: &str, origin: ResultOrigin| {
         let mut entries = command_entries("a", "x", Outcome::Rehearsed(text.into()), Some(origin));
         if let Entry::Planned { preview, .. } = &mut entries[1] {
@@ -263,7 +264,7 @@ fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
     let mut summary = DryRunSummary::new(vec![], &entries);
     assert_eq!(summary.apply_calls(COMMANDS).len(), 3);
     assert_eq!(summary.apply_calls(COMMANDS)[0].changed_paths, ["made"]);
-    assert!(summary.is_applied(&summary.calls[0]), "no row is left");
+    assert!(summary.is_applied(&summary.calls[0]), "none of its changes is left to apply");
     summary.changes = vec![build_change("made", ChangeKind::Created, false)];
     assert!(!summary.is_applied(&summary.calls[0]));
     summary.changes.clear();
@@ -280,9 +281,9 @@ fn r30_a_command_that_ran_live_is_not_offered_again_unless_it_was_denied() {
     copy_entries.extend(command_entries("offered_2", "make", Outcome::Done("exit 0".into()), None));
     summary.mark_run_live(&copy_entries);
     let remaining: Vec<String> = summary.apply_calls(COMMANDS).iter().map(|call| call.arguments.to_string()).collect();
-    assert_eq!(remaining, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one of two is left");
+    assert_eq!(remaining, [r#"{"command":"touch made"}"#, r#"{"command":"make"}"#], "one `make` is left");
     assert_eq!(summary.to_json()["calls"][1]["done"], json!(true));
-    // Another copy ran the other one.
+    // Another copy ran the other `make` command.
     summary.mark_run_live(&copy_entries);
     assert_eq!(summary.apply_calls(COMMANDS).len(), 1);
 }

@@ -14,8 +14,9 @@ fn clock_question() -> Questions {
     Questions { list: vec![question], dropped: Dropped::default() }
 }
 
-fn result_of(source: AnswerValue) -> Value {
-    let question_answer = QuestionAnswer::new("clock", source);
+/// Returns the result that the model receives for this answer.
+fn result_of(answer_value: AnswerValue) -> Value {
+    let question_answer = QuestionAnswer::new("clock", answer_value);
     let answer = Answer { answers: vec![question_answer], ..Answer::from_status(AnswerStatus::Answered) };
     serde_json::from_str(&answer.to_result(&clock_question())).unwrap_or_default()
 }
@@ -47,8 +48,8 @@ fn several_selected_options_are_given_by_label_and_by_index() {
     let mut questions = clock_question();
     questions.list[0].is_multiple = true;
     let first_answer = |selected: &[usize]| {
-        let source = AnswerValue::Selected(selected.to_vec());
-        let question_answer = QuestionAnswer::new("clock", source);
+        let answer_value = AnswerValue::Selected(selected.to_vec());
+        let question_answer = QuestionAnswer::new("clock", answer_value);
         let answer = Answer { answers: vec![question_answer], ..Answer::from_status(AnswerStatus::Answered) };
         let result: Value = serde_json::from_str(&answer.to_result(&questions)).unwrap_or_default();
         result["answers"][0].clone()

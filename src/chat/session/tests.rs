@@ -48,13 +48,7 @@ fn every_call_is_followed_by_an_outcome_even_if_none_was_recorded() {
         Session::replay([user_message("go"), reply_entry("", &["a", "b"]), settle_entry("b"), user_message("hello")]);
     assert_eq!(
         format_messages(&session),
-        [
-            "user go",
-            "model 0".replace('0', "2").as_str(),
-            "a: No outcome was recorded for this call.",
-            "b: did b",
-            "user hello"
-        ]
+        ["user go", "model 2", "a: No outcome was recorded for this call.", "b: did b", "user hello"]
     );
     assert_eq!(session.open_calls(), [CallId::from("a")]);
 }
@@ -71,15 +65,15 @@ proptest! {
     #[test]
     fn results_are_sent_in_the_order_of_the_calls_whichever_finished_first(
         order in Just(vec!["a", "b", "c", "d", "e"]).prop_shuffle(),
-        settles in 0_usize..=5,
-        says in 0_usize..=5,
+        settled_count in 0_usize..=5,
+        message_position in 0_usize..=5,
     ) {
         let mut entries = vec![user_message("go"), reply_entry("", &["a", "b", "c", "d", "e"])];
-        entries.extend(order[..settles].iter().map(|call| settle_entry(call)));
-        // Sent after all outcomes, whether it was entered between the calls or at their end.
-        entries.insert(2 + says.min(settles), user_message("also"));
+        entries.extend(order[..settled_count].iter().map(|call| settle_entry(call)));
+        // A user message among the outcomes is sent after all of them.
+        entries.insert(2 + message_position.min(settled_count), user_message("also"));
         entries.push(reply_entry("Done.", &[]));
-        let result = |call: &&str| match order[..settles].contains(call) {
+        let result = |call: &&str| match order[..settled_count].contains(call) {
             true => format!("{call}: did {call}"),
             false => format!("{call}: No outcome was recorded for this call."),
         };
@@ -190,7 +184,7 @@ fn a_result_is_stored_readable_for_the_user_and_the_model_also_in_a_sub_agent() 
 }
 
 #[test]
-fn marks_do_not_make_a_result_longer_than_tools_return() {
+fn marked_characters_do_not_make_a_result_longer_than_tools_return() {
     let settle_with_text = |text: String| Entry::Settled {
         call: "a".into(),
         outcome: Outcome::Done(text),
