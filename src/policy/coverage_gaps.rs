@@ -35,8 +35,8 @@ pub(super) fn explain_stale_grant(grants: &[SessionGrant], rules: &Rules, subjec
     from_grants.chain(from_rules).next()
 }
 
-/// Returns the rules that allow reading each of the secret files a command names, if these files are all that keeps the
-/// command from running without approval in the read-only sandbox.
+/// Returns one rule for each secret file that a command names, if each has a rule that allows reading it. `None` if a
+/// rule is missing, or if the command also has another reason to ask: then these rules do not let it run.
 pub(super) fn rules_for_named_secrets<'a>(rules: &'a Rules, subject: &Subject<'_>) -> Option<Vec<&'a Rule>> {
     let Access::Run(run) = subject.access else { return None };
     let is_confined = matches!(run.sandbox, CommandSandbox::Enforced(_)) && run.network.is_none();
@@ -96,7 +96,7 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
         .map(|word| format!("{word} can run or write something else"))
 }
 
-/// Returns why no grant or rule can cover a command.
+/// Returns why no grant or rule can cover a command; `None` if nothing prevents one.
 fn explain_not_grantable(subject: &Subject<'_>) -> Option<String> {
     if subject.destroys {
         return Some("destructive command".to_owned());

@@ -44,8 +44,7 @@ pub(super) fn dry_run_verdict(
 /// Describes a command that may read secrets although it names none.
 const POSSIBLE_SECRETS: &str = "possible read of secrets";
 
-/// Returns whether approving this call also approves the data it reads: sensitive reads, and reads that a rule asks
-/// about.
+/// Returns whether the call reads data that the user must approve: sensitive data, or data that a rule asks about.
 fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
     let path_rule_may_ask = || {
         let asking_rules = rules.all_matching(RuleEffect::Ask, subject);
@@ -54,7 +53,7 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
     };
     match subject.access {
         Access::ReadSensitive(_) => true,
-        // A tool that only reads asks for no other reason.
+        // If a rule asks about a tool that only reads, it asks because of the data that is read.
         Access::Read(_) if subject.command_line.is_none() => asking_reason(rules, subject).is_some(),
         Access::Read(_) => path_rule_may_ask(),
         Access::Run(run) => run.may_disclose || path_rule_may_ask(),

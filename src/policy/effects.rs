@@ -159,9 +159,9 @@ const OFFLINE_PROGRAMS: &[&str] = &["mkdir", "touch", "cp", "mv", "ln", "chmod",
 /// Returns whether all programs of a line are known to stay off the network: they only read, delete or change files.
 pub(super) fn stays_local(parsed_line: &ParsedLine) -> bool {
     let is_local = |(simple, folders): (&SimpleCommand, Vec<String>)| {
-        // A name with a slash may be any program.
+        // The name as written: with a slash in it, it may be any program.
         let program_name = simple.words.first().and_then(Word::known_text);
-        // With a harmless program, only wrappers, assignments and `&` are judged.
+        // With a harmless program instead, only wrappers, assignments and `&` are judged.
         let without_program = SimpleCommand { words: vec![Word::Known("true".to_owned())], ..simple.clone() };
         judge_command(simple, &folders).is_ok()
             || (program_name.is_some_and(|name| OFFLINE_PROGRAMS.contains(&name))

@@ -41,6 +41,8 @@ mod tests {
     use super::super::rule_tests::rule;
     use super::*;
 
+    /// Asserts that a rule with this pattern, or an alias with it, excludes `file` from a call of `search_text` that
+    /// may read below `under`, exactly if `expected`.
     fn check_exclusion(effect: RuleEffect, tool: Option<&str>, pattern: &str, file: &str, under: &str, expected: bool) {
         let rules = |list, aliases| Rules { list, aliases, ..Rules::default() };
         let path = RuleTarget::Path(pattern.to_owned());

@@ -7,7 +7,7 @@ use super::grammar::{self, ANY_RUNNER, OptionSpec, ParsedOption, Program, Role, 
 /// Programs for which a word with `=` sets what they run, and any word may reach a shell.
 const ASSIGNMENT_PROGRAMS: &[&str] = &["make", "gmake", "just", "rake", "task"];
 
-/// Characters with a meaning to a shell.
+/// Characters with a meaning to a shell, and `=`, which assigns a variable.
 const SHELL_CHARACTERS: &[char] =
     &['=', ';', '|', '&', '<', '>', '$', '`', '(', ')', '\\', '"', '\'', '#', '!', '{', '}'];
 
@@ -64,7 +64,7 @@ fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option
 /// Returns whether a word may hold something that the program or a shell runs.
 fn contains_code(program: &str, word: &str) -> bool {
     if ASSIGNMENT_PROGRAMS.contains(&program) {
-        // They strip blanks around the name and pass the rest to a shell.
+        // These programs strip blanks around the name before `=` and pass the rest to a shell.
         return word.contains(char::is_whitespace)
             || word.contains(char::is_control)
             || word.contains(SHELL_CHARACTERS);

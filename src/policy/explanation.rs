@@ -46,6 +46,7 @@ pub fn explain_verdict(
             .map(SessionGrant::describe_origin);
         let mut matching: Vec<String> = matching.collect();
         if matching.is_empty() {
+            // Only grants are searched here, so no rules are passed.
             matching.extend(
                 coverage_gaps::explain_stale_grant(grants, &Rules::default(), &subject)
                     .map(|why| format!("outdated: {why}")),

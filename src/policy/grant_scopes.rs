@@ -6,7 +6,7 @@ use super::wide_prefixes::explain_too_wide;
 use crate::chat::{Access, Grant, GrantScope, Plan};
 use std::path::Path;
 
-/// Returns the scopes in which an approval of this call can be kept, narrowest first; empty if it cannot.
+/// Returns the grants that can keep an approval of this call, narrowest scope first; empty if there are none.
 pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
     let subject = Subject::from_plan(tool, plan);
     let Some(narrowest) = plan.grant.clone().filter(|_| can_be_granted(&subject)) else { return Vec::new() };
@@ -54,7 +54,8 @@ pub fn explain_no_scopes(tool: &str, plan: &Plan) -> Option<String> {
     subject.command_line.and_then(|_| subject.preconditions.scripts_to_bind().err())
 }
 
-/// Returns whether a grant can be written as an equivalent rule. A path that is not UTF-8 or contains wildcards cannot.
+/// Returns whether a grant can be written as an equivalent rule. A grant cannot if it includes network access, or if a
+/// path in it is not UTF-8 or contains wildcards.
 pub fn can_be_rule(grant: &Grant) -> bool {
     let has_utf8_paths = grant.scripts.iter().all(|script| script.path.to_str().is_some());
     let is_literal = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));

@@ -81,7 +81,8 @@ impl Mode {
         }
     }
 
-    /// Returns the reason why a command asks in `full` mode; `None` if the reason is another than secrets or network.
+    /// Returns the reason why a command asks in `full` mode. `None` in another mode, or if it asks for another
+    /// reason than secrets and network access.
     pub(super) fn full_mode_reason(self, run: &CommandAccess, subject: &Subject<'_>) -> Option<String> {
         if self != Self::Full || matches!(run.reach, Reach::Outside | Reach::Unclear | Reach::Denied) {
             return None;
@@ -113,6 +114,7 @@ mod tests {
         command_access("x", reach, CommandSandbox::enforced(SandboxAccess::default()), false)
     }
 
+    /// A command in this sandbox. With `is_sensitive` it may read secrets.
     fn command_access(command: &str, reach: Reach, sandbox: CommandSandbox, is_sensitive: bool) -> Access {
         let line = CommandLine {
             command: command.into(),
@@ -202,8 +204,8 @@ mod tests {
             } else if expected == ["refuse"; 4] {
                 "refuse"
             } else if matches!(plan.access, Access::ReadSensitive(_)) {
-                // A dry run withholds possible secrets. What `full` mode allows live (system files without secrets) it
-                // may read, so that verdict is not checked here.
+                // A dry run withholds possible secrets. It may read what `full` mode allows live (system files without
+                // secrets): that verdict is replaced by `withhold`, so that it is not checked here.
                 let mut dry_verdicts = dry_verdicts;
                 dry_verdicts[3] = if expected[3] == "allow" { "withhold" } else { dry_verdicts[3] };
                 assert_eq!(dry_verdicts[1..], ["withhold"; 3], "{:?}", plan.access);
@@ -211,7 +213,8 @@ mod tests {
             } else {
                 "rehearse"
             };
-            assert_eq!(dry_verdicts[1..], [expected_dry; 3], "no mode leaves a dry run: {:?}", plan.access);
+            // Plan mode, at index 0, may refuse the call.
+            assert_eq!(dry_verdicts[1..], [expected_dry; 3], "no mode makes a dry run live: {:?}", plan.access);
         }
     }
 

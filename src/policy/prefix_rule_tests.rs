@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, SessionGrant};
 
+/// Returns whether a grant for these words allows the command.
 fn is_allowed_by_prefix(words: &str, command: &str) -> bool {
     let line = CommandLine { command: command.into(), folder: "/p".into(), ..CommandLine::default() };
     let words = words.split(' ').map(str::to_owned).collect();

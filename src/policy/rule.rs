@@ -58,7 +58,7 @@ pub enum RuleTarget {
     Command(String),
     /// Commands that begin with these words.
     Prefix(Vec<String>),
-    /// Files that match this pattern, relative to the project.
+    /// Files that match this pattern, relative to the project or absolute.
     Path(String),
     /// Addresses at hosts that match this pattern.
     Host(String),

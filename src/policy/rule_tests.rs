@@ -37,6 +37,7 @@ fn rules_from(list: Vec<Rule>) -> Rules {
     Rules { list, ..Rules::default() }
 }
 
+/// Returns the verdict in `ask` mode, without grants.
 fn judge(rules: &Rules, plan: &Plan) -> &'static str {
     judge_plan(&Policy::default(), &[], rules, "tool", plan).as_str()
 }
@@ -230,12 +231,13 @@ fn r12_deny_precedes_ask_and_ask_precedes_allow() {
         (&[&allow, &ask], "ask"),
         (&[&ask, &allow], "ask"),
         (&[&allow], "allow"),
+        // The grant allows the call.
         (&[], "allow"),
     ] {
         assert_eq!(judge_rules(list, false), expected, "{list:?}");
     }
     assert_eq!(judge_rules(&[&deny], true), "refuse");
-    assert_eq!(judge_rules(&[&allow], true), "rehearse", "no rule leaves the dry run");
+    assert_eq!(judge_rules(&[&allow], true), "rehearse", "no rule makes a dry run live");
     let plan_mode = Policy { mode: Mode::Plan, ..Policy::default() };
     assert_eq!(
         judge_plan(&plan_mode, &[], &rules_from(vec![allow.clone()]), "tool", &command_plan("cargo test")).as_str(),
@@ -264,6 +266,7 @@ fn verdict_names_its_rule_or_grant() {
         verdict.reason(),
         "your rule: allow cargo test … (rules.toml:3, saved 2026-11-22 with a, until 2027-02-20)"
     );
+    // The name of the tool is `tool`.
     let by = Decider::User { key: "enter".into(), after_ms: 900 };
     let grant = Grant::new("tool", GrantScope::File("a".into()));
     let session_grant = SessionGrant { grant, entry_index: 4, call_number: 2, call: "c".into(), by };
@@ -327,6 +330,7 @@ fn r11_offers_only_meaningful_prefixes() {
     }
     let scope = GrantScope::File("docs/a/b.md".into());
     let plan = Plan { grant: Some(Grant::new("tool", scope)), ..plan_for(Access::Write("docs/a/b.md".into())) };
+    // The name of the tool is `tool`.
     let coverages: Vec<String> = grant_scopes("tool", &plan).iter().map(Grant::describe_coverage).collect();
     assert_eq!(
         coverages,

@@ -5,12 +5,12 @@ use super::effects;
 use crate::chat::{Access, CommandLine, Plan, Preconditions, Preview};
 use std::cell::OnceCell;
 
-/// A call that is or was judged.
+/// A call, with the parts of its plan that the policy looks at.
 #[derive(Debug)]
 pub struct Subject<'a> {
     pub tool: &'a str,
     pub access: &'a Access,
-    /// True if something is destroyed.
+    /// True if the call destroys something.
     pub destroys: bool,
     /// Preconditions of the plan.
     pub preconditions: &'a Preconditions,

@@ -2,7 +2,8 @@
 
 use tree_sitter::Node;
 
-/// Maximum number of words collected.
+/// Maximum number of words collected: one more than the preconditions of a command use, so that they can tell that
+/// words are missing.
 const MAX_FILE_WORDS: usize = 2001;
 /// Maximum nesting depth of command lines inside words: `sh -c 'sh -c "…"'`.
 const MAX_INNER_LINES: usize = 3;
@@ -10,9 +11,10 @@ const MAX_INNER_LINES: usize = 3;
 /// Position of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordPosition {
-    /// Program.
+    /// Name of a program, or a variable assignment. In a part that could not be parsed, every word, because it may be
+    /// the name of a program.
     Program,
-    /// Argument.
+    /// Argument or input redirection.
     Argument,
     /// Target of an output redirection.
     OutputTarget,
@@ -44,12 +46,13 @@ pub(super) fn collect_file_words(root: Node<'_>, text: &str, depth: usize, words
             node.kind(),
             "word" | "string" | "raw_string" | "ansi_c_string" | "concatenation" | "number" | "variable_assignment"
         );
-        // A part that could not be parsed may run all the same: bash parses line by line.
+        // A part that could not be parsed may run too: bash runs each line before it parses the next one.
         let is_unparsed_leaf = node.kind() == "ERROR" && node.child_count() == 0;
         if is_word {
             push_word(raw, position, depth, words);
         } else if is_unparsed_leaf {
             for piece in raw.split(|c: char| c.is_whitespace() || "|&;()<>'\"`".contains(c)) {
+                // With this depth, no command line is searched in the piece.
                 push_word(piece, WordPosition::Program, MAX_INNER_LINES, words);
             }
         }
@@ -74,6 +77,7 @@ fn redirect_position(node: Node<'_>) -> WordPosition {
     if is_output { WordPosition::OutputTarget } else { WordPosition::Argument }
 }
 
+/// Adds a word without its quotes. If it is quoted and may be a command line, the words in it are added too.
 fn push_word(raw: &str, position: WordPosition, depth: usize, words: &mut Vec<FileWord>) {
     let (text, quoted) = strip_quotes(raw);
     if text.is_empty() {

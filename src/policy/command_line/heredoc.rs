@@ -3,7 +3,7 @@
 use super::{Word, word};
 use tree_sitter::Node;
 
-/// Returns the text after `<<END`. Fails with a reason if bash may read it differently.
+/// Returns the body of the here-document that begins with `<<END`. Fails with a reason if bash may read it differently.
 pub(super) fn read_heredoc(text: &str, node: Node<'_>, children: &[Node<'_>]) -> Result<Word, String> {
     let unclear_end = || "end of the here-document unclear".to_owned();
     let find_child = |kind: &str| children.iter().find(|child| child.kind() == kind);
@@ -32,7 +32,9 @@ pub(super) fn read_heredoc(text: &str, node: Node<'_>, children: &[Node<'_>]) ->
             if node.end_byte() != delimiter_end && node.end_byte() != line_start + line.len() {
                 return Err(unclear_end());
             }
-            return Ok(heredoc_word(&text[body_start..line_start], raw == delimiter));
+            // Bash expands the body unless the delimiter is quoted.
+            let is_expanded = raw == delimiter;
+            return Ok(heredoc_word(&text[body_start..line_start], is_expanded));
         }
         line_start += line.len();
     }
@@ -45,7 +47,7 @@ fn is_ambiguous_line(rest_of_line: &str) -> bool {
     rest_of_line.contains("<<") || rest_of_line.contains('#') || rest_of_line.trim_end_matches('\n').ends_with('\\')
 }
 
-/// Returns the text, known if bash expands nothing in it.
+/// Returns the text as a word, which is known if bash expands nothing in it.
 fn heredoc_word(text: &str, is_expanded: bool) -> Word {
     if is_expanded && text.contains(['$', '`', '\\']) {
         Word::Unknown(text.to_owned())

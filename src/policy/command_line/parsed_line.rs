@@ -17,12 +17,13 @@ pub const MAX_NESTING: usize = 24;
 pub struct ParsedLine {
     /// Every simple command, in the order in which the shell runs them. Those of a substitution come before the command
     /// that contains it, those started by `bash -c` after it. If the line is unclear these are the commands that could
-    /// be found: enough to refuse the line, but never to allow it.
+    /// be found: they may be a reason to refuse the line, but never to allow it.
     pub commands: Vec<SimpleCommand>,
     /// First reason why bash may parse the line differently; `None` if the parse is certain.
     pub unclear: Option<String>,
     /// Every word that may name a file, wherever it occurs.
     pub file_words: Vec<FileWord>,
+    /// Number of pipelines found so far; the last one has this number.
     pub(super) pipeline_count: usize,
     pub(super) shell_count: usize,
 }

@@ -25,7 +25,7 @@ impl TreeWalk<'_> {
             }
         }
         if body_count == 0 {
-            // `>a b=c ls` sets a variable.
+            // In `>a b=c ls`, `b=c` sets a variable and `ls` is the program; `b=c` would be taken for the program here.
             if trailing_words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
                 self.mark_unclear("words after a redirection");
             }
@@ -154,7 +154,8 @@ impl TreeWalk<'_> {
                 }
                 "heredoc_body" => self.walk_substitutions(child, context, false),
                 "<<" | "<<-" | "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
-                // A pipe or `&&` list after `<<END`: its commands are recorded, but the line is marked unclear.
+                // A pipe or an `&&` list after `<<END`. Its commands are recorded as if they were in a pipe, and the
+                // line is marked unclear.
                 kind => {
                     self.mark_unclear("commands after a here-document on the same line");
                     let pipe_context = WalkContext { connector: Connector::Pipe, ..context.clone() };

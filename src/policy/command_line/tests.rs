@@ -3,7 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Formats a parsed line: the commands with their connectors, and the reason if it is unclear.
+/// Formats a parsed line: its commands, separated by ` / `, and `?? REASON` if the line is unclear. A command consists
+/// of its nesting, connector, assignments, words and redirections; see `format_word` for the words.
 fn format_line(command: &str) -> String {
     let parsed_line = parse_command_line(command);
     let mut parts: Vec<String> = parsed_line.commands.iter().map(format_command).collect();
@@ -50,6 +51,7 @@ fn format_command(simple: &SimpleCommand) -> String {
     parts.concat()
 }
 
+/// Formats a word: `[known]`, `*[pattern]`, `~[home]` or `?[unknown]`.
 fn format_word(word: &Word) -> String {
     match word {
         Word::Known(text) => format!("[{}]", text.replace('\n', "\\n").replace('\t', "\\t")),
@@ -130,6 +132,7 @@ fn r12_parses_commands_inside_wrappers() {
 
 #[test]
 fn finds_code_and_scripts_of_interpreters() {
+    // Inline code and script of the last command.
     let code_and_script = |command: &str| {
         let command = parse_command_line(command).commands.pop().unwrap();
         (command.inline_code.as_ref().map(format_word), command.script.as_ref().map(format_word))
@@ -204,7 +207,7 @@ fn r12_too_long_lines_are_unclear_and_still_parsed() {
     assert_eq!(parse_command_line(&repeat_command(MAX_COMMANDS)).unclear, None);
     let too_many = parse_command_line(&repeat_command(MAX_COMMANDS + 1));
     assert!(too_many.unclear.is_some_and(|why| why.contains("more than 50")));
-    let long_command = |count: usize| format!("sudo {}", "é".repeat(count - 5));
+    let long_command = |count: usize| format!("sudo {}", "é".repeat(count - "sudo ".len()));
     assert!(!parse_command_line(&long_command(MAX_CHARACTERS)).unclear.is_some_and(|why| why.contains("longer")));
     let parsed_line = parse_command_line(&long_command(MAX_CHARACTERS + 1));
     assert_eq!(parsed_line.commands[0].program(), Some("sudo"));

@@ -69,7 +69,7 @@ pub fn parse_word(raw: &str) -> Result<Word, String> {
                 return Err(format!("“{}” is not one word", raw.escape_debug()));
             }
             '#' if index == 0 => return Err("comment instead of a word".to_owned()),
-            // Which characters are blanks depends on the locale.
+            // Whether bash reads a non-ASCII character as a blank depends on the locale.
             c if !c.is_ascii() => {
                 is_unknown = true;
                 text.push(c);
@@ -105,8 +105,8 @@ pub fn parse_word(raw: &str) -> Result<Word, String> {
     })
 }
 
-/// Parses text in double quotes, starting after the opening quote. Returns the text, whether it is known, and its
-/// length including the closing quote.
+/// Parses text in double quotes; `raw` starts after the opening quote. Returns the text, whether it is known, and the
+/// number of bytes parsed, including the closing quote.
 fn parse_double_quoted(raw: &str) -> Result<(String, bool, usize), String> {
     let mut text = String::new();
     let mut is_known = true;
@@ -125,7 +125,7 @@ fn parse_double_quoted(raw: &str) -> Result<(String, bool, usize), String> {
                 }
                 Some(_) => text.push('\\'),
             },
-            // `"$"`, `"a$ b"`, `"x$|y"`: no name can follow.
+            // `"$"`, `"a$ b"`, `"x$|y"`: no variable name can begin with the next character, so the dollar is literal.
             '$' if chars.peek().is_some_and(|(_, next)| "\" |)/.,:%".contains(*next)) => text.push('$'),
             // Quotes in a substitution do not end the string, so the end is unknown too.
             '$' | '`' => {

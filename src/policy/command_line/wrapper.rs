@@ -98,6 +98,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_lin
         }
     } else if program == "eval" || program == "trap" {
         let words = simple.arguments().iter().skip_while(|word| is_any_word(word, &["--"]));
+        // Only the first argument of `trap` is code; the others are signals.
         let argument_count = if program == "trap" { 1 } else { usize::MAX };
         let texts: Option<Vec<&str>> = words.take(argument_count).map(Word::known_text).collect();
         let text = texts.map_or_else(|| Word::Unknown(String::new()), |texts| Word::Known(texts.join(" ")));
@@ -143,9 +144,10 @@ fn wrapper_word_count(wrapper: &'static Program, words: &[Word]) -> Result<usize
     if let Some(problem) = given.option_problems().next() {
         return Err(problem.word().to_owned());
     }
-    // `env -` is `env -i`.
-    let dash = wrapper.name() == "env" && given.operands.first().is_some_and(|word| is_any_word(word, &["-"]));
-    Ok(words.len() - given.operands.len() + usize::from(dash) + wrapper.operands.first.len())
+    // `env -` is `env -i`, but is parsed as an operand.
+    let has_dash = wrapper.name() == "env" && given.operands.first().is_some_and(|word| is_any_word(word, &["-"]));
+    // `first` are operands of the wrapper itself, such as the duration of `timeout`.
+    Ok(words.len() - given.operands.len() + usize::from(has_dash) + wrapper.operands.first.len())
 }
 
 /// Parses `A=b` after `env` as assignments.
@@ -165,6 +167,7 @@ enum ShellInput {
     Nothing,
 }
 
+/// Finds the command line or the script in the arguments of a shell.
 fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
     let given = parse_arguments(&SHELL, arguments);
     let mut operands = given.operands.as_slice();
@@ -195,6 +198,7 @@ fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
             simple.inline_code = words.next().cloned();
             return;
         }
+        // The code may be in the same word as a short option: `-e1`.
         if let Some(option) = code_options.iter().find(|start| start.len() == 2 && text.starts_with(**start)) {
             simple.inline_code = Some(Word::Known(text[option.len()..].to_owned()));
             return;
@@ -206,7 +210,7 @@ fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
     }
 }
 
-/// Returns the commands that `find` runs.
+/// Returns the words of each command that `find` runs.
 fn find_exec_commands(simple: &SimpleCommand, parsed_line: &mut ParsedLine) -> Option<Vec<Vec<Word>>> {
     // `+` ends the command after `{}`. Elsewhere some implementations of `find` treat it as an argument.
     let arguments = simple.arguments();

@@ -6,6 +6,7 @@ use crate::policy::rule_tests::rule;
 use crate::policy::tests::plan;
 use crate::policy::{Mode, judge_plan};
 
+/// Returns the access of a command in an enforced sandbox. With `is_sensitive` the command may read secrets.
 fn command_access(command: &str, reach: Reach, is_sensitive: bool) -> Access {
     let line = CommandLine {
         command: command.into(),
@@ -40,7 +41,8 @@ fn prefix_target(text: &str) -> RuleTarget {
     RuleTarget::Prefix(text.split(' ').map(str::to_owned).collect())
 }
 
-/// Returns the verdicts with `ask = "report"` and with `"as live"`, in each mode.
+/// Returns two rows of verdicts of a dry run, with `ask = "report"` and with `ask = "as live"`. Each row has the
+/// verdicts in the modes `plan`, `ask`, `auto` and `full`.
 fn verdict_table(access: &Access, rules: &Rules, grants: &[SessionGrant]) -> [[&'static str; 4]; 2] {
     [false, true].map(|as_live| {
         Mode::ALL.map(|mode| {
@@ -66,6 +68,7 @@ fn r30_reports_or_asks_the_live_verdict() {
     let (verdict, why) = judge(&full, Access::Write("a".into()));
     assert_eq!(verdict, "rehearse");
     assert!(why.ends_with("live it would run: full mode"), "{why}");
+    // A dry run refuses a write to aye's own settings exactly if a live session does.
     for policy in [report, ask_live, full] {
         let own_file = judge(&policy, Access::WriteOutside("/home/a/.config/aye/rules.toml".into()));
         assert_eq!(
@@ -104,7 +107,7 @@ fn r30_reads_of_secrets_are_withheld_or_ask() {
     ] {
         assert_eq!(verdict_table(&access, &Rules::default(), &[])[0], ["refuse", "rehearse", "rehearse", "rehearse"]);
     }
-    // A system file holds no secrets: it is readable if it is readable live.
+    // A system file holds no secrets: a dry run may read it in the modes that allow it live.
     let system = Access::ReadSensitive("/usr/include/a.h".into());
     assert_eq!(
         verdict_table(&system, &Rules::default(), &[]),
@@ -128,7 +131,7 @@ fn r30_exact_rules_and_grants_apply_in_dry_runs() {
         by: Decider::Headless,
     };
     assert_eq!(verdict_table(&grep, &Rules::default(), &[session_grant(scope.clone())]), rehearsed);
-    // A rule for the first word allows it live, but does not cover secrets.
+    // A rule for the first word allows the command live, but does not let a dry run read secrets.
     let prefix_rule = allow_rules(prefix_target("grep"));
     let live_policy = Policy::default();
     assert_eq!(judge_plan(&live_policy, &[], &prefix_rule, "bash_exec", &plan(grep.clone(), false)).as_str(), "allow");
@@ -278,8 +281,9 @@ fn r13_exact_rules_for_every_file_allow_reading_secrets() {
             "refuse" => ["refuse", "refuse"],
             _ => ["withhold", "ask"],
         };
-        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[1]), expected_dry, "{label}");
-        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[0]), ["refuse"; 2], "{label}");
+        let (plan_mode, ask_mode) = (0, 1);
+        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[ask_mode]), expected_dry, "{label}");
+        assert_eq!(verdict_table(access, &rule_set, &[]).map(|row| row[plan_mode]), ["refuse"; 2], "{label}");
     }
     let unreadable = Rules { read_error: Some("it is cut off".into()), ..allow_rules(RuleTarget::Path(".env".into())) };
     let verdict = judge_plan(&Policy::default(), &[], &unreadable, "bash_exec", &plan(one_secret.clone(), false));

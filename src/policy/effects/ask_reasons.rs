@@ -137,6 +137,7 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
         let is_written = |option: &&ParsedOption| option.option.value.is_kind(&[ValueKind::Write]);
         let written_files = arguments.options.iter().filter(is_written).filter_map(|option| option.value.as_ref());
         let folders_to_search = arguments.operands.iter().filter(|word| !matches!(word, Word::Unknown(_)));
+        // `find` may change what it finds, so the folders are checked like files that are written.
         touches.extend(folders_to_search.chain(written_files).map(|word| touch(word.clone(), PathAccess::Append)));
         return touches;
     }
@@ -153,7 +154,8 @@ pub(super) fn touched_paths(simple: &SimpleCommand, folders: &[String]) -> Vec<T
         match (option_folder, word) {
             (Some(folder), Word::Unknown(_)) if !folder.is_empty() => touches.push(touch(word.clone(), access)),
             (Some(folder), _) if !folder.is_empty() => touches.push(touch(word_from_path(folder), access)),
-            // As the value of such an option, an unknown word counts too.
+            // The previous word is an option that takes a folder or a file to write: this word is its value, even if
+            // it is unknown.
             _ if expects_folder => touches.push(touch(word.clone(), access)),
             (_, Word::Unknown(_)) => {}
             _ if changes_files && !word.display_text().starts_with('-') => {
@@ -188,7 +190,7 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
     if is_launcher(program) || reads_commands_from_input(simple) {
         return Reach::Unclear;
     }
-    // With unknown arguments, it may affect anything.
+    // A program that changes files may change any file if an argument is unknown.
     let has_unknown = simple.arguments().iter().any(|word| matches!(word, Word::Unknown(_)));
     let changes_files =
         matches!(program, "rm" | "rmdir" | "mv" | "cp" | "chmod" | "ln" | "install" | "truncate" | "tee");
@@ -208,13 +210,13 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
     }
 }
 
-/// Returns whether a shell reads its commands from elsewhere: a here-document, a pipe or a redirected file.
+/// Returns whether a shell reads its commands from its input: a here-document, a pipe or a redirected file.
 fn reads_commands_from_input(simple: &SimpleCommand) -> bool {
     let has_script = simple.inline_code.is_some() || (simple.script.is_some() && !has_stdin_option(simple));
     simple.program().is_some_and(is_shell) && !has_script && !asks_version_or_help(simple)
 }
 
-/// Returns whether a shell reads its commands from its input, so that its first operand is no script.
+/// Returns whether a shell is given `-s`: it reads its commands from its input, and its first operand is no script.
 pub(super) fn has_stdin_option(simple: &SimpleCommand) -> bool {
     parse_arguments(&SHELL, simple.arguments()).has_option(&["-s"])
 }

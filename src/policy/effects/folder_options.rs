@@ -39,6 +39,7 @@ pub(super) fn folder_in_option<'a>(program: &str, word: &'a str) -> Option<&'a s
     }
     let options = grammar.map(|grammar| possible_options(grammar, word)).unwrap_or_default();
     if options.is_empty() && !grammar.is_some_and(|grammar| grammar.is_complete) {
+        // In an unknown program, `-C` is taken for a folder, as in make, git and tar.
         return word.strip_prefix("-C");
     }
     let folder_option = options.iter().find(|(option, _)| option.value.is_kind(&[ValueKind::Folder, ValueKind::Write]));

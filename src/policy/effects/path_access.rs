@@ -69,7 +69,8 @@ pub fn join_path(folder: &str, name: &str) -> String {
     format!("{folder}/{name}")
 }
 
-/// Converts a path inside a word. No shell expands a `~` there, but a program may.
+/// Converts a path that is only a part of a word, as in `--directory=~/x`. No shell expands a `~` there, but a
+/// program may.
 pub(super) fn word_from_path(path: &str) -> Word {
     if path.starts_with('~') { Word::Home(path.to_owned()) } else { Word::Known(path.to_owned()) }
 }

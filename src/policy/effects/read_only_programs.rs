@@ -30,10 +30,10 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
     let substituted;
     let mut words = simple.arguments();
     if simple.nesting.last() == Some(&Nesting::Arguments("find".to_owned())) && FOUND_FILE_READERS.contains(&name) {
-        // Files found by `find` are checked with `find` itself.
+        // The files that `find` passes are checked with `find` itself, so a placeholder takes their place here.
         let substitute_folder = |word: &Word| match word {
             Word::Unknown(text) if text == FOUND_FILES => current_folder(),
-            // A file may have that name.
+            // A known word is kept even if it has the same text: a file may have that name.
             word => word.clone(),
         };
         substituted = words.iter().map(substitute_folder).collect::<Vec<_>>();
@@ -137,7 +137,7 @@ fn judge_test(words: &[Word]) -> ProgramPaths {
     }
 }
 
-/// Judges `tar -tf x.tar`, which only lists. A colon in the name would be another machine.
+/// Judges `tar -tf x.tar`, which only lists. With a colon in the name, tar would connect to another machine.
 fn judge_tar(words: &[Word]) -> ProgramPaths {
     let arguments = stated_paths::parse_certain("tar", grammar_of("tar")?, words);
     let listing = arguments.ok().filter(|arguments| arguments.has_role(Role::Lists) && arguments.operands.is_empty());

@@ -33,7 +33,7 @@ pub(super) fn refusal_reason(parsed_line: &ParsedLine) -> Option<String> {
     let refused_command =
         commands.find_map(|(simple, folders)| folders.iter().find_map(|folder| refuse_command(simple, folder)));
     refused_command.or_else(|| refuse_run_download(parsed_line)).or_else(|| {
-        // A part that could not be parsed may run all the same, line by line.
+        // A part that could not be parsed may run too: bash runs each line before it parses the next one.
         let is_unclear = parsed_line.unclear.is_some();
         let program_word = parsed_line.file_words.iter().find(|word| {
             is_unclear
@@ -211,7 +211,7 @@ fn refuse_run_download(parsed_line: &ParsedLine) -> Option<String> {
             };
             simple.pipes.iter().any(is_later_stage)
         });
-        // Downloads substituted into the words of a command, or passed to it as a file.
+        // The download may also be substituted into the words of a command, or passed to the command as a file.
         let substitution_depths = (0..simple.nesting.len())
             .filter(|depth| matches!(simple.nesting[*depth], Nesting::Substitution | Nesting::ProcessSubstitution));
         let enclosing = substitution_depths.filter_map(|depth| {
@@ -248,7 +248,7 @@ fn runs_stdin(simple: &SimpleCommand) -> bool {
             matches!(word.known_text(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
                 || (is_shell(program) && ask_reasons::has_stdin_option(simple))
         }
-        // A shell with any other option than these runs its input.
+        // A shell without code and script runs its input, unless it is asked for its version or help.
         (None, None) if is_shell(program) => !ask_reasons::asks_version_or_help(simple),
         (None, None) => {
             !has_argument("-m") && !has_argument("--version") && !has_argument("-V") && !has_argument("--help")

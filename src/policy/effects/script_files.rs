@@ -89,7 +89,7 @@ impl ScriptSearch {
         }
     }
 
-    /// Adds the scripts of one command. Returns whether it runs any.
+    /// Adds the scripts of one command. Returns whether the command runs any, even if none could be added.
     fn scan_command(&mut self, simple: &SimpleCommand, folders: &[String]) -> bool {
         let previous_count = self.scripts.len();
         let assigned = simple.assignments.iter().map(|(name, value)| (name.as_str(), value.display_text()));
@@ -132,7 +132,7 @@ impl ScriptSearch {
         has_script_option || self.scripts.len() > previous_count
     }
 
-    /// Adds every argument that may be what runs.
+    /// Adds every argument that may name a script: those with a slash, and those that are unknown.
     fn push_arguments(&mut self, simple: &SimpleCommand, folders: &[String]) {
         for word in simple.arguments() {
             let is_no_path = matches!(word, Word::Known(text) if !text.contains('/') || text.starts_with('-'));
@@ -169,7 +169,8 @@ impl ScriptSearch {
     }
 }
 
-/// Returns whether python is given a module name, which runs project code as `make` does.
+/// Returns whether python is given the name of a module. Like `make`, it then runs code of the project, and no single
+/// script.
 fn is_module(simple: &SimpleCommand) -> bool {
     let is_python = simple.program().is_some_and(|name| name.starts_with("python") || name.starts_with("pypy"));
     is_python && simple.arguments().first().is_some_and(|word| word.known_text() == Some("-m"))
@@ -180,6 +181,7 @@ mod tests {
     use super::*;
     use crate::policy::command_line::parse_command_line;
 
+    /// Returns `nothing`, `unknown`, or the names of the scripts; `?` marks those that are not certain.
     fn format_scripts(command: &str) -> String {
         match find_scripts(&parse_command_line(command)) {
             ScriptSet::None => "nothing".to_owned(),
@@ -220,6 +222,7 @@ mod tests {
             ("sh < x.sh", "x.sh"),
             ("find . -exec ./x.sh ';'", "./x.sh"),
             ("ls | xargs ./x.sh", "./x.sh"),
+            // These run a script, but only arguments with a slash are listed.
             ("awk -f x.awk data", ""),
             ("make -fx.mk", ""),
             ("make -kf tools/x.mk", "tools/x.mk?"),

@@ -40,6 +40,7 @@ fn skip_sed_command(text: &str) -> Option<&str> {
     if let Some(second_address) = remaining.strip_prefix(',') {
         let second_address = second_address.trim_start_matches([' ', '+']);
         let next = skip_sed_address(second_address)?;
+        // The second address is missing.
         if next.len() == second_address.len() {
             return None;
         }
@@ -49,9 +50,9 @@ fn skip_sed_command(text: &str) -> Option<&str> {
     if let Some(next) = remaining.strip_prefix(['p', 'd', 'q', '=']) {
         return Some(next);
     }
-    let replacement = remaining.strip_prefix('s')?;
-    let delimiter = replacement.chars().next().filter(|delimiter| "/|#,:@!_%".contains(*delimiter))?;
-    let replacement = skip_sed_part(&replacement[1..], delimiter)?;
+    let pattern = remaining.strip_prefix('s')?;
+    let delimiter = pattern.chars().next().filter(|delimiter| "/|#,:@!_%".contains(*delimiter))?;
+    let replacement = skip_sed_part(&pattern[1..], delimiter)?;
     let flags = skip_sed_part(replacement, delimiter)?;
     // The flag `e` runs the result, `w` writes it.
     Some(flags.trim_start_matches(|flag: char| "gIip0123456789".contains(flag)))
@@ -81,7 +82,7 @@ fn skip_sed_part(text: &str, delimiter: char) -> Option<&str> {
                 let class_marker = &text[index + 1..index + 2];
                 let class_length = text[index + 2..].find(&format!("{class_marker}]"))?;
                 let end = index + 2 + class_length + 1;
-                // Implementations disagree on a delimiter in here too.
+                // Implementations disagree on a delimiter inside a class too.
                 if text[index..end].contains([delimiter, '\\', '\n']) {
                     return None;
                 }
@@ -144,7 +145,8 @@ fn is_printing_awk(program: &str) -> bool {
     if has_control || has_pipe || UNSAFE_AWK_WORDS.iter().any(|word| program.contains(word)) {
         return false;
     }
-    // `>` is a comparison before the first action, if no string or pattern can hide where that begins.
+    // `>` compares before the first `{` and writes a file after it. If a string or a regular expression comes first, it
+    // may contain that `{`, so the whole program is checked.
     let pattern = program.split('{').next().unwrap_or_default();
     let is_plain_pattern = !pattern.contains(['"', '/', '\\']);
     let actions = if is_plain_pattern { &program[pattern.len()..] } else { program };
@@ -217,7 +219,7 @@ mod tests {
             "n",
             "1~2e",
             "sxaxbxe",
-            // Some implementations read the second mark as inside brackets.
+            // Some implementations read the second delimiter as a character inside the brackets.
             "s|[[:alpha:]|]|1;s|w out|x|",
             "s/[[:a:]/]/1;s/e;/x/p",
             "s/[[.a.]/]/1;s/e;/x/p",

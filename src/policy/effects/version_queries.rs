@@ -29,7 +29,7 @@ pub(super) fn is_version_query(name: &str, words: &[Word]) -> bool {
 }
 
 /// Returns the files that must not exist in the folder, or must not contain certain words, because they may select
-/// which program answers.
+/// which program answers. None for bash, which version managers do not provide.
 pub(super) fn version_override_files(name: &str) -> Vec<(Word, PathAccess)> {
     let entries = VERSIONS.iter().filter(|(program, ..)| *program == name && *program != "bash");
     let managers = MANAGER_FILES.iter().map(|file| (*file, &[][..]));

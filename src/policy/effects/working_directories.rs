@@ -51,7 +51,7 @@ impl WorkingDirectories {
             self.shells.pop();
         }
         let Some((shells, directories)) = self.shells.last_mut() else { return vec![String::new()] };
-        // The first command of a subshell has no connector to what came before it.
+        // The first command of a subshell has the connector `First` even after `&&`, so it ends the certainty too.
         if !matches!(simple.connector, Connector::And | Connector::Pipe | Connector::PipeWithStderr) {
             directories.certain = None;
         }

@@ -7,7 +7,8 @@ use crate::policy::command_line::Word;
 /// `-5`, for programs that accept it.
 const NUMBER: OptionSpec = OptionSpec { names: "-NUM", value: OptionValue::None, role: Role::Plain };
 
-/// Complete option names that could be mistaken for abbreviations of other ones.
+/// Complete option names, without dashes, that are not abbreviations of longer ones: `--rm` of docker is not
+/// `--rmt-command` of tar.
 const COMPLETE_NAMES: &[&str] = &["rm", "global", "diff"];
 
 /// Returns all options that a word may give on its own, with the value in that word. For programs of which not all
@@ -16,12 +17,14 @@ pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(Op
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let bare_name = name.trim_start_matches('-');
     let mut options = Vec::new();
+    // Only dashes, or no dash at all.
     if bare_name.is_empty() || bare_name.len() == name.len() {
         return options;
     }
     let has_two_dashes = name.starts_with("--");
-    // After one dash each letter may be an option.
-    let may_abbreviate = bare_name.len() >= if has_two_dashes { 1 } else { 4 } && !COMPLETE_NAMES.contains(&bare_name);
+    // After one dash, fewer than four letters are short options and not an abbreviation.
+    let min_abbreviation = if has_two_dashes { 1 } else { 4 };
+    let may_abbreviate = bare_name.len() >= min_abbreviation && !COMPLETE_NAMES.contains(&bare_name);
     let is_match = |known: &str| {
         let long_name = known.strip_prefix("--").or_else(|| known.strip_prefix('-').filter(|rest| rest.len() > 1));
         long_name.is_some_and(|long| long == bare_name || (may_abbreviate && long.starts_with(bare_name)))
@@ -233,7 +236,7 @@ impl ArgumentParser<'_> {
         self.arguments.push_option(option, text, value);
     }
 
-    /// Reads one or more short options in one word.
+    /// Reads one or more short options in one word: `text` is the whole word, `short_names` the part after the dash.
     fn read_short(&mut self, text: &str, short_names: &str, attached_value: AttachedValue) {
         let syntax = &self.program.syntax;
         for (index, short_name) in short_names.char_indices() {
@@ -285,7 +288,7 @@ impl ArgumentParser<'_> {
         is_number.then(|| self.words.next().cloned()).flatten()
     }
 
-    /// Takes the next word as the value of an option.
+    /// Takes the next word as the value of an option; `text` is the word that contains the option.
     fn next_value(&mut self, text: &str, option: OptionSpec, kind: ValueKind) -> Option<Word> {
         let Some(word) = self.words.next() else {
             self.add_problem(ArgumentProblem::Missing, text);
@@ -302,6 +305,7 @@ impl ArgumentParser<'_> {
                 self.add_unexpanded(word);
             }
         }
+        // Programs with `abbreviates` are those with several implementations: see `ParsedArguments::late_values`.
         let may_be_operand = self.program.syntax.abbreviates && option.role != Role::Excludes;
         if may_be_operand && !self.arguments.operands.is_empty() {
             self.arguments.late_values.push(word.clone());

@@ -35,7 +35,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         flags("-b, -c, -C, -d, -o, -v, -x"), with_word("-n, -s"), with_value("-f", ValueKind::List),
         with_word("-e").role(Role::NeedsApproval),
     ], READ_OPERANDS),
-    // It reads options from a file named after `@`.
+    // `strings @x` reads options from the file `x`; the code that uses this grammar checks for such words.
     program(&["strings"], "GNU binutils 2.40", &[
         flags("-a --all, -f --print-file-name"), with_word("-n --bytes, -t --radix"),
     ], READ_OPERANDS),

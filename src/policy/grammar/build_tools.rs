@@ -9,6 +9,7 @@ use super::program::{
 /// Most of these programs accept long options with one dash too.
 const LOOSE_SYNTAX: Syntax = Syntax { is_single_dash: true, attached: AttachedValue::Any, ..GNU };
 
+/// Describes programs of which only the listed options are known.
 pub(super) const fn partial_build_program(names: &'static [&'static str], options: &'static [OptionGroup]) -> Program {
     let described_versions = "every version: only what runs others or works elsewhere";
     Program { syntax: LOOSE_SYNTAX, is_complete: false, ..program(names, described_versions, options, NO_OPERANDS) }

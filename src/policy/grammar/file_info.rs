@@ -7,7 +7,7 @@ use super::program::{
 
 const COREUTILS: &str = "GNU coreutils 9";
 
-/// Files that are looked at; the working directory by default.
+/// Files of which only names, sizes and times are read; the working directory by default.
 const NAME_OPERANDS: Operands = Operands { default: Some("."), ..operands_of(ValueKind::Names) };
 
 #[rustfmt::skip]

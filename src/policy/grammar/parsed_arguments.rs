@@ -69,7 +69,7 @@ impl ParsedArguments {
         self.options.iter().filter(is_named).map(|option| option.value.as_ref())
     }
 
-    /// Returns the texts of those values.
+    /// Returns the texts of the values of the options with one of these names.
     pub fn option_texts<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
         self.option_values(names).flatten().map(Word::display_text)
     }
@@ -85,6 +85,7 @@ impl ParsedArguments {
         self.options.iter().any(|option| option.option.role == role)
     }
 
+    /// Adds an option. If its value must be a number without a point and is not, that is a problem.
     pub(super) fn push_option(&mut self, option: OptionSpec, word: &str, value: Option<Word>) {
         let is_not_number = |value: &Word| value.known_text().is_some_and(|text| !is_number(text));
         let has_point = matches!(option.value, OptionValue::OptionalNumber { has_point: true });

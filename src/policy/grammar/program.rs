@@ -3,7 +3,7 @@
 /// A program or a subcommand.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Names of the program; the first one is its own.
+    /// Names of the program. The first one is used to identify it.
     pub names: &'static [&'static str],
     /// Implementations that the table describes. Other implementations accept the same options or fail.
     pub described_versions: &'static str,
@@ -12,7 +12,7 @@ pub struct Program {
     pub options: &'static [OptionGroup],
     /// Kinds of its operands.
     pub operands: Operands,
-    /// Subcommands, named by the first operand. The options above are those before it.
+    /// Subcommands; the first operand names one. `options` are the options before that name.
     pub subcommands: &'static [Program],
     /// True if the table holds every option that may run without approval, so that any other option asks. Otherwise it
     /// holds only options that write, run programs or name a folder.
@@ -28,7 +28,7 @@ pub struct Syntax {
     pub attached: AttachedValue,
     /// True if a long option may be written with one dash too, as `-name` of `find` and `-cols` of `xxd`.
     pub is_single_dash: bool,
-    /// True if the program accepts unambiguous prefixes of long options. They always need approval.
+    /// True if the program accepts unambiguous prefixes of long options. An abbreviated option always needs approval.
     pub abbreviates: bool,
     /// True if options may follow operands (GNU). Otherwise the first operand ends the options.
     pub permutes: bool,
@@ -40,7 +40,7 @@ pub struct Syntax {
     pub has_separate_long: bool,
     /// True if the first word holds short options even without a dash: `xf` of `tar`.
     pub has_bare_options: bool,
-    /// True if `+x` turns an option off. Such a word only takes the values of its options.
+    /// True if `+x` turns the option `-x` off. Such a word is no option, but it takes the values of its options.
     pub has_plus: bool,
     /// For programs whose operands precede an expression (`find`): the options before the operands. The expression
     /// begins with the first word that begins with a dash, a parenthesis, `!` or `,`, and all its words are options.
@@ -249,7 +249,7 @@ impl OptionSpec {
 }
 
 impl Program {
-    /// Returns its own name.
+    /// Returns the first name, which identifies the program.
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }

@@ -20,7 +20,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     ], leading_operands(&[ValueKind::Script], Some(ValueKind::Read))),
     Program { syntax: AWK_SYNTAX, ..program(&["awk", "gawk", "mawk", "nawk"], "gawk 5, mawk 1.3, busybox", &[
         with_word("-F, -v"), with_value("-f --file", ValueKind::ScriptFile).role(Role::HoldsScript),
-        // Of gawk.
+        // Only gawk has these.
         with_value("-E --exec", ValueKind::ScriptFile).role(Role::HoldsScript),
         with_value("-i --include", ValueKind::ScriptFile),
     ], leading_operands(&[ValueKind::Script], Some(ValueKind::Read))) },

@@ -4,6 +4,7 @@ use super::*;
 use crate::policy::command_line::Word;
 use std::collections::BTreeSet;
 
+/// Splits a line at spaces into known words.
 fn known_words(line: &str) -> Vec<Word> {
     line.split(' ').filter(|word| !word.is_empty()).map(|word| Word::Known(word.to_owned())).collect()
 }
@@ -45,7 +46,7 @@ fn option_names_are_unique_and_well_formed() {
 /// The next word is the value of an option exactly if the option requires one.
 #[test]
 fn r12_only_a_required_value_takes_the_next_word() {
-    let mut optional = 0;
+    let mut optional_count = 0;
     for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
         for (option, name) in
             program.all_options().flat_map(|option| option.all_names().map(move |name| (option, name)))
@@ -54,7 +55,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
             let accepts_next_word = !name.starts_with("--") || program.syntax.has_separate_long;
             match option.value {
                 OptionValue::None | OptionValue::Optional(_) | OptionValue::OptionalNumber { .. } => {
-                    optional += usize::from(option.value != OptionValue::None);
+                    optional_count += usize::from(option.value != OptionValue::None);
                     assert_eq!(arguments.operands, known_words(".env"), "{full_name} {name}");
                 }
                 OptionValue::Required(_) if accepts_next_word => {
@@ -72,7 +73,7 @@ fn r12_only_a_required_value_takes_the_next_word() {
             }
         }
     }
-    assert!(optional > 40, "{optional}");
+    assert!(optional_count > 40, "{optional_count}");
 }
 
 #[test]
@@ -107,6 +108,7 @@ fn numbers_have_digits_and_optional_sign_and_unit() {
 fn r12_unknown_options_are_problems() {
     for (full_name, program) in all_grammars().into_iter().filter(|(full_name, _)| full_name != "find") {
         for name in program.all_options().flat_map(OptionSpec::all_names).filter(|name| name.starts_with("--")) {
+            // The shortest prefix is `--` and one letter.
             for end in 3..name.len() {
                 let prefix = &name[..end];
                 if program.option(prefix).is_none() {

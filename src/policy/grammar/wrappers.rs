@@ -1,5 +1,5 @@
-//! Programs that run the program named in their operands: `timeout 5 ls`. With an option that is not
-//! listed here, the program that a wrapper runs is unknown. Shells, which run a command line or a script.
+//! Wrappers, which run the program named in their operands: `timeout 5 ls`; and shells, which run a command line or a
+//! script. With an option that is not listed here, the program that a wrapper runs is unknown.
 
 use super::program::{
     AttachedValue, GNU, GNU_NUMBERS, OptionGroup, Program, Syntax, ValueKind, flags, leading_operands, operands_of,

@@ -23,16 +23,16 @@ proptest! {
         let command = format!("{before}cargo{within} test {after}");
         let allow = rules_from(vec![rule(RuleEffect::Allow, prefix_target("cargo test"))]);
         if judge(&allow, &command_plan(&command)) == "allow" {
-            // The command must consist of plain words, without operators outside quotes, beginning with `cargo test`. A
-            // terminator or a comment adds nothing if nothing follows it.
+            // Outside quotes the command must have no operators and no expansions. A `;`, a line break or a comment at
+            // its end is allowed, because nothing follows it.
             let is_empty = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
             let (mut quote, mut last) = (None, ' ');
             let mut chars = command.trim().chars();
             while let Some(c) = chars.next() {
-                let before = std::mem::replace(&mut last, c);
-                let begins = before.is_whitespace();
+                let previous = std::mem::replace(&mut last, c);
+                let begins_word = previous.is_whitespace();
                 match (quote, c) {
-                    (None, '#') if begins => {
+                    (None, '#') if begins_word => {
                         let rest = chars.as_str();
                         prop_assert!(is_empty(rest.split_once('\n').map_or("", |(_, rest)| rest)), "{command:?}");
                         break;
@@ -48,11 +48,11 @@ proptest! {
                     (Some('"'), c) => prop_assert!(!"$`".contains(c) , "{command:?}"),
                     (Some(_), _) => {}
                     // `~` is expanded only at the start of a word or a value.
-                    (None, '~') => prop_assert!(!begins && before != '=', "{command:?}"),
+                    (None, '~') => prop_assert!(!begins_word && previous != '=', "{command:?}"),
                     (None, c) => prop_assert!(!"|&<>$`()*".contains(c), "{command:?}"),
                 }
             }
-            // `\\cargo` and `''cargo` are cargo.
+            // Before `cargo` only blanks, quotes and backslashes are allowed: `\cargo` and `''cargo` are cargo.
             prop_assert_eq!(before.trim().trim_matches(['\\', '\'', '"']), "");
         }
     }

@@ -61,12 +61,13 @@ fn fully_known_commands(parsed_line: &ParsedLine) -> Option<Vec<Vec<String>>> {
             commands.push(words);
         }
     }
-    // Commands with redirected output cannot report themselves.
+    // Bash runs these builtins and job names (`%1`) itself, so they never reach the function that reports a command.
     let can_report = |words: &Vec<String>| !matches!(words[0].as_str(), ":" | "." | "[") && !words[0].starts_with('%');
     commands.iter().all(can_report).then_some(commands)
 }
 
-/// Returns the commands as bash runs them; `None` if bash rejects the line.
+/// Returns the commands as bash runs them. `None` if bash rejects the line, or skips a command because of its
+/// redirections.
 fn commands_from_bash(bash: &Path, line: &str, folder: &Path) -> Option<Vec<Vec<String>>> {
     let directory = folder.join("in");
     let _ = std::fs::remove_dir_all(&directory);
@@ -109,8 +110,10 @@ fn find_bash() -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join("bash")).find(|bash| bash.is_file())
 }
 
+/// Compares the commands of a line with those that bash runs. `None` if they cannot be compared; an error describes the
+/// difference.
 fn compare_with_bash(bash: &Path, line: &str, folder: &Path) -> Option<Result<(), String>> {
-    // Commands after `!` and `&&` may not run here, where every command succeeds.
+    // Every command succeeds here, so a command after `! a &&` does not run, and bash would not report it.
     if line.contains('!') && line.contains("&&") {
         return None;
     }
@@ -146,6 +149,7 @@ fn r12_bash_splits_known_lines_into_the_same_words() {
         }
     }
     assert!(failures.is_empty(), "of {compared} compared, {generated} made: {failures:#?}");
+    // Most lines must have several words, or little is compared.
     assert!(words > compared, "only {words} words in {compared} of {generated} lines");
 }
 
@@ -197,7 +201,7 @@ fn r12_bash_agrees_on_former_parser_bugs() {
     assert!(
         is_known("a 'b c'; b")
             && !is_known("a $b")
-            // The first of these runs b.
+            // Bash runs b here.
             && !is_known("a >&'$(b)'")
             && !is_known("a >&'b'")
             && is_known("a >&b")
