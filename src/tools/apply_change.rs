@@ -252,8 +252,8 @@ fn prompt_title(dry_run_change: &DryRunChange) -> String {
     format!("Apply: {verb} {}{slash}?", name.unwrap_or(noun))
 }
 
-/// Returns the file with several hard links that the change replaces. A deleted name leaves the other names as they
-/// are.
+/// Returns the target's hard links if it has several and the change replaces its content. Deleting one name of a file
+/// does not change the others.
 fn hard_links(changes: &[Change], location: &Location, files: &dyn Reader) -> Option<HardLinks> {
     let replaces = changes.first().is_some_and(|change| {
         matches!((&change.before, &change.after), (FileNode::File { .. }, FileNode::File { .. }))
@@ -309,8 +309,8 @@ fn preconditions(changes: &[Change]) -> Preconditions {
         FileNode::File { bytes, .. } => Some(bytes.clone()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
     };
-    // `Rehearsal::apply_change` compares every path again, so a path to delete is listed only if its name can be looked
-    // up.
+    // A file to delete is listed only if its path is UTF-8 without control characters. Any other path is left out:
+    // `Rehearsal::apply_change` compares every path again.
     let has_plain_name = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
     let is_compared = |change: &&Change| match (&change.before, &change.after) {
         (FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_), _) => false,

@@ -76,7 +76,7 @@ impl Tool for BashExec {
         // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval
         // each time.
         let is_grantable = preconditions.sensitive_path().is_none();
-        // A grant covers only the current content of the scripts.
+        // A grant covers only the current content of the scripts. If that is not known, no grant is offered.
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
         Ok(Intent::Act(Box::new(Plan {
             title: "Run a command?".to_owned(),
@@ -143,7 +143,7 @@ impl Tool for BashExec {
         let Work::Command(line) = &plan.work else {
             return Err(Error::Internal("the plan holds no command".to_owned()));
         };
-        // Without network access the command would only fail, so it is simulated.
+        // The overlay sandbox has no network, so a command that needs it would only fail there.
         let can_simulate = context.has_simulator || self.result_kind(plan).fixture().is_some();
         if line.network.is_some() && can_simulate && !may_read_secrets(plan) {
             return Ok(RehearsalOutcome::Simulate(
@@ -319,7 +319,7 @@ mod tests {
         let no_commands = "Commands do not run in this dry run (x).";
         for (command, network, has_simulator, why) in [
             ("curl https://a.example", true, true, needs_network),
-            // Its result is known without a model.
+            // The result of `touch` is known without a model.
             ("touch a", true, false, needs_network),
             ("curl https://a.example", true, false, no_commands),
             ("curl https://a.example", false, true, no_commands),

@@ -2,13 +2,14 @@
 
 use super::summary_line;
 
-/// Lines shown.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 12;
 
 /// Describes the passage of `text` that is closest to `wanted`, with line numbers, and whether only whitespace differs.
 /// The result follows the text of an error; it is empty if nothing is similar.
 pub fn describe_closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
+    // Twenty lines identify a passage; all of them are compared at every line of the file.
     let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
     let count_equal_lines = |start: usize| {
         let pairs = wanted.iter().zip(&lines[start..]);

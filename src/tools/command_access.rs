@@ -18,9 +18,9 @@ mod repository;
 pub(super) use named_files::{path_spellings, written_hard_links};
 pub(super) use named_secrets::command_access;
 
-/// Names that a pattern may match, and files visited below a folder.
+/// Maximum number of names that a pattern may match, and of files visited below a folder.
 const MAX_NAMES: usize = 20_000;
-/// Depth to which a folder is visited.
+/// Maximum depth to which a folder is visited.
 const MAX_DEPTH: usize = 64;
 
 /// Files that list ignored paths.
@@ -35,6 +35,7 @@ fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf
     let only_written_words = named_files::only_written(&parsed_line, &line.command);
     let mut may_disclose = false;
     for touch in &effects.touches {
+        // Reset, so that it tells only whether this path is sensitive. The earlier value is added again below.
         let was_sensitive = std::mem::take(&mut findings.is_sensitive);
         findings.check_touch(touch);
         let is_only_written =
@@ -80,9 +81,12 @@ fn access_with_excused(line: CommandLine, files: &dyn Reader, excused: &[PathBuf
 /// Findings about the files of a command.
 struct PathFindings<'a> {
     files: &'a dyn Reader,
+    /// Files that count as holding no secrets.
     excused: &'a [PathBuf],
+    /// Files and folders in the project that the command uses.
     paths: Vec<PathBuf>,
     reasons: AskReasons,
+    /// True if a file that the command uses may hold secrets, is outside the project or is not known.
     is_sensitive: bool,
 }
 
@@ -139,6 +143,7 @@ impl PathFindings<'_> {
             }
             match &touch.word {
                 Word::Known(name) if name.is_empty() => {}
+                // The home folder is a `Word::Home`; here `~` is an ordinary character of a name.
                 Word::Known(name) if name.starts_with('~') => {
                     self.check_path(&join_path(folder, &format!("./{name}")), &touch.access)
                 }
@@ -218,9 +223,9 @@ impl PathFindings<'_> {
             }
             PathAccess::Recursive { include_hidden, skipped_folders, follow_links } => {
                 let mut remaining_names = MAX_NAMES;
-                let parent_ignore_files = location.display_path.ancestors().map(|folder| folder.join(".ignore"));
+                let folders = location.display_path.ancestors();
                 let ignore_files: Vec<PathBuf> =
-                    parent_ignore_files.flat_map(|file| IGNORE_FILES.map(|name| file.with_file_name(name))).collect();
+                    folders.flat_map(|folder| IGNORE_FILES.map(|name| folder.join(name))).collect();
                 let include_hidden =
                     *include_hidden || ignore_files.iter().any(|file| self.includes_hidden(&file.to_string_lossy()));
                 if let Err(why) = self.check_folder(

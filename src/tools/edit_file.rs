@@ -8,8 +8,10 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Occurrences counted; more are reported as "or more".
+/// Maximum number of occurrences counted; more are reported as "or more".
 const MAX_MATCHES: usize = 100;
+/// The model gives only a part of the new content, unlike for write_file.
+const IS_FULL_REPLACEMENT: bool = false;
 
 pub struct EditFile;
 
@@ -51,7 +53,7 @@ impl Tool for EditFile {
         let replace_all = arguments.all.unwrap_or(false);
         let (before, after) = match plan_replacement(files, &location, old, new, replace_all) {
             Ok(texts) => texts,
-            // Not even whether it exists is disclosed.
+            // An error with details could disclose the content of a file, or that the file exists.
             Err(error) => {
                 let displayed_path = planned_path::display_path(&location);
                 let message =
@@ -59,15 +61,15 @@ impl Tool for EditFile {
                 return file_change::hide_read_error(files, &location, error, &message);
             }
         };
-        file_change::plan_change("edit_file", files, &location, Some(before), after, false)
+        file_change::plan_change("edit_file", files, &location, Some(before), after, IS_FULL_REPLACEMENT)
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
-        file_change::write_change(plan, context.project.clone(), false).await
+        file_change::write_change(plan, context.project.clone(), IS_FULL_REPLACEMENT).await
     }
 
     async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        file_change::rehearse_change(plan, context.project.clone(), false).await
+        file_change::rehearse_change(plan, context.project.clone(), IS_FULL_REPLACEMENT).await
     }
 }
 

@@ -123,6 +123,7 @@ pub fn plan_change(
     let destroys = if !location.is_inside {
         Some(format!("{} {displayed_path}, outside the project", if is_new { "creates" } else { "changes" }))
     } else if is_full_replacement && lines > 0 && diff.removed * 2 > lines {
+        // More than half of the lines are lost.
         Some(match diff.removed {
             1 if lines == 1 => format!("replaces the only line of {displayed_path}"),
             removed if removed == lines => format!("replaces all {lines} lines of {displayed_path}"),

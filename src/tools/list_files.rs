@@ -16,12 +16,12 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Entries listed per call.
+/// Maximum number of entries listed per call.
 const MAX_LISTED: usize = 500;
 /// Entries visited before the listing stops.
 const MAX_VISITED: usize = 200_000;
 /// Default depth of a listing.
-const DEPTH: u64 = 3;
+const DEFAULT_DEPTH: u64 = 3;
 
 pub struct ListFiles;
 
@@ -55,8 +55,10 @@ impl Tool for ListFiles {
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { path, depth } = parse_arguments(&self.tool_spec(), arguments)?;
         let location = planned_path::locate(files, path.as_deref().unwrap_or("."))?;
-        let listing =
-            Listing { place: PlannedPath::record(files, &location)?, depth: depth.map_or(DEPTH, |depth| depth.0) };
+        let listing = Listing {
+            place: PlannedPath::record(files, &location)?,
+            depth: depth.map_or(DEFAULT_DEPTH, |depth| depth.0),
+        };
         let displayed_path = planned_path::display_path(&location);
         Ok(Intent::Act(Box::new(Plan::new(
             "List a folder?",
@@ -90,7 +92,8 @@ fn format_listing(listing: &Listing, files: &dyn Reader, reporter: &mut Progress
     let base_depth = folder.real.components().count();
     let (mut text, mut listed_count, mut unlisted_count, mut deeper_count, mut scanned_count) =
         (String::new(), 0, 0, 0, 0);
-    files.walk(&folder, true, &mut |entry| {
+    let include_hidden = true;
+    files.walk(&folder, include_hidden, &mut |entry| {
         scanned_count += 1;
         reporter.report_if_due(|| format!("{} scanned", format_count(scanned_count, "file", "files")));
         if scanned_count > MAX_VISITED {
@@ -116,6 +119,7 @@ fn format_listing(listing: &Listing, files: &dyn Reader, reporter: &mut Progress
         }
         ControlFlow::Continue(())
     })?;
+    // Walking a file visits no entry either.
     let is_empty = listed_count == 0 && deeper_count == 0;
     if is_empty && !matches!(files.read(&folder), Err(project::Error::NotAFile { kind: "a folder", .. })) {
         return Err(Error::Failed(format!("{} is not a folder. Use read_file.", planned_path::display_path(&folder))));

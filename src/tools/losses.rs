@@ -12,14 +12,14 @@ use crate::policy::effects::working_directories;
 use crate::policy::grammar::program_named;
 use crate::policy::runs_its_arguments;
 use crate::project::Reader;
-use command_files::{CommandFiles, FileLookups, TargetKind, format_names, parse_operands};
+use command_files::{CommandFiles, FileLookups, TargetKind, format_names, parse_program_arguments};
 use std::cell::Cell;
 
 /// Programs whose arguments name no program to run: they only print or search them, or `rm` is a subcommand.
 const PROGRAMS_WITHOUT_INNER_COMMAND: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
-/// Nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
-const DEPTH: usize = 3;
+/// Maximum nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.
+const MAX_DEPTH: usize = 3;
 /// Maximum number of paths looked up per command line. Any further path counts as an existing file.
 const MAX_LOOKUPS: usize = 2_000;
 /// Maximum number of losses listed per command line; the rest are counted.
@@ -29,7 +29,7 @@ const MAX_LISTED: usize = 3;
 pub fn find_losses(command: &str, files: &dyn Reader) -> Option<String> {
     let mut lost = Vec::new();
     let lookups = FileLookups { files, remaining: Cell::new(MAX_LOOKUPS) };
-    collect_losses(&command_line::parse_command_line(command), Some(&lookups), DEPTH, &mut lost);
+    collect_losses(&command_line::parse_command_line(command), Some(&lookups), MAX_DEPTH, &mut lost);
     match lost.len() {
         0 => None,
         count if count <= MAX_LISTED => Some(lost.join("; ")),
@@ -64,9 +64,10 @@ fn collect_losses(
         }
     }
     let command_files = CommandFiles { files: None, folders: &[] };
+    let anywhere = true;
     // Skipped if a loss was found: this would describe it again.
     if let Some(loss) =
-        parts.iter().filter(|_| !found_any).find_map(|words| find_loss_in_words(words, true, &command_files))
+        parts.iter().filter(|_| !found_any).find_map(|words| find_loss_in_words(words, anywhere, &command_files))
     {
         push_unique(lost, loss);
     }
@@ -105,7 +106,8 @@ fn losses_of_command(simple: &SimpleCommand, command_files: &CommandFiles<'_>, r
     let loss = overwrites::find_overwrites(&words, command_files)
         .or_else(|| find_loss_in_words(&words, anywhere, command_files));
     let mut lost: Vec<String> = loss.into_iter().collect();
-    // Its arguments may hold a command line: `ssh host 'rm -r x'`. Those of a shell were parsed already.
+    // An argument of such a program may be a command line: `ssh host 'rm -r x'`. Command lines in the arguments of a
+    // shell were parsed already.
     if runs_its_arguments(program) && remaining_depth > 0 && lost.is_empty() {
         let local_files = command_files.files.filter(|_| !matches!(program, "ssh" | "mosh"));
         for line in words.iter().filter(|word| word.contains(char::is_whitespace)) {
@@ -121,13 +123,13 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFil
     candidates.into_iter().find_map(|(index, word)| {
         let arguments = &words[index + 1..];
         let previous_word = index.checked_sub(1).map(|previous| words[previous]);
-        // Without a program that runs it, the name is an ordinary word.
+        // After the first word, this is a program only if the words before it can run one.
         let is_program =
             index == 0 || runs_its_arguments(program_base_name(words[0])) || words[..index].contains(&"exec");
         let name = program_base_name(word);
         let is_delete_program = matches!(name, "rm" | "unlink" | "rmdir" | "shred" | "truncate");
         let grammar = program_named(name).filter(|_| is_delete_program);
-        let parsed = grammar.map(|program| parse_operands(program, arguments)).unwrap_or_default();
+        let parsed = grammar.map(|program| parse_program_arguments(program, arguments)).unwrap_or_default();
         let has_option = |option: &str| parsed.has_option(&[option]);
         let operands = || parsed.operands.iter().map(Word::display_text).collect::<Vec<&str>>();
         match name {

@@ -18,9 +18,9 @@ mod lines;
 
 use lines::{Lines, MAX_LINE_CHARS, NextLine, TIME_LIMIT};
 
-/// Lines returned per call.
+/// Maximum number of lines returned per call.
 const MAX_LINES: usize = 2_000;
-/// Bytes returned per call.
+/// Maximum number of bytes returned per call.
 const MAX_BYTES: usize = 64 * 1024;
 /// Bytes read to count the lines of a file; longer files are not counted to the end.
 const MAX_COUNTED_BYTES: u64 = 64 * 1024 * 1024;
@@ -131,17 +131,17 @@ fn format_lines<R: Read>(
     let end = end.unwrap_or(u64::MAX);
     let (mut output, mut returned_count, mut is_full, mut has_invalid_bytes) = (String::new(), 0, false, false);
     let total = loop {
-        let is_in_range = lines.lines + 1 >= start && lines.lines < end && !is_full;
+        let is_in_range = lines.line_count + 1 >= start && lines.line_count < end && !is_full;
         match lines
             .read_line(if is_in_range { MAX_LINE_CHARS } else { 0 })
             .map_err(|error| read_error(displayed_path, &error))?
         {
-            NextLine::End => break Some(lines.lines),
-            NextLine::TimedOut if returned_count == 0 => return Err(timeout_error(lines.lines)),
+            NextLine::End => break Some(lines.line_count),
+            NextLine::TimedOut if returned_count == 0 => return Err(timeout_error(lines.line_count)),
             NextLine::TimedOut => break None,
             NextLine::Line(line) if is_in_range => {
                 let (line_text, is_invalid) = line.display_text();
-                let row = format!("{}\t{line_text}\n", lines.lines);
+                let row = format!("{}\t{line_text}\n", lines.line_count);
                 is_full = output.len() + row.len() > MAX_BYTES;
                 if !is_full {
                     output.push_str(&row);
@@ -149,7 +149,7 @@ fn format_lines<R: Read>(
                     is_full = returned_count == MAX_LINES;
                 }
             }
-            NextLine::Line(_) if returned_count > 0 && lines.bytes > MAX_COUNTED_BYTES => break None,
+            NextLine::Line(_) if returned_count > 0 && lines.byte_count > MAX_COUNTED_BYTES => break None,
             NextLine::Line(_) => {}
         }
     };
@@ -162,7 +162,7 @@ fn format_lines<R: Read>(
     let last_line = start + returned_count as u64 - 1;
     let is_end = total == Some(last_line);
     if start > 1 || !is_end {
-        let total_label = total.map_or_else(|| format!("more than {}", lines.lines), |total| total.to_string());
+        let total_label = total.map_or_else(|| format!("more than {}", lines.line_count), |total| total.to_string());
         output.push_str(&format!("[lines {start}-{last_line} of {total_label}"));
         if !is_end {
             output.push_str(&format!("; continue with start_line {}", last_line + 1));
@@ -259,7 +259,7 @@ mod tests {
         assert!(text.starts_with("3\txxx") && text.contains("\n4\txxx"), "{text}");
         assert!(text.contains("\n[lines 3-4 of more than "), "{text}");
         assert!(text.ends_with("; continue with start_line 5]\n"), "{text}");
-        assert!(lines.bytes < MAX_COUNTED_BYTES * 2, "{} bytes were read", lines.bytes);
+        assert!(lines.byte_count < MAX_COUNTED_BYTES * 2, "{} bytes were read", lines.byte_count);
         let mut late_lines = Lines::new(Endless(0));
         late_lines.started = std::time::Instant::now().checked_sub(TIME_LIMIT).unwrap();
         let error = super::format_lines("f", &mut late_lines, 1, None).unwrap_err().to_string();

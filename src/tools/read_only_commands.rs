@@ -19,7 +19,7 @@ pub const EXACT_COMMANDS: [&str; 22] = [
     "git branch --show-current",
 ];
 
-/// Commands remembered. Any further one is blocked again instead of asking.
+/// Maximum number of commands remembered. Any further command is blocked again instead of needing approval.
 const MAX_REMEMBERED: usize = 1000;
 /// Number of withheld files that are listed.
 const MAX_LISTED: usize = 5;

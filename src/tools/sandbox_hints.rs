@@ -23,7 +23,8 @@ pub fn check_network_reason(network: Option<String>, settings: &ToolSettings) ->
     Ok(Some(reason.into()))
 }
 
-/// Messages of programs that are not permitted to write, in lowercase.
+/// Messages of programs that are not permitted to write, in lowercase. `os error 1)` has its bracket, because other
+/// numbers begin with 1 too.
 #[rustfmt::skip]
 pub(super) const WRITE_ERRORS: [&str; 8] = [
     "permission denied", "operation not permitted", "read-only file system", "eacces", "eperm", "erofs", "os error 13",

@@ -35,7 +35,7 @@ pub fn command_preconditions(command: &str, files: &dyn Reader) -> Preconditions
     preconditions
 }
 
-/// Returns how much is known about the scripts that run. Adds those that are not among the files yet.
+/// Adds the scripts that run to the files of the preconditions, and returns whether all of them are known.
 fn add_scripts(parsed_line: &ParsedLine, preconditions: &mut Preconditions, files: &dyn Reader) -> Scripts {
     let script_files = match find_scripts(parsed_line) {
         ScriptSet::None => return Scripts::None,

@@ -160,7 +160,8 @@ impl SearchRequest {
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
                 let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
                 let has_unknown_hard_links = files.name_check();
-                files.walk(&root, true, &mut |file| {
+                let include_hidden = true;
+                files.walk(&root, include_hidden, &mut |file| {
                     results.counts.visited += 1;
                     reporter.report_if_due(|| results.progress_text());
                     if elapsed() > TIME_LIMIT {
@@ -295,6 +296,7 @@ mod tests {
     use crate::tools::tests::{plan_call, run_call};
     use std::sync::Arc;
 
+    /// Checks the output or the error of a search; `*` at the end of `expected` stands for any text.
     async fn check_search(files: &Arc<MemoryProject>, arguments: Value, expected: &str) {
         let output = match plan_call(&SearchText, arguments.clone(), files) {
             Ok(plan) => run_call(&SearchText, &plan, files).await.unwrap_or_else(|error| error.to_string()),
@@ -318,6 +320,7 @@ mod tests {
         let mut reporter = ProgressReporter::new(Arc::new(|_: CommandProgress<'_>| ()));
         let output = request.search(&files, &ExcludedPaths::default(), &mut reporter, &elapsed).unwrap();
         assert!(output.ends_with("[stopped after 10 s; not every file was searched]\n"), "{output}");
+        // One match for each of the seconds 0 to 10, and the message.
         assert_eq!(output.lines().count(), 12, "{output}");
     }
 

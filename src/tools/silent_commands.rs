@@ -22,6 +22,7 @@ pub fn is_silent(command: &str) -> bool {
 }
 
 fn is_silent_command(simple: &SimpleCommand) -> bool {
+    // Only assignments or redirections.
     if simple.words.is_empty() {
         return simple.inline_code.is_none() && simple.wrappers.is_empty();
     }

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Characters of a name.
+/// Maximum number of characters of a name.
 const MAX_NAME_CHARS: usize = 40;
-/// Bytes of a task.
+/// Maximum number of bytes of a task.
 const MAX_TASK_BYTES: usize = 32 * 1024;
 
 /// Starts a sub-agent. The tool itself accesses nothing: each call of the sub-agent is judged separately.

@@ -8,6 +8,7 @@ use crate::project::shell::Shell;
 use serde_json::Value;
 use std::sync::Arc;
 
+/// Plans a call. Panics if the tool asks questions instead.
 pub(crate) fn plan_call(tool: &dyn Tool, arguments: Value, files: &Arc<MemoryProject>) -> Result<Plan, Error> {
     match tool.plan_call(&arguments, files)? {
         Intent::Act(plan) => Ok(*plan),
@@ -15,6 +16,7 @@ pub(crate) fn plan_call(tool: &dyn Tool, arguments: Value, files: &Arc<MemoryPro
     }
 }
 
+/// Runs a planned call live in the in-memory project.
 pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryProject>) -> Result<String, Error> {
     let shell = Arc::new(Shell::new("/nowhere".into()));
     let context = LiveContext {

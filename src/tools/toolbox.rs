@@ -63,7 +63,7 @@ impl Toolbox {
     }
 
     /// Plans a call from its raw arguments. Blocks while files are read. A tool that is not offered to models is unknown
-    /// unless `is_apply_call`.
+    /// unless `is_apply_call`: the user started the call, to apply changes of a dry run.
     pub fn plan_call(&self, call: &ToolCall, files: &dyn Reader, is_apply_call: bool) -> Result<Intent, Error> {
         let tool = self.find_tool(&call.name)?;
         if !tool.is_offered() && !is_apply_call {

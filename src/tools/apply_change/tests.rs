@@ -126,8 +126,9 @@ fn sensitive_path_counts_as_outside_and_tool_is_not_offered() {
         name: APPLY_CHANGE.to_owned(),
         arguments: json!({ "path": ".git/hooks/pre-commit" }).to_string(),
     };
-    assert!(tools.plan_call(&call, project.disk.as_ref(), true).is_ok());
-    let error = tools.plan_call(&call, project.disk.as_ref(), false).unwrap_err().to_string();
+    let plan_with = |is_apply_call| tools.plan_call(&call, project.disk.as_ref(), is_apply_call);
+    assert!(plan_with(true).is_ok());
+    let error = plan_with(false).unwrap_err().to_string();
     assert!(error.contains("Unknown tool"), "a model that knows its name cannot call it: {error}");
 }
 
@@ -189,8 +190,9 @@ async fn outside_project_applies_files_of_tools_but_not_of_commands() {
     for (name, text) in [("new/deep", "new\n"), ("old", "two\n"), ("command", "mine\n")] {
         project.rehearse_write(&path(name), text);
     }
-    let upper = base.join("layer/outside/upper").join(path("command").trim_start_matches('/'));
-    fs::write(upper, "by a command\n").unwrap();
+    // A command changes this file in the overlay after the file tool wrote it.
+    let overlay_file = base.join("layer/outside/upper").join(path("command").trim_start_matches('/'));
+    fs::write(overlay_file, "by a command\n").unwrap();
     let plan = project.plan_change(json!({ "path": path("new/deep") })).unwrap();
     assert_eq!(plan.access, Access::WriteOutside(path("new/deep").into()));
     assert_eq!(plan.destroys, Some(format!("changes {}, outside the project", path("new/deep"))));

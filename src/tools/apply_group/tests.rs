@@ -28,6 +28,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
     let Ok(Intent::Act(mut plan)) = tool.plan_call(&source, &*disk) else { panic!("no plan") };
     assert_eq!(plan.summary, "source changes: 4 changes, +4 −4, 1 cannot be applied");
     fs::write(root.join("d"), "mine\n").unwrap();
+    // Without a list of hunks, the whole file `b` is rejected.
     assert!(plan.set_rejected(&[Rejected { item: 1, hunks: vec![] }]));
     let context = LiveContext {
         project: disk.clone(),

@@ -234,6 +234,7 @@ fn parse_bool(fields: &Map<String, Value>, names: &[&str]) -> Result<Option<bool
     }
 }
 
+/// Truncates a text, and counts it in `dropped` if it was too long.
 fn truncate_counted(text: &str, limit: usize, dropped: &mut Dropped) -> String {
     let (truncated, truncation) = summary_line::truncate_chars(text, limit);
     dropped.shortened += usize::from(truncation.is_some());

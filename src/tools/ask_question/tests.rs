@@ -193,17 +193,13 @@ fn error_names_the_expected_shape() {
         json!("1,000"),
         json!("Yes, I think so."),
         json!("use a (fast, small), use b"),
-        json!(""),
         json!(7),
         json!({}),
         json!({"a": ["b"]}),
     ] {
-        if options == json!("") {
-            check_questions(json!({"question": "a", "options": options}), "question-0: a []");
-        } else {
-            check_error(json!({"question": "a", "options": options}), "'options' to be an array");
-        }
+        check_error(json!({"question": "a", "options": options}), "'options' to be an array");
     }
+    check_questions(json!({"question": "a", "options": ""}), "question-0: a []");
     check_error(json!({"question": "a", "options": [["b", "c"]]}), "each option to be a string or an object");
     check_error(json!({"question": "a", "options": [{"colour": "red"}]}), "each option to have a 'label'");
     check_error(json!({"question": "a", "options": [{"label": ["x"]}]}), "an option's 'label' to be a string");

@@ -6,7 +6,7 @@ use crate::policy::effects::{PathAccess, analyze_effects, join_path, working_dir
 use crate::project::sensitive_files::is_in_package_folder;
 use crate::project::{FileKind, Location, OwnFile, Reader};
 
-/// Words that are also looked up relative to the folders that `cd` changes to.
+/// Maximum number of words that are also looked up relative to the folders that `cd` changes to.
 const MAX_RELATIVE_WORDS: usize = 200;
 
 /// Returns every path that a word of the line may name, for any program.
@@ -59,11 +59,11 @@ pub(super) fn own_file_reason(location: &Location) -> String {
 /// Returns why a file with several hard links needs approval: another of its names may be that of a secret. `None` for
 /// any other file, and in folders that package managers and build tools fill with hard links.
 pub(super) fn hard_link_reason(files: &dyn Reader, location: &Location) -> Option<String> {
-    let names = files.link_count(location);
+    let link_count = files.link_count(location);
     let is_file = matches!(files.file_kind(location), Some(FileKind::File(_)));
-    (names > 1 && is_file && !is_in_package_folder(&location.real)).then(|| {
+    (link_count > 1 && is_file && !is_in_package_folder(&location.real)).then(|| {
         let displayed = location.display_path.display().to_string();
-        format!("it reads {}, a file with {names} hard links, which may hold secrets", displayed.escape_debug())
+        format!("it reads {}, a file with {link_count} hard links, which may hold secrets", displayed.escape_debug())
     })
 }
 
@@ -99,8 +99,8 @@ pub(in crate::tools) fn written_hard_links(parsed_line: &ParsedLine, files: &dyn
     names.iter().find_map(|name| {
         let location = files.locate(name).ok()?;
         let is_file = matches!(files.file_kind(&location), Some(FileKind::File(_)));
-        let names = files.link_count(&location);
-        (is_file && names > 1).then_some(HardLinks { path: location.display_path, names })
+        let link_count = files.link_count(&location);
+        (is_file && link_count > 1).then_some(HardLinks { path: location.display_path, names: link_count })
     })
 }
 

@@ -65,7 +65,8 @@ pub(super) fn check_plain_repository(files: &dyn Reader) -> Result<(), String> {
 }
 
 /// Fails if git may print the content of a tracked or staged file that may hold secrets. `limited_to` are the paths to
-/// which the output is limited, if any. Files that are no longer tracked are not checked.
+/// which the output is limited, if any. `with_stash` is true if git may print stashed changes, which are not checked.
+/// Files that are no longer tracked are not checked either.
 pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], with_stash: bool) -> Result<(), String> {
     let root = files.root();
     // Only an existing file is read.

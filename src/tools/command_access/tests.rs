@@ -59,6 +59,7 @@ fn project_with_secrets() -> (tempfile::TempDir, Disk) {
     (directory, disk)
 }
 
+/// Returns the reach of a command, and the reason for it; the reason is empty if the command only reads.
 fn judge_reach(command: &str, files: &dyn Reader) -> (Reach, String) {
     let line = CommandLine {
         command: command.to_owned(),
@@ -73,6 +74,7 @@ fn judge_reach(command: &str, files: &dyn Reader) -> (Reach, String) {
     }
 }
 
+/// Returns the verdict in the tables for this reach.
 fn reach_name(reach: Reach) -> &'static str {
     match reach {
         Reach::Reads => "read",
@@ -84,7 +86,8 @@ fn reach_name(reach: Reach) -> &'static str {
     }
 }
 
-/// Parses a table with lines of `verdict ¦ part of the reason ¦ command`.
+/// Parses a table with lines of `verdict ¦ part of the reason ¦ command`. In a command, the symbols below stand for
+/// characters that would be invisible in the table or end its line.
 fn parse_table(table: &str) -> Vec<(&str, &str, String)> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let parse_row = |line| {
@@ -99,7 +102,8 @@ fn parse_table(table: &str) -> Vec<(&str, &str, String)> {
     lines.map(parse_row).collect()
 }
 
-fn check_table(table: &str) -> usize {
+/// Checks the verdict and the reason of every command in the table.
+fn check_table(table: &str) {
     let (_place, files) = project_with_secrets();
     let rows = parse_table(table);
     let failures: Vec<String> = rows
@@ -111,7 +115,6 @@ fn check_table(table: &str) -> usize {
         })
         .collect();
     assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), rows.len());
-    rows.len()
 }
 
 const READING_TABLE: &str = include_str!("lines/reading.txt");
@@ -169,6 +172,7 @@ fn r12_most_reads_of_models_need_no_approval() {
     assert!(lines.len() >= 200, "{}", lines.len());
     // At least 95 of 100.
     assert!(asking.len() <= lines.len() * 5 / 100, "{} of {} ask: {asking:#?}", asking.len(), lines.len());
+    // The exact numbers too, so that every change of them is noticed.
     assert_eq!((lines.len(), asking.len()), (309, 15), "{asking:#?}");
 }
 
@@ -299,7 +303,7 @@ fn r13_folder_is_checked_before_a_recursive_read() {
 
 /// The possible folders of a command do not multiply with every `cd`.
 #[test]
-fn r12_many_folder_changes_are_parsed_quickly() {
+fn r12_many_folder_changes_leave_few_possible_folders() {
     let (_place, files) = plain_project();
     for separator in ["; ", " && ", " || ", "\n"] {
         let line = (0..40).map(|index| format!("cd d{index}")).collect::<Vec<_>>().join(separator);
@@ -307,6 +311,7 @@ fn r12_many_folder_changes_are_parsed_quickly() {
             "{line}{separator}cat x"
         )));
         assert!(directories.len() == 41 && directories.iter().all(|folders| folders.len() <= 9), "{separator:?}");
+        // With `&&` the folder is known, because `cat` runs only if every `cd` succeeded.
         assert!(judge_reach(&format!("{line}{separator}cat x"), &files).0 > Reach::Reads || separator == " && ");
     }
 }
@@ -327,7 +332,8 @@ fn r12_files_of_the_folder_can_require_approval() {
     let link_outside = |root: &Path| symlink(root.join("../other.txt"), root.join("src/link.rs")).unwrap();
     let link_inside = |root: &Path| symlink("main.rs", root.join("src/own.rs")).unwrap();
     let link_folder = |root: &Path| symlink("../../docs", root.join("src/a/docs")).unwrap();
-    let secret_with_placeholder_name =
+    // The parser writes `files found by find` for `{}`; here a file has this name.
+    let link_with_placeholder_name =
         |root: &Path| symlink(root.join("../other.txt"), root.join("files found by find")).unwrap();
     let cases: [(&str, Change<'_>, &str); 12] = [
         ("cargo --version", &toolchain, "which program runs"),
@@ -339,7 +345,7 @@ fn r12_files_of_the_folder_can_require_approval() {
         ("grep -rn main src --include=*.rs", &option, "read as an option"),
         ("find src -name '*.rs' -exec cat {} +", &link_outside, "outside the project"),
         ("find src -exec grep main {} +", &link_folder, "a link to a folder"),
-        ("find src -exec cat 'files found by find' ';'", &secret_with_placeholder_name, "outside the project"),
+        ("find src -exec cat 'files found by find' ';'", &link_with_placeholder_name, "outside the project"),
         ("diff -r src docs", &link_outside, "outside the project"),
         ("diff -r src docs", &link_folder, "a link to a folder"),
     ];

@@ -39,7 +39,8 @@ pub(super) enum TargetKind {
 }
 
 impl CommandFiles<'_> {
-    /// Returns the kind of the first target with this name in the directories. `File` once no lookups are left.
+    /// Returns the kind of the first target with this name in the directories. `File` once no lookups are left,
+    /// `Unknown` if nothing can be looked up.
     pub(super) fn kind_at(&self, name: &str) -> TargetKind {
         let Some(lookups) = self.files else { return TargetKind::Unknown };
         let kind_in = |folder: &String| {
@@ -69,7 +70,7 @@ pub(super) fn format_names(names: &[&str]) -> String {
 }
 
 /// Parses the arguments of a program by its grammar; uncertain words are skipped.
-pub(super) fn parse_operands(program: &'static Program, words: &[&str]) -> ParsedArguments {
+pub(super) fn parse_program_arguments(program: &'static Program, words: &[&str]) -> ParsedArguments {
     let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
     grammar::parse_arguments(program, &words)
 }

@@ -1,20 +1,20 @@
 //! Finds what git commands destroy: uncommitted work, and history.
 
-use super::{CommandFiles, TargetKind, format_names, parse_operands};
+use super::{CommandFiles, TargetKind, format_names, parse_program_arguments};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{ParsedArguments, Role, program_named};
 
 /// Describes what is lost by the arguments of `git`.
 pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) -> Option<String> {
     let git = program_named("git")?;
-    let global_arguments = parse_operands(git, words);
+    let global_arguments = parse_program_arguments(git, words);
     let settings = || global_arguments.option_texts(&["-c"]).map(str::to_lowercase);
     let is_force_optional = settings().any(|setting| setting.starts_with("clean.requireforce"));
     let is_other_repository = global_arguments.has_option(&["-C", "--git-dir", "--work-tree"]);
     let (name, rest) = global_arguments.operands.split_first()?;
     let name = name.display_text();
     let subcommand_words: Vec<&str> = rest.iter().map(Word::display_text).collect();
-    let arguments = parse_operands(git.subcommand(name)?, &subcommand_words);
+    let arguments = parse_program_arguments(git.subcommand(name)?, &subcommand_words);
     let has_option = |option: &str| arguments.has_option(&[option]);
     let operands: Vec<&str> = arguments.operands.iter().map(Word::display_text).collect();
     let first_operand = operands.first().copied();
@@ -22,6 +22,7 @@ pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) ->
     match name {
         "push" => push_loss(&arguments, &operands).map(str::to_owned),
         "checkout" => {
+            // Operands after `--` are files.
             let named_files =
                 arguments.operands_before_end.map(|count| &operands[count..]).filter(|files| !files.is_empty());
             if let Some(files) = named_files {

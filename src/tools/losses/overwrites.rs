@@ -1,6 +1,6 @@
 //! Finds files that a program overwrites: `cp a b` if there is a `b`.
 
-use super::{CommandFiles, TargetKind, format_names, parse_operands};
+use super::{CommandFiles, TargetKind, format_names, parse_program_arguments};
 use crate::policy::command_line::{Word, program_base_name};
 use crate::policy::grammar::{ParsedArguments, Program, Role, possible_options, program_named};
 
@@ -9,7 +9,7 @@ pub(super) fn find_overwrites(words: &[&str], command_files: &CommandFiles<'_>) 
     let (program, argument_words) = words.split_first()?;
     let program = program_base_name(program);
     let grammar = program_named(program)?;
-    let arguments = parse_operands(grammar, argument_words);
+    let arguments = parse_program_arguments(grammar, argument_words);
     let overwritten: Vec<String> = match program {
         "cp" | "mv" | "install" | "ln" => files_overwritten_by_copy(grammar, &arguments, command_files),
         "tee" | "sponge" if !arguments.has_option(&["--append"]) => {
@@ -34,6 +34,7 @@ fn has_overwrite_option(grammar: &'static Program, word: &str) -> bool {
     possible_options(grammar, word).iter().any(|(option, _)| option.role == Role::Forces)
 }
 
+/// Returns the names at which a file with content exists.
 fn existing_files(names: Vec<&str>, command_files: &CommandFiles<'_>) -> Vec<String> {
     names.into_iter().filter(|name| command_files.has_content_at(name)).map(str::to_owned).collect()
 }
@@ -44,7 +45,7 @@ fn files_overwritten_by_copy(
     arguments: &ParsedArguments,
     command_files: &CommandFiles<'_>,
 ) -> Vec<String> {
-    // A later option may revert an earlier one.
+    // Of an option that keeps existing files and one that overwrites them, the last counts; overwriting is assumed.
     let forces = arguments.has_role(Role::Forces);
     let makes_backup = arguments.has_option(&["-b", "--backup"])
         && !arguments.option_texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));

@@ -254,7 +254,7 @@ fn redirection_does_not_hide_other_losses() {
     }
 }
 
-/// Files that must not be read. Counts the lookups.
+/// A project and the number of lookups in it. Opening, reading or listing its files panics.
 struct LookupCounter(std::sync::Arc<MemoryProject>, std::sync::atomic::AtomicUsize);
 
 impl Reader for LookupCounter {

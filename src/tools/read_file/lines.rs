@@ -16,9 +16,9 @@ pub(super) struct Lines<R> {
     reader: BufReader<R>,
     chunk: Vec<u8>,
     /// Lines read so far.
-    pub(super) lines: u64,
+    pub(super) line_count: u64,
     /// Bytes read so far.
-    pub(super) bytes: u64,
+    pub(super) byte_count: u64,
     pub(super) started: Instant,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum NextLine {
 impl<R: Read> Lines<R> {
     pub(super) fn new(file: R) -> Self {
         let reader = BufReader::with_capacity(CHUNK_BYTES, file);
-        Self { reader, chunk: Vec::new(), lines: 0, bytes: 0, started: Instant::now() }
+        Self { reader, chunk: Vec::new(), line_count: 0, byte_count: 0, started: Instant::now() }
     }
 
     /// Returns the first bytes of the file. Must be called before any line is read.
@@ -50,7 +50,7 @@ impl<R: Read> Lines<R> {
     /// Reads a line and keeps at least its first `kept_chars` characters. With 0, nothing is kept and its characters
     /// are not counted.
     pub(super) fn read_line(&mut self, kept_chars: usize) -> std::io::Result<NextLine> {
-        // A character has at most four bytes.
+        // A character has at most four bytes. One character more than shown is kept.
         let max_bytes = if kept_chars == 0 { 0 } else { kept_chars * 4 + 4 };
         let mut line = Line { first_bytes: Vec::new(), characters: 0 };
         let (mut has_ended, mut bytes_read, mut last_byte) = (false, 0, 0);
@@ -60,12 +60,12 @@ impl<R: Read> Lines<R> {
             if count == 0 {
                 break;
             }
-            (bytes_read, self.bytes) = (bytes_read + count, self.bytes + count as u64);
+            (bytes_read, self.byte_count) = (bytes_read + count, self.byte_count + count as u64);
             let mut text = self.chunk.as_slice();
             if let Some(line_bytes) = text.strip_suffix(b"\n") {
                 has_ended = true;
                 let previous_byte = line_bytes.last().copied().unwrap_or(last_byte);
-                // A carriage return belongs to the line ending.
+                // A carriage return at the end of the previous chunk belongs to the line ending.
                 if previous_byte == b'\r' && line_bytes.is_empty() {
                     line.characters = line.characters.saturating_sub(1);
                     if line.first_bytes.ends_with(b"\r") {
@@ -81,7 +81,8 @@ impl<R: Read> Lines<R> {
                 line.first_bytes.extend_from_slice(&text[..added_length]);
             }
             last_byte = self.chunk.last().copied().unwrap_or_default();
-            let is_due = bytes_read > CHUNK_BYTES || self.lines.is_multiple_of(1_024);
+            // To save time, the clock is read only in long lines and every 1024 lines.
+            let is_due = bytes_read > CHUNK_BYTES || self.line_count.is_multiple_of(1_024);
             if is_due && self.started.elapsed() > TIME_LIMIT {
                 return Ok(NextLine::TimedOut);
             }
@@ -89,7 +90,7 @@ impl<R: Read> Lines<R> {
         if bytes_read == 0 {
             return Ok(NextLine::End);
         }
-        self.lines += 1;
+        self.line_count += 1;
         Ok(NextLine::Line(line))
     }
 }

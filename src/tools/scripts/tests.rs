@@ -27,6 +27,7 @@ fn test_project() -> Arc<MemoryProject> {
     ])
 }
 
+/// Checks the files of the preconditions of a command.
 fn check_files(command: &str, expected: &[&str]) {
     let files = test_project();
     let preconditions = command_preconditions(command, &files);
@@ -243,6 +244,6 @@ fn r11_command_with_unknown_scripts_cannot_be_granted() {
     let names: Vec<String> = (0..30).map(|n| format!("f{n}.sh")).collect();
     let many_files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
     assert_eq!(plan_command(&format!("bash {}", names.join(" ")), &many_files).grant, None);
-    let large = MemoryProject::with_bytes([("x.sh", vec![b'#'; 10])]);
-    assert!(command_preconditions("./x.sh", &large).scripts_to_bind().is_ok());
+    let one_script = MemoryProject::with_bytes([("x.sh", vec![b'#'; 10])]);
+    assert!(command_preconditions("./x.sh", &one_script).scripts_to_bind().is_ok());
 }

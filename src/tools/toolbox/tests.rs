@@ -22,13 +22,14 @@ fn tool_specs_use_few_tokens() {
     assert!(tokens < 1_000, "{tokens} tokens");
 }
 
-fn check_description(schema: &Value) {
+/// Checks that every property has a type and a description, and that the required fields exist.
+fn check_properties(schema: &Value) {
     let Some(properties) = schema["properties"].as_object() else { return };
     for (name, property) in properties {
         assert!(property["type"].is_string(), "{name}");
         assert!(property["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
-        check_description(property);
-        check_description(&property["items"]);
+        check_properties(property);
+        check_properties(&property["items"]);
     }
     for field in schema["required"].as_array().unwrap() {
         assert!(properties.contains_key(field.as_str().unwrap()), "{field}");
@@ -40,7 +41,7 @@ fn every_schema_is_complete() {
     for spec in all_tools().tool_specs() {
         assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
         assert_eq!(spec.parameters["type"], "object");
-        check_description(&spec.parameters);
+        check_properties(&spec.parameters);
     }
 }
 
@@ -64,6 +65,7 @@ fn every_minimum_of_a_schema_is_enforced() {
             checked += 1;
         }
     }
+    // `start_line` and `end_line` of read_file, `depth` of list_files and `timeout` of bash_exec.
     assert_eq!(checked, 4);
 }
 
@@ -98,9 +100,9 @@ proptest! {
         let files = MemoryProject::with_files(&[("x", "é\r\nx\n")]);
         let filled = json!({"path": word, "content": word, "command": word, "pattern": word, "old_text": word, "new_text": "x"});
         for spec in all_tools().tool_specs() {
-            let mut own = filled.clone();
-            own.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
-            for arguments in [text.clone(), json.clone(), own.to_string()] {
+            let mut own_arguments = filled.clone();
+            own_arguments.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
+            for arguments in [text.clone(), json.clone(), own_arguments.to_string()] {
                 let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
                 if let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files, false) {
                     prop_assert!(!plan.summary.contains('\n') && plan.summary.chars().count() <= 200);

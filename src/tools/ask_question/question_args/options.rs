@@ -14,7 +14,7 @@ const DESCRIPTION_FIELDS: &[&str] =
     &["description", "desc", "detail", "details", "explanation", "help", "hint", "text"];
 const PREVIEW_FIELDS: &[&str] = &["preview", "example"];
 const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default"];
-/// Characters of one part of a list that was sent as one line.
+/// Maximum number of characters of one part of a list that was sent as one line.
 const MAX_PART_CHARS: usize = 60;
 
 /// Returns the raw options of a field as a list.
@@ -43,6 +43,7 @@ pub(super) fn parse_options(
     dropped.options += raw.len().saturating_sub(MAX_SCANNED_ITEMS);
     for (index, value) in raw.iter().take(MAX_SCANNED_ITEMS).enumerate() {
         let Some((raw_option, is_marked)) = parse_option(value)? else { continue };
+        // Added to `dropped` only if the option is kept.
         let mut label_dropped = Dropped::default();
         let label = truncate_counted(&raw_option.label, MAX_LABEL_CHARS, &mut label_dropped);
         if options.iter().any(|option| option.label == label) {
@@ -80,9 +81,9 @@ fn parse_option(value: &Value) -> Result<Option<(QuestionOption, bool)>, String>
         scalar => return Ok(scalar_text(&scalar).map(from_label)),
     };
     let Some(name) = first_present(&fields, LABEL_FIELDS) else {
-        let empty = fields.values().all(|value| scalar_text(value).is_none());
+        let is_empty = fields.values().all(|value| scalar_text(value).is_none());
         let why = "each option to have a 'label', and optional 'description' and 'preview'";
-        return if empty { Ok(None) } else { Err(why.to_owned()) };
+        return if is_empty { Ok(None) } else { Err(why.to_owned()) };
     };
     let Some(label) = scalar_text(&fields[name]) else {
         return Err(format!("an option's '{name}' to be a string"));
@@ -96,7 +97,8 @@ fn parse_option(value: &Value) -> Result<Option<(QuestionOption, bool)>, String>
     Ok(Some((QuestionOption { label, description, preview }, is_recommended)))
 }
 
-/// Parses an object of options by number, letter or label: `{"0": {…}}`, `{"tokio": "virtual time"}`.
+/// Returns the raw options of an object that names them by number, letter or label: `{"0": {…}}`,
+/// `{"tokio": "virtual time"}`. `None` if a value is neither an object nor a string.
 fn options_of_object(object: &Map<String, Value>) -> Option<Vec<Value>> {
     if object.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Tests of options that hide what a command reads or writes: each of these commands ran without approval, or could
-//! have.
+//! Tests of options that may hide what a command reads or writes. Each command in the table once ran without approval
+//! although it should not have, or might have.
 
 use super::*;
 
@@ -104,6 +104,7 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
         let needs_no_approval = |line: &&&str| judge_reach(line, &files).0 == Reach::Reads;
         lines.iter().filter(needs_no_approval).map(|line| (*line).to_owned()).collect()
     };
+    // The commands that are left out need approval in every project.
     let plain_printing: Vec<&str> = printing
         .iter()
         .copied()
@@ -248,7 +249,7 @@ fn r13_hard_links_and_pipes_need_approval() {
         fs::hard_link(root.join(".env"), root.join(name)).unwrap();
     }
     symlink("../notes.txt", root.join("docs/link.txt")).unwrap();
-    let parsed_line = [
+    let reading_commands = [
         "cat notes.txt",
         "cat < notes.txt",
         "column ./notes.txt",
@@ -266,7 +267,7 @@ fn r13_hard_links_and_pipes_need_approval() {
         "awk 1 notes.txt",
         "find src -exec cat {} +",
     ];
-    for command in parsed_line {
+    for command in reading_commands {
         let (actual, why) = judge_reach(command, &files);
         assert!(actual == Reach::Runs && why.contains("hard links"), "{command}: {actual:?} {why}");
         let line = CommandLine { command: command.to_owned(), folder: root.to_owned(), ..CommandLine::default() };

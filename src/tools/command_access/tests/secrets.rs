@@ -23,6 +23,7 @@ enum Protection {
 struct TestProject {
     _directory: tempfile::TempDir,
     disk: Disk,
+    /// Parent folder of the project.
     base: PathBuf,
 }
 
@@ -67,7 +68,7 @@ fn spellings_of(project: &TestProject, path: &str) -> Vec<String> {
         format!("src/deep/../../../{path}"),
         format!("base/{path}"),
         format!("src/up/{path}"),
-        format!("base/{folder}/../../{path}").replace("/odd/place/../../", "/odd/place/../../"),
+        format!("base/{folder}/../../{path}"),
         link.file_name().unwrap().to_string_lossy().into_owned(),
         format!("base/{folder}//{file}"),
     ];
@@ -116,7 +117,7 @@ fn writing_calls(name: &str) -> Vec<(&'static str, Value)> {
         bash_call(format!("sed -i s/a/b/ '{name}'")),
         bash_call(format!("sort a.txt -o '{name}'")),
         bash_call(format!("tar -cf '{name}' a.txt")),
-        bash_call(format!("(cd src; echo x > '{name}')")).clone(),
+        bash_call(format!("(cd src; echo x > '{name}')")),
     ]
 }
 
