@@ -10,7 +10,8 @@ pub const TAB_WIDTH: usize = 4;
 /// Makes text drawable without losing any of it: control characters except `\n`, invisible characters and characters
 /// that change the reading direction become marks such as `<U+001B>`. Tabs become spaces.
 ///
-/// Apply it to the whole text of a block, never to a delta: whether a joiner is visible depends on its neighbours.
+/// Apply it to a whole text, never to one part of a text that is still being received: whether a joiner is visible
+/// depends on its neighbours.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
     match hidden_chars::mark_hidden(text) {
         text if text.contains('\t') => {
@@ -22,7 +23,8 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Appends text with tabs expanded to spaces. `column` is the column of its first character, updated to its end.
+/// Appends text with tabs expanded to spaces. `column` is the column where the text begins, and is set to the column
+/// after it.
 pub fn expand_tabs(text: &str, column: &mut usize, out: &mut String) {
     for c in text.chars() {
         match c {

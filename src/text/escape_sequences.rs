@@ -12,6 +12,7 @@ const MAX_STRING_BYTES: usize = 1 << 20;
 /// sequence ends at the end of the text or line or at its length limit. A space always ends a
 /// sequence: few sequences contain one, so it more likely belongs to ordinary text after a lone escape character.
 pub fn sequence_length(text: &str) -> usize {
+    // CSI is `ESC [` or U+009B, OSC is `ESC ]` or U+009D. Of the string sequences, only OSC ends at a line feed.
     let mut chars = text.chars();
     match chars.next() {
         Some('\u{1B}') => match chars.next() {
@@ -167,7 +168,7 @@ fn strip_erase_to_end(text: &str) -> Option<&str> {
     text.strip_prefix("\u{1B}[K").or_else(|| text.strip_prefix("\u{1B}[0K"))
 }
 
-/// Returns the length of parameters, intermediates and final byte.
+/// Returns the length in bytes of the parameters, intermediates and final byte of a control sequence.
 fn control_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let parameter_bytes = bytes.iter().take(MAX_PARAMETER_BYTES).take_while(|b| matches!(b, b'!'..=b'?')).count();
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn short_forms_swallow_no_character() {
+    fn a_mark_replaces_only_the_escape_character() {
         check_readable(
             "a\x1b Xb\x1b[3 Xc\x1b#8d\x1b(Be\x1bcf",
             "a<U+001B> Xb<U+001B>[3 Xc<U+001B>#8d<U+001B>(Be<U+001B>cf",
@@ -278,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn output_holds_nothing_hidden_and_is_made_readable_once(
+        fn readable_output_holds_nothing_hidden_and_does_not_change_again(
             output in "(\\PC|[\0-\u{ff}]|\x1b\\[[0-9;]{0,6}[A-Za-z@]|\r|\n|\x1b\\[K|\u{301}|\u{200d}|👩|\u{202e}){0,80}"
         ) {
             let readable = readable_output(&output);

@@ -36,6 +36,7 @@ pub fn classify_char(c: char) -> CharClass {
         '\u{FE00}'..='\u{FE0E}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFB}' => CharClass::Hidden,
         '\u{FDD0}'..='\u{FDEF}' | '\u{1D173}'..='\u{1D17A}' | '\u{1BCA0}'..='\u{1BCA3}' => CharClass::Hidden,
         '\u{E0000}'..='\u{E0FFF}' => CharClass::Hidden,
+        // Noncharacters: the last two of every plane.
         c if u32::from(c) & 0xFFFE == 0xFFFE => CharClass::Hidden,
         '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => CharClass::HiddenInPrompts,
         '\u{2800}' | '\u{3000}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'.. => CharClass::HiddenInPrompts,
@@ -85,9 +86,9 @@ pub fn is_hidden(c: char) -> bool {
 }
 
 /// Marks every hidden character as `<U+202E>`: controls other than line feeds and tabs, bidirectional, zero-width and
-/// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. A run of one
-/// character longer than [`MAX_MARKED_RUN`] is marked once, as `<U+0000 x12>`. Carriage returns before a line feed are
-/// removed.
+/// tag characters, joiners outside of emoji, and combining characters beyond [`MAX_COMBINING_MARKS`]. More than
+/// [`MAX_MARKED_RUN`] equal characters in a row get one mark with their number: `<U+0000 x12>`. Carriage returns before
+/// a line feed are removed.
 pub fn mark_hidden(text: &str) -> Cow<'_, str> {
     replace_hidden(text, |out, c, run, following| match run {
         _ if c == '\r' && following.starts_with('\n') => {}

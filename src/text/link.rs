@@ -30,9 +30,9 @@ pub struct FoundLink {
     pub target: LinkTarget,
 }
 
-/// Finds the links of a text, in order and without overlaps. A candidate is a link only if `exists` returns true. It is
-/// also called for web addresses, so that a caller can reject them, and for words that merely look like a path
-/// (`and/or`), so the caller should cache its results.
+/// Finds the links of a text, in order and without overlaps. A candidate is a link only if `exists` returns true.
+/// `exists` is also called for web addresses, so that a caller can reject them, and for words that merely look like a
+/// path (`and/or`), so the caller should cache its results.
 pub fn find_links(text: &str, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<FoundLink> {
     let mut links = Vec::new();
     let mut position = 0;
@@ -200,7 +200,7 @@ fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> boo
     let candidate = &text[word.clone()];
     // `@src/a.rs` is how a user mentions a file.
     let start = candidate.find(|c| !"([{@".contains(c)).unwrap_or(candidate.len());
-    // `(auth)/page.tsx` keeps its bracket.
+    // `(auth)/page.tsx` keeps its bracket; those of `(src/a.rs).` only enclose the path.
     let start = if candidate[start..].contains(')') && !candidate.ends_with([')', '.', ':']) { 0 } else { start };
     let candidate = &candidate[start..];
     let candidate = &candidate[..trimmed_length(candidate)];
@@ -223,17 +223,19 @@ fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
 /// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns the file with this position, and the end of
 /// the position. Text after another colon, as in search results, is not part of it.
 fn find_position(word: &str) -> Option<(LinkTarget, usize)> {
+    // Returns a number from 1 and the offset after it.
     let parse_number = |position: usize| -> Option<(usize, usize)> {
         let digits = word.get(position..)?.bytes().take_while(u8::is_ascii_digit).count();
         let value = word.get(position..position + digits)?.parse().ok()?;
         (value > 0).then_some((value, position + digits))
     };
     for (mark_start, mark) in word.match_indices([':', '#']) {
-        let marker_length = usize::from(mark == "#");
-        if marker_length == 1 && !word[mark_start + 1..].starts_with('L') {
+        let is_fragment = mark == "#";
+        if is_fragment && !word[mark_start + 1..].starts_with('L') {
             continue;
         }
-        let Some((line, after_line)) = parse_number(mark_start + 1 + marker_length) else { continue };
+        let line_start = mark_start + 1 + usize::from(is_fragment);
+        let Some((line, after_line)) = parse_number(line_start) else { continue };
         let (mut end, mut column, mut position_end) = (None, None, after_line);
         if word[after_line..].starts_with(['-', '–']) {
             let dash_length = word[after_line..].chars().next().map_or(0, char::len_utf8);
@@ -260,7 +262,7 @@ fn find_position(word: &str) -> Option<(LinkTarget, usize)> {
 const KNOWN_NAMES: [&str; 9] =
     ["Makefile", "Dockerfile", "README", "LICENSE", "CHANGELOG", "Justfile", "justfile", "Gemfile", "Procfile"];
 
-/// Returns whether the text may be a path. Accepts many other words too, because `exists` decides.
+/// Returns whether the text may be a path. Accepts many other words too: [`find_links`] checks whether a path exists.
 fn is_path(path: &str, has_line: bool) -> bool {
     let has_separator = path.contains(['/', '\\']);
     let has_letters = path.contains(char::is_alphabetic);

@@ -107,7 +107,8 @@ impl Redactor {
     }
 }
 
-/// Replaces every string in a value whose name is that of a secret.
+/// Redacts every string in the value of a field with the name of a secret, except empty ones and placeholders. Returns
+/// their number.
 fn redact_strings(value: &mut Value) -> usize {
     match value {
         Value::String(text) if text.is_empty() || names::is_placeholder(text) => 0,
@@ -118,6 +119,7 @@ fn redact_strings(value: &mut Value) -> usize {
     }
 }
 
+/// Redacts a value. Returns the number of secrets, which is always 1.
 fn redact_value(value: &mut Value) -> usize {
     *value = Value::String(REDACTED.to_owned());
     1

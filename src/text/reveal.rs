@@ -112,7 +112,7 @@ pub fn reveal_to_string(text: &str) -> String {
     reveal_text(text).into_iter().map(RevealedPart::into_text).collect()
 }
 
-/// Returns the number of blank lines at the start of a text, and their length in bytes.
+/// Returns the number of empty or blank lines at the start of a text, and their length in bytes.
 fn count_empty_lines(text: &str) -> (usize, usize) {
     let is_empty_line = |line: &&str| line.ends_with('\n') && line.bytes().all(|byte| b" \t\n".contains(&byte));
     let lines = text.split_inclusive('\n').take_while(is_empty_line);

@@ -89,6 +89,7 @@ mod tests {
         assert!(truncated.starts_with("éé") && truncated.ends_with("zz"), "{truncated}");
         assert!(truncated.contains("[… 740 characters truncated …]"), "{truncated}");
         assert_eq!(truncate_middle("a short one", 11), "a short one");
+        // The mark has fewer than 60 bytes.
         for max_bytes in 0..200 {
             assert!(truncate_middle(&text, max_bytes).len() <= max_bytes + 60);
         }

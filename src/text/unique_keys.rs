@@ -22,6 +22,7 @@ struct UniqueKeys {
 }
 
 impl UniqueKeys {
+    /// Returns the builder for values inside this one, or an error if they are nested too deep.
     fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
             return Err(E::custom(format!("nested more than {MAX_DEPTH} deep")));

@@ -52,6 +52,7 @@ pub fn fit_end(text: &str, max_columns: usize) -> Cow<'_, str> {
     if max_columns == 0 {
         return Cow::Borrowed("");
     }
+    // `…` takes one column.
     let (mut columns, mut start) = (1, text.len());
     for (index, grapheme) in text.grapheme_indices(true).rev() {
         columns += grapheme_width(grapheme);

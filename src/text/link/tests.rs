@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Checks the links of a text if every candidate exists, separated by `|`.
+/// Checks that a text has the expected links, separated by ` | `. Every candidate counts as existing.
 #[track_caller]
 fn check_links(text: &str, expected: &str) {
     let links = find_links(text, &|_| true);
@@ -78,7 +78,7 @@ fn addresses_end_before_the_rest_of_the_sentence() {
 }
 
 #[test]
-fn text_that_resembles_a_link_is_none() {
+fn text_that_only_resembles_a_link_is_not_found() {
     for text in [
         "e.g. this",
         "i.e.",
@@ -119,7 +119,7 @@ fn the_caller_can_reject_a_candidate() {
 }
 
 #[test]
-fn a_path_inside_brackets_is_found_if_the_whole_word_is_none() {
+fn a_path_inside_brackets_is_found_if_the_whole_word_is_not_a_path() {
     let exists = |target: &LinkTarget| target.to_string() == "src/a.rs:3";
     let links = find_links("open(src/a.rs:3) [x]", &exists);
     assert_eq!((links.len(), links[0].range.clone()), (1, 5..15));

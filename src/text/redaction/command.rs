@@ -88,7 +88,7 @@ impl LineState {
             open_command.is_active = open_command.program.subcommand == Some(word);
         }
         let next_byte = text.as_bytes().get(position + word.len());
-        // No program in the list has a longer name.
+        // No program in the list has a longer name. After its name comes a blank, a quote, a backslash or a comma.
         if word.len() > 14 || !matches!(next_byte, Some(b' ' | b'\t' | b'"' | b'\'' | b'\\' | b',')) {
             return;
         }
@@ -132,6 +132,7 @@ pub(super) fn is_secret_option(argument: &str) -> bool {
 
 fn is_secret_option_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
+    // In many programs these options take a file or an identifier instead of a secret.
     let ambiguous = ["key", "auth", "private-key", "private_key", "jwt"];
     classify_name(name).is_some_and(|class| class != NameClass::Key || !ambiguous.contains(&lower.as_str()))
 }
@@ -143,7 +144,7 @@ pub(super) fn find_option_secret(text: &str, position: usize, line: &LineState) 
         return None;
     }
     let dashes = prefix_length(&text[position..], |byte| byte == b'-');
-    // In a diff, a removed line begins with one more dash.
+    // A long option has at most two dashes, and one more at the start of a removed line in a diff.
     if dashes > 3 {
         return None;
     }
@@ -177,7 +178,7 @@ fn find_short_option(text: &str, name_start: usize, name: &str, line: &LineState
             Some(_) => secret_part(text, ValuePosition::locate(text, value_start), form),
         };
     }
-    // Combined flags, of which the last takes the value.
+    // At most six combined flags, of which the last takes the value. A longer name is that of a long option.
     let form = bytes.last().copied().and_then(value_form).filter(|_| bytes.len() <= 6)?;
     let is_alphabetic = bytes.iter().all(u8::is_ascii_alphabetic);
     let value = find_next_value(text, name_start + bytes.len()).filter(|_| is_alphabetic)?;
@@ -186,6 +187,7 @@ fn find_short_option(text: &str, name_start: usize, name: &str, line: &LineState
 
 /// Finds the secret of a long option of any program.
 fn find_long_option(text: &str, name_start: usize, name: &str, dashes: usize) -> Option<Range<usize>> {
+    // After one dash, a short name is more likely a group of short options.
     if name.len() < 2 || dashes == 1 && name.len() < 4 {
         return None;
     }
@@ -204,13 +206,13 @@ fn find_long_option(text: &str, name_start: usize, name: &str, dashes: usize) ->
     let separator_length = value.start - name_end;
     let is_sentence = !value.is_quoted() && !has_equals && is_word_of_sentence(preview);
     // A reference to a secret by its id, or the next option.
-    let is_other = preview.starts_with("id=") || !value.is_quoted() && preview.starts_with('-') && !has_equals;
+    let is_id_or_option = preview.starts_with("id=") || !value.is_quoted() && preview.starts_with('-') && !has_equals;
     // The placeholder of the value, or the description in help output.
     let is_help = !value.is_quoted()
         && !has_equals
         && !looks_random(preview)
         && (separator_length > 1 && !text[name_end..value.start].contains('\n') || classify_name(preview).is_some());
-    if is_sentence || is_other || is_help {
+    if is_sentence || is_id_or_option || is_help {
         return None;
     }
     secret_part(text, value, ValueForm::Secret)

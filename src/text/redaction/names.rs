@@ -14,7 +14,8 @@ pub(super) enum NameClass {
     Key,
 }
 
-/// Suffixes of names in lower case, with `_` for `-`.
+/// Suffixes of names of the class `Password`, in lower case, with `_` for `-`. `TOKENS` and `KEYS` are those of the
+/// other classes.
 #[rustfmt::skip]
 const PASSWORDS: &[&str] = &[
     "password", "passwd", "passphrase", "_pass", "sshpass", "_pwd", "secret", "secret_key", "secretkey",
@@ -26,7 +27,7 @@ const KEYS: &[&str] = &[
     "api_key", "apikey", "access_key", "accesskey", "private_key", "privatekey", "encryption_key", "signing_key",
     "account_key", "accountkey", "shared_key", "auth_key", "authkey", "master_key", "service_key",
 ];
-/// Exact names.
+/// Names that are classified only as a whole, not as a suffix.
 const EXACT_NAMES: &[(&str, NameClass)] = &[
     ("pass", NameClass::Password),
     ("pwd", NameClass::Password),

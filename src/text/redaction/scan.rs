@@ -69,7 +69,8 @@ fn scan_word(text: &str, at: usize, line: &mut LineState) -> Option<Range<usize>
     let length = prefix_length(rest, is_word_byte);
     line.process_word(text, at, &rest[..length]);
     let shift_range = |range: Range<usize>| at + range.start..at + range.end;
-    let secret = token::find_token(rest, false).or_else(|| token::find_web_token(rest)).map(shift_range);
+    let is_inside_word = false;
+    let secret = token::find_token(rest, is_inside_word).or_else(|| token::find_web_token(rest)).map(shift_range);
     let secret = secret
         .or_else(|| header::find_header_secret(text, at, length))
         .or_else(|| token::find_bearer(rest).map(shift_range))
@@ -77,7 +78,8 @@ fn scan_word(text: &str, at: usize, line: &mut LineState) -> Option<Range<usize>
     let find_inner_token = || {
         let part_starts = rest[..length].match_indices(['_', '-']).map(|(separator, _)| separator + 1);
         part_starts.take(MAX_WORD_PARTS).find_map(|start| {
-            let token = token::find_token(&rest[start..], true)?;
+            let is_inside_word = true;
+            let token = token::find_token(&rest[start..], is_inside_word)?;
             Some(at + start + token.start..at + start + token.end)
         })
     };
@@ -97,7 +99,8 @@ fn next_position(text: &str, position: usize, line: &mut LineState) -> usize {
             let slashes = end - position;
             match bytes.get(end) {
                 Some(b'n') => {
-                    // A line feed in a nested string.
+                    // A line feed in a JSON string. With three backslashes or more, an escaped backslash precedes it:
+                    // the command continues on the next line.
                     line.end_line(slashes >= 3);
                     end += 1;
                 }

@@ -35,7 +35,9 @@ fn r57_redacts_every_form() {
 #[test]
 fn r57_redacts_passwords_that_are_words() {
     let mut leaked = Vec::new();
+    // Only a secret that follows a name has fewer than 12 characters and no prefix.
     for form in all_forms().iter().filter(|form| form.prefix.is_empty() && form.length < 12) {
+        // After these names every value is a secret, except in code, where it may be an expression.
         let certain_forms =
             ["password", "passwd", "PASS", "sshpass", "mysql", "curl -", "login", "ookie", "://", "PWD"];
         let code_forms = ["client.password", "{user:", "[\"tool\"", "AUTHORIZATION"];
@@ -44,6 +46,7 @@ fn r57_redacts_passwords_that_are_words() {
         {
             continue;
         }
+        // After these names a word may be an ordinary value.
         if form.text.contains("api") || form.text.contains("key") || form.text.contains("TOKEN") {
             continue;
         }
@@ -288,6 +291,7 @@ fn surrounding_text() -> impl Strategy<Value = String> {
     proptest::collection::vec(parts, 0..6).prop_map(|parts| parts.concat())
 }
 
+/// Returns a text with a secret, and the part of the secret that must be redacted.
 fn text_with_secret() -> impl Strategy<Value = (String, String)> {
     let secret = "[A-Za-z][A-Za-z0-9]{6,20}[0-9][A-Za-z0-9]{0,4}";
     (0..all_forms().len(), secret).prop_map(|(index, random)| {

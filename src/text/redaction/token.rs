@@ -90,6 +90,7 @@ pub(super) fn find_web_token(rest: &str) -> Option<Range<usize>> {
     let end = header_length + 1 + prefix_length(payload, is_word_byte);
     let signature_length =
         rest[end..].strip_prefix('.').map_or(0, |signature| 1 + prefix_length(signature, is_word_byte));
+    // A header and a payload have more than 20 characters.
     (end > 20).then_some(0..end + signature_length)
 }
 

@@ -3,7 +3,8 @@
 use crate::text::{escape_sequences, hidden_chars};
 use std::ops::Range;
 
-/// Escape sequences whose escape character is written in ASCII, as in JSON: `\u001b[`.
+/// Beginnings of escape sequences whose escape character is written in ASCII, as in JSON (`\u001b[`), without their
+/// backslash.
 const WRITTEN_ESCAPES: [&str; 6] = ["u001b[", "u001B[", "u{1b}[", "x1b[", "033[", "e["];
 /// Maximum bytes of parameters in a written escape sequence.
 const MAX_PARAMETER_BYTES: usize = 32;
@@ -45,7 +46,7 @@ impl Visible {
             let index = self.ranges.partition_point(|(start, _)| *start <= offset).saturating_sub(1);
             self.ranges.get(index).map_or(offset, |(start, origin)| origin + (offset - start))
         };
-        // The last byte belongs to the range; hidden text may follow it.
+        // The last byte is mapped, not the end: hidden text after the range does not belong to it.
         original_offset(range.start)..original_offset(range.end.saturating_sub(1)) + 1
     }
 }
