@@ -18,8 +18,8 @@ pub const COMPLETE_ENDPOINT: &str = "it is a complete endpoint, not a base addre
 /// Returns a sentence with the reason and the correction. It never contains a password.
 pub fn parse(text: &str) -> Result<Url, String> {
     let text = text.trim();
-    let form = "Use an address such as \"https://example.com/v1\".";
-    let address_error = |reason: &str| format!("Cannot use this address: {reason}. {form}");
+    let advice = "Use an address such as \"https://example.com/v1\".";
+    let address_error = |reason: &str| format!("Cannot use this address: {reason}. {advice}");
     let out_of_range = || "Cannot use this address: its port is out of range. Ports go from 1 to 65535.".to_owned();
     if text.is_empty() {
         return Err(address_error("it is empty"));
@@ -60,8 +60,8 @@ pub fn parse(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Returns the address with the scheme that is missing: http for this machine, otherwise https. `None` if it is not
-/// valid with it either.
+/// Returns the address with the scheme that is missing: http for this machine, otherwise https. `None` if the result is
+/// not a valid base address.
 fn suggest_scheme(text: &str) -> Option<String> {
     let host = text.split(['/', ':']).next().unwrap_or_default();
     if text.contains("://") || host.is_empty() {
@@ -85,6 +85,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Checks that parsing returns this address, or fails with this text.
     #[track_caller]
     fn check_address(text: &str, expected: &str) {
         let result = parse(text).map(|url| url.to_string()).unwrap_or_else(|error| error);
@@ -94,14 +95,14 @@ mod tests {
 
     #[test]
     fn invalid_addresses_are_reported_with_a_correction() {
-        let form = "Use an address such as \"https://example.com/v1\".";
+        let advice = "Use an address such as \"https://example.com/v1\".";
         check_address(" https://api.example.com/v1\n", "https://api.example.com/v1");
         check_address("http://127.0.0.1:65535/v1/", "http://127.0.0.1:65535/v1/");
         for text in ["http://h:65536/v1", "http://h:0/v1", "https://h:99999999999999999999", "http://[::1]:70000/v1"] {
             check_address(text, "Cannot use this address: its port is out of range. Ports go from 1 to 65535.");
         }
-        check_address("http://h:x/v1", &format!("Cannot use this address: invalid port number. {form}"));
-        check_address("", &format!("Cannot use this address: it is empty. {form}"));
+        check_address("http://h:x/v1", &format!("Cannot use this address: invalid port number. {advice}"));
+        check_address("", &format!("Cannot use this address: it is empty. {advice}"));
         let no_scheme = "Cannot use this address: it does not begin with http:// or https://.";
         for (text, suggestion) in [
             ("h/v1", "https://h/v1"),
@@ -113,22 +114,22 @@ mod tests {
             check_address(text, &format!("{no_scheme} Write \"{suggestion}\"."));
         }
         for text in ["me:secret@h/v1", "h/v1?key=secret", "mailto:me", "/v1"] {
-            check_address(text, &format!("{no_scheme} {form}"));
+            check_address(text, &format!("{no_scheme} {advice}"));
         }
         check_address(
             "ftp://h/v1",
-            &format!("Cannot use this address: it does not begin with http:// or https://. {form}"),
+            &format!("Cannot use this address: it does not begin with http:// or https://. {advice}"),
         );
         check_address(
             "https://me:secret@h/v1",
             &format!(
-                "Cannot use this address: it contains a user name or a password; authentication needs a key. {form}"
+                "Cannot use this address: it contains a user name or a password; authentication needs a key. {advice}"
             ),
         );
         check_address(
             "https://h/v1?key=secret",
             &format!(
-                "Cannot use this address: it has a query or a fragment. Set `query` in the profile instead. {form}"
+                "Cannot use this address: it has a query or a fragment. Set `query` in the profile instead. {advice}"
             ),
         );
     }
@@ -141,9 +142,9 @@ mod tests {
             slash in prop::sample::select(vec!["", "/", "?api-version=1"]),
         ) {
             let base = format!("https://h.example:8443{path}");
-            let wrong = parse(&format!("{base}{end}{slash}")).unwrap_err();
+            let error_text = parse(&format!("{base}{end}{slash}")).unwrap_err();
             prop_assert_eq!(
-                &wrong,
+                &error_text,
                 &format!(
                     "Cannot use this address: it is a complete endpoint, not a base address. Write \"{base}\"."
                 )

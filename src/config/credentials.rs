@@ -22,7 +22,7 @@ struct StoredKey {
 }
 
 impl Credentials {
-    /// Loads the keys. Restricts the permissions of a file that others can read. A missing file is empty.
+    /// Loads the keys. Restricts the permissions of a file that others can read. Returns no keys if there is no file.
     pub fn load(path: &Path) -> io::Result<Self> {
         settings_file::restrict_permissions(path)?;
         let table = read_key_table(path)?;

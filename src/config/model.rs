@@ -58,7 +58,7 @@ section! {
         connect_seconds: u64 = 10 => Integer(1..=600),
         /// PEM file with certificates that are trusted in addition to the system's.
         ca_file: Option<String> => File,
-        /// Proxy address, or `none`. `None`: the system's proxy.
+        /// Proxy address, or `none` for a direct connection. `None`: the system's proxy.
         proxy: Option<String> => Proxy,
         /// Context window in tokens. `None`: as reported by the provider.
         context_window: Option<u64> => Integer(1..=100_000_000),

@@ -79,7 +79,7 @@ pub enum ProjectFileKind {
 }
 
 impl ProjectSource {
-    /// Returns where the project's own files are read; at most `max_instruction_bytes` of its instructions are sent.
+    /// Creates the source of the project files in `folder`.
     pub fn new(places: &Places, folder: &Path, tools: Vec<String>, max_instruction_bytes: usize) -> Self {
         Self { folder: folder.to_owned(), trust_file: places.trusted(), tools, max_instruction_bytes }
     }
@@ -245,7 +245,7 @@ fn list_in_order(parsed: &ParsedRules) -> Vec<String> {
 }
 
 /// Lists the other names in `.aye`, sorted. If there are more than `MAX_OTHER_NAMES`, the last item is the number of
-/// omitted ones. A symlink that leads out of the project is not followed.
+/// omitted ones. At most 1,000 names are read. A symlink that leads out of the project is not followed.
 fn list_other_names(folder: &Path) -> Vec<String> {
     let Ok(Some(folder_path)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];

@@ -52,6 +52,7 @@ mod tests {
 
     #[test]
     fn old_names_are_free_and_new_names_exist() {
+        // The names of key actions are tested in `tui::keys`.
         for (section, old, new) in RENAMED_SETTINGS.iter().filter(|(section, ..)| *section != "keys") {
             let names: Vec<&str> = match *section {
                 "" => section_names().collect(),

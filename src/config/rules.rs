@@ -1,7 +1,7 @@
 //! Rules: the user's `rules.toml`, next to their settings, and a project's `.aye/rules.toml` once they trust it.
 //!
-//! Errors fail closed. An invalid rule that allows is disabled. An invalid rule that asks or denies, or a file that
-//! cannot be read, makes every call ask until it is corrected: a typing error must not let a denied call run. A
+//! Errors fail closed. An invalid rule that allows is disabled. An invalid rule that asks or denies, or a user's file
+//! that cannot be read, makes every call ask until it is corrected: a typing error must not let a denied call run. A
 //! project's rules apply only while the user trusts exactly this version of the file.
 
 mod path_aliases;
@@ -48,7 +48,7 @@ pub struct LoadedRules {
     pub expired: Vec<Rule>,
     /// Errors in file order.
     pub problems: Vec<Problem>,
-    /// Old names of keys in the files. The rules apply.
+    /// Notices about old names of keys in the files. Rules with old names apply too.
     pub old_names: Vec<Problem>,
     /// State of the project's own rules.
     pub project_rules: ProjectRules,
@@ -96,8 +96,8 @@ impl RulesSource {
         }
     }
 
-    /// Removes a rule from its file, or all trust in the project's file if it is a rule of that. Returns whether there
-    /// was one, and what was removed.
+    /// Removes a rule from the user's file. For a rule of the project's file, revokes the trust in that file instead.
+    /// Returns whether the user's file had the rule (`true` for the project's file), and what is removed as text.
     pub fn remove_rule(&self, rule: &Rule) -> (io::Result<bool>, String) {
         match rule.scope {
             RuleScope::TrustedProject => {
@@ -144,7 +144,8 @@ impl RulesSource {
                     }
                 }
             }
-            // A project's file never denies on its own: without trust none of its rules apply, so nothing has to ask.
+            // The trust is bound to the content. If that cannot be read, none of the file's rules apply, as if the file
+            // were not trusted, so calls do not have to ask.
             Err(reason) => {
                 let message = format!("{reason}; none of its rules apply");
                 loaded.problems.push(Problem::in_file(PROJECT_RULES_FILE, 1, message));
@@ -197,7 +198,7 @@ impl RulesSource {
 }
 
 impl LoadedRules {
-    /// Lists everything that applies, one per line, and the user's file.
+    /// Lists the rules that apply, the expired rules and the notices, one per line, then the path of the user's file.
     pub fn describe(&self, rules_file: &Path) -> String {
         let mut lines: Vec<String> = self.rules.list.iter().map(Rule::describe_with_location).collect();
         lines.extend(self.expired.iter().map(|rule| format!("expired: {}", rule.describe_with_location())));

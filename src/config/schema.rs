@@ -6,7 +6,7 @@ use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Scre
 
 pub use value_kind::ValueKind;
 
-/// Wildcard for any name in a path.
+/// Name of a setting that stands for every name, in a section such as `[keys]`.
 pub const ANY_NAME: &str = "*";
 
 /// Name and accepted values of a setting.
@@ -36,7 +36,7 @@ pub fn settings_in_section(section: &str) -> &'static [Setting] {
     SECTIONS.iter().find(|(name, _)| *name == section).map_or(&[], |(_, settings)| settings)
 }
 
-/// Returns the accepted values of a setting.
+/// Returns the accepted values of a setting; `None` if the section has no such setting.
 pub fn find_setting(section: &str, name: &str) -> Option<&'static ValueKind> {
     let found = settings_in_section(section).iter().find(|(known, _)| [name, ANY_NAME].contains(known));
     found.map(|(_, accepted)| accepted)

@@ -14,7 +14,7 @@ pub fn write_setting(path: &Path, setting: &[&str], value: impl Into<Value>) -> 
     if new_text == text { Ok(()) } else { settings_file::replace_file(path, &new_text) }
 }
 
-/// Saves the profile, and its model if it is not empty, that aye starts with.
+/// Saves the profile that aye starts with, and the model of that profile unless `model` is empty.
 pub fn save_default_model(path: &Path, profile: &str, model: &str) -> io::Result<()> {
     if !model.is_empty() {
         write_setting(path, &["profiles", profile, "model"], model)?;

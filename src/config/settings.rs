@@ -136,7 +136,7 @@ impl Settings {
         self.origins.insert(path.to_owned(), origin);
     }
 
-    /// Checks settings that depend on each other.
+    /// Reports settings that contradict each other or are incomplete, and corrects or removes them.
     fn check_consistency(&mut self) {
         let shell = &mut self.config.shell;
         if shell.timeout > shell.max_timeout {
@@ -162,7 +162,7 @@ impl Settings {
         self.check_fallback();
     }
 
-    /// Checks that the fallback profile exists and differs from the profile in use.
+    /// Reports and removes a fallback profile that does not exist or is the profile in use.
     fn check_fallback(&mut self) {
         let model = &self.config.model;
         let Some(fallback) = &model.fallback else { return };
@@ -183,12 +183,14 @@ impl Settings {
 /// Error text for a fallback that is the profile in use.
 pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already in use. Set a different profile";
 
+/// Returns a layer without settings, with the reason why the whole file is ignored.
 fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
     let problem = Problem::in_file(file, line, format!("{reason}; {WHOLE_FILE_IGNORED}"));
     Layer { problems: vec![problem], ..Layer::default() }
 }
 
-/// Merges one table into another recursively. All other values are replaced.
+/// Merges `source` into `target`. A table is merged into the table of the same name; any other value replaces the old
+/// one.
 fn merge_tables(target: &mut Table, source: Table) {
     for (name, value) in source {
         match (target.get_mut(&name), value) {

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Table, Value};
 
-/// Section of names that the user chooses, in which no setting is renamed.
+/// Section name passed to `read_entries` for the names of profiles and hooks. No renamed setting has this section, so
+/// these names are never replaced.
 const USER_CHOSEN_NAMES: &str = "*";
 
 /// Maximum characters of an invalid value that are shown.
@@ -52,8 +53,9 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
     parser.layer
 }
 
-/// Removes repeated profile sections. Returns the remaining text and, for each removed section, its name and both
-/// lines. A text that is invalid TOML for another reason is returned unchanged.
+/// Removes repeated profile sections. Returns the remaining text and, for each removed section, its name, the line of
+/// the first section with that name and its own line. A text that is invalid TOML for another reason is returned
+/// unchanged.
 fn remove_repeated_profiles(text: &str) -> (String, Vec<(String, usize, usize)>) {
     let (mut remaining_text, mut removed) = (text.to_owned(), Vec::new());
     while remaining_text.parse::<Table>().is_err() {
@@ -75,7 +77,7 @@ struct SettingsParser<'a> {
     layer: Layer,
 }
 
-/// A setting or a section as written.
+/// A setting or a section of the file.
 struct Entry<'a> {
     /// Name. A renamed setting has its new name.
     name: String,
@@ -110,7 +112,7 @@ impl SettingsParser<'_> {
             for entry in self.read_entries(&[&name], USER_CHOSEN_NAMES, table) {
                 let path = [name.as_str(), entry.name.as_str()];
                 if name == "hooks" {
-                    // A hook must exist even if its settings are invalid, so that its calls require approval.
+                    // A hook must exist even if its settings are invalid, so that the calls it would review ask.
                     self.section_table(&path);
                 }
                 if let Some(table) = self.read_section(&path, &entry.location, entry.value) {
@@ -131,6 +133,7 @@ impl SettingsParser<'_> {
             DeValue::Table(table) => Some(table),
             other => {
                 let name = path.join(".");
+                // `read_value` does not use the span.
                 let found = self.read_value(&name, location, Spanned::new(0..0, other))?;
                 self.report(
                     location.clone(),
@@ -206,7 +209,8 @@ impl SettingsParser<'_> {
                 continue;
             };
             if matches!(setting_kind, ValueKind::Address | ValueKind::Proxy) {
-                // The built-in address, or no proxy, would lead elsewhere: the profile must be unusable instead.
+                // If the value were dropped, requests would go to the built-in address or without the proxy. An
+                // unusable value makes them fail instead.
                 self.store_setting(&path, Value::String(UNUSABLE_ADDRESS.to_owned()), setting_kind, location.clone());
             }
             let found = describe_found(setting_kind, &value);

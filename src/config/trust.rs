@@ -36,7 +36,7 @@ pub struct TrustedProject {
 }
 
 impl TrustedProject {
-    /// Looks up a project. If the trust file cannot be read, nothing is trusted.
+    /// Looks up a project. Returns a value without files if nothing in it is trusted or the trust file cannot be read.
     pub fn find_project(trust_file: &Path, folder: &Path) -> Self {
         let project = list_trusted_projects(trust_file).into_iter().find(|project| project.folder == folder);
         project.unwrap_or_default()

@@ -5,8 +5,10 @@ use crate::config::settings_parser::parse_settings;
 
 struct Case {
     file: &'static str,
+    /// Name and value of each variable.
     environment: &'static [(&'static str, &'static str)],
     flags: Overrides,
+    /// Address and key of each entered key.
     entered_keys: &'static [(&'static str, &'static str)],
 }
 
@@ -19,6 +21,7 @@ const EMPTY: Case = Case {
 const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-1");
 
 impl Case {
+    /// Resolves the profile in use.
     fn connect(&self) -> Result<Option<Connection>, Problem> {
         self.with_settings(|settings, environment, credentials| {
             resolve_connection(settings, environment, &self.flags, credentials)
@@ -34,6 +37,7 @@ impl Case {
         (primary, fallback)
     }
 
+    /// Returns the result of `resolve` for the settings, variables and entered keys of this case.
     fn with_settings<T>(&self, resolve: impl Fn(&Settings, Environment<'_>, &Credentials) -> T) -> T {
         let home = tempfile::tempdir().unwrap();
         let mut credentials = Credentials::load(&home.path().join("keys.toml")).unwrap();

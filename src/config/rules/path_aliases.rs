@@ -54,8 +54,8 @@ fn resolve_prefix(pattern: &Path) -> PathBuf {
     pattern.to_owned()
 }
 
-/// Returns the part of a full pattern that remains inside the directory. `**` may match in several ways, so there can
-/// be more than one.
+/// Returns the patterns, relative to the directory, for the paths inside it that a full pattern matches: `b/*` for the
+/// pattern `/a/b/*` and the directory `/a`. `**` may match in several ways, so there can be more than one.
 fn relative_patterns(pattern: &str, folder: &Path) -> Vec<String> {
     let Some(folder) = folder.to_str() else { return Vec::new() };
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -64,6 +64,7 @@ fn relative_patterns(pattern: &str, folder: &Path) -> Vec<String> {
         if !glob::matches_path(&parts[..index].join("/"), folder) {
             continue;
         }
+        // A `**` that ends the matched part may also match names inside the directory, so it also begins a result.
         let may_continue = index > 0 && parts[index - 1] == "**";
         for start in [Some(index), may_continue.then(|| index - 1)].into_iter().flatten() {
             let rest = parts[start..].join("/");

@@ -11,9 +11,9 @@ use toml_edit::{Item, TableLike, Value};
 
 /// An error in a rule.
 pub(super) struct RuleError {
-    /// Byte offset in the file.
+    /// Byte offset of the key in the file; `None` if the error is about the whole rule.
     pub(super) offset: Option<usize>,
-    /// Text found and text expected.
+    /// What is wrong, and what was expected.
     pub(super) message: String,
     /// True if the rule asks or denies, or may do so.
     pub(super) fails_closed: bool,
@@ -142,6 +142,7 @@ impl<'a> RuleParser<'a> {
         }
     }
 
+    /// Reads a string. Returns `None` if the key is missing; also if its value is invalid, which is reported.
     fn read_string(&mut self, key: &str) -> Option<String> {
         let problem = match self.get_item(key)?.as_str() {
             Some(text) if !text.trim().is_empty() => return Some(text.to_owned()),
@@ -167,7 +168,7 @@ impl<'a> RuleParser<'a> {
         texts
     }
 
-    /// Reads a date such as `2026-11-22`.
+    /// Reads a date such as `2026-11-22`. Returns an empty text if there is none or if it is invalid.
     fn read_date(&mut self, key: &str) -> String {
         let Some(item) = self.get_item(key) else { return String::new() };
         let day = match item {
@@ -273,7 +274,8 @@ impl<'a> RuleParser<'a> {
     }
 }
 
-/// Returns whether the rule matches an example: a path for a rule about paths, otherwise a command line.
+/// Returns whether the rule matches an example. The example is a path for a rule about paths, otherwise a command line.
+/// Working directory and timeout of the command do not affect the result.
 fn matches_example(rule: &Rule, example: &str) -> bool {
     let access = match &rule.target {
         // Outside the project a rule can only allow reading.
@@ -302,7 +304,8 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
     let scripts = if rule.scripts.is_empty() { Scripts::None } else { Scripts::Known };
     let preconditions =
         Preconditions { files: rule.scripts.iter().map(to_snapshot).collect(), scripts, ..Preconditions::default() };
-    rule.matches(&Subject::new(tool, &access, &preview, false, &preconditions))
+    let destroys = false;
+    rule.matches(&Subject::new(tool, &access, &preview, destroys, &preconditions))
 }
 
 fn is_date(text: &str) -> bool {

@@ -16,7 +16,7 @@ pub struct RuleWatcher {
 /// Device, inode, length and modification time (seconds and nanoseconds) of a file.
 type FileStamp = (u64, u64, u64, i64, i64);
 
-/// State of the files by which a change is detected.
+/// Date and metadata of the files. The rules are loaded again if it differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct FileState {
     today: String,
@@ -33,7 +33,7 @@ impl RuleWatcher {
     pub fn reload_if_changed(&self) -> Option<(Arc<Rules>, Vec<String>)> {
         let state = self.file_state();
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        // A deny rule for a link applies to its current target.
+        // A deny rule for a symlink applies to its current target, so a changed target counts as a change too.
         let is_current = |(cached_state, loaded): &(FileState, LoadedRules)| {
             *cached_state == state && self.source.has_same_targets(loaded)
         };

@@ -33,8 +33,8 @@ pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()>
     let text = format!("{header}{document}");
     // The file must contain the rule that was shown, so it is read back before it is written.
     let parsed = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
-    let is_kept = parsed.rules.last().is_some_and(|read_back| is_same_rule(read_back, rule));
-    if !is_kept {
+    let is_unchanged = parsed.rules.last().is_some_and(|read_back| is_same_rule(read_back, rule));
+    if !is_unchanged {
         let reason = parsed.problems.last().map(|problem| problem.message.clone()).unwrap_or_default();
         return Err(io::Error::other(format!("the rule could not be read back: {reason}")));
     }
@@ -49,6 +49,7 @@ pub fn remove_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<boo
     let Some(tables) = document.get_mut("rule").and_then(Item::as_array_of_tables_mut) else {
         return Ok(false);
     };
+    // Each section is parsed on its own, because invalid sections are missing from `parsed`: the indices differ.
     let is_this_rule = |table: &Table| {
         let mut tables = ArrayOfTables::new();
         tables.push(table.clone());

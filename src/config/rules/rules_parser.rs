@@ -12,14 +12,14 @@ pub struct ParsedRules {
     /// Rules in file order, expired ones included.
     pub rules: Vec<Rule>,
     pub problems: Vec<Problem>,
-    /// Old names of keys, each at its first line. The rules apply.
+    /// Notices about old names of keys, each at its first line. Rules with old names apply too.
     pub old_names: Vec<Problem>,
     /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
     pub unsafe_problem: Option<String>,
 }
 
 impl ParsedRules {
-    /// Returns the number of rules of each kind: `2 allow, 1 deny`.
+    /// Returns the number of rules of each kind: `2 allow, 1 deny`. Without valid rules, says so.
     pub fn count_by_kind(&self) -> String {
         match (self.rules.is_empty(), self.problems.is_empty()) {
             (true, true) => "no rules".to_owned(),
@@ -43,6 +43,8 @@ pub fn count_effects<'a>(rules: impl Iterator<Item = &'a Rule> + Clone) -> Strin
 pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &RuleScope) -> ParsedRules {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parsed = ParsedRules::default();
+    // An error outside a rule may hide a rule that asks or denies.
+    let fails_closed = true;
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
@@ -74,12 +76,13 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
                 "{} is not a key of a rules file; every rule begins with [[rule]]",
                 rule_parser::truncate_for_display(name)
             );
-            parsed.report_error(file, next_line(span.map(|span| span.start)), &message, true);
+            parsed.report_error(file, next_line(span.map(|span| span.start)), &message, fails_closed);
             continue;
         }
         let Some(tables) = rule_tables(item) else {
             let offset = item.span().map(|span| span.start);
-            parsed.report_error(file, next_line(offset), "rule is not a list; every rule begins with [[rule]]", true);
+            let message = "rule is not a list; every rule begins with [[rule]]";
+            parsed.report_error(file, next_line(offset), message, fails_closed);
             continue;
         };
         for (offset, table) in tables {
@@ -112,7 +115,7 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
     parsed
 }
 
-/// Returns the rules in a list with their byte offsets.
+/// Returns the rules in a list with their byte offsets; `None` if the item is not a list of tables.
 fn rule_tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
     match item {
         Item::ArrayOfTables(tables) => {

@@ -44,7 +44,7 @@ fn r12_a_path_denied_through_a_symlink_is_denied_at_its_current_target() {
         let subject = Subject::new("read_file", &access, &preview, false, &preconditions);
         loaded.rules.first_matching(RuleEffect::Deny, &subject).is_some()
     };
-    // Without the symlink, with the symlink, and with a changed target.
+    // `current` is first missing, then a symlink to the first release, then one to the second.
     let mut loaded = source.load(TODAY);
     for release in ["releases/3", "releases/4"] {
         assert!(!is_denied(&loaded, &format!("{release}/secret")));

@@ -173,6 +173,7 @@ fn explain_address(text: &str) -> Option<String> {
     let without_query = text.split('?').next().unwrap_or_default();
     match base_address::parse(without_query) {
         Err(error) => {
+            // The error continues with the address to write instead.
             let (_, correction) = error.split_once(base_address::COMPLETE_ENDPOINT)?;
             Some(format!("is a complete endpoint, not a base address.{correction}"))
         }

@@ -54,6 +54,7 @@ fn every_word_of_a_choice_is_a_variant() {
             }
             let text = format!("[{}]\n{name} = \"other\"", section.replace('*', "x"));
             let error = toml::from_str::<Config>(&text).unwrap_err().to_string();
+            // The error quotes the invalid word and every variant in backticks: no variant is missing from `words`.
             assert_eq!(error.matches('`').count(), 2 * (words.len() + 1), "{error}");
         }
     }
@@ -92,18 +93,18 @@ fn flags_override_the_environment_which_overrides_the_file() {
         _ => None,
     };
     let file = || parse_settings("model.profile = \"ollama\"", "f");
-    let profile = |settings: &Settings| {
+    let profile_with_origin = |settings: &Settings| {
         let name = settings.config.model.profile.clone().unwrap();
         format!("{name} from {}", settings.origin("model.profile"))
     };
     let no_flags = Overrides::default();
-    assert_eq!(profile(&Settings::from_layers([file()], &no_variable, &no_flags)), "ollama from f:1");
+    assert_eq!(profile_with_origin(&Settings::from_layers([file()], &no_variable, &no_flags)), "ollama from f:1");
     let settings = Settings::from_layers([file()], &environment, &no_flags);
-    assert_eq!(profile(&settings), "vllm from AYE_PROFILE");
+    assert_eq!(profile_with_origin(&settings), "vllm from AYE_PROFILE");
     assert!(!settings.config.screen.color);
     let flags = Overrides { profile: Some("llamacpp".into()), mode: Some(Mode::Plan), ..no_flags };
     let settings = Settings::from_layers([file()], &environment, &flags);
-    assert_eq!(profile(&settings), "llamacpp from --profile");
+    assert_eq!(profile_with_origin(&settings), "llamacpp from --profile");
     assert_eq!(settings.config.approval.mode, Mode::Plan);
 }
 
@@ -188,6 +189,7 @@ fn the_fallback_must_exist_and_differ_from_the_profile() {
         problems_of("[model]\nfallback = \"opnrouter\""),
         ["f:2: profile \"opnrouter\" does not exist. Did you mean openrouter?"]
     );
+    // The first problem is the missing address.
     let without_address = problems_of("[model]\nfallback = \"zzz\"\n[profiles.zzz]\nmodel = \"m\"");
     assert_eq!(
         without_address[1..],

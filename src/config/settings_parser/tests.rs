@@ -4,7 +4,7 @@ use super::*;
 
 const FILE: &str = "~/.config/aye/config.toml";
 
-/// Reads a text without errors and checks its notices.
+/// Asserts that a text has no errors and exactly these notices, each as `LINE: MESSAGE`. Returns what was read.
 #[track_caller]
 fn check_notices(text: &str, expected: &[&str]) -> Layer {
     let layer = parse_settings(text, FILE);
@@ -80,7 +80,7 @@ fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
     assert_eq!(layer.notices.len(), 1);
 }
 
-/// Reads a text and checks its errors.
+/// Asserts that a text has exactly these errors, each as `LINE: MESSAGE`. Returns what was read.
 #[track_caller]
 fn check_settings(text: &str, expected: &[&str]) -> Layer {
     let layer = parse_settings(text, FILE);
@@ -214,6 +214,7 @@ fn errors_in_a_profile_name_the_cause() {
         let layer =
             check_settings(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{message}")]);
         assert_eq!(layer.table["profiles"]["a"]["idle_seconds"].as_integer(), Some(7), "{text}");
+        // The values with `sec` above are secrets that end with `ret`: the message must not show that end.
         assert!(!layer.problems[0].message.contains("ret") || !text.contains("sec"), "{text}");
     }
 }

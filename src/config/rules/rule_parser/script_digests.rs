@@ -32,8 +32,8 @@ impl RuleParser<'_> {
         if has_scripts {
             return self.read_listed_scripts();
         }
-        if let ScriptSet::Files(parts) = &scripts {
-            let name = parts.iter().find(|part| part.is_certain).map_or("a file", |part| part.name.as_str());
+        if let ScriptSet::Files(files) = &scripts {
+            let name = files.iter().find(|file| file.is_certain).map_or("a file", |file| file.name.as_str());
             let message = format!(
                 "the command runs {}, but the rule does not list its digest. Run `aye rules explain` to get the line to add: scripts = {{ … }}",
                 truncate_for_display(name)
