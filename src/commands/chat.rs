@@ -97,7 +97,8 @@ fn open_session(start: &Start) -> Result<Session> {
     Ok(session)
 }
 
-/// Prints the session's title and how to resume it, unless it is empty or the terminal is gone. Returns the exit code.
+/// Prints the session's title and how to resume it, unless it is empty or a signal ended the program. If its file could
+/// not be written, prints an error instead: where the session is, or what is lost. Returns the exit code.
 fn print_farewell(exit: &Exit, session_file: &Path) -> ExitCode {
     if let (Some(title), None, None, None) = (&exit.title, exit.exit_signal, &exit.loss, &exit.saved_to) {
         let title = clean_line(title);

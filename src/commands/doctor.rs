@@ -1,7 +1,7 @@
 //! `aye doctor`: checks this machine, and lists problems with their remedies.
 //!
 //! Nothing that it checks can make it fail: a broken file, a server that does not answer and a missing terminal are
-//! findings. All checks run at once, with a time limit of 2.5 s each.
+//! findings. The slow checks run at once, with a time limit of 2.5 s each.
 
 mod bundle;
 mod finding;
@@ -58,9 +58,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
         }
     };
     let settings = Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-    let initial_modes = folders::read_modes(&places);
-    let keys = Credentials::load(&places.credentials());
-    let credentials = keys.as_ref().cloned().unwrap_or_default();
+    let initial_permissions = folders::read_permissions(&places);
+    let loaded_credentials = Credentials::load(&places.credentials());
+    let credentials = loaded_credentials.as_ref().cloned().unwrap_or_default();
     let redaction = Redaction::new(&settings.config, &credentials);
     let connector = Connector { settings, credentials, flags, dry_run: false, is_interactive: false };
 
@@ -87,9 +87,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);
     findings.extend(rules_check::check_reviewers(tour, &connector));
-    findings.extend(folders::check_keys(&keys, &initial_modes));
+    findings.extend(folders::check_keys(&loaded_credentials, &initial_permissions));
     findings.extend(server);
-    findings.extend(folders::check_folders(&places, &initial_modes));
+    findings.extend(folders::check_folders(&places, &initial_permissions));
     findings.extend(sessions);
     findings.extend(project);
     Ok(Report { findings, redaction, environment: Some((connector.settings, places)) })

@@ -9,7 +9,8 @@ use std::path::Path;
 /// Checks the path before any work is done. `advice` tells the user what to do if the file exists.
 ///
 /// # Errors
-/// A `UsageError`.
+/// A `UsageError` if something other than a regular file has this path, if the path cannot be checked, or if the file
+/// exists and `force` is false.
 pub(super) fn check_target(file: &Path, force: bool, advice: &str) -> Result<()> {
     match std::fs::symlink_metadata(file) {
         Ok(metadata) if !metadata.is_file() => {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// Maximum width of a page, for narrow terminals and pipes.
+/// Maximum width of a page in a terminal, and its width in a pipe.
 const MAX_COLUMNS: u16 = 80;
 
 /// Returns the line width of a page on standard output.

@@ -83,7 +83,8 @@ fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool
         writeln!(out, "Nothing was discarded.")?;
         return Ok(());
     }
-    discard(places, id, None)?;
+    let open_session = None;
+    discard(places, id, open_session)?;
     writeln!(out, "Discarded the rehearsal of session {id}. The session is kept.")?;
     Ok(())
 }

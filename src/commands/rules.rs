@@ -121,7 +121,7 @@ fn rule_json(rule: &Rule, status: &str) -> String {
     }))
 }
 
-/// Lists problems and old names of keys; exit code 2 if there are problems.
+/// Lists problems, project rules that are not trusted, and old names of keys. The exit code is 2 if there are problems.
 fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
     let notices = loaded.notices();
     let mut lines: Vec<String> = match (as_json, notices.is_empty()) {
@@ -176,7 +176,8 @@ fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<V
     };
     let arguments = json!({ "command": options.command }).to_string();
     let call = ToolCall { id: "explained".into(), name: "bash_exec".to_owned(), arguments };
-    let plan = match tools.plan_call(&call, &*project, false) {
+    let is_apply_call = false;
+    let plan = match tools.plan_call(&call, &*project, is_apply_call) {
         Ok(Intent::Act(plan)) => plan,
         Ok(Intent::Ask(_)) => bail_usage!("not a command"),
         Err(error) => return Err(UsageError::from_error(error).into()),

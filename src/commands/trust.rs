@@ -31,7 +31,8 @@ pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
 /// Revokes the trust in all files of the project.
 pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
     let source = project_source(place)?;
-    trust::revoke_trust(&source.trust_file, &source.folder, None)
+    let every_file = None;
+    trust::revoke_trust(&source.trust_file, &source.folder, every_file)
         .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
     print_lines(&["no file of this project is trusted".to_owned()])
 }
@@ -105,6 +106,7 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     for file in &project_files.files {
         lines.push(format!("{} · {}", describe_file(file), describe_state(file)));
         lines.extend(describe_effects(file).into_iter().map(|effect| format!("   {effect}")));
+        // The text of a file that is already trusted is not shown again.
         if file.trust_state == TrustState::Trusted {
             continue;
         }

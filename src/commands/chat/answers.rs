@@ -25,8 +25,8 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Returns whether a question of the session waits for these answers. Answers that do not fit are an error before
-/// anything runs.
+/// Returns whether a question of the session waits for these answers. Fails before anything runs if the answers do not
+/// fit the question. Without a prompt, also fails if no question waits.
 pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) -> Result<bool, UsageError> {
     if *answers == Answers::default() {
         return Ok(false);
@@ -45,7 +45,8 @@ pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) 
 
 /// Answers the waiting question before the screen is shown.
 pub(super) fn apply_answers(answers: &mut Answers, session: &mut Session) -> Result<(), UsageError> {
-    check_answers(answers, session, "")?;
+    let no_prompt = "";
+    check_answers(answers, session, no_prompt)?;
     if let Some(WaitingCall::Answer { call, questions, .. }) = session.state.waiting_call() {
         let call = call.id.clone();
         let answer = answers.match_exactly(&call, questions).map_err(|reason| UsageError(mismatch_error(&reason)))?;

@@ -93,7 +93,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         }
     }
     if was_waiting {
-        // A half-answered question prompt is no longer valid.
+        // The question is answered, so answers to it in the session's draft are outdated.
         let owner = Owner::Session(session.id.clone());
         let mut loaded = drafts.load(&owner);
         for notice in &loaded.notices {

@@ -1,4 +1,4 @@
-//! `aye doctor --bundle`: writes a report for bugs to one text file, which the user can review before sending it.
+//! `aye doctor --bundle`: writes a bug report to one text file, which the user can review before sending it.
 //!
 //! It contains the findings, the environment, values of the settings, an outline of one session, and the last notes of
 //! the journal. Everything passes through `Redaction`, which removes keys. It cannot contain session text; a session is
@@ -43,7 +43,8 @@ pub(super) fn target_file(target: &Path) -> Result<PathBuf> {
         }
         false => target.to_owned(),
     };
-    export_file::check_target(&file, false, "it was not changed. Name another file with --bundle FILE")?;
+    let force = false;
+    export_file::check_target(&file, force, "it was not changed. Name another file with --bundle FILE")?;
     Ok(file)
 }
 
@@ -63,7 +64,8 @@ pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, report: Report
         sections.push(("Outline of the last session", collect_with_limit(outline).await));
     }
     let text = format_report(&sections, &redaction);
-    export_file::write_file(file, &text, false)?;
+    let force = false;
+    export_file::write_file(file, &text, force)?;
     let mut out = std::io::stdout().lock();
     let kb = text.len().div_ceil(1024);
     let shown_path = redaction.redact_line(&std::path::absolute(file)?.display().to_string());
@@ -75,7 +77,8 @@ pub(super) async fn write_bundle(arguments: &Doctor, file: &Path, report: Report
     Ok(ExitCode::SUCCESS)
 }
 
-/// Collects lines that may take long, or returns why there are none.
+/// Collects lines, or returns a line that says why there are none. The time limit is four times that of a check,
+/// because reading a large session takes longer.
 async fn collect_with_limit(collect: impl FnOnce() -> Vec<String> + Send + 'static) -> Vec<String> {
     match tokio::time::timeout(TIME_LIMIT * 4, tokio::task::spawn_blocking(collect)).await {
         Ok(Ok(lines)) => lines,

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub(super) const MAX_COLUMNS: u16 = 100;
 /// Columns before the text: the mark and the area.
 const INDENT: usize = 17;
-/// Shorter secrets are placeholders, such as the keys of local servers.
+/// Minimum length of a secret that is removed. Shorter ones are placeholders, such as the keys of local servers.
 const MIN_SECRET_BYTES: usize = 4;
 
 /// Severity of a finding.
@@ -156,6 +156,7 @@ fn text_lines(findings: &[Finding], redaction: &Redaction) -> Vec<String> {
 pub(super) fn format_findings(findings: &[Finding], redaction: &Redaction, columns: u16) -> Vec<String> {
     let mut out = Vec::new();
     let text_columns = usize::from(columns) - INDENT;
+    let advice_columns = text_columns - "-> ".len();
     for Finding { area, state, text, advice } in findings {
         let mark = match state {
             Severity::Ok => "ok",
@@ -169,7 +170,7 @@ pub(super) fn format_findings(findings: &[Finding], redaction: &Redaction, colum
         }
         for (row, line) in advice
             .iter()
-            .flat_map(|advice| wrap::wrap_plain(&redaction.redact_line(advice), Style::new(), text_columns - 3))
+            .flat_map(|advice| wrap::wrap_plain(&redaction.redact_line(advice), Style::new(), advice_columns))
             .enumerate()
         {
             let arrow = if row == 0 { "->" } else { "  " };

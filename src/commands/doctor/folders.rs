@@ -13,7 +13,7 @@ const MIN_FREE_BYTES: u64 = 64 << 20;
 
 /// Returns the permission bits of aye's folders and, last, of the key file. `None`: missing or not accessible. Must be
 /// called before the key file is loaded, which restricts its permissions.
-pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
+pub(super) fn read_permissions(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     let [config, data] = places.own_folders();
     let paths = [config.to_owned(), data.to_owned(), places.credentials()];
     let mode = |path: &PathBuf| std::fs::metadata(path).ok().map(|metadata| metadata.mode() & 0o777);
@@ -21,11 +21,11 @@ pub(super) fn read_modes(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
 }
 
 /// Checks that aye's folders are writable and private, and that their disk has free space.
-pub(super) fn check_folders(places: &Places, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
+pub(super) fn check_folders(places: &Places, permissions: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "folders";
     let mut findings = Vec::new();
     for folder in places.own_folders() {
-        let mode = modes.iter().find(|(path, _)| path == folder).and_then(|(_, mode)| *mode);
+        let mode = permissions.iter().find(|(path, _)| path == folder).and_then(|(_, mode)| *mode);
         let shown_path = folder.display();
         findings.push(match mode {
             None if folder.exists() => Finding::problem(
@@ -71,23 +71,23 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     Some(stats.f_bavail.saturating_mul(stats.f_frsize))
 }
 
-/// Checks the file of saved keys. `modes` is the result of `read_modes`.
-pub(super) fn check_keys(loaded: &io::Result<Credentials>, modes: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
+/// Checks the file of saved keys. `permissions` is the result of `read_permissions`.
+pub(super) fn check_keys(loaded: &io::Result<Credentials>, permissions: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
     let area = "keys";
-    let file = modes.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-    let keys = match loaded {
-        Ok(keys) => keys,
+    let file = permissions.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
+    let credentials = match loaded {
+        Ok(credentials) => credentials,
         Err(error) => {
             let message = format!("{file}: {error}");
             return vec![Finding::problem(area, message, "remove it and enter the keys again with /connect")];
         }
     };
-    let origins: Vec<&str> = keys.origins().collect();
+    let origins: Vec<&str> = credentials.origins().collect();
     if origins.is_empty() {
         return vec![Finding::ok(area, "none saved")];
     }
     let mut findings = vec![Finding::ok(area, format!("saved for {} in {file}", origins.join(", ")))];
-    let mode = modes.last().and_then(|(_, mode)| *mode);
+    let mode = permissions.last().and_then(|(_, mode)| *mode);
     if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
         let message = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
         findings.push(Finding::problem(

@@ -30,7 +30,7 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         .iter()
         .map(|notice| Finding::note(area, notice, "create it, or remove it from the settings"))
         .collect();
-    let reach = match setup.sandbox {
+    let access = match setup.sandbox {
         CommandSandbox::Unspecified => return findings,
         CommandSandbox::Unavailable(reason) if !shell.sandbox => {
             let advice = "commands are limited only by your approval. Remove shell.sandbox from the settings to enable the sandbox";
@@ -45,7 +45,7 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
             findings.push(no_sandbox_finding());
             return findings;
         }
-        CommandSandbox::Enforced(reach) => reach,
+        CommandSandbox::Enforced(access) => access,
     };
     let test_result = tempfile::tempdir().and_then(|inside| {
         let outside = tempfile::tempdir()?;
@@ -56,12 +56,12 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         SandboxSupport::Supported { landlock, signals } => (landlock, signals),
         SandboxSupport::Unsupported(_) => (0, false),
     };
-    let network = match (reach.network, shell.network == crate::config::Network::Off) {
+    let network = match (access.network, shell.network == crate::config::Network::Off) {
         (true, _) => "on for every command",
         (false, true) => "off",
         (false, false) => "off unless you approve it",
     };
-    let write: Vec<String> = reach.write.iter().map(|folder| folder.display().to_string()).collect();
+    let write: Vec<String> = access.write.iter().map(|folder| folder.display().to_string()).collect();
     let write = if write.is_empty() { String::new() } else { format!(", {}", write.join(", ")) };
     let description = format!("commands can write to the project{write}; network {network}");
     match test_result {
@@ -96,7 +96,7 @@ pub(super) fn check_sandbox(shell: &Shell, places: &Places) -> Vec<Finding> {
         }
     }
     findings.push(check_read_only());
-    if reach.sockets {
+    if access.sockets {
         let advice =
             "remove shell.sockets unless you need it: through Docker or the session bus a command can do anything";
         findings.push(Finding::note(area, "commands can connect to sockets of other programs", advice));
@@ -142,6 +142,7 @@ pub(super) fn check_overlay(overlay_mode: OverlaySandbox, requested: Option<&Pat
         let message = format!("none: dry_run.overlay_sandbox is \"off\" in the settings; {consequence}");
         return vec![Finding::note(area, message, "remove dry_run.overlay_sandbox from the settings to enable it")];
     }
+    // No session has this ID: only the folder of all overlays is used.
     let overlay = places.rehearsal(&SessionId("trial".to_owned()));
     vec![match test_overlay_sandbox(&own_program(), &folder, overlay.parent().unwrap_or(&overlay)) {
         Ok(()) => Finding::ok(area, "overlay sandbox tested: commands of a dry run run in it"),

@@ -60,7 +60,8 @@ async fn check_connection(connection: Connection) -> Vec<Finding> {
         ));
         return findings;
     }
-    let Some(provider) = ConnectedModel::configured(&connection, false).provider else { return findings };
+    let is_watched = false;
+    let Some(provider) = ConnectedModel::configured(&connection, is_watched).provider else { return findings };
     let origin = connection.origin();
     findings.push(match tokio::time::timeout(TIME_LIMIT, provider.models()).await {
         Err(_) => {

@@ -33,8 +33,10 @@ pub(crate) fn print_summary(
     }
 }
 
+/// Prints everything as one JSON object with this `kind`.
 pub(crate) fn print_json(loaded: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
     let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects, denied, calls: _ } = loaded.counts;
+    // `outside` and `refused` are names of version 0.1, kept for one release.
     let mut object = json!({
         "kind": kind, "session": loaded.id.0, "dry_run": true, "title": loaded.title,
         "folder": loaded.folder.to_string_lossy(), "rehearsed": rehearsed, "ran": ran,
@@ -51,7 +53,8 @@ pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Resul
     let width = page_width();
     let theme = Theme::without_colours();
     let summary = &loaded.summary;
-    writeln!(out, "{}", mark_dry_run(&clean_line(&loaded.title), true))?;
+    let (is_dry_run, is_full) = (true, false);
+    writeln!(out, "{}", mark_dry_run(&clean_line(&loaded.title), is_dry_run))?;
     writeln!(out, "{} · {}", loaded.id, clean_line(&folder_facts::shorten_home(&loaded.folder)))?;
     writeln!(out, "{}", loaded.counts.describe_counts())?;
     if loaded.counts.would_ask > 0 {
@@ -73,7 +76,7 @@ pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Resul
     print_outside(&summary.outside, width, &theme, out)?;
     for step in &summary.calls {
         writeln!(out)?;
-        print_lines(&step_lines(step, false, width, &theme), "", out)?;
+        print_lines(&step_lines(step, is_full, width, &theme), "", out)?;
     }
     let lines = summary.describe_prompts();
     let prompts = summary.apply_calls(ApplyOptions::default()).len();

@@ -146,19 +146,23 @@ mod tests {
     #[test]
     fn truncates_title_but_not_state() {
         let long_title = "why the retry test flakes on a machine that is busy with other things";
-        for all in [false, true] {
-            let line = format_row(&listed_session(long_title), false, all, 5, Some(80));
+        let time_width = 5;
+        for with_folder in [false, true] {
+            let is_open = false;
+            let line = format_row(&listed_session(long_title), is_open, with_folder, time_width, Some(80));
             assert!(line.contains("… · dry run · waiting for you"), "{line}");
             assert!(width::text_width(&line) <= 80 && line.contains("  why the"), "{line}");
         }
-        let line = format_row(&listed_session("漢字"), true, false, 5, None);
+        let (is_open, with_folder) = (true, false);
+        let line = format_row(&listed_session("漢字"), is_open, with_folder, time_width, None);
         assert!(line.ends_with("漢字 · open elsewhere · dry run · waiting for you"), "{line}");
     }
 
     #[test]
     fn time_column_is_as_wide_as_needed() {
         let time = local_time::format_time(listed_session("x").modified);
-        let line = format_row(&listed_session("short"), false, false, width::text_width(&time), Some(100));
+        let (is_open, with_folder) = (false, false);
+        let line = format_row(&listed_session("short"), is_open, with_folder, width::text_width(&time), Some(100));
         assert!(line.contains(&format!("FR  {time}  short · dry run")), "{line}");
     }
 }

@@ -74,7 +74,9 @@ fn session_hits_json(session_hits: &SessionHits) -> String {
     let hit_json_object = |hit: &Hit| json!({ "source": source(hit), "line": hit.line, "at": hit.time_ms });
     // The names of version 0.1, kept for one release.
     let old_hit = |hit: &Hit| json!({ "who": hit.source.label(), "line": hit.line, "at": hit.time_ms });
-    let mut object = session_json(&session_hits.listed, false);
+    // Whether the session is open is not looked up, so its fields are removed.
+    let is_open = false;
+    let mut object = session_json(&session_hits.listed, is_open);
     if let Some(object) = object.as_object_mut() {
         object.remove("is_open");
         object.remove("open");

@@ -2,7 +2,8 @@
 
 use std::env;
 
-/// Variables whose values describe the terminal and reveal nothing personal.
+/// Variables whose values are shown: those of the terminal and the language, and the chosen profile and model. They
+/// reveal nothing personal.
 #[rustfmt::skip]
 const SHOWN_VARIABLES: [&str; 13] = [
     "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "VTE_VERSION", "KONSOLE_VERSION", "COLORFGBG",

@@ -23,7 +23,7 @@ pub(super) fn outline_lines(stored: &StoredSession, tools: &[String]) -> Vec<Str
         None => lines.push("its first line is damaged".to_owned()),
     }
     for notice in &stored.notices {
-        // The name of an unknown kind comes from the file.
+        // The text of this problem would contain the name of the unknown kind, which comes from the file.
         let line = match &notice.problem {
             Problem::Unknown(_) => format!("line {} and on: written by a newer aye, skipped", notice.first),
             Problem::Damaged
@@ -36,6 +36,7 @@ pub(super) fn outline_lines(stored: &StoredSession, tools: &[String]) -> Vec<Str
         lines.push(line);
     }
     let mut call_tools: HashMap<&CallId, &str> = HashMap::new();
+    // The number of entries of each kind, and their bytes.
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let start_ms = stored.times.first().copied().unwrap_or(0);
     let count = stored.entries.len();
@@ -70,7 +71,7 @@ pub(super) fn outline_lines(stored: &StoredSession, tools: &[String]) -> Vec<Str
     lines
 }
 
-/// Returns the name of a tool if it exists.
+/// Returns the name if a tool has it, otherwise a text that does not contain it.
 fn known_tool<'a>(name: &str, tools: &'a [String]) -> &'a str {
     tools.iter().find(|tool| *tool == name).map_or("an unknown tool", String::as_str)
 }
@@ -111,7 +112,7 @@ impl EntryOutline {
                 };
                 let verdicts = ["allow", "ask", "rehearse", "withhold", "refuse"];
                 let verdict = verdicts.iter().find(|name| *name == verdict).unwrap_or(&"unknown verdict");
-                // The entry has the name of format version 1.
+                // A session's file has `refuse`, the name of `deny` in format version 1.
                 let verdict = if *verdict == "refuse" { "deny" } else { verdict };
                 let destroys = if destroys.is_some() { ", destroys" } else { "" };
                 ("planned", format!("{}: {}, {preview}, {verdict}{destroys}", call_tool(call), access_kind(access)))

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 /// Returns one JSON object, and the number of secrets redacted.
 pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -> (String, usize) {
     let session = Session::replay(stored.entries.iter().cloned());
-    let mut redacted = 0;
+    let (mut redacted, no_schema) = (0, None);
     let mut entries = Vec::new();
-    let dry_run = dry_run_entries(stored.header.as_ref().map(|header| header.dry_run), &stored.entries);
+    let dry_run_flags = dry_run_entries(stored.header.as_ref().map(|header| header.dry_run), &stored.entries);
     for (index, entry) in stored.entries.iter().enumerate() {
         let mut value = serde_json::to_value(entry).unwrap_or_default();
-        redacted += Redactor::default().redact_json(&mut value, None);
-        if dry_run[index] {
+        redacted += Redactor::default().redact_json(&mut value, no_schema);
+        if dry_run_flags[index] {
             mark_reply(&mut value);
         }
         if let (Some(object), Some(time)) = (value.as_object_mut(), stored.times.get(index)) {
@@ -33,14 +33,14 @@ pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -
         root["dry_run"] = json!(header.dry_run);
         root["from"] = json!(header.from);
     }
-    redacted += Redactor::default().redact_json(&mut root, None);
+    redacted += Redactor::default().redact_json(&mut root, no_schema);
     root["notices"] = stored.notices.iter().map(|notice| json!(notice.to_string())).collect();
     root["entries"] = Value::Array(entries);
     root["redacted"] = json!(redacted);
+    // `careful`, `left_out` and `masked` are names of version 0.1, kept for one release.
     if let Some(notice) = redaction_notice(redacted) {
         (root["redaction_notice"], root["careful"]) = (json!(notice), json!(notice));
     }
-    // The names of version 0.1, kept for one release.
     (root["left_out"], root["masked"]) = (root["notices"].clone(), json!(redacted));
     let text = serde_json::to_string_pretty(&root).unwrap_or_default();
     let lines: Vec<String> = text.lines().map(escape_json).collect();

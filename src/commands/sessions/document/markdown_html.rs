@@ -135,9 +135,10 @@ impl Writer {
 
     /// Replaces the list bullet with a checkbox.
     fn write_task_marker(&mut self, is_done: bool) {
-        let item = self.out.rfind("<li>").filter(|at| matches!(&self.out[at + 4..], "" | "<p>"));
+        let item_tag = "<li>";
+        let item = self.out.rfind(item_tag).filter(|at| matches!(&self.out[at + item_tag.len()..], "" | "<p>"));
         if let Some(start) = item {
-            self.out.replace_range(start..start + 4, "<li class=\"task\">");
+            self.out.replace_range(start..start + item_tag.len(), "<li class=\"task\">");
         }
         self.out.push_str(if is_done { "☑ " } else { "☐ " });
     }

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 /// Part of every text of the session.
 const WORD: &str = "plover";
 
-fn entries(of: &[Value]) -> Vec<Entry> {
-    of.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect()
+fn parse_entries(values: &[Value]) -> Vec<Entry> {
+    values.iter().map(|entry| serde_json::from_value(entry.clone()).unwrap()).collect()
 }
 
-fn outline_of(of: &[Value]) -> Vec<String> {
-    let entries = entries(of);
+/// Returns the outline of a session with these entries, one every 1.5 seconds.
+fn outline_of(values: &[Value]) -> Vec<String> {
+    let entries = parse_entries(values);
     let times = (0..entries.len() as u64).map(|n| 1_000_000 + n * 1500).collect();
     outline_lines(&StoredSession { entries, times, ..StoredSession::default() }, &["bash_exec".to_owned()])
 }
@@ -41,7 +42,7 @@ fn r57_shows_kind_and_size_of_entries_and_no_text() {
     ]);
     let text = all.join("\n");
     assert!(!text.contains(WORD), "{text}");
-    for told in [
+    for part in [
         "14 entries",
         "  user message 2 (",
         "     1        +0.000 s        39  user message · 2 lines",
@@ -55,7 +56,7 @@ fn r57_shows_kind_and_size_of_entries_and_no_text() {
         "ended · failed",
         "sub-agent: user message · 1 lines",
     ] {
-        assert!(text.contains(told), "{told:?} is not in it:\n{text}");
+        assert!(text.contains(part), "{part:?} is not in it:\n{text}");
     }
 }
 
