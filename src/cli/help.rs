@@ -10,7 +10,7 @@ use std::io;
 /// A page of help.
 #[derive(Debug)]
 pub enum HelpPage {
-    /// Usage of the program or a command, with all descriptions in full if the flag is set.
+    /// Usage of the program or a command, with all descriptions in full if the bool is true.
     Usage(Box<clap::Command>, bool),
     /// A page of the manual.
     Topic(&'static Topic),
@@ -103,6 +103,7 @@ pub(super) fn explain_unknown_page(words: &[&str]) -> Option<String> {
             for name in manual::all_names() {
                 names.push(name);
             }
+            // A shorter word may be the beginning of many names by chance.
             let find_by_prefix = || names.iter().copied().find(|name| first.len() >= 4 && name.starts_with(first));
             find_closest(first, names.iter().copied()).or_else(find_by_prefix)?.to_owned()
         }

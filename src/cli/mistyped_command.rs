@@ -30,6 +30,7 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
     let (first, arguments) = words.split_first()?;
     let second = arguments.first().map(String::as_str);
     let names = || tree.get_subcommands().map(Command::get_name);
+    // The names of the subcommands of a command.
     let verbs =
         |name: &str| tree.find_subcommand(name).into_iter().flat_map(Command::get_subcommands).map(Command::get_name);
     let suggestion = match names().find(|name| name == first) {
@@ -85,7 +86,8 @@ fn suggest_command(name: &str, verb: Option<&str>, arguments: &[String]) -> Stri
     format!("did you mean: {}", corrected.join(" "))
 }
 
-/// Returns the closest known name: one edit away, or two for names of seven or more characters.
+/// Returns the closest known name: at most one edit away, or two for names of seven or more characters. A name of one
+/// or two characters must be equal.
 pub(super) fn find_closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |name: &&'a str| edit_distance(word, name);
     let closest = known.min_by_key(distance)?;

@@ -61,6 +61,7 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     if words.is_prompt {
         return parse_chat(&arguments);
     }
+    // If the line is a command without its options, the error is about an option.
     let line = words.before_escape.iter().map(OsString::from).collect();
     if let Some(Some(error)) = command_error
         && parse_command(line).is_ok()
@@ -142,6 +143,7 @@ fn first_word(tree: &clap::Command, arguments: &[OsString]) -> Option<usize> {
     let words = Arg::new("words").num_args(0..).trailing_var_arg(true).value_parser(value_parser!(OsString));
     let line = std::iter::once(OsString::from("aye")).chain(arguments.iter().cloned());
     let matches = with_all_options(tree).arg(words).try_get_matches_from(line).ok()?;
+    // The first word and everything after it are taken for words.
     let index = arguments.len() - matches.get_raw("words")?.len();
     (index == 0 || arguments[index - 1] != "--").then_some(index)
 }
