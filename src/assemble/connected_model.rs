@@ -122,6 +122,7 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
         Ok(serde_json::Value::Object(parameters)) => parameters,
         Ok(_) | Err(_) => serde_json::Map::new(),
     };
+    // A parameter that is `null` is removed from the request.
     parameters.extend(profile.omit_parameters.iter().map(|name| (name.clone(), serde_json::Value::Null)));
     let proxy = match profile.proxy.as_deref() {
         None => Proxy::System,
@@ -149,10 +150,10 @@ fn request_settings(connection: &Connection, home: &Path) -> Settings {
     }
 }
 
-/// Converts the settings of a profile that have the name of a field of [`Quirks`].
+/// Returns the quirks of a profile. Each field of [`Quirks`] is a setting of the profile with the same name and type.
 fn read_quirks(profile: &config::Profile) -> Quirks {
     let settings = toml::Value::try_from(profile).expect("a profile was read from TOML");
-    settings.try_into().expect("a quirk has the type of the setting of its name")
+    settings.try_into().expect("each quirk has the type of the setting with its name")
 }
 
 fn connection_warnings(connection: &Connection) -> Vec<String> {
@@ -162,8 +163,8 @@ fn connection_warnings(connection: &Connection) -> Vec<String> {
     [missing_key, connection.warning.clone()].into_iter().flatten().collect()
 }
 
-/// Explains why no key is sent, for a provider that rejects the request. `None` if a key or a header of the profile is
-/// sent.
+/// Explains why no key is sent; added to the error if the provider rejects the request. `None` if a key or a header of
+/// the profile is sent.
 fn missing_key_hint(connection: &Connection, is_watched: bool) -> Option<String> {
     if connection.has_key() || !connection.settings.headers.is_empty() {
         return None;
@@ -192,6 +193,7 @@ mod tests {
     use crate::config::settings_parser::parse_settings;
     use crate::config::{Credentials, Overrides, resolve_connection};
 
+    /// Returns the connection of the profile `p` in this text of a settings file.
     fn parse_connection(file: &str) -> Connection {
         let flags = Overrides { profile: Some("p".into()), ..Overrides::default() };
         let no_variables = |_: &str| None;
@@ -227,6 +229,7 @@ mod tests {
                 }
             )
         );
+        // The text of `Debug` hides the address of the proxy.
         assert_eq!(request.connection.proxy, Proxy::Address(Secret::new("http://p:1")));
         let quirks = request.quirks;
         assert_eq!((quirks.max_tokens, quirks.max_tokens_parameter.as_deref()), (Some(5), Some("most")));
@@ -248,7 +251,8 @@ mod tests {
     fn cached_tokens_have_their_own_price_or_the_input_price() {
         let price = |text: &str| {
             let file = format!("[profiles.p]\nbase_url = \"https://h/v1\"\n{text}");
-            ConnectedModel::configured(&parse_connection(&file), false).connection_info.price
+            let is_watched = false;
+            ConnectedModel::configured(&parse_connection(&file), is_watched).connection_info.price
         };
         assert_eq!(price("price_input = 3\nprice_cached = 0.3\nprice_output = 15"), Some((3.0, 0.3, 15.0)));
         assert_eq!(price("price_input = 3\nprice_output = 15"), Some((3.0, 3.0, 15.0)));

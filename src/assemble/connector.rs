@@ -9,7 +9,7 @@ use crate::llm::Fallback;
 use anyhow::{Context, Result};
 use std::sync::Arc;
 
-/// Provider of an entered key if nothing is configured.
+/// Address to which an entered key is sent if no provider is configured.
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// Settings from which connections are made.
@@ -70,15 +70,15 @@ impl Connector {
         config::usable_connections(&self.settings, &read_variable, &self.flags, &self.credentials)
     }
 
-    /// Returns the profile with this address.
+    /// Returns the name of the profile with this address, if any. A slash at the end makes no difference.
     pub(crate) fn profile_at(&self, address: &str) -> Option<String> {
         let is_same_address = |url: &str| url.trim_end_matches('/') == address.trim_end_matches('/');
         let mut profiles = self.settings.config.profiles.iter();
         profiles.find(|(_, profile)| is_same_address(&profile.base_url)).map(|(name, _)| name.clone())
     }
 
-    /// Connects to a server found on this machine, or to the address that a session began with. It gets no key, header
-    /// or query of another provider.
+    /// Connects to an address: that of a server found on this machine, or the one that a session began with. Uses the
+    /// profile with this address, if any. Otherwise no key, header or query of another provider is sent to it.
     pub(crate) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
         if let Some(profile) = self.profile_at(address) {
             return self.connect_profile(&profile, model);
@@ -91,6 +91,7 @@ impl Connector {
         };
         let mut settings = self.settings.clone();
         settings.config.model.profile = None;
+        // An address without a profile uses the settings of the profile `openai`, but must not receive its headers.
         if let Some(profile) = settings.config.profiles.get_mut(OPENAI) {
             profile.headers.clear();
             profile.query.clear();
@@ -108,22 +109,22 @@ impl Connector {
         Ok(ConnectedModel::configured(&connection, self.is_interactive))
     }
 
-    /// Saves a key and connects with it. `current` is the profile in use and its model. Without it the key is saved for
-    /// the configured provider, or for OpenAI if none is configured.
+    /// Saves a key and connects with it. `current` is the profile in use and its model. If `current` is `None`, the
+    /// key is saved for the configured provider, or for OpenAI if none is configured.
     pub(crate) fn connect_with_key(&mut self, key: &str, current: Option<(&str, &str)>) -> Result<ConnectedModel> {
         let key = Key::parse_entered(key).map_err(|reason| UsageError(format!("Cannot save the key: {reason}")))?;
-        let connect = |connector: &Self| match current {
+        let resolve = |connector: &Self| match current {
             Some((profile, model)) => {
                 connector.profile_connection(profile, Some(model).filter(|model| !model.is_empty())).map(Some)
             }
             None => connector.configured_connection(),
         };
-        let (profile, address) = match connect(self)? {
+        let (profile, address) = match resolve(self)? {
             Some(connection) => (connection.profile, connection.base_url),
             None => (OPENAI.to_owned(), OPENAI_URL.to_owned()),
         };
         self.credentials.save(&profile, &address, key).context("Cannot save the key")?;
-        let connection = connect(self)?.context("the key was saved, but no model is configured to use it")?;
+        let connection = resolve(self)?.context("the key was saved, but no model is configured to use it")?;
         Ok(self.connect_model(&connection))
     }
 
@@ -141,8 +142,8 @@ impl Connector {
             return ConnectedModel { warnings, ..primary };
         };
         let fallback_model = ConnectedModel::configured(&fallback, self.is_interactive);
-        let name = if fallback_model.name.is_empty() { fallback.profile } else { fallback_model.name.clone() };
-        let llm = Arc::new(Fallback::new(primary.llm, fallback_model.llm, fallback_model.name, name));
+        let display_name = if fallback_model.name.is_empty() { fallback.profile } else { fallback_model.name.clone() };
+        let llm = Arc::new(Fallback::new(primary.llm, fallback_model.llm, fallback_model.name, display_name));
         let warnings = primary.warnings.into_iter().chain(fallback_model.warnings).collect();
         ConnectedModel { llm, warnings, ..primary }
     }

@@ -28,7 +28,7 @@ pub(crate) struct LoadedRehearsal {
     pub notices: Vec<String>,
 }
 
-/// Reads a dry run.
+/// Reads a dry run. If the session's file does not name its folder, `current_folder` is used.
 pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &SessionId) -> Result<LoadedRehearsal> {
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = stored.folder_and_kind(current_folder);
@@ -59,7 +59,7 @@ pub(crate) fn mark_applied(sessions: &Sessions, loaded: &mut LoadedRehearsal) {
     }
 }
 
-/// Returns the rehearsal of this session, or of the dry run that it is a copy of.
+/// Returns the rehearsal of this session, or of the dry run that it is a copy of. The error says why there is none.
 pub(crate) fn screen_rehearsal(session_builder: &SessionBuilder, id: &SessionId) -> Result<host::Rehearsal, String> {
     let header = |id: &SessionId| session_builder.stored_sessions().read(id).ok().and_then(|stored| stored.header);
     let source_id = match header(id) {

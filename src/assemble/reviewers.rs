@@ -18,9 +18,9 @@ pub(super) struct Reviewers {
 }
 
 impl Reviewers {
-    /// Reads the reviewers from the settings. Also returns notices for the user. Nothing runs or connects yet. `keys`
-    /// names environment variables that hold keys.
-    pub(super) fn from_settings(connector: &Connector, keys: &[String]) -> (Self, Vec<String>) {
+    /// Reads the reviewers from the settings. Also returns notices for the user. Nothing runs or connects yet.
+    /// `key_variables` are the names of the environment variables that hold keys.
+    pub(super) fn from_settings(connector: &Connector, key_variables: &[String]) -> (Self, Vec<String>) {
         let config = &connector.settings.config;
         let mut notices = Vec::new();
         let hooks = config.hooks.iter();
@@ -28,8 +28,9 @@ impl Reviewers {
             hooks: hooks.clone().map(|(name, hook)| hook_for_agent(name, hook)).collect(),
             has_model_reviewer: config.model_reviewer.profile.is_some(),
         };
-        let create_hook =
-            |hook: &config::Hook| Hook::new(own_program(), hook.command.clone(), home_folder(), keys, hook.seconds);
+        let create_hook = |hook: &config::Hook| {
+            Hook::new(own_program(), hook.command.clone(), home_folder(), key_variables, hook.seconds)
+        };
         let runners = runtime::Reviewers {
             session: String::new(),
             hooks: hooks.map(|(name, hook)| (name.clone(), create_hook(hook))).collect(),

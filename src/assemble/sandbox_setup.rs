@@ -37,6 +37,7 @@ pub(crate) fn setup_sandbox(shell: &Shell, places: &Places) -> SandboxSetup {
         (false, _) => unavailable("shell.sandbox is false in the settings"),
         (true, SandboxSupport::Unsupported(reason)) => unavailable(&reason),
         (true, SandboxSupport::Supported { .. }) => {
+            // Commands may write to a temporary folder only if none of the protected folders is in it.
             let home = std::env::var_os("HOME").map(|home| resolve_links(Path::new(&home)));
             let protected: Vec<PathBuf> = write_protected.iter().cloned().chain(home).collect();
             let mut write = temporary_folders(&protected);

@@ -39,7 +39,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let color_query = (depth != ColourDepth::None)
         .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
     let apply_request = start.initial_apply_request();
-    // If it is uncertain which session to continue, the user picks one from the list.
+    // If it is uncertain which session to continue, the user picks one from the list. With `--answers` it is an error,
+    // because the answers belong to one session.
     let doubt = start.explain_doubt().filter(|_| start.options.answers.is_none());
     let open_or_start = || match doubt {
         Some(_) => start.session_builder.start_session(&start.model, start.options.dry_run),

@@ -43,8 +43,8 @@ impl Session {
         }
     }
 
-    /// Keeps the copy if this session is a new one. Returns the original session, and a notice if the transcript does
-    /// not name it.
+    /// If this session is a new copy, keeps it. Returns the original session, and a notice if the transcript does not
+    /// name the original. `None` if this session is no new copy.
     pub(crate) fn keep_copy(&mut self) -> Option<(SessionId, Option<String>)> {
         let copy = self.copy.take()?;
         let (from, has_changed_mode) = (copy.from.clone(), copy.has_changed_mode);

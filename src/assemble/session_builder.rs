@@ -57,7 +57,7 @@ pub(crate) struct SessionBuilder {
     pub(crate) journal: Journal,
 }
 
-/// Mode of a session at its start.
+/// Kind of a session when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SessionKind {
     /// Live.
@@ -184,7 +184,7 @@ impl SessionBuilder {
         Ok(session)
     }
 
-    /// Asks the provider for the context window of the session's model if it is unknown.
+    /// Sets the request for the context window of the session's model if the window is unknown.
     fn update_context_window(&self, session: &mut Session) {
         let Session { state, runtime, model, .. } = session;
         if state.model.context_window.is_none() {
@@ -311,7 +311,8 @@ impl SessionBuilder {
     }
 }
 
-/// Asks the provider for the context window of a model.
+/// Sets the request that asks the provider for the context window of a model. It is sent after the model's next reply.
+/// `is_interactive` is false if no turn follows the current one.
 pub(super) fn request_context_window(
     runtime: &mut Runtime,
     is_interactive: bool,

@@ -9,13 +9,13 @@ use std::path::Path;
 /// The provider of a continued session.
 pub(super) struct SessionProvider {
     pub(super) model: ConnectedModel,
-    /// Model that the session began with, if the provider is its own.
+    /// Model that the session's file names, if the provider is the session's own or none is configured.
     pub(super) session_model: Option<String>,
     /// True if the provider of the session is not available and another one replaces it.
     pub(super) is_replaced: bool,
     /// Notices for the user before anything is sent, one sentence each.
     pub(super) notices: Vec<String>,
-    /// Reason why a headless run must not continue the session, and the flags that decide.
+    /// Reason why a headless run must not continue the session, and the flags that choose a provider.
     pub(super) conflict: Option<String>,
 }
 
@@ -103,6 +103,7 @@ pub(super) fn choose_provider(
         && configured.provider.is_some()
         && !(configured.name.is_empty() || record.models.is_empty() || record.models.contains(&configured.name))
     {
+        // The configured model does not occur in the session, so the session probably used another provider.
         choice.report_unknown_provider(&record, connector);
     }
     if choice.model.connection_info.is_tour && !record.is_tour {
@@ -181,7 +182,7 @@ impl SessionProvider {
     }
 }
 
-/// Returns the flag that chooses the configured provider.
+/// Returns ` or --profile NAME` with the profile of the configured provider; empty if none is configured.
 fn or_profile_flag(connector: &Connector) -> String {
     let configured = connector.configured_connection().ok().flatten();
     configured.map(|connection| format!(" or --profile {}", connection.profile)).unwrap_or_default()

@@ -12,7 +12,7 @@ use crate::tui::host::{HostReply, LinkStatus, ListState, SessionRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of the latest request; an older one stops.
+/// Number of the latest request. An older request stops when it finds that it is not the latest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LatestRequest(Arc<AtomicU64>);
 
@@ -33,7 +33,7 @@ impl ScreenHost {
             Some(match sessions.list_by_project(&folder) {
                 Ok(listed) => HostReply::Sessions(listed.into_iter().map(session_row).collect()),
                 Err(error) => {
-                    // Ends the list; the screen may be closed.
+                    // The empty list ends the screen's wait for the list. The screen may be closed.
                     let _ = replies.blocking_send(HostReply::Sessions(Vec::new()));
                     HostReply::Notice(format!("Cannot list the sessions: {error}."))
                 }
@@ -41,7 +41,8 @@ impl ScreenHost {
         });
     }
 
-    /// Searches the sessions of the project. A newer search stops this one; one for nothing only stops it.
+    /// Searches the sessions of the project. A newer search stops this one. An empty query only stops the running
+    /// search.
     pub(super) fn search_sessions(&self, query: String) {
         let is_latest = self.latest_search.start_request();
         if query.is_empty() {
@@ -104,6 +105,7 @@ fn check_link(disk: &Disk, target: &LinkTarget) -> LinkStatus {
     let path = match target {
         LinkTarget::File { path, .. } => path,
         LinkTarget::Web(_) => return LinkStatus::Exists,
+        // It names a file that is not on this machine.
         LinkTarget::Workspace(_) => return LinkStatus::Missing,
     };
     match disk.locate(path) {

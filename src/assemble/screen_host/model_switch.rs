@@ -39,24 +39,28 @@ impl ScreenHost {
         self.open_session(session, None);
     }
 
+    /// Starts to use the provider of the pending switch with this number, once the screen has recorded the switch.
     pub(super) fn confirm_switch(&mut self, number: u64) {
         let position = self.pending_switches.iter().position(|(pending_number, _)| *pending_number == number);
         if let Some((_, model)) = position.map(|index| self.pending_switches.remove(index)) {
             let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
             runtime.context.llm = model.llm.clone();
             if model.connection_info.context_window.is_none() {
-                request_context_window(&mut runtime, true, &model, model.name.clone());
+                let is_interactive = true;
+                request_context_window(&mut runtime, is_interactive, &model, model.name.clone());
             }
             drop(runtime);
             self.model = model;
         }
     }
 
+    /// Switches to another model of the same provider.
     pub(super) fn switch_model(&mut self, name: String) {
         self.model.connection_info.model.clone_from(&name);
         self.model.connection_info.context_window = None;
         let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
-        request_context_window(&mut runtime, true, &self.model, name.clone());
+        let is_interactive = true;
+        request_context_window(&mut runtime, is_interactive, &self.model, name.clone());
         drop(runtime);
         self.model.name = name;
     }
@@ -82,7 +86,8 @@ impl ScreenHost {
         self.switch_to(connected);
     }
 
-    /// Saves the model for the next start in the settings.
+    /// Saves the profile and model of the next start in the settings. If `profile` is empty, saves the profile with
+    /// this address, or the current profile if the address is empty too. An empty `model` means the profile's own.
     pub(super) fn save_model(&self, profile: String, address: &str, model: String) {
         let chosen_profile = Some(profile).filter(|profile| !profile.is_empty());
         let profile = match (chosen_profile, address) {
@@ -130,6 +135,7 @@ impl ScreenHost {
         let current_profile = self.model.profile.clone();
         let usable = self.connector.usable_connections().into_iter();
         let usable = usable.filter(|connection| Some(&connection.profile) != current_profile.as_ref());
+        // A local server without a key is listed only if it answers.
         let (usable_now, local_profiles): (Vec<_>, Vec<_>) = usable.partition(|connection| {
             connection.has_key() || !config::built_in_profiles::is_local_server(&connection.profile)
         });

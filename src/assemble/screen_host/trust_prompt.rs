@@ -57,7 +57,8 @@ impl ScreenHost {
     pub(super) fn remove_trust(&self, folder: PathBuf) {
         let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
         self.run_in_background(move || {
-            Some(match trust::revoke_trust(&source.trust_file, &source.folder, None) {
+            let every_file = None;
+            Some(match trust::revoke_trust(&source.trust_file, &source.folder, every_file) {
                 Ok(()) => trust_changed_reply(source, rules_source),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
