@@ -165,6 +165,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
         return Ok(exit);
     };
     printer.print_json(&report)?;
-    // After a failure an answer to what waits is not enough: the turn did not continue, or the session is not saved.
+    // `Waiting` means that the user's answer is enough to continue. After a failure it is not: the turn did not
+    // continue, or the session is not saved.
     Ok(if exit == Exit::Done { Exit::Waiting } else { exit })
 }

@@ -153,8 +153,8 @@ impl Answers {
         Ok(())
     }
 
-    /// Adds the answers to the waiting calls. The output has the same calls under a new and an old name; an answer may be
-    /// filled in under either of them.
+    /// Adds the answers to the waiting calls. The output of `-p` lists the same calls twice, under the new name
+    /// `waiting` and the old name `waits`, in this order in `lists`. An answer may be filled in under either name.
     fn add_waiting_calls(&mut self, lists: [Option<&Vec<Value>>; 2]) -> Result<(), String> {
         let [from_new, from_old] = lists.map(|list| -> Result<Self, String> {
             let mut answers = Self::default();
@@ -162,9 +162,9 @@ impl Answers {
             Ok(answers)
         });
         let (mut answers, old_answers) = (from_new?, from_old?);
-        let count = answers.list.len();
+        let new_count = answers.list.len();
         for old_answer in old_answers.list {
-            match answers.list[..count]
+            match answers.list[..new_count]
                 .iter_mut()
                 .find(|new_answer| new_answer.keyword == old_answer.keyword && new_answer.call == old_answer.call)
             {
@@ -215,6 +215,7 @@ impl Answers {
         Ok(())
     }
 
+    /// Adds a map from keywords to answers, for any call.
     fn add_map(&mut self, map: &Map<String, Value>) {
         for (keyword, value) in map {
             self.add_answer(None, keyword, value.clone());
@@ -234,7 +235,8 @@ fn parse_json(text: &str) -> Result<Value, String> {
         Err(error) if error.is_data() => return Err(invalid_error(&error)),
         Ok((_, Some(error))) | Err(error) => error,
     };
-    // The complete output of -p: text of the model, and the waiting questions as the last line.
+    // The text may be the complete output of -p: text of the model, and the waiting questions as the last line. The
+    // line is recognized by `state`, or by its old form `kind`.
     for line in text.lines().rev() {
         match unique_keys::parse_unique(line) {
             Ok((value, None)) if value["kind"] == "waits" || value["state"] == "waiting" => return Ok(value),

@@ -15,7 +15,9 @@ pub(super) struct HeadlessResponder {
     /// Modes that would allow one of the denied calls.
     modes: BTreeSet<&'static str>,
     answers: Answers,
+    /// Why the answers do not match the waiting question, if they do not.
     mismatch: Option<String>,
+    /// Keywords of the waiting questions without an answer.
     missing_keywords: Vec<String>,
 }
 

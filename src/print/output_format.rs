@@ -21,6 +21,7 @@ pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     /// The unfinished line. Lines are cleaned as a whole, because an escape sequence may be split between parts.
     line: String,
+    /// True if text was printed since the last [`Self::finish_line`].
     is_line_open: bool,
 }
 

@@ -63,6 +63,7 @@ fn parse_note(question: &Question, fields: &Map<String, Value>) -> Result<String
 
 /// Parses notes on options, which are named by label or index.
 fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Result<Vec<OptionNote>, String> {
+    // The name of a field is always a string, so an index in it is parsed.
     let find_named = |option: &Value| {
         let number = option.as_str().and_then(|option| option.parse::<u64>().ok()).map(Value::from);
         find_option(question, option).or_else(|why| find_option(question, number.as_ref().ok_or(why)?))
@@ -75,7 +76,7 @@ fn parse_option_notes(question: &Question, fields: &Map<String, Value>) -> Resul
     let raw_notes: Vec<(Result<usize, String>, Value)> = match fields.get("notes") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map.iter().map(from_map_entry).collect(),
-        // In the format of a tool result.
+        // Tool results have notes in this format.
         Some(Value::Array(list)) => list.iter().map(from_list_item).collect(),
         Some(_) => return Err(format_error(question, "notes is not a map such as {\"option\": \"note\"}")),
     };
@@ -105,7 +106,7 @@ fn parse_plain(question: &Question, value: &Value) -> Result<AnswerValue, String
         }
         Value::String(_) | Value::Number(_) | Value::Bool(_) => match find_option(question, value) {
             Ok(index) => Ok(AnswerValue::Selected(vec![index])),
-            // An ambiguous number is not taken as free text.
+            // A number that matches no option, or two, is not taken as free text.
             Err(why) if value.is_number() && !question.options.is_empty() => Err(why),
             Err(why) if question.allow_text => parse_free_text(question, value).map_err(|_| why),
             Err(why) => Err(why),
@@ -121,6 +122,7 @@ fn find_option(question: &Question, value: &Value) -> Result<usize, String> {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
+    // Returns the index of the option if only one label matches.
     let find_label = |matches_label: &dyn Fn(&str) -> bool| {
         let mut matching = question.options.iter().enumerate().filter(|(_, option)| matches_label(option.label.trim()));
         matching.next().map(|(index, _)| index).filter(|_| matching.next().is_none())

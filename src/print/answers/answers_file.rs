@@ -42,7 +42,7 @@ fn open(file: &Path) -> io::Result<File> {
         return Err(io::Error::other("it is a folder"));
     }
     let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(file)?;
-    // A writer may take as long as it needs.
+    // Reading may block, because the writer of a pipe may take as long as it needs.
     let flags = fcntl_getfl(&opened)?;
     fcntl_setfl(&opened, flags - OFlags::NONBLOCK)?;
     Ok(opened)

@@ -22,6 +22,7 @@ fn sample_questions() -> Questions {
     Questions { list, dropped: Dropped::default() }
 }
 
+/// Parses a file of answers and matches it with the questions of the call `c1`.
 fn match_file(file: &Value, questions: &Questions) -> Result<Answer, String> {
     Answers::parse(&file.to_string())?.match_exactly(&"c1".into(), questions)
 }
@@ -73,7 +74,7 @@ fn an_answer_is_an_option_or_free_text() {
 }
 
 #[test]
-fn answers_may_be_filled_in_under_the_new_or_the_old_name() {
+fn answers_may_be_filled_in_under_the_key_waiting_or_its_old_name_waits() {
     let questions = Questions { list: vec![question("clock", &[]), question("os", &[])], dropped: Dropped::default() };
     let calls = |clock: Value, os: Value| {
         let questions = json!([{ "keyword": "clock", "answer": clock }, { "keyword": "os", "answer": os }]);
@@ -136,8 +137,8 @@ fn accepts_the_printed_json_with_answers_filled_in() {
     let result = json!({"type": "question_answers", "status": "answered", "answers": list});
     for file in [output.clone(), waiting_call, list, json!({"answers": map}), map, result] {
         let answer = match_file(&file, &sample_questions()).unwrap_or_else(|why| panic!("{file}: {why}"));
-        let sources: Vec<AnswerValue> = answer.answers.iter().map(|given_answer| given_answer.value.clone()).collect();
-        assert_eq!((sources.as_slice(), answer.answers[0].note.as_str()), (&expected[..], "slowly"), "{file}");
+        let values: Vec<AnswerValue> = answer.answers.iter().map(|given_answer| given_answer.value.clone()).collect();
+        assert_eq!((values.as_slice(), answer.answers[0].note.as_str()), (&expected[..], "slowly"), "{file}");
     }
     let full_output = format!("Some words first.\n{{\"kind\":\"said\"}}\n{output}\n");
     let mut answers = Answers::parse(&full_output).unwrap();
