@@ -138,9 +138,9 @@ fn matches_with_options(words: &[String], texts: &[&str]) -> bool {
             if start < searched_end {
                 continue;
             }
-            for index in start..texts.len() {
+            for (index, text) in texts.iter().enumerate().skip(start) {
                 searched_end = index + 1;
-                if texts[index] == word {
+                if text == word {
                     next_starts.push(index + 1);
                 }
                 if !is_option(index) && (index == start || !is_option(index - 1)) {

@@ -21,27 +21,9 @@ fn project_with_secrets() -> (tempfile::TempDir, Disk) {
     for folder in ["src/a/b", "docs", "keys", "odd", ".git/objects", ".git/refs/heads", ".git/hooks", "tools"] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
-    for file in [
-        "README.md",
-        "a b.txt",
-        "app.log",
-        "data.csv",
-        "package.json",
-        "a.tar",
-        "a.zip",
-        "x.sh",
-        ".env",
-        "a",
-        "x",
-        "src/main.rs",
-        "src/lib.rs",
-        "docs/a.md",
-        "keys/server.pem",
-        "odd/-o",
-        "tools/y.py",
-        ".git/HEAD",
-        ".git/index",
-    ] {
+    let files = "README.md|a b.txt|app.log|data.csv|package.json|a.tar|a.zip|x.sh|.env|a|\
+        x|src/main.rs|src/lib.rs|docs/a.md|keys/server.pem|odd/-o|tools/y.py|.git/HEAD|.git/index";
+    for file in files.split('|') {
         fs::write(root.join(file), "x\n").unwrap();
     }
     fs::write(root.join(".git/config"), "[core]\n\tbare = false\n").unwrap();

@@ -25,7 +25,7 @@ pub struct LayoutCache {
     /// Number of the current frame.
     frame: u64,
     live: live_item::LiveLayout,
-    /// [`LinkLookups::arrivals`] when a layout was last requested.
+    /// `LinkLookups::arrivals` when a layout was last requested.
     lookup_arrivals: u64,
     /// Estimated bytes of `items`.
     weight: usize,
@@ -43,7 +43,7 @@ struct CachedItem {
     /// Pieces of a reply with text.
     pieces: Option<ReplyPieces>,
     is_toggled: bool,
-    /// [`LinkLookups::arrivals`] at layout time if the layout waits for a lookup; otherwise `None`.
+    /// `LinkLookups::arrivals` at layout time if the layout waits for a lookup; otherwise `None`.
     waiting_since: Option<u64>,
 }
 

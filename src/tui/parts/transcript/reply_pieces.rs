@@ -37,7 +37,7 @@ pub struct ReplyPieces {
 struct ReplyPiece {
     range: Range<usize>,
     page: Arc<Page>,
-    /// [`LinkLookups::arrivals`] at layout time if the layout waits for a lookup; otherwise `None`.
+    /// `LinkLookups::arrivals` at layout time if the layout waits for a lookup; otherwise `None`.
     waiting_since: Option<u64>,
 }
 
