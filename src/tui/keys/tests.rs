@@ -94,7 +94,9 @@ fn check_warning(name: &str, chords: &[&str], expected: &str) {
 fn r02_no_setting_makes_enter_approve() {
     for name in ["approve_once", "approve_destructive", "approve_always", "trust"] {
         let (keys, warnings) = override_keys(name, &["enter"]);
-        assert_eq!(keys.lookup(Scope::Approval, &press("enter")), None);
+        for scope in [Scope::Approval, Scope::Trust] {
+            assert_eq!(keys.lookup(scope, &press("enter")), None);
+        }
         assert!(warnings[0].contains("cannot be used to approve"), "{warnings:?}");
     }
 }

@@ -219,8 +219,9 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     }
     if let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) {
         bar.push_left(prompt.chip_text(&state.keys), theme.prompt, 0);
-        let origin = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)).map(quote_name);
-        bar.push_left(origin.unwrap_or_default(), theme.prompt, 5).shrink_last();
+        if let Some(origin) = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)) {
+            bar.push_left(quote_name(origin), theme.prompt, 5).shrink_last();
+        }
     }
     if !state.viewport.transcript.is_following() {
         let mut layouts = Layouts { context: state.layout_context(), cache, height: 0 };
