@@ -172,8 +172,10 @@ pub(super) fn denied_syscalls(access: &SandboxAccess) -> Result<SyscallRules, se
     rules.insert(libc::SYS_clone, NAMESPACES.iter().map(flag_rule).collect::<Result<_, _>>()?);
     let unshare_rules = NAMESPACES.iter().chain([&TIME_NAMESPACE]).map(flag_rule).collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_unshare, unshare_rules);
-    // Changing the limits of other processes is denied; process ID 0 is the calling process.
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![not_equal(0, 0)?, not_equal(2, 0)?])?]);
+    // Changing the limits of other processes is denied; process ID 0 is the calling process. The new limits are a pointer,
+    // of which the kernel reads all 64 bits.
+    let has_limits = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![not_equal(0, 0)?, has_limits])?]);
     Ok(rules)
 }
 
@@ -276,6 +278,7 @@ pub(super) mod tests {
             (302, [0, 7, 99, 0, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (302, [1234, 7, 0, 99, 0, 0], [ALLOW, ALLOW, ALLOW]),
             (302, [1234, 7, 99, 0, 0, 0], [EPERM, EPERM, EPERM]),
+            (302, [1234, 7, 0x1_0000_0000, 0, 0, 0], [EPERM, EPERM, EPERM]),
         ] {
             let results = [&no_network, &with_network, &with_sockets]
                 .map(|program| run_filter(program, X86_64, number, arguments));
