@@ -1,7 +1,7 @@
 //! Checks the preconditions of a plan just before it runs, so that exactly the shown plan runs.
 
 use super::EffectContext;
-use crate::chat::{Plan, Work};
+use crate::chat::{FileContent, Plan, Work};
 use crate::project;
 use crate::tools::{Error, command_preconditions};
 use std::path::PathBuf;
@@ -33,7 +33,13 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
             Some(Ok(location)) if location.display_path == snapshot.path => context.project.read(&location),
             Some(_) | None => Err(project::Error::Changed(snapshot.path.clone())),
         };
-        if !snapshot.matches_content(content.as_deref().ok()) {
+        let is_same = match &content {
+            Ok(content) => snapshot.matches_content(Some(content)),
+            Err(project::Error::Missing(_)) => snapshot.matches_content(None),
+            // Any other error proves nothing about a file that was missing when it was shown.
+            Err(_) => snapshot.content == FileContent::TooLarge,
+        };
+        if !is_same {
             return changed_error(format!("{} has changed", snapshot.path.display()));
         }
     }

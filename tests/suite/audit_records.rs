@@ -54,7 +54,7 @@ async fn r08_command_does_not_run_if_its_paths_name_other_files() {
     use std::fs::{create_dir, remove_file, rename, write};
     use std::os::unix::fs::symlink;
     type Swap = fn(&std::path::Path);
-    let swaps: [(&str, Swap); 5] = [
+    let swaps: [(&str, Swap); 6] = [
         ("sh link.sh", |at| {
             remove_file(at.join("link.sh")).unwrap();
             symlink("other.sh", at.join("link.sh")).unwrap();
@@ -69,6 +69,8 @@ async fn r08_command_does_not_run_if_its_paths_name_other_files() {
             write(at.join("links/x.sh"), "echo 2 > ran\n").unwrap();
         }),
         ("sh none.sh", |at| rename(at.join("other.sh"), at.join("none.sh")).unwrap()),
+        // A file that is too large to be read was not shown as missing.
+        ("sh none.sh", |at| write(at.join("none.sh"), format!("echo 2 > ran\n{}", "#\n".repeat(6 << 20))).unwrap()),
         ("sh link.sh; sh other.sh", |at| {
             remove_file(at.join("link.sh")).unwrap();
             symlink("other.sh", at.join("link.sh")).unwrap();
