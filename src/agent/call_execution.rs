@@ -17,7 +17,7 @@ const MAX_FAILURES: u32 = 3;
 
 /// Starts carrying out the calls of a reply.
 pub(super) fn start_calls(ctx: &mut UpdateContext<'_>, turn: TurnId, calls: Vec<ToolCall>) {
-    let build_pending = |call| PendingCall::new(call, CallStage::Waiting);
+    let build_pending = |call| PendingCall::new(call, CallStage::AwaitingTurn);
     ctx.state.queue.close_view();
     ctx.state.phase = Phase::RunningCalls { turn, calls: calls.into_iter().map(build_pending).collect() };
     start_ready_calls(ctx);
@@ -39,12 +39,14 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
                 CallStage::Running(plan) if plan.access.is_inside_read() => all_settled = false,
                 CallStage::Delegated(_) => all_settled = false,
                 // Its tool is planning for the queue view. That plan must not be mistaken for the plan to run.
-                CallStage::Waiting if pending.preapproval.is_planning => return,
-                CallStage::Waiting if all_settled || !pending.has_effects && !pending.preapproval.is_approved() => {
+                CallStage::AwaitingTurn if pending.preapproval.is_planning => return,
+                CallStage::AwaitingTurn
+                    if all_settled || !pending.has_effects && !pending.preapproval.is_approved() =>
+                {
                     next = Some(index);
                     break;
                 }
-                CallStage::Waiting
+                CallStage::AwaitingTurn
                 | CallStage::Planning
                 | CallStage::UnderReview(_)
                 | CallStage::AwaitingApproval(..)
@@ -109,7 +111,7 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
     let is_early = first_open.is_some_and(|pending| pending.call.id != *id) && ctx.state.queue.is_early_prompt(id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let call = pending.call.clone();
-    if pending.stage == CallStage::Waiting && matches!(decision, Decision::Deny(_)) {
+    if pending.stage == CallStage::AwaitingTurn && matches!(decision, Decision::Deny(_)) {
         // A denial needs no plan, so the queue accepts it for any call whose turn has not come.
         return deny_call(ctx, id, decision, by);
     }

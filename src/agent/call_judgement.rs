@@ -20,7 +20,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     if !plan.access.is_inside_read() && !earlier_settled && !is_early {
         // The call was planned while earlier reads were running. It is planned again once they are settled.
         pending.has_effects = true;
-        pending.stage = CallStage::Waiting;
+        pending.stage = CallStage::AwaitingTurn;
         return;
     }
     let ask_again = std::mem::take(&mut pending.preapproval.ask_again);
@@ -29,6 +29,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = ctx.judge_plan(&call.name, &plan);
     let verdict = match apply_turn::require_decision(ctx.state.turn.is_apply_turn(), verdict) {
+        // None of these three asks the user.
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
         {

@@ -3,7 +3,7 @@
 use crate::chat::{Access, Decider, Plan, ToolCall};
 use serde_json::Value;
 
-/// An edit that is being planned, with the call before it.
+/// An edit that is being planned, with the call, plan and reason as they were before the edit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PendingEdit {
     pub(super) call: ToolCall,

@@ -48,6 +48,7 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     }
     let turn = ctx.state.next_turn_id();
     ctx.state.turn.compaction_attempts = CompactionAttempts::default();
+    // Possible ends of the summarized part. One at the first turn would summarize nothing.
     let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
     cuts.push(ctx.state.session.entries().len());
     if !request_summary(ctx, turn, &cuts, false) {
@@ -88,7 +89,8 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
         (ctx.state.next_request_tokens(), ctx.state.turn.compaction_attempts.request_limit);
     let build_request =
         |upto: usize, limits| summary_request::build_summary_request(ctx.state, upto, request_limit, limits);
-    // Two detailed summaries are better than one without details.
+    // Tries the detailed limits with fewer entries before the limits without details with more: two detailed summaries
+    // are better than one without details.
     let fitting_request = summary_request::TEXT_LIMITS.into_iter().find_map(|limits| {
         let fitting_count = cuts.partition_point(|&upto| build_request(upto, limits).is_some());
         let upto = *cuts.get(fitting_count.checked_sub(1)?)?;

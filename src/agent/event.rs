@@ -83,7 +83,7 @@ pub enum Event {
     QueueOpened,
     /// The user opened the prompt of this call before its turn; `None` returns to the call whose turn it is.
     EarlyPromptRequested(Option<CallId>),
-    /// The user or a caller decided on a call.
+    /// The user or, without a screen, the headless frontend decided on a call.
     CallDecided {
         /// The call; ignored unless it waits. A denial is accepted for every call that has not started.
         call: CallId,

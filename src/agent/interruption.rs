@@ -28,7 +28,7 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
                 CallStage::AwaitingAnswer(questions) => {
                     (Answer::from_status(AnswerStatus::Deferred).to_result(questions), Digest::default())
                 }
-                CallStage::Waiting
+                CallStage::AwaitingTurn
                 | CallStage::Planning
                 | CallStage::UnderReview(_)
                 | CallStage::AwaitingApproval(..)

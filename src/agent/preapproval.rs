@@ -25,7 +25,7 @@ fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
         return;
     }
     let needs_preview =
-        |pending: &&PendingCall| pending.stage == CallStage::Waiting && pending.preapproval.preview.is_none();
+        |pending: &&PendingCall| pending.stage == CallStage::AwaitingTurn && pending.preapproval.preview.is_none();
     let Some(call) = ctx.state.pending().iter().find(needs_preview).map(|pending| pending.call.clone()) else {
         ctx.state.queue.is_open = false;
         return;
@@ -98,7 +98,7 @@ fn request_early_prompt(ctx: &mut UpdateContext<'_>, id: Option<CallId>) {
     let Some(id) = id else { return };
     let Some(pending) = ctx.state.pending_mut(&id) else { return };
     let has_questions = matches!(pending.stage, CallStage::AwaitingAnswer(_));
-    if !has_questions && (pending.stage != CallStage::Waiting || pending.preapproval.approved_plan.is_some()) {
+    if !has_questions && (pending.stage != CallStage::AwaitingTurn || pending.preapproval.approved_plan.is_some()) {
         return;
     }
     if !has_questions && !pending.preapproval.is_planning {
@@ -114,14 +114,14 @@ fn close_early_prompt(ctx: &mut UpdateContext<'_>) {
     // A question stays open and waits after the prompt of the call whose turn it is.
     if matches!(pending.stage, CallStage::AwaitingApproval(..) | CallStage::UnderReview(_)) {
         // Reviewers check the call again when its turn comes.
-        pending.stage = CallStage::Waiting;
+        pending.stage = CallStage::AwaitingTurn;
     } else if pending.stage == CallStage::Planning {
         // The tool is still planning. Its plan now serves the queue view only; the plan of an edit is dropped.
         if let Some(edit) = pending.pending_edit.take() {
             pending.call = edit.call;
             pending.preapproval.is_stale = true;
         }
-        (pending.stage, pending.preapproval.is_planning) = (CallStage::Waiting, true);
+        (pending.stage, pending.preapproval.is_planning) = (CallStage::AwaitingTurn, true);
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn handle_early_plan(ctx: &mut UpdateContext<'_>, id: &CallId, intent
     let preview = build_preview(ctx, id, &intent);
     let needs_approval = matches!(&preview, QueuePreview::Plan { needs_approval: true, .. });
     if let Some(pending) = ctx.state.pending_mut(id) {
-        (pending.preapproval.preview, pending.stage) = (Some(preview), CallStage::Waiting);
+        (pending.preapproval.preview, pending.stage) = (Some(preview), CallStage::AwaitingTurn);
     }
     match intent {
         Ok(Intent::Act(plan)) if needs_approval => judge_call(ctx, id, plan),
@@ -153,7 +153,7 @@ pub(super) fn record_preapproval(
     ctx.state.turn.repeated_calls.record_approval(&call);
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     if let Some(pending) = ctx.state.pending_mut(id) {
-        (pending.stage, pending.preapproval.approved_plan) = (CallStage::Waiting, Some(plan));
+        (pending.stage, pending.preapproval.approved_plan) = (CallStage::AwaitingTurn, Some(plan));
     }
 }
 

@@ -118,7 +118,7 @@ pub struct PendingCall {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallStage {
     /// An earlier call is not settled.
-    Waiting,
+    AwaitingTurn,
     /// Its tool is planning.
     Planning,
     /// A hook or the model reviewer is checking it.

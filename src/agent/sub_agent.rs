@@ -210,6 +210,7 @@ fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
         Some(_) | None => return,
     };
     let (work_time, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
-    settle_call(ctx, id, (outcome, None), work_time, sha256);
+    let result_source = None;
+    settle_call(ctx, id, (outcome, result_source), work_time, sha256);
     ctx.continue_calls();
 }

@@ -40,7 +40,7 @@ const MAX_BYTES_PER_TOKEN: u64 = 16;
 const VERBATIM_DIVISOR: u64 = 4;
 /// Maximum tokens of the user messages kept verbatim, also if the context window is unknown.
 const MAX_VERBATIM_TOKENS: u64 = 12_000;
-/// Maximum number of recent user messages kept verbatim, besides the first, and of open items.
+/// Maximum number of recent user messages (besides the first), and of open items, kept verbatim.
 const MAX_RECENT: usize = 3;
 /// Maximum number of files listed.
 const MAX_LISTED_FILES: usize = 60;

@@ -162,7 +162,7 @@ impl PendingCall {
 
     /// Returns whether its prompt is not ready yet: the call is not planned or still under review.
     fn is_prompt_pending(&self) -> bool {
-        matches!(self.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Waiting)
+        matches!(self.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::AwaitingTurn)
     }
 }
 

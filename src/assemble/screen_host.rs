@@ -168,6 +168,7 @@ impl ScreenHost {
         match opened {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
+                // A session that is a new copy is deleted again unless it is kept.
                 let (copied_from, copy_notice) = session.keep_copy().unzip();
                 let Session { id, state, mut runtime, events, effects, notices, folder, model, copy: _ } = session;
                 let run_notices = runtime.execute(effects);

@@ -40,7 +40,7 @@ pub(crate) struct Start {
 fn report_problems(settings: &config::Settings, error: &anyhow::Error) {
     let message = error.to_string();
     for problem in settings.problems.iter().map(ToString::to_string).filter(|problem| *problem != message) {
-        // The error that follows is printed there too.
+        // To stderr, where the error itself will be printed. A failure to print is ignored.
         let _ = writeln!(std::io::stderr(), "aye: {}", clean_text(&problem));
     }
 }
@@ -107,8 +107,8 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         allow_network: shell.network != config::Network::Off,
     };
     let profiles = connector.settings.config.profiles.values();
-    let keys: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
-    let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &keys);
+    let key_variables: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
+    let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
     notices.extend(reviewer_notices);
     let journal = Journal::new(
         places.journal(),
@@ -122,7 +122,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         tools: Arc::new(Toolbox::with_builtin_tools(tools)),
         shell: Arc::new(
             Shell::new(own_program())
-                .without_variables(keys)
+                .without_variables(key_variables)
                 .with_closed_paths(sandbox.write_protected, sandbox.read_protected),
         ),
         reviewers,

@@ -124,7 +124,7 @@ impl<'a> Record<'a> {
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&'a str> {
         let (Outcome::Done(text) | Outcome::Rehearsed(text), origin) = self.settlement()? else { return None };
-        let has_run = self.is_command() && origin.is_none_or(ResultOrigin::is_ran);
+        let has_run = self.is_command() && origin.is_none_or(ResultOrigin::has_run);
         has_run.then(|| parse_failure_status(text)).flatten()
     }
 
@@ -172,7 +172,7 @@ impl<'a> Record<'a> {
     fn verify_steps(&self, rehash: bool) -> Integrity {
         let mut arguments = Cow::Borrowed(self.call.arguments.as_str());
         let mut shown_digest: Option<&Digest> = None;
-        // Digest of what a reviewer was asked about, which is judged next.
+        // Digest of the plan that a reviewer was asked about. The next `Planned` entry must be for the same plan.
         let mut reviewed_digest: Option<&Digest> = None;
         let mut is_approved = false;
         let mut has_digest = false;
@@ -189,8 +189,9 @@ impl<'a> Record<'a> {
                         return Integrity::Broken("the recorded plan was modified");
                     }
                     // If the call is planned again and is then denied or only reads, no reviewer is asked again.
-                    let needs_review = verdict != "refuse" && !access.is_inside_read();
-                    if reviewed_digest.take().is_some_and(|digest| digest != sha256) && needs_review {
+                    // `refuse` is the name of deny in the log.
+                    let must_match_review = verdict != "refuse" && !access.is_inside_read();
+                    if reviewed_digest.take().is_some_and(|digest| digest != sha256) && must_match_review {
                         return Integrity::Broken("the reviewed plan is not the plan that was shown");
                     }
                 }

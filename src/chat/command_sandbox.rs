@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "walls", content = "as", rename_all = "snake_case")]
 pub enum CommandSandbox {
-    /// Not specified.
+    /// Not specified: the call is only judged, and no command runs, as when rules are checked.
     #[default]
     #[serde(rename = "unsaid")]
     Unspecified,

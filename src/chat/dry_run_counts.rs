@@ -64,7 +64,7 @@ impl DryRunCounts {
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     counts.rehearsed += 1;
                     let is_command = planned_calls.get(call).is_some_and(|planned| planned.is_command);
-                    counts.ran += usize::from(is_command && staged.as_ref().is_some_and(ResultOrigin::is_ran));
+                    counts.ran += usize::from(is_command && staged.as_ref().is_some_and(ResultOrigin::has_run));
                 }
                 // Only calls that ran have a digest.
                 Entry::Settled { call, sha256, staged: None, .. } if !sha256.is_none() => {

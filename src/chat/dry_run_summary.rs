@@ -87,7 +87,7 @@ pub struct LiveCall {
 impl RehearsedCall {
     /// Returns the status of a command that ran and failed: `exit 3`.
     pub fn failure_status(&self) -> Option<&str> {
-        let has_run = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
+        let has_run = self.command.is_some() && self.origin.as_ref().is_some_and(ResultOrigin::has_run);
         has_run.then(|| parse_failure_status(&self.result)).flatten()
     }
 }
@@ -229,7 +229,7 @@ fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
         // Its change is listed with the files.
-        Preview::Edit(_) if origin.is_some_and(ResultOrigin::is_ran) => return None,
+        Preview::Edit(_) if origin.is_some_and(ResultOrigin::has_run) => return None,
         Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
     let changed_paths = match origin {

@@ -71,7 +71,7 @@ impl ResultOrigin {
     }
 
     /// Returns whether the call ran in the overlay.
-    pub fn is_ran(&self) -> bool {
+    pub fn has_run(&self) -> bool {
         matches!(self, Self::Ran(_))
     }
 

@@ -40,7 +40,7 @@ impl RehearsedCall {
     /// Returns whether the command must run live to have its effect: in the dry run it did not run, or it wanted the
     /// network and failed. False if it was withheld or has been run live since.
     pub fn must_run_again(&self) -> bool {
-        let has_run = self.origin.as_ref().is_some_and(ResultOrigin::is_ran);
+        let has_run = self.origin.as_ref().is_some_and(ResultOrigin::has_run);
         let wants_network = self.command.as_ref().is_some_and(|command| command.network.is_some());
         self.can_run_live() && (!has_run || wants_network && self.failure_status().is_some())
     }

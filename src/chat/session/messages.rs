@@ -37,7 +37,7 @@ impl Session {
     /// are truncated in the middle.
     pub fn messages(&self, truncate_before: usize, max_bytes: usize) -> Vec<Message> {
         let first_entry = self.first_sent_entry();
-        // About two of three entries become messages; one of the caller may precede them.
+        // About two of three entries become messages. The caller may add one more message before them.
         let mut messages = Vec::with_capacity((self.entries.len() - first_entry) * 2 / 3 + 3);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.summary_index.and_then(|index| self.entries.get(index))

@@ -100,11 +100,11 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
             let text = questions.list.first().map_or("", |question| question.text.as_str());
             row.describe_question(text)
         }
-        CallStage::Waiting if let Some(plan) = pending.preapproval.approved_plan() => {
+        CallStage::AwaitingTurn if let Some(plan) = pending.preapproval.approved_plan() => {
             let row = row.describe_plan(&plan.summary, &plan.access, plan.destroys.is_some());
             QueueRow { access: "approved".to_owned(), can_open: false, ..row }
         }
-        CallStage::Waiting => match &pending.preapproval.preview {
+        CallStage::AwaitingTurn => match &pending.preapproval.preview {
             None => QueueRow { access: "not planned yet".to_owned(), ..row.describe_unplanned() },
             Some(QueuePreview::Plan { summary, access, destruction, needs_approval: true }) => {
                 row.describe_plan(summary, access, destruction.is_some())

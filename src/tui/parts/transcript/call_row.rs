@@ -38,7 +38,7 @@ pub fn call_row(
 ) -> Line<'static> {
     let theme = context.theme;
     let exit_line = failed_exit_line(call, outcome);
-    let has_run = origin.is_none_or(ResultOrigin::is_ran);
+    let has_run = origin.is_none_or(ResultOrigin::has_run);
     let (mark, style) = match outcome {
         Outcome::Failed(_) => ("✗", theme.danger),
         // The mark can show the failure of a rehearsed command, because the text after the summary says where it ran.
@@ -52,7 +52,7 @@ pub fn call_row(
     let summary = call.plan.as_ref().map_or("", |plan| plan.summary.as_str());
     let result = match outcome {
         // File tools write to the overlay even on systems without an overlay sandbox for commands.
-        Outcome::Rehearsed(_) if edit_diff(call).is_some() && origin.is_some_and(ResultOrigin::is_ran) => {
+        Outcome::Rehearsed(_) if edit_diff(call).is_some() && origin.is_some_and(ResultOrigin::has_run) => {
             "written to the overlay".to_owned()
         }
         Outcome::Rehearsed(_) => {

@@ -213,7 +213,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
     };
     for pending in calls {
         let (mark, style, text) = match &pending.stage {
-            CallStage::Waiting => ("·", theme.dim, describe_queued_call(pending)),
+            CallStage::AwaitingTurn => ("·", theme.dim, describe_queued_call(pending)),
             CallStage::Planning => (spinner_frame(context.now), theme.accent, "planning".to_owned()),
             CallStage::UnderReview(review) => {
                 let text = format!("asking {}… · {}", review.reviewer.display_name(), review.plan.summary);

@@ -69,7 +69,7 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
                 CallStage::UnderReview(review) => {
                     Some(format!("{}: asking {}", pending.call.name, review.reviewer.display_name()))
                 }
-                CallStage::Waiting | CallStage::Delegated(_) | CallStage::Settled => None,
+                CallStage::AwaitingTurn | CallStage::Delegated(_) | CallStage::Settled => None,
             };
             calls.iter().find_map(describe_step).unwrap_or_default()
         }
