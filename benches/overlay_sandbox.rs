@@ -61,7 +61,9 @@ mod linux {
             let overlay_shell = OverlayShell::new(shell.clone(), rehearsal);
             group.bench_function(name, |b| {
                 b.iter(|| {
-                    runtime.block_on(overlay_shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs")
+                    runtime
+                        .block_on(overlay_shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}))
+                        .expect("it runs")
                 });
             });
         }
@@ -82,11 +84,13 @@ mod linux {
             let overlay = large.path().join(name);
             let overlay_shell = OverlayShell::new(shell.clone(), Arc::new(Rehearsal::new(disk, overlay)));
             let fill_line = CommandLine { command: script, seconds: 600, ..line(small.path()) };
-            runtime.block_on(overlay_shell.run_in_overlay(&fill_line, View::Hidden, &|_| {})).expect("it runs");
+            runtime.block_on(overlay_shell.run_in_overlay(&fill_line, View::WithoutSecrets, &|_| {})).expect("it runs");
             group.bench_function(name, |b| {
                 let line = line(small.path());
                 b.iter(|| {
-                    runtime.block_on(overlay_shell.run_in_overlay(&line, View::Hidden, &|_| {})).expect("it runs")
+                    runtime
+                        .block_on(overlay_shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}))
+                        .expect("it runs")
                 });
             });
         }

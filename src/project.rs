@@ -122,7 +122,7 @@ pub trait Reader: Send + Sync {
     fn link_count(&self, location: &Location) -> u64;
     /// Returns a check for many files: true if a file has several hard links and not all of them are known to be
     /// harmless files of the project. The other names are collected once, at the first file with several links.
-    fn name_check(&self) -> NameCheck<'_> {
+    fn hard_link_check(&self) -> NameCheck<'_> {
         Box::new(|location| self.link_count(location) > 1)
     }
     /// Returns whether this reader shows a dry run's view of the project.

@@ -82,7 +82,7 @@ impl Reader for Disk {
         metadata.map_or(1, |metadata| metadata.nlink())
     }
 
-    fn name_check(&self) -> NameCheck<'_> {
+    fn hard_link_check(&self) -> NameCheck<'_> {
         let listing = std::cell::OnceCell::new();
         Box::new(move |location| {
             if self.link_count(location) <= 1 || is_in_package_folder(&location.real) {

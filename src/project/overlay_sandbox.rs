@@ -6,13 +6,13 @@
 //! namespaces. It builds the overlay sandbox and guards the command inside it. When it exits, the kernel kills all
 //! remaining processes and removes all mounts.
 //!
-//! The overlay sandbox has its own root ([`View::Hidden`]). The root contains the project with the overlay mounted over
-//! it, the system's programs and libraries, toolchains, the paths in `dry_run.read`, and nothing else: the home is an
-//! empty folder, and project files that may hold secrets cannot be opened. `/tmp` starts empty and is kept for the
-//! session. Paths in `shell.write` have an overlay. Writes anywhere else fail as they do live, or are kept as well if
-//! `dry_run.outside` is set. After the user approved a call, the whole disk is visible, read-only ([`View::Live`]).
-//! All views have only their own loopback network, no terminal, no devices except harmless ones such as `/dev/null`,
-//! and none of aye's own files. The sandbox of [`super::sandbox`] applies inside as well.
+//! The overlay sandbox has its own root ([`View::WithoutSecrets`]). The root contains the project with the overlay
+//! mounted over it, the system's programs and libraries, toolchains, the paths in `dry_run.read`, and nothing else: the
+//! home is an empty folder, and project files that may hold secrets cannot be opened. `/tmp` starts empty and is kept
+//! for the session. Paths in `shell.write` have an overlay. Writes anywhere else fail as they do live, or are kept as
+//! well if `dry_run.outside` is set. After the user approved a call, the whole disk is visible, read-only
+//! ([`View::Live`]). All views have only their own loopback network, no terminal, no devices except harmless ones such
+//! as `/dev/null`, and none of aye's own files. The sandbox of [`super::sandbox`] applies inside as well.
 //!
 //! Files written outside the project are kept in one tree by their absolute path: `outside/upper` in the overlay's
 //! folder.
@@ -273,7 +273,8 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
         // The test command reads no project files, so nothing is masked.
-        let spec = command_view::create_spec(&shell, &overlay_path, &line, &View::Hidden, &DisclosedPaths::default());
+        let spec =
+            command_view::create_spec(&shell, &overlay_path, &line, &View::WithoutSecrets, &DisclosedPaths::default());
         let (arguments, bytes) = spec.to_arguments(OVERLAY_ARGUMENT);
         let (mut lifeline, child_end) = UnixStream::pair()?;
         lifeline.set_read_timeout(Some(TEST_TIMEOUT))?;

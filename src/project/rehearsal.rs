@@ -242,8 +242,8 @@ impl Reader for Rehearsal {
         self.visible_metadata(location).filter(Metadata::is_file).map_or(1, |meta| meta.nlink())
     }
 
-    fn name_check(&self) -> NameCheck<'_> {
-        let disk_check = self.disk.name_check();
+    fn hard_link_check(&self) -> NameCheck<'_> {
+        let disk_check = self.disk.hard_link_check();
         Box::new(move |location| {
             let shows_disk = self.path_below(location).is_some_and(|relative| self.shows_live_content(relative));
             // The other names of a file in the overlay are not searched for, so any of them may be that of a secret.

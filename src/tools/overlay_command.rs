@@ -18,7 +18,7 @@ pub(super) fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) 
         Access::Run(run) if is_approved && !run.named_secrets.is_empty() => View::Files(run.named_secrets.clone()),
         _ if is_approved => View::Live,
         Access::Read(_) if read_only_commands::runs_git(&line.command) => View::Repository,
-        _ => View::Hidden,
+        _ => View::WithoutSecrets,
     }
 }
 

@@ -45,7 +45,7 @@ pub fn read_access(files: &dyn Reader, location: &Location) -> Access {
 
 /// Returns whether the file has several hard links of which one may be the name of a secret.
 fn has_unknown_hard_links(files: &dyn Reader, location: &Location) -> bool {
-    files.link_count(location) > 1 && files.name_check()(location)
+    files.link_count(location) > 1 && files.hard_link_check()(location)
 }
 
 /// Returns the access needed to read a file found by a walk: by its own name and, if it is a link, by the name of its
@@ -180,7 +180,8 @@ mod tests {
         hard_link("a", &rehearsed.live_path("b"));
         hard_link("elsewhere", &base.join("out"));
         hard_link("target/x", &base.join("store"));
-        // The other names of a file that a command links in a dry run are not searched for.
+        // The other names of a file that a command links in a dry run are not searched for, so that such a file counts
+        // as a possible secret. In a package folder such as `target` it does not.
         std::fs::write(rehearsed.overlay_path("made"), "x").unwrap();
         std::fs::hard_link(rehearsed.overlay_path("made"), rehearsed.overlay_path("linked")).unwrap();
         std::fs::create_dir(rehearsed.overlay_path("target")).unwrap();
@@ -203,21 +204,21 @@ mod tests {
         let access = read_access(&*rehearsed.rehearsal, &rehearsed.rehearsal.locate("made").unwrap());
         assert!(matches!(access, Access::ReadSensitive(_)), "{access:?}");
         // A recursive search skips them.
-        let find_hidden_names = |files: &dyn Reader| {
-            let has_hidden_name = files.name_check();
-            let mut hidden_names = Vec::new();
+        let find_unknown_hard_links = |files: &dyn Reader| {
+            let has_unknown_hard_links = files.hard_link_check();
+            let mut paths = Vec::new();
             let root = files.locate(".").unwrap();
             let result = files.walk(&root, false, &mut |entry| {
-                if !entry.is_folder && has_hidden_name(&entry.location) {
-                    hidden_names.push(entry.location.display_path.display().to_string());
+                if !entry.is_folder && has_unknown_hard_links(&entry.location) {
+                    paths.push(entry.location.display_path.display().to_string());
                 }
                 std::ops::ControlFlow::Continue(())
             });
             result.unwrap();
-            hidden_names
+            paths
         };
-        assert_eq!(find_hidden_names(&*rehearsed.disk), ["elsewhere", "notes"]);
-        assert_eq!(find_hidden_names(&*rehearsed.rehearsal), ["elsewhere", "linked", "made", "notes"]);
+        assert_eq!(find_unknown_hard_links(&*rehearsed.disk), ["elsewhere", "notes"]);
+        assert_eq!(find_unknown_hard_links(&*rehearsed.rehearsal), ["elsewhere", "linked", "made", "notes"]);
     }
 
     #[tokio::test]

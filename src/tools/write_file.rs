@@ -8,6 +8,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// The model gives the whole new content, unlike for edit_file.
+const IS_FULL_REPLACEMENT: bool = true;
+
 pub struct WriteFile;
 
 #[derive(Deserialize)]
@@ -36,7 +39,7 @@ impl Tool for WriteFile {
         let location = planned_path::locate(files, &path)?;
         let before = match file_change::read_text(files, &location) {
             Ok(before) => before,
-            // The kind of what is there is not its content.
+            // This error may be reported: it says that something other than a file is there, not what it contains.
             Err(error @ Error::Project(crate::project::Error::NotAFile { .. })) => return Err(error),
             Err(error) => {
                 let message = format!("{} cannot be replaced as text.", planned_path::display_path(&location));
@@ -45,15 +48,15 @@ impl Tool for WriteFile {
         };
         let after =
             before.as_deref().map_or_else(|| content.clone(), |before| file_change::match_file_style(before, &content));
-        file_change::plan_change("write_file", files, &location, before, after, true)
+        file_change::plan_change("write_file", files, &location, before, after, IS_FULL_REPLACEMENT)
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
-        file_change::write_change(plan, context.project.clone(), true).await
+        file_change::write_change(plan, context.project.clone(), IS_FULL_REPLACEMENT).await
     }
 
     async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
-        file_change::rehearse_change(plan, context.project.clone(), true).await
+        file_change::rehearse_change(plan, context.project.clone(), IS_FULL_REPLACEMENT).await
     }
 }
 

@@ -46,8 +46,11 @@ impl DryRun {
     }
 
     async fn run_command(&self, command: &str) {
-        let ran =
-            self.shell.run_in_overlay(&command_line(command, &self.project), View::Hidden, &|_| {}).await.unwrap();
+        let ran = self
+            .shell
+            .run_in_overlay(&command_line(command, &self.project), View::WithoutSecrets, &|_| {})
+            .await
+            .unwrap();
         assert_eq!(ran.output, "", "{command}");
     }
 
@@ -240,7 +243,7 @@ async fn project_folder_keeps_its_mode_after_a_file_tool() {
             rehearsal.write(&rehearsal.locate("a").unwrap(), None, b"a").unwrap();
         }
         let outcome = shell
-            .run_in_overlay(&command_line("stat -c %a .; chmod 711 .", &project), View::Hidden, &|_| {})
+            .run_in_overlay(&command_line("stat -c %a .; chmod 711 .", &project), View::WithoutSecrets, &|_| {})
             .await
             .unwrap();
         assert_eq!(outcome.output, "750\n");

@@ -22,7 +22,7 @@ async fn r30_after_a_discard_commands_see_the_real_project() {
     let EmptyProject { root, project, rehearsal, shell } = EmptyProject::new();
     std::fs::write(project.join("a"), "real").unwrap();
     let run = async |command: &str| {
-        shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().output
+        shell.run_in_overlay(&command_line(command, &project), View::WithoutSecrets, &|_| {}).await.unwrap().output
     };
     assert_eq!(run("echo x > a; touch b; rm -rf deep; mkdir -m 700 shut; cat a").await, "x\n");
     for _ in 0..2 {
@@ -44,7 +44,7 @@ async fn r54_discard_is_refused_while_a_command_runs() {
     let EmptyProject { root: _root, project, rehearsal, shell } = EmptyProject::new();
     let command = command_line("touch begun; sleep 600", &project);
     {
-        let running = shell.run_in_overlay(&command, View::Hidden, &|_| {});
+        let running = shell.run_in_overlay(&command, View::WithoutSecrets, &|_| {});
         tokio::pin!(running);
         let marker = rehearsal.overlay_folder().join("pending/begun");
         while !marker.exists() {

@@ -20,7 +20,7 @@ async fn r30_changed_paths_of_a_command_exclude_changes_by_others() {
     let run = async |command: &str| -> Vec<PathBuf> {
         scene
             .shell
-            .run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {})
+            .run_in_overlay(&command_line(command, &scene.project), View::WithoutSecrets, &|_| {})
             .await
             .unwrap()
             .changed_paths

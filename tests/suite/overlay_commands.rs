@@ -35,8 +35,11 @@ fn has_program(program: &str) -> bool {
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
 async fn run_command(scene: &EmptyProject, command: &str) -> (String, i32) {
-    let outcome =
-        scene.shell.run_in_overlay(&command_line(command, &scene.project), View::Hidden, &|_| {}).await.unwrap();
+    let outcome = scene
+        .shell
+        .run_in_overlay(&command_line(command, &scene.project), View::WithoutSecrets, &|_| {})
+        .await
+        .unwrap();
     (outcome.output, outcome.exit.unwrap_or(-1))
 }
 

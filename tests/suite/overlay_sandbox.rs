@@ -222,7 +222,11 @@ async fn overlay_sandbox_works_for_project_paths_of_any_form() {
         std::fs::write(project.join("here"), "x").unwrap();
         let (rehearsal, shell) = open_overlay(&project, overlay);
         let outcome = shell
-            .run_in_overlay(&command_line("cat here && rm here && pwd -P > there", &project), View::Hidden, &|_| {})
+            .run_in_overlay(
+                &command_line("cat here && rm here && pwd -P > there", &project),
+                View::WithoutSecrets,
+                &|_| {},
+            )
             .await;
         let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", name.display()));
         assert_eq!((outcome.output.as_str(), outcome.exit), ("x", Some(0)), "{}", name.display());
@@ -257,7 +261,7 @@ async fn r57_home_can_be_the_project_and_own_folders_appear_empty() {
             aye_folder = aye_folder.display()
         );
         let line = CommandLine { sandbox, ..command_line(&command, &project) };
-        let outcome = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
+        let outcome = shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}).await.unwrap();
         assert!(
             outcome.output.starts_with("x\n")
                 && outcome.output.contains("credentials.toml: ")
@@ -286,7 +290,7 @@ async fn overlay_sandbox_that_cannot_start_states_the_reason() {
     std::fs::write(path_of("layer/upper"), "").unwrap();
     let (_, shell) = open_overlay(&path_of("project"), path_of("layer"));
     let error = shell
-        .run_in_overlay(&command_line("echo ran > ran", &path_of("project")), View::Hidden, &|_| {})
+        .run_in_overlay(&command_line("echo ran > ran", &path_of("project")), View::WithoutSecrets, &|_| {})
         .await
         .unwrap_err()
         .to_string();
@@ -315,7 +319,7 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
         format!("touch begun; (setsid sh -c 'trap \"\" TERM; : {mark}; sleep 600' &) ; trap '' TERM; sleep 600");
     let mut long = command_line(&command, &project);
     long.seconds = 1;
-    let outcome = shell.run_in_overlay(&long, View::Hidden, &|_| {}).await.unwrap();
+    let outcome = shell.run_in_overlay(&long, View::WithoutSecrets, &|_| {}).await.unwrap();
     assert!(outcome.timed_out, "{outcome:?}");
     let count_running = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -331,7 +335,7 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     rehearsal.merge_pending().unwrap();
     {
         let progress = |_: CommandProgress<'_>| {};
-        let running = shell.run_in_overlay(&long, View::Hidden, &progress);
+        let running = shell.run_in_overlay(&long, View::WithoutSecrets, &progress);
         tokio::pin!(running);
         while !pending.join("begun").exists() {
             let soon = tokio::time::sleep(std::time::Duration::from_millis(20));
@@ -341,7 +345,7 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     while count_running() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let outcome = shell.run_in_overlay(&command_line("ls", &project), View::Hidden, &|_| {}).await.unwrap();
+    let outcome = shell.run_in_overlay(&command_line("ls", &project), View::WithoutSecrets, &|_| {}).await.unwrap();
     assert_eq!(outcome.output, "begun\n", "the overlay is free again");
 }
 
@@ -353,7 +357,7 @@ async fn command_over_the_memory_limit_is_killed_with_its_children_and_reported(
     let EmptyProject { root: _root, project, rehearsal, .. } = EmptyProject::new();
     let shell = OverlayShell::new(Arc::new(Shell::new(program())), rehearsal.clone()).with_memory(200 << 20);
     let command = "touch begun; (setsid sleep 600 &); x=aaaaaaaa; while :; do x=$x$x; done";
-    let outcome = shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap();
+    let outcome = shell.run_in_overlay(&command_line(command, &project), View::WithoutSecrets, &|_| {}).await.unwrap();
     let notice = "[stopped by the limits of the dry run: it used more than 200 MB of memory]";
     assert!(outcome.output.contains(notice), "{outcome:?}");
     assert!(outcome.signal == Some(9) && !outcome.timed_out, "{outcome:?}");
@@ -371,7 +375,7 @@ async fn overlay_with_unusual_files_can_be_removed() {
     let (rehearsal, shell) = open_overlay(&project, root.path().join("layer"));
     let command = "rm -r old; mkdir -p shut/in; touch shut/in/x; chmod 000 shut/in shut; mkfifo p; ln -s / root; touch /tmp/aye-staged";
     assert_eq!(
-        shell.run_in_overlay(&command_line(command, &project), View::Hidden, &|_| {}).await.unwrap().exit,
+        shell.run_in_overlay(&command_line(command, &project), View::WithoutSecrets, &|_| {}).await.unwrap().exit,
         Some(0)
     );
     discard_overlay(rehearsal.overlay_folder()).await;

@@ -88,7 +88,7 @@ async fn check_seed(seed: u64) {
     let run = async |command: &str| {
         let line =
             CommandLine { command: command.into(), folder: project.clone(), seconds: 60, ..CommandLine::default() };
-        overlay_shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap().output
+        overlay_shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}).await.unwrap().output
     };
     for _ in 0..3 {
         let script: Vec<String> = (0..10).map(|_| random_command(&mut dice)).collect();

@@ -133,7 +133,7 @@ impl EscapeFixture {
             sandbox: CommandSandbox::enforced(reach),
             ..CommandLine::default()
         };
-        self.shell.run_in_overlay(&line, View::Hidden, &|_| {}).await
+        self.shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}).await
     }
 
     /// Every path outside the overlay with its kind, mode, owner, times and content.

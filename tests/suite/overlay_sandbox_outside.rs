@@ -31,7 +31,11 @@ async fn command_output(shell: &OverlayShell, root: &Path, write: &[&str], comma
     let write = write.iter().map(|path| root.join(path)).collect();
     let sandbox = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
     let line = CommandLine { sandbox, ..command_line(command, &root.join("project")) };
-    shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap_or_else(|error| panic!("{command}: {error}")).output
+    shell
+        .run_in_overlay(&line, View::WithoutSecrets, &|_| {})
+        .await
+        .unwrap_or_else(|error| panic!("{command}: {error}"))
+        .output
 }
 
 #[tokio::test]
@@ -159,7 +163,7 @@ async fn r30_a_refused_write_fails_in_the_words_of_the_live_sandbox() {
     {
         let line = CommandLine { sandbox: sandbox.clone(), ..command_line(command, &root.join("project")) };
         let live = live_shell.run_command(&line, &|_| {}).await.unwrap();
-        let rehearsed = shell.run_in_overlay(&line, View::Hidden, &|_| {}).await.unwrap();
+        let rehearsed = shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}).await.unwrap();
         assert!(live.output.contains("Permission denied"), "{command}: {live:?}");
         assert_eq!((rehearsed.output, rehearsed.exit), (live.output, live.exit), "{command}");
     }
@@ -176,7 +180,11 @@ async fn child_with_mounts() {
     for project in [root.join("home/disk"), "/tmp/aye-mounted/project".into()] {
         let (rehearsal, shell) = open_overlay(&project, root.join("layers").join(project.file_name().unwrap()));
         let outcome = shell
-            .run_in_overlay(&command_line("cat file; echo x > new; ls -A /tmp ~", &project), View::Hidden, &|_| {})
+            .run_in_overlay(
+                &command_line("cat file; echo x > new; ls -A /tmp ~", &project),
+                View::WithoutSecrets,
+                &|_| {},
+            )
             .await;
         assert!(outcome.unwrap().output.starts_with("held\n"));
         assert!(rehearsal.overlay_folder().join("upper/new").exists() && !project.join("new").exists());
@@ -242,7 +250,8 @@ async fn r30_shared_memory_counts_towards_the_limit() {
         false => report_skipped("python3 is missing"),
     }
     for command in commands {
-        let outcome = shell.run_in_overlay(&command_line(&command, &project), View::Hidden, &|_| {}).await.unwrap();
+        let outcome =
+            shell.run_in_overlay(&command_line(&command, &project), View::WithoutSecrets, &|_| {}).await.unwrap();
         let notice = "[stopped by the limits of the dry run: it used more than 60 MB of memory]";
         assert!(outcome.output.contains(notice) && !outcome.timed_out, "{command}: {outcome:?}");
     }
@@ -261,7 +270,7 @@ async fn r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full
     let (_play, shell) = open_overlay(&path_of("project"), path_of("disk/layer"));
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
     let outcome =
-        shell.run_in_overlay(&command_line(command, &path_of("project")), View::Hidden, &|_| {}).await.unwrap();
+        shell.run_in_overlay(&command_line(command, &path_of("project")), View::WithoutSecrets, &|_| {}).await.unwrap();
     // Files in memory need inodes too, which a size limit does not count.
     assert!(outcome.output.starts_with("65536\n"), "{outcome:?}");
     assert!(outcome.output.contains("more files fit on it]"), "{outcome:?}");

@@ -45,7 +45,8 @@ async fn r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile() {
             }
         };
         let line = command_line(command, &project);
-        let (outcome, ()) = tokio::join!(fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
+        let (outcome, ()) =
+            tokio::join!(fixture.shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}), create_secret);
         let error = outcome.expect_err("the output was not withheld").to_string();
         assert!(error.starts_with(new) && error.contains("run it again"), "{error}");
         assert!(!fixture.has_copied_secret());
@@ -69,7 +70,7 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
         write_file(&project.join(".env"), SECRET);
     };
     let line = command_line(command, &project);
-    let (outcome, ()) = tokio::join!(fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}), create_secret);
+    let (outcome, ()) = tokio::join!(fixture.shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}), create_secret);
     let error = outcome.expect_err("the output was not withheld").to_string();
     assert!(error.starts_with(".env was created or replaced") && error.contains("stay in the overlay"), "{error}");
     let copy = fixture.rehearsal.locate("copy.env").unwrap();
@@ -98,7 +99,7 @@ async fn r30_copies_of_a_new_secret_are_dropped_after_a_stopped_command() {
     };
     let line = command_line(command, &project);
     tokio::select! {
-        _ = fixture.shell.run_in_overlay(&line, View::Hidden, &|_| {}) => panic!("it does not end"),
+        _ = fixture.shell.run_in_overlay(&line, View::WithoutSecrets, &|_| {}) => panic!("it does not end"),
         () = create_secret => {}
     }
     let output = fixture.run_hidden("ls; cat copy.txt").await;

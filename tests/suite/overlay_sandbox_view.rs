@@ -276,7 +276,7 @@ async fn r30_content_copied_by_an_approved_command_is_not_rehearsed_content() {
     let written = fixture.rehearsal.locate("written.env").unwrap();
     fixture.rehearsal.write_whole(&written, None, b"KEY=made\n").unwrap();
     // Without approval there is nothing sensitive to copy.
-    fixture.run("cp .env a.env; echo KEY=made > made.env", View::Hidden).await;
+    fixture.run("cp .env a.env; echo KEY=made > made.env", View::WithoutSecrets).await;
     assert!(!fixture.has_copied_secret() && is_rehearsed(&fixture.rehearsal, "made.env"));
     fixture.run("cp .env copy.env", View::Live).await;
     assert!(fixture.has_copied_secret());
@@ -287,12 +287,12 @@ async fn r30_content_copied_by_an_approved_command_is_not_rehearsed_content() {
     // The resumed session.
     let again = OverlayFixture::with_readable(&root, &[]);
     assert!(!is_rehearsed(&again.rehearsal, "copy.env"));
-    again.run("cp copy.env more.env", View::Hidden).await;
+    again.run("cp copy.env more.env", View::WithoutSecrets).await;
     assert!(!is_rehearsed(&again.rehearsal, "more.env"));
     // A new overlay keeps nothing of the discarded one.
     discard_overlay(again.rehearsal.overlay_folder()).await;
     let fresh = OverlayFixture::with_readable(&root, &[]);
-    fresh.run("echo KEY=made > made.env", View::Hidden).await;
+    fresh.run("echo KEY=made > made.env", View::WithoutSecrets).await;
     assert!(is_rehearsed(&fresh.rehearsal, "made.env"));
 }
 

@@ -95,7 +95,7 @@ async fn overlay_sandbox_on_tmpfs_and_reason_for_a_project_with_a_mount() {
     std::fs::write(path_of("memory/a"), "a").unwrap();
     let (rehearsal, shell) = open_overlay(&path_of("memory"), path_of("layer"));
     let outcome = shell
-        .run_in_overlay(&command_line("cat a; rm a; touch b", &path_of("memory")), View::Hidden, &|_| {})
+        .run_in_overlay(&command_line("cat a; rm a; touch b", &path_of("memory")), View::WithoutSecrets, &|_| {})
         .await
         .unwrap();
     assert_eq!((outcome.output.as_str(), list_changed_paths(&rehearsal)), ("a", vec!["a".to_owned(), "b".to_owned()]));
@@ -258,7 +258,7 @@ async fn overlay_sandbox_has_only_mounts_for_overlays_devices_and_empty_folders(
     }
     let EmptyProject { root: _root, project, shell, .. } = EmptyProject::new();
     let outcome = shell
-        .run_in_overlay(&command_line("cat /proc/self/mountinfo", &project), View::Hidden, &|_| {})
+        .run_in_overlay(&command_line("cat /proc/self/mountinfo", &project), View::WithoutSecrets, &|_| {})
         .await
         .unwrap()
         .output;

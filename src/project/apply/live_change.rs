@@ -82,7 +82,7 @@ fn remove_entry(real: &Path, display_path: &Path, before: &FileNode) -> Result<(
     if before.is_folder() {
         return unlinkat(folder, name, AtFlags::REMOVEDIR).map_err(to_error);
     }
-    let exchanged = temporary_names::exchange_name(distinguishing_bytes(before).as_slice());
+    let exchanged = temporary_names::exchange_name(leftover_content(before).as_slice());
     rustix::fs::renameat(folder, name, folder, &*exchanged).map_err(to_error)?;
     if read_node_in(folder, Path::new(&exchanged)) != *before {
         temporary_names::restore_name(folder, &exchanged, name);
@@ -94,8 +94,9 @@ fn remove_entry(real: &Path, display_path: &Path, before: &FileNode) -> Result<(
     })
 }
 
-/// Returns the bytes that distinguish a node from others of its type.
-fn distinguishing_bytes(node: &FileNode) -> Option<&[u8]> {
+/// Returns the content whose hash the temporary name of an exchanged node contains. After a crash, a leftover with that
+/// content may be removed.
+fn leftover_content(node: &FileNode) -> Option<&[u8]> {
     match node {
         FileNode::File { bytes, .. } => Some(bytes),
         FileNode::Link(target) => Some(target.as_os_str().as_bytes()),
@@ -127,7 +128,7 @@ fn replace_entry(real: &Path, display_path: &Path, before: &FileNode, after: &Fi
     let unlink_flags = |node: &FileNode| if node.is_folder() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
     let new_name = temporary_names::new_file_name();
     let exchanged = temporary_names::exchange_name(
-        &distinguishing_bytes(before).into_iter().chain(distinguishing_bytes(after)).collect::<Vec<_>>(),
+        &leftover_content(before).into_iter().chain(leftover_content(after)).collect::<Vec<_>>(),
     );
     let is_expected = |exchanged_name: &str| read_node_in(folder, Path::new(exchanged_name)) == *before;
     let exchange = || {
@@ -169,6 +170,7 @@ fn build_entry(folder: &OwnedFd, name: &OsStr, after: &FileNode) -> io::Result<(
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let file = rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o600))?;
             let mut file = fs::File::from(file);
+            // Marks the file as in use, so that `remove_leftovers` keeps it. Not every file system has locks.
             let _ = file.try_lock();
             file.write_all(bytes)?;
             rustix::fs::fchmod(&file, Mode::from_raw_mode(*mode as RawMode))?;

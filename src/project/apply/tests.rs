@@ -43,7 +43,7 @@ impl ApplyFixture {
         rehearsal
     }
 
-    /// Applies everything in the offered order: deletions first, in reverse order.
+    /// Applies everything in the offered order: deletions first, in reverse order. Returns the errors.
     fn apply_all(&self, rehearsal: &Rehearsal) -> Vec<String> {
         let changes = rehearsal.list_changes().unwrap();
         let (deletions, others): (Vec<_>, Vec<_>) =
@@ -95,7 +95,7 @@ fn every_kind_of_change_is_applied_with_its_mode_and_any_name() {
     assert_eq!(notes("link"), "a link to a becomes a link to b");
     assert_eq!(notes("to-link"), "a file of 1 byte becomes a link to elsewhere");
     assert_eq!(notes("new/binary"), "a file of 3 bytes of binary data");
-    assert_eq!(fixture.apply_all(&rehearsal), [""; 0]);
+    assert_eq!(fixture.apply_all(&rehearsal), Vec::<String>::new());
     assert_eq!(rehearsal.list_changes().unwrap(), []);
     assert_eq!(fs::read(root.join("text")).unwrap(), b"two\r\n");
     assert_eq!(root.join("mode").metadata().unwrap().mode() & 0o777, 0o755);
@@ -224,7 +224,7 @@ fn r30_read_only_file_gets_the_content_and_mode_of_the_rehearsal() {
             (3, false),
             "{changes_shown:?}"
         );
-        assert_eq!(fixture.apply_all(&rehearsal), [""; 0]);
+        assert_eq!(fixture.apply_all(&rehearsal), Vec::<String>::new());
         for (name, after) in [("opened", 0o644), ("stays shut", 0o444)] {
             assert_eq!(fs::read(root.join(name)).unwrap(), b"one\ntwo\n", "{name}");
             assert_eq!(root.join(name).metadata().unwrap().mode() & 0o777, after, "{name}");
@@ -243,13 +243,14 @@ fn remains_of_an_interruption_are_removed_by_the_next_change() {
     use crate::project::atomic_file::temporary_names::{EXCHANGE_PREFIX, NEW_PREFIX};
     let old = ulid::Ulid::from_datetime(std::time::SystemTime::now() - std::time::Duration::from_secs(3600));
     let hash_of = |text: &str| crate::chat::Digest::of_bytes(text.as_bytes()).short_hex().to_owned();
-    for (after, before) in [(Some("two"), Some("one")), (None, Some("one")), (Some("one"), None)] {
+    for (before, after) in [(Some("one"), Some("two")), (Some("one"), None), (None, Some("one"))] {
         let fixture = ApplyFixture::new();
         let root = fixture.root();
         if let Some(text) = before {
             fs::write(root.join("a"), text).unwrap();
         }
         fs::write(root.join(format!("{NEW_PREFIX}{old}")), "half").unwrap();
+        // The name holds the hash of the content that may be deleted. That of the second entry does not match.
         fs::write(root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("a secret"))), "a secret").unwrap();
         let other_entry = root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("another")));
         fs::write(&other_entry, "theirs").unwrap();

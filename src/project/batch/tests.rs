@@ -20,8 +20,8 @@ impl BatchHelpers for RehearsedProject {
 
     fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<ItemOutcome> {
         let results = batch.selected_items(rejected).map(|(index, _)| {
-            let hunks = rejected.iter().find(|rejected| rejected.item == index);
-            apply_item(&self.rehearsal, &work.items[index], hunks.map_or(&[], |rejected| &rejected.hunks))
+            let rejection = rejected.iter().find(|rejection| rejection.item == index);
+            apply_item(&self.rehearsal, &work.items[index], rejection.map_or(&[], |rejection| &rejection.hunks))
         });
         let results = results.collect();
         delete_empty(&self.rehearsal, &work.folders);
@@ -126,9 +126,10 @@ fn rejected_hunks_are_not_applied() {
     let project = RehearsedProject::new(&[("a", &before)]);
     project.rehearse_write("a", &after);
     let draft = project.draft_source();
-    let hunks: Vec<usize> = draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
-    assert_eq!(hunks.len(), 3);
-    let rejected = [Rejected { item: 0, hunks: vec![hunks[0], hunks[2]] }];
+    // A hunk is identified by its line number in the new text.
+    let hunk_ids: Vec<usize> = draft.0.items[0].diff.as_ref().unwrap().hunks.iter().map(|hunk| hunk.after).collect();
+    assert_eq!(hunk_ids.len(), 3);
+    let rejected = [Rejected { item: 0, hunks: vec![hunk_ids[0], hunk_ids[2]] }];
     assert_eq!(project.apply_selected(&draft, &rejected), [ItemOutcome::Applied]);
     assert_eq!(project.live_text("a"), Some(before.replace("\n30\n", "\nthirty\n")));
     // The rest is offered again.

@@ -1,4 +1,4 @@
-//! Messages between aye and a guard over the lifeline.
+//! Messages between aye and a guard over the lifeline, a socket that is the stdin of the guard.
 
 use crate::project::overlay_sandbox::setup_error::SetupError;
 use crate::project::sandbox::SandboxError;
@@ -56,7 +56,7 @@ pub(in crate::project) fn send_report(report: Report) {
     }
 }
 
-/// Duplicates stdin for reading and writing.
+/// Duplicates the lifeline, which is stdin, for reading and writing.
 pub(super) fn open_lifeline() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }

@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 pub enum View {
     /// The project without files that may hold secrets, the system's programs, toolchains, and the paths in
     /// `dry_run.read`.
-    Hidden,
+    WithoutSecrets,
     /// The same plus these files of the project (relative paths), although they may hold secrets. A file that has other
     /// names or is a link stays closed.
     Files(Vec<PathBuf>),
-    /// As `Hidden`, plus git's stored content, for a command that, according to the policy, only reads.
+    /// As `WithoutSecrets`, plus git's stored content, for a command that, according to the policy, only reads.
     Repository,
     /// The whole disk, read-only, and all of the project: the user approved the call. aye's own files stay closed.
     Live,
@@ -169,7 +169,8 @@ fn withheld_paths(
     let is_in_opened_secret =
         |entry: &WithheldPath| opened_paths.iter().any(|folder| is_sensitive(folder) && entry.path.starts_with(folder));
     withheld.retain(|entry| {
-        // Pipes and entries withheld only because they are near a masked file need no mask here.
+        // Pipes and devices need no mask. `Crowded` concerns only the read-only sandbox, which must permit the files
+        // next to a sensitive one individually.
         let needs_no_mask = matches!(entry.reason, Reason::NotAFile | Reason::Crowded);
         !needs_no_mask && !is_opened(entry) && !is_in_opened_secret(entry) && !is_setting(entry)
     });

@@ -27,6 +27,10 @@ const DEVICE_LINKS: [(&str, &str); 4] = [
 ];
 /// Maximum size in bytes of `/dev/shm`, and of a temporary folder over which no overlay can be mounted.
 const SHARED_MEMORY_LIMIT: u64 = 256 << 20;
+/// Value of `is_recursive`: restricts a mount and those below it.
+const RECURSIVE: bool = true;
+/// Value of `is_recursive`: restricts only the mount itself.
+const NOT_RECURSIVE: bool = false;
 
 /// Sets up the overlay sandbox and returns the limits for the command in it. This process is the first one of the new
 /// namespaces.
@@ -43,13 +47,13 @@ pub fn set_up_mounts(spec: &OverlaySpec) -> Result<SandboxSpec, SetupError> {
         true => mount_whole_disk(spec, &project, &proc_mount)?,
         false => root_file_system::build_root(spec, project, &proc_mount)?,
     }
-    restrict_mount(Path::new("/proc"), false, MountRestriction::ReadOnly).at_step(SetupStep::Processes)?;
+    restrict_mount(Path::new("/proc"), NOT_RECURSIVE, MountRestriction::ReadOnly).at_step(SetupStep::Processes)?;
     mount_empty(Path::new("/dev"), 0o755).at_step(SetupStep::Devices)?;
     let own_files = spec.own_paths.iter().chain(&spec.unreadable).filter(|path| path.is_file());
     let masked: Vec<PathBuf> = spec.masked.iter().chain(own_files).cloned().collect();
     masks::mask_all(&masked, &null_device).at_step(SetupStep::Masks)?;
     mount_devices(devices).at_step(SetupStep::Devices)?;
-    // Without the loopback programs cannot connect even to themselves; nothing else depends on it.
+    // Without the loopback interface, programs cannot connect even to themselves. Nothing else depends on it.
     let _ = bring_up_loopback();
     // The current folder is still the live one.
     std::env::set_current_dir(&spec.folder).at_step(SetupStep::OtherOverlays)?;
@@ -66,7 +70,7 @@ fn mount_whole_disk(spec: &OverlaySpec, project: &OwnedFd, proc_mount: &OwnedFd)
         |WritablePlace { path, .. }: &WritablePlace| open_overlay_folders(&spec.overlay_folder, path)?.mount_over(path);
     let overlays: Vec<(&Path, io::Result<OwnedFd>)> =
         spec.overlay_places().map(|place| (place.path.as_path(), mount_place(place))).collect();
-    restrict_mount(Path::new("/"), true, MountRestriction::ReadOnly).at_step(SetupStep::ReadOnlyDisk)?;
+    restrict_mount(Path::new("/"), RECURSIVE, MountRestriction::ReadOnly).at_step(SetupStep::ReadOnlyDisk)?;
     for (place, overlay) in overlays {
         attach_place_overlay(place, overlay, spec).at_step(SetupStep::OtherOverlays)?;
     }
@@ -118,7 +122,7 @@ fn hide_own_folder(folder: &Path, spec: &OverlaySpec) -> io::Result<()> {
     if spec.folder.starts_with(folder) {
         fs::create_dir_all(&spec.folder)?;
     }
-    restrict_mount(folder, false, MountRestriction::ReadOnly)
+    restrict_mount(folder, NOT_RECURSIVE, MountRestriction::ReadOnly)
 }
 
 /// Fills `/dev` with harmless devices and makes it read-only.
@@ -134,7 +138,7 @@ fn mount_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> i
     fs::create_dir(dev.join("shm"))?;
     // These are the system's own device nodes: a read-only mount does not stop reads and writes, and protects owner and
     // mode.
-    restrict_mount(dev, true, MountRestriction::ReadOnlyDevices)?;
+    restrict_mount(dev, RECURSIVE, MountRestriction::ReadOnlyDevices)?;
     attach(&mount_memory(SHARED_MEMORY_LIMIT, 0o1777)?, &dev.join("shm"))
 }
 

@@ -88,7 +88,7 @@ impl Merge<'_> {
                 continue;
             }
             let Some(Frame { path, attributes, .. }) = frames.pop() else { break };
-            for name in self.journal.take_recorded(&path) {
+            for name in self.journal.take_interrupted_names(&path) {
                 self.restore_folder(&target, &name, &path.join(&name))?;
             }
             let parents = match path.file_name() {

@@ -27,7 +27,7 @@ fn r30_file_without_live_content_belongs_to_the_dry_run() {
     write("new.env", None, "KEY=made\n");
     write("edited.env", Some("KEY=real\n"), "KEY=real\nB=1\n");
     replace("replaced.env", "KEY=real\n", "KEY=made\n");
-    // Overwritten by a write whose content is unknown.
+    // Overwritten by `write`, whose text may contain parts of the live file.
     replace("later.env", "KEY=real\n", "KEY=made\n");
     write("later.env", Some("KEY=made\n"), "KEY=other\n");
     let upper = base.join("layer/upper");
@@ -87,7 +87,8 @@ fn r30_after_a_live_view_only_whole_writes_belong_to_the_dry_run() {
         assert_eq!(is_own(&rehearsal, name), expected, "{name}");
     }
     assert!(!is_own(&open(), "copy.env"), "opened again");
-    // If the record is missing it is not known that such a command ran; an unreadable record counts as present.
+    // If the record is missing, it is not known that a command saw the whole disk (`View::Live`). An unreadable record
+    // counts as present.
     fs::remove_file(overlay.join("live-view")).unwrap();
     assert!(is_own(&open(), "copy.env"));
     std::os::unix::fs::symlink("live-view", overlay.join("live-view")).unwrap();

@@ -98,8 +98,8 @@ fn unreadable_paths(spec: &SandboxSpec) -> Vec<PathBuf> {
     existing.chain(["/dev".into()]).collect()
 }
 
-/// Creates the ruleset. Access rights shown in the approval prompt are required; those of newer kernels are used if
-/// available.
+/// Creates the ruleset. File rights are required. Rules for devices, signals, sockets and the network are used if the
+/// kernel supports them.
 fn create_ruleset(spec: &SandboxSpec) -> Result<RulesetCreated, landlock::RulesetError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

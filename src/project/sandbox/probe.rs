@@ -97,6 +97,7 @@ type Checks = Vec<(TestedOperation, bool)>;
 
 /// Applies the sandbox to this process and tests it. `None` if it cannot be applied.
 fn check_sandbox(spec: &SandboxSpec) -> Option<Checks> {
+    // The caller of the test passes the outside folder as the protected path.
     let outside = spec.protected.first()?;
     spec.apply_to_thread(false).ok()?;
     let name = format!("probe-{}", getpid().as_raw_nonzero());

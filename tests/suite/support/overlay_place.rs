@@ -49,7 +49,7 @@ impl OverlayFixture {
 
     /// The output of a command for which nothing is approved.
     pub async fn run_hidden(&self, command: &str) -> String {
-        self.run(command, View::Hidden).await.output
+        self.run(command, View::WithoutSecrets).await.output
     }
 
     /// Returns whether a secret was copied into the overlay.

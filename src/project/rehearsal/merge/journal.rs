@@ -55,7 +55,7 @@ impl<'a> Journal<'a> {
 
     /// Returns the names of the subfolders of `folder` that an interrupted merge recorded. Later calls for the same
     /// folder return none.
-    pub(super) fn take_recorded(&mut self, folder: &Path) -> Vec<OsString> {
+    pub(super) fn take_interrupted_names(&mut self, folder: &Path) -> Vec<OsString> {
         self.interrupted.remove(folder).unwrap_or_default()
     }
 

@@ -1,4 +1,5 @@
-//! Tests of which files with secrets a command names so plainly that a rule for them covers it.
+//! Tests of `named_secrets`: a command that only reads files with secrets, each named literally, lists them there, so
+//! that a rule for these files can allow it.
 
 use super::*;
 use crate::chat::{CommandSandbox, Intent, SandboxAccess};
