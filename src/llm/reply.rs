@@ -14,7 +14,8 @@ use std::time::Duration;
 /// Time to wait for the token usage after the end of a reply.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Events of one response, as async-openai yields them.
+/// Announcements of the events of one response, as async-openai yields them: each item is the number of events that
+/// were put into the shared queue.
 pub type Events = Pin<Box<dyn Stream<Item = Result<Value, OpenAIError>> + Send>>;
 
 /// A reply so far.
@@ -27,7 +28,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Creates a reply from these events; `shared` is also held by the service that produces them.
+    /// Creates a reply from these announcements; `shared` is also held by the service that produces them.
     pub fn new(events: Events, shared: SharedReply, collector: Box<dyn Collector>) -> Self {
         Self { events, shared, collector, ready: ChunkQueue::new(), is_open: true }
     }
@@ -63,7 +64,7 @@ impl Reply {
                         }
                     }
                 }
-                // The service queues only readable events, and it knows better than the decoder why the stream ended.
+                // The service has decoded the events itself and knows better than async-openai why the stream ended.
                 Some(Err(_)) | None => {
                     self.is_open = false;
                     self.collector.finish(self.shared.end_state(), &mut self.ready);

@@ -156,7 +156,7 @@ mod tests {
 
     static SLEPT: AtomicU64 = AtomicU64::new(0);
 
-    /// Timer clock plus the time the machine slept.
+    /// Clock that advances only by the time the machine slept.
     fn clock_with_sleep() -> Duration {
         Duration::from_secs(SLEPT.load(Ordering::SeqCst))
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn r49_hurry_ends_only_waits_that_were_already_created() {
+    async fn r49_ending_waits_ends_only_those_already_created() {
         let timeouts = Timeouts::new(Duration::from_secs(90), INTERACTIVE_MAX_WAIT);
         timeouts.end_waits();
         let start = Instant::now();

@@ -30,7 +30,7 @@ fn done_chunk(finish: FinishReason) -> Result<Chunk, Error> {
 }
 
 #[test]
-fn r48_a_reply_is_complete_only_with_an_end_marker() {
+fn r48_a_reply_is_complete_only_with_an_end_marker_or_a_finish_reason() {
     let connection_lost = || Err(Error::ConnectionLost("the provider closed it before the reply was complete".into()));
     assert_eq!(collect_events(&[text_event("a")], End::Unmarked), [text_chunk("a"), connection_lost()]);
     assert_eq!(collect_events(&[], End::Unmarked), [connection_lost()]);
@@ -76,12 +76,13 @@ fn r48_finish_reasons_are_recognized() {
     ] {
         assert_eq!(collect_events(&[finish_event(reason)], End::Unmarked), [done_chunk(finish)], "{reason}");
     }
+    // A `message` instead of a `delta` is a whole reply, so it needs no finish reason.
     let complete = json!({"choices": [{"message": {"content": "a"}}]});
     assert_eq!(collect_events(&[complete], End::Unmarked), [text_chunk("a"), done_chunk(FinishReason::Stop)]);
 }
 
 #[test]
-fn an_end_marker_in_an_event_with_text_is_not_final() {
+fn a_finish_reason_in_an_event_with_text_is_not_final() {
     let text_and_end = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]});
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 5}});
     let is_ending_after = |events: &[Value]| {

@@ -22,9 +22,10 @@ pub struct ItemWriter {
     pub unreadable: UnreadableEvents,
     wants_reasoning: bool,
     splitter: ReasoningSplitter,
-    /// Position of the item that emitted text last.
-    last_text_slot: usize,
-    /// An item emitted text after a later item had, so the stored lengths would not match the text.
+    /// Index of the slot that emitted text last.
+    last_text_index: usize,
+    /// Text of an item arrived after text of a later item. The stored items hold only the lengths of their texts, which
+    /// would then not match the text of the reply.
     is_out_of_order: bool,
     has_reasoning: bool,
 }
@@ -38,104 +39,106 @@ impl ItemWriter {
     /// Emits the text that was held back because a reasoning tag may have begun.
     pub fn flush_text(&mut self, out: &mut ChunkQueue) {
         let held_back = self.splitter.finish();
-        self.emit_chunks(self.last_text_slot, held_back, out);
+        self.emit_chunks(self.last_text_index, held_back, out);
     }
 
     /// Appends a piece of the arguments of a call.
-    pub fn append_arguments(&mut self, slot: usize, text: &str, out: &mut ChunkQueue) {
-        let item = self.slots.slot_mut(slot);
-        if !item.is_complete {
-            item.arguments.push_str(text);
+    pub fn append_arguments(&mut self, index: usize, text: &str, out: &mut ChunkQueue) {
+        let slot = self.slots.slot_mut(index);
+        if !slot.is_complete {
+            slot.arguments.push_str(text);
             self.size.add(text);
         }
-        self.emit_call_progress(slot, out);
+        self.emit_call_progress(index, out);
     }
 
     /// Processes an item in its final form.
-    pub fn complete_item(&mut self, slot: usize, item: &Value, out: &mut ChunkQueue) {
-        self.update_identity(slot, item);
+    pub fn complete_item(&mut self, index: usize, item: &Value, out: &mut ChunkQueue) {
+        self.update_identity(index, item);
         match Kind::from_item(item) {
             Some(Kind::Message) => match item.get("content") {
                 Some(Value::Array(parts)) => {
                     for (part_index, part) in (0..).zip(parts.iter().take(MAX_ITEMS)) {
-                        self.emit_text(slot, part_index, &part_text(part).0, Update::Complete, out);
+                        self.emit_text(index, part_index, &part_text(part).0, Update::Complete, out);
                     }
                 }
-                content => self.emit_text(slot, 0, &non_empty_text(content).unwrap_or_default(), Update::Complete, out),
+                content => {
+                    self.emit_text(index, 0, &non_empty_text(content).unwrap_or_default(), Update::Complete, out)
+                }
             },
             Some(Kind::Reasoning) => {
                 for name in ["summary", "content"] {
                     let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
                     for (part_index, part) in (0..).zip(parts.take(MAX_ITEMS)) {
-                        self.emit_reasoning(slot, name, part_index, &part_text(part).0, Update::Complete, out);
+                        self.emit_reasoning(index, name, part_index, &part_text(part).0, Update::Complete, out);
                     }
                 }
                 let stored = items::stored_reasoning(item, self.wants_reasoning);
-                let state = self.slots.slot_mut(slot);
-                state.reasoning = stored.or_else(|| state.reasoning.take());
+                let slot = self.slots.slot_mut(index);
+                slot.reasoning = stored.or_else(|| slot.reasoning.take());
             }
-            Some(Kind::Call) if !is_incomplete_item(item) => self.complete_arguments(slot, item.get("arguments")),
+            Some(Kind::Call) if !is_incomplete_item(item) => self.complete_arguments(index, item.get("arguments")),
             Some(Kind::Call) | None => {}
         }
-        let state = self.slots.slot_mut(slot);
-        state.is_complete |= state.kind != Kind::Call;
+        let slot = self.slots.slot_mut(index);
+        slot.is_complete |= slot.kind != Kind::Call;
     }
 
     /// Takes name, id and phase from an item or event that has them.
-    pub fn update_identity(&mut self, slot: usize, item: &Value) {
-        let state = self.slots.slot_mut(slot);
+    pub fn update_identity(&mut self, index: usize, item: &Value) {
+        let slot = self.slots.slot_mut(index);
         if let Some(name) = non_empty_text(item.get("name")) {
-            state.name = name;
+            slot.name = name;
         }
-        state.call_id = non_empty_text(item.get("call_id")).or_else(|| state.call_id.take());
-        state.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| state.phase.take());
+        slot.call_id = non_empty_text(item.get("call_id")).or_else(|| slot.call_id.take());
+        slot.phase = item.get("phase").filter(|phase| phase.is_string()).cloned().or_else(|| slot.phase.take());
     }
 
     /// Sets the final arguments of a call.
-    pub fn complete_arguments(&mut self, slot: usize, arguments: Option<&Value>) {
-        let state = self.slots.slot_mut(slot);
+    pub fn complete_arguments(&mut self, index: usize, arguments: Option<&Value>) {
+        let slot = self.slots.slot_mut(index);
         let final_arguments = match arguments {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),
         };
-        if !final_arguments.is_empty() && final_arguments != state.arguments {
+        if !final_arguments.is_empty() && final_arguments != slot.arguments {
             self.size.add(&final_arguments);
-            state.arguments = final_arguments;
+            slot.arguments = final_arguments;
         }
-        state.is_complete = true;
+        slot.is_complete = true;
     }
 
     /// Announces the progress of a call.
-    pub fn emit_call_progress(&mut self, slot: usize, out: &mut ChunkQueue) {
-        let item = self.slots.slot_mut(slot);
-        if item.kind == Kind::Call {
-            out.push_back(Ok(Chunk::CallProgress { name: item.name.clone(), bytes: item.arguments.len() }));
+    pub fn emit_call_progress(&mut self, index: usize, out: &mut ChunkQueue) {
+        let slot = self.slots.slot_mut(index);
+        if slot.kind == Kind::Call {
+            out.push_back(Ok(Chunk::CallProgress { name: slot.name.clone(), bytes: slot.arguments.len() }));
         }
     }
 
     /// Emits the text of a part that was not received before.
-    pub fn emit_text(&mut self, slot: usize, part_index: u64, text: &str, update: Update, out: &mut ChunkQueue) {
-        let (new_text, _) = self.slots.slot_mut(slot).update_text("text", part_index, text, update);
+    pub fn emit_text(&mut self, index: usize, part_index: u64, text: &str, update: Update, out: &mut ChunkQueue) {
+        let (new_text, _) = self.slots.slot_mut(index).update_text("text", part_index, text, update);
         if new_text.is_empty() {
             return;
         }
         self.size.add(new_text);
-        self.is_out_of_order |= slot < self.last_text_slot;
-        self.last_text_slot = slot;
+        self.is_out_of_order |= index < self.last_text_index;
+        self.last_text_index = index;
         let mark = match update {
             Update::Piece => self.unreadable.take_mark(self.was_shown),
             // Complete text has no gap to mark.
             Update::Complete => "",
         };
         let chunks = self.splitter.split_text(&format!("{mark}{new_text}"));
-        self.emit_chunks(slot, chunks, out);
+        self.emit_chunks(index, chunks, out);
     }
 
-    fn emit_chunks(&mut self, slot: usize, chunks: impl IntoIterator<Item = Chunk>, out: &mut ChunkQueue) {
+    fn emit_chunks(&mut self, index: usize, chunks: impl IntoIterator<Item = Chunk>, out: &mut ChunkQueue) {
         for chunk in chunks {
             if let Chunk::Text(text) = &chunk {
-                self.slots.slot_mut(slot).bytes += text.len();
+                self.slots.slot_mut(index).bytes += text.len();
             }
             out.push_back(Ok(chunk));
         }
@@ -145,18 +148,18 @@ impl ItemWriter {
     /// has both, only the one that arrives first is emitted.
     pub fn emit_reasoning(
         &mut self,
-        slot: usize,
+        index: usize,
         name: &'static str,
         part_index: u64,
         text: &str,
         update: Update,
         out: &mut ChunkQueue,
     ) {
-        let item = self.slots.slot_mut(slot);
-        if item.has_other_reasoning(name) || text.is_empty() {
+        let slot = self.slots.slot_mut(index);
+        if slot.has_other_reasoning(name) || text.is_empty() {
             return;
         }
-        let (new_text, is_new_part) = item.update_text(name, part_index, text, update);
+        let (new_text, is_new_part) = slot.update_text(name, part_index, text, update);
         if !new_text.is_empty() {
             self.size.add(new_text);
             let gap = if is_new_part && self.has_reasoning { "\n\n" } else { "" };
