@@ -36,10 +36,10 @@ use rule::asking_reason;
 
 /// Judges a plan. The first match in this order wins:
 ///
-/// 1. calls that are never allowed are refused;
+/// 1. calls that are never allowed are denied;
 /// 2. a rule that denies;
 /// 3. calls without effects are allowed; reads inside the project are allowed, or ask if step 5 applies to them;
-/// 4. plan mode refuses;
+/// 4. plan mode denies;
 /// 5. a rule that asks, or an unreadable rules file that may contain one;
 /// 6. a call that concerns a file with several hard links asks;
 /// 7. a grant of this session;
@@ -78,7 +78,7 @@ pub fn judge_plan(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool:
     apply_dry_run(judge_live(policy, grants, rules, &subject, plan, ask_reason))
 }
 
-/// Returns the live verdict on a call that is neither refused nor without effects.
+/// Returns the live verdict on a call that is neither denied nor without effects.
 fn judge_live(
     policy: &Policy,
     grants: &[SessionGrant],
@@ -139,7 +139,7 @@ fn judge_live(
     })
 }
 
-/// Returns why the call is refused in every mode.
+/// Returns why the call is denied in every mode.
 fn refusal_reason(access: &Access) -> Option<String> {
     match access {
         Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) => None,
@@ -177,6 +177,7 @@ mod tests {
         SessionGrant { grant: grant.clone(), entry_index: 0, call_number: 1, call: "c".into(), by }
     }
 
+    /// Returns the name of the verdict in the log, where `deny` is named `refuse`.
     fn verdict_name(policy: Policy, granted: &[Grant], access: Access, destroys: bool) -> &'static str {
         let plan = plan(access, destroys);
         let granted: Vec<SessionGrant> = granted.iter().map(session_grant).collect();

@@ -42,7 +42,7 @@ mod tests {
         }
         let known: Vec<&str> = all_examples().map(|(path, _)| path).collect();
         assert!(paths.iter().all(|path| known.contains(&path.as_str())), "{paths:?}");
-        assert!(known.iter().all(|path| paths.iter().any(|known| known == path)), "{known:?}");
+        assert!(known.iter().all(|example_path| paths.iter().any(|path| path == example_path)), "{known:?}");
         for line in all_examples().flat_map(|(_, examples)| examples.lines()) {
             assert!(line.len() <= 80, "{line}");
             // A line without a command explains the command above it.

@@ -85,7 +85,8 @@ pub fn single_plain_command(parsed_line: &ParsedLine) -> Option<&SimpleCommand> 
     let [simple] = parsed_line.commands.as_slice() else { return None };
     let has_no_constructs = parsed_line.unclear.is_none()
         && simple.nesting.is_empty()
-        && simple.pipes.len() <= 1
+        // Every command is in one pipeline; a second one would surround it.
+        && simple.pipelines.len() <= 1
         && !simple.is_background
         && simple.assignments.is_empty()
         && simple.wrappers.is_empty()
@@ -116,7 +117,7 @@ pub(super) fn contains_words(words: &[String], subject: &Subject<'_>) -> bool {
             || texts.first().is_some_and(|first| wide_prefixes::runs_its_arguments(program_base_name(first)));
         occurs_in(&texts, anywhere)
     });
-    // A part that was not followed may run all the same.
+    // A part that could not be parsed may still run.
     is_in_commands
         || parsed_line.unclear.is_some() && {
             let texts: Vec<&str> = parsed_line.file_words.iter().map(|file_word| file_word.text.as_str()).collect();

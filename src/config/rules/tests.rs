@@ -69,7 +69,7 @@ fn rules_are_parsed_with_lines_and_dates() {
 }
 
 #[test]
-fn r12_errors_have_lines_and_invalid_asks_and_denies_make_everything_ask() {
+fn r12_errors_have_lines_and_invalid_ask_or_deny_rules_make_every_call_ask() {
     for (text, line, part, makes_ask) in [
         ("[[rule]\n", 1, "this is not TOML", true),
         ("[[rule]]\nverdict = \"deny\"\nverdict = \"ask\"\nprefix = \"x\"", 3, "this is not TOML", true),

@@ -24,7 +24,8 @@ impl TreeWalk<'_> {
         last_start
     }
 
-    /// Checks that an operator is on the line of the first command: bash reports a syntax error if it begins a line.
+    /// Checks that an operator is on the line where the command before it ends: bash reports a syntax error if it
+    /// begins a line.
     fn check_same_line(&mut self, previous_end: Option<usize>, operator: Node<'_>) {
         let Some(previous_end) = previous_end.filter(|_| matches!(operator.kind(), "&&" | "||" | "|" | "|&")) else {
             return;
@@ -56,12 +57,12 @@ impl TreeWalk<'_> {
                 _ => {
                     let shells = self.parsed_line.enter_shell(&context.shells);
                     let mut stage_context = WalkContext { connector, shells, ..context.clone() };
-                    stage_context.pipes.push((pipeline_number, stage));
+                    stage_context.pipelines.push((pipeline_number, stage));
                     let start = self.parsed_line.commands.len();
                     last_start = self.walk_statement(child, &stage_context);
                     // The grammar reads `a && b > c | d` as one stage `a && b > c`, but `a` is not part of the pipeline.
                     for simple in &mut self.parsed_line.commands[start..last_start] {
-                        simple.pipes.remove(context.pipes.len());
+                        simple.pipelines.remove(context.pipelines.len());
                         simple.shells.remove(context.shells.len());
                     }
                 }

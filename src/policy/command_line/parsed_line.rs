@@ -36,7 +36,7 @@ pub struct SimpleCommand {
     /// Enclosing constructs, outermost first.
     pub nesting: Vec<Nesting>,
     /// Enclosing pipelines, outermost first: number of the pipeline, and stage of the command in it, from 0.
-    pub pipes: Vec<(usize, usize)>,
+    pub pipelines: Vec<(usize, usize)>,
     /// Numbers of the subshells that it runs in, outermost first: of `( … )`, substitutions, stages of pipelines and the
     /// like. A number stands for one subshell in the line.
     pub shells: Vec<usize>,

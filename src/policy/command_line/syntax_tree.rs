@@ -37,7 +37,7 @@ pub(super) fn parse_into(text: &str, depth: usize, context: &WalkContext, parsed
 pub(super) struct WalkContext {
     pub(super) nesting: Vec<Nesting>,
     /// Number of each pipeline around the command, outermost first, and its stage in that pipeline.
-    pub(super) pipes: Vec<(usize, usize)>,
+    pub(super) pipelines: Vec<(usize, usize)>,
     pub(super) shells: Vec<usize>,
     pub(super) connector: Connector,
     /// As [`SimpleCommand::is_skippable`], because of the constructs around the command.
@@ -312,7 +312,7 @@ pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
         connector: context.connector,
         is_skippable: context.is_command_skippable(),
         nesting: context.nesting.clone(),
-        pipes: context.pipes.clone(),
+        pipelines: context.pipelines.clone(),
         shells: context.shells.clone(),
         ..SimpleCommand::default()
     }

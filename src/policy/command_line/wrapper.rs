@@ -115,7 +115,7 @@ pub(super) fn push_unwrapped(mut simple: SimpleCommand, depth: usize, parsed_lin
     }
     let context = WalkContext {
         nesting: simple.nesting.iter().cloned().chain([Nesting::Arguments(program.clone())]).collect(),
-        pipes: simple.pipes.clone(),
+        pipelines: simple.pipelines.clone(),
         shells: parsed_line.enter_shell(&simple.shells),
         ..WalkContext::default()
     };

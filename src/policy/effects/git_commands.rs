@@ -14,6 +14,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     let is_current_folder =
         |value: &Option<Word>| value.as_ref().is_some_and(|folder| folder.known_text() == Some("."));
     let unsafe_option = git_arguments.options.iter().find(|option| match option.option.role {
+        // `--version` lists only if no subcommand follows it.
         Role::Lists => !git_arguments.operands.is_empty(),
         Role::Plain => {
             option.option.value != OptionValue::None && !(option.word == "-C" && is_current_folder(&option.value))

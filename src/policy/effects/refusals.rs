@@ -205,11 +205,11 @@ fn refuse_run_download(parsed_line: &ParsedLine) -> Option<String> {
         let receivers = commands.iter().filter(|candidate| {
             let is_later_stage = |(number, stage): &(usize, usize)| {
                 candidate
-                    .pipes
+                    .pipelines
                     .iter()
                     .any(|(candidate_number, candidate_stage)| candidate_number == number && candidate_stage > stage)
             };
-            simple.pipes.iter().any(is_later_stage)
+            simple.pipelines.iter().any(is_later_stage)
         });
         // The download may also be substituted into the words of a command, or passed to the command as a file.
         let substitution_depths = (0..simple.nesting.len())

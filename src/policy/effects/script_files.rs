@@ -154,7 +154,7 @@ impl ScriptSearch {
             }
         }
         let is_without_code = simple.script.is_none() && simple.inline_code.is_none();
-        if is_without_code && !has_input_script && simple.pipes.iter().any(|(_, stage)| *stage > 0) {
+        if is_without_code && !has_input_script && simple.pipelines.iter().any(|(_, stage)| *stage > 0) {
             self.mark_unknown("script read from a pipe");
         }
         // Arguments of a shell after its script are data; options of other interpreters are not known well enough.

@@ -94,6 +94,7 @@ pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Ve
     if let Some(access) = program.operands.rest.and_then(access_for_kind) {
         touched.extend(arguments.late_values.iter().map(|word| (word.clone(), access.clone())));
     }
+    // The shell passes a pattern such as `--include=*.rs` on unchanged only if it matches no file.
     touched.extend(arguments.unmatched_patterns.iter().map(|word| (word.clone(), PathAccess::MustNotMatch)));
     touched.retain(|(word, _)| word.known_text() != Some("-"));
     touched

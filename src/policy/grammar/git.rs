@@ -8,7 +8,8 @@ use super::revisions;
 
 const GIT_VERSIONS: &str = "git 2.30 to 2.50";
 
-/// `parse_options` of git: the value of a long option follows `=`.
+/// Syntax of subcommands of which all options are known. Git also accepts the value of a long option as the next word;
+/// here only `=` is accepted, and a separate value needs approval.
 const SUBCOMMAND_SYNTAX: Syntax = Syntax { has_separate_long: false, ..GNU };
 
 /// git before the subcommand; words after it belong to the subcommand.
@@ -26,7 +27,8 @@ const fn complete_subcommand(
     Program { syntax: SUBCOMMAND_SYNTAX, ..program(names, GIT_VERSIONS, options, operands) }
 }
 
-/// A subcommand of which only those options are listed that decide what is written, lost or run.
+/// A subcommand of which only those options are listed that decide what is written, lost or run. The value of
+/// a long option may also be the next word.
 const fn partial_subcommand(names: &'static [&'static str], options: &'static [OptionGroup]) -> Program {
     Program { syntax: GNU, is_complete: false, ..complete_subcommand(names, options, REVISION_OPERANDS) }
 }
