@@ -130,7 +130,8 @@ impl Places {
         self.data.join("history")
     }
 
-    /// Returns the folder of the journal, one file per run. Created by its first writer.
+    /// Returns the folder of the journal, a log of what the program did, with one file per run. Created by its first
+    /// writer.
     pub fn journal(&self) -> PathBuf {
         self.data.join("journal")
     }

@@ -32,7 +32,8 @@ const MAX_TAIL_BYTES: u64 = 4 << 20;
 pub struct SearchWords {
     /// The words in lower case, longest first.
     words: Vec<String>,
-    /// Finds the lines of a file that contain the longest word, or a part of a split line.
+    /// Matches the lines of a file that contain the longest word, and every line that is one part of a long line (see
+    /// [`line_parts`]).
     longest: RegexMatcher,
 }
 
@@ -209,9 +210,9 @@ fn search_file(searcher: &mut Searcher, path: &Path, hits: &mut FileHits<'_>) ->
         }
         return Ok(());
     }
-    let Some((offset, _)) = hits.incomplete_hits.last() else { return Ok(()) };
+    let Some((offset, _)) = &hits.last_piece_hit else { return Ok(()) };
     if hits.hits.len() < hits.scope.max_hits && is_incomplete_reply(&mut file, *offset)? {
-        hits.hits.extend(hits.incomplete_hits.pop().map(|(_, hit)| hit));
+        hits.hits.extend(hits.last_piece_hit.take().map(|(_, hit)| hit));
     }
     Ok(())
 }
@@ -231,8 +232,8 @@ struct FileHits<'a> {
     words: &'a SearchWords,
     scope: &'a Scope<'a>,
     hits: Vec<Hit>,
-    /// Hits in pieces of replies, with the offset of their line. They count only if the reply is incomplete.
-    incomplete_hits: Vec<(u64, Hit)>,
+    /// The last hit in a piece of a reply, with the offset of its line. It counts only if the reply is incomplete.
+    last_piece_hit: Option<(u64, Hit)>,
     has_more: bool,
     /// True if the file has entries in parts.
     has_parts: bool,
@@ -240,14 +241,14 @@ struct FileHits<'a> {
 
 impl<'a> FileHits<'a> {
     fn new(words: &'a SearchWords, scope: &'a Scope<'a>) -> Self {
-        Self { words, scope, hits: Vec::new(), incomplete_hits: Vec::new(), has_more: false, has_parts: false }
+        Self { words, scope, hits: Vec::new(), last_piece_hit: None, has_more: false, has_parts: false }
     }
 
     /// Adds an entry if it contains all words. Returns whether to continue.
     fn add_entry(&mut self, entry: &Entry, time_ms: u64) -> bool {
         let Some((source, text)) = match_entry(entry, self.words) else { return true };
         let hit = Hit { source, line: self.words.shorten_line(&text), time_ms };
-        // A file may have every line twice.
+        // A file may have every line twice, for example if a copy of it was appended to it.
         if time_ms != 0 && self.hits.contains(&hit) {
             return true;
         }
@@ -283,8 +284,7 @@ impl Sink for &mut FileHits<'_> {
                     }
                 } else if let Some((source, text)) = match_entry(entry, self.words) {
                     let hit = Hit { source, line: self.words.shorten_line(&text), time_ms: *time };
-                    self.incomplete_hits.clear();
-                    self.incomplete_hits.push((line_offset, hit));
+                    self.last_piece_hit = Some((line_offset, hit));
                 }
             }
         }

@@ -11,6 +11,8 @@ use std::ops::Range;
 const MAX_VALUE_BYTES: usize = 256;
 /// Maximum bytes before a name that are examined.
 const MAX_BYTES_BEFORE: usize = 64;
+/// Maximum bytes of a name after a separator in an unquoted value.
+const MAX_NAME_BYTES: usize = 64;
 
 /// Start of a value, and its quote with the number of backslashes before it.
 #[derive(Clone, Copy)]
@@ -95,7 +97,7 @@ fn unquoted_length(text: &str) -> usize {
                 return position;
             }
             b',' | b';' | b'&' => {
-                let name_bytes = bytes[position + 1..].iter().take(MAX_BYTES_BEFORE);
+                let name_bytes = bytes[position + 1..].iter().take(MAX_NAME_BYTES);
                 let name_length =
                     name_bytes.take_while(|byte| is_word_byte(**byte) || matches!(byte, b'.' | b' ')).count();
                 if name_length > 0 && bytes.get(position + 1 + name_length) == Some(&b'=') {
@@ -270,6 +272,7 @@ fn find_spaced_secret(text: &str, name_start: usize, name: &str, name_end: usize
     let may_be_sql = name != "password" || preceding.to_ascii_lowercase().ends_with("with ");
     let is_netrc = name == "password" && preceding.contains("login ") && !value.is_quoted();
     let is_secret = !preview.is_empty() && !is_placeholder(preview);
+    // After an upper-case name other than `PASSWORD`, as in `IDENTIFIED BY 'or'`, the value must exceed 3 bytes.
     let is_sql = may_be_sql
         && value.is_quoted()
         && (name == "PASSWORD" || name != name.to_ascii_uppercase() || preview.len() > 3);

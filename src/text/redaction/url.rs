@@ -11,6 +11,8 @@ const SIGNATURES: &[&str] =
 const MIN_VALUE_BYTES: usize = 8;
 /// Minimum length of a user name that counts as a token.
 const MIN_TOKEN_BYTES: usize = 20;
+/// Maximum bytes after the placeholder in a value that is already redacted, such as a bracket and a full stop.
+const MAX_BYTES_AFTER_REDACTED: usize = 2;
 
 /// Finds the password before the host of a URL; or, if the user name is long enough for a token, both.
 /// `position` is the colon of `://`.
@@ -57,7 +59,7 @@ pub(super) fn find_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     };
     let ends_value = |byte: u8| byte.is_ascii_whitespace() || b"&#\"'`<>\\|".contains(&byte);
     let value = &text[position..position + prefix_length(&text[position..], |byte| !ends_value(byte))];
-    if value.starts_with(super::REDACTED) && value.len() < super::REDACTED.len() + 3 {
+    if value.starts_with(super::REDACTED) && value.len() <= super::REDACTED.len() + MAX_BYTES_AFTER_REDACTED {
         return None;
     }
     let value = value.trim_end_matches([')', ']', '}', ',', '.', ';']);
