@@ -33,7 +33,7 @@ pub struct Canvas {
     /// True if the contents of the terminal are unknown.
     is_unknown: bool,
     /// True if erasing uses the current background colour instead of the default one.
-    erase_fills: bool,
+    erase_uses_background: bool,
     /// Number of each link address.
     addresses: HashMap<String, u32>,
     /// Link addresses in the order of their numbers, which start at 1.
@@ -55,10 +55,10 @@ struct FrameBuffers {
 }
 
 impl Canvas {
-    /// Creates a canvas with unknown contents. `erase_fills` means that erasing uses the current background
+    /// Creates a canvas with unknown contents. `erase_uses_background` means that erasing uses the current background
     /// colour, as in nearly all terminals.
-    pub fn new(erase_fills: bool) -> Self {
-        Self { erase_fills, is_unknown: true, ..Self::default() }
+    pub fn new(erase_uses_background: bool) -> Self {
+        Self { erase_uses_background, is_unknown: true, ..Self::default() }
     }
 
     /// Returns an empty buffer of this size to draw into.
@@ -111,7 +111,7 @@ impl Canvas {
             spare.old_row.read_cells((old_cells, old_links));
             spare.new_row.read_cells((new_cells, new_links));
             let (old_row, new_row) = ((&spare.old_row, old_cells), (&spare.new_row, new_cells));
-            spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_fills);
+            spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_uses_background);
         }
         spare.writer.reset_style();
         let old_cursor = self.cursor;
@@ -125,7 +125,8 @@ impl Canvas {
 
     /// Clears the terminal, with the frame's background colour if erasing uses it.
     fn start_full_frame(&mut self, next: &Buffer, writer: &mut FrameWriter) {
-        let background = next.content.first().map(|cell| cell.bg).filter(|_| self.erase_fills).unwrap_or_default();
+        let background =
+            next.content.first().map(|cell| cell.bg).filter(|_| self.erase_uses_background).unwrap_or_default();
         writer.clear_screen(CellStyle { bg: background, ..CellStyle::default() });
         let mut blank = Cell::EMPTY;
         blank.bg = background;

@@ -56,14 +56,15 @@ impl FrameWriter {
         self.cursor = None;
     }
 
-    /// Writes the changes from one row to another.
+    /// Writes the changes from one row to another. `erase_uses_background` means that erased cells get the current
+    /// background colour.
     pub(super) fn write_row(
         &mut self,
         y: u16,
         (old_row, old_cells): (&CellRow, &[Cell]),
         (new_row, new_cells): (&CellRow, &[Cell]),
         addresses: &[String],
-        erase_fills: bool,
+        erase_uses_background: bool,
     ) {
         let slots = &new_row.slots;
         let is_changed = |x: &usize| !new_row.is_same_cell(new_cells, old_row, old_cells, *x);
@@ -72,7 +73,7 @@ impl FrameWriter {
             slot.is_blank
                 && slot.link == 0
                 && slot.style.is_background_only()
-                && (erase_fills || slot.style.bg == CellStyle::default().bg)
+                && (erase_uses_background || slot.style.bg == CellStyle::default().bg)
         };
         // Up to `rewrite_until`, unchanged cells are written too: a glyph of uncertain width may have covered them.
         let (mut x, mut rewrite_until) = (0, 0);
@@ -176,8 +177,8 @@ impl FrameWriter {
                 has_current_style && slot.width == 1 && slot.link == self.link && cells[x].symbol().len() == 1
             };
             if (start..x).all(can_rewrite) {
-                for slot in &cells[start..x] {
-                    self.bytes.extend_from_slice(slot.symbol().as_bytes());
+                for cell in &cells[start..x] {
+                    self.bytes.extend_from_slice(cell.symbol().as_bytes());
                 }
                 self.cursor = Some((target_x, y));
                 return;

@@ -256,9 +256,9 @@ proptest! {
         (width, height) in prop_oneof![Just((1, 1)), Just((2, 1)), Just((1, 3)), Just((44, 14)), (1u16..6, 1u16..5), (1u16..44, 1u16..14)],
         frames in prop::collection::vec(
             (prop::collection::vec(any_change(), 0..12), prop::option::of((0u16..44, 0u16..14))), 1..8),
-        erase_fills in any::<bool>(),
+        erase_uses_background in any::<bool>(),
     ) {
-        let mut canvas = Canvas::new(erase_fills);
+        let mut canvas = Canvas::new(erase_uses_background);
         let mut terminal = TestTerminal::new(width, height);
         let mut frame = TestFrame::new(width, height);
         for (changes, cursor) in &frames {

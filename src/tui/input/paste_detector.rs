@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Minimum number of characters with at most `MAX_GAP` between them that count as a paste.
 const MIN_BURST: usize = 5;
-/// Minimum time between two key presses of a user.
+/// Maximum time between two characters of a paste. Two key presses of a user are further apart.
 const MAX_GAP: Duration = Duration::from_millis(10);
 
 /// Recent input. Characters are passed on at once. Only an Enter or Tab directly after a character is held back for a

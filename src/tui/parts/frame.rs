@@ -141,7 +141,7 @@ fn fits_frame(area: Rect) -> bool {
     area.height >= 3 && area.width >= 5
 }
 
-/// Returns the area inside the border of a frame, without one blank column at either side. Returns all of an area that
+/// Returns the area inside the border of a frame and inside one blank column at each side. Returns all of an area that
 /// is too small for a frame.
 pub fn inner_area(outer: Rect) -> Rect {
     if !fits_frame(outer) {

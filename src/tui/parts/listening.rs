@@ -26,7 +26,7 @@ pub enum Listening {
     Unseen,
     /// The prompt accepts answers from this time on if no other key is pressed until then. Draw again at that time.
     Until(Duration),
-    /// Keys go to the draft in the composer.
+    /// The composer has an unsent draft, which receives the keys.
     Unsent,
 }
 

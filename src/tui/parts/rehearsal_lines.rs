@@ -19,10 +19,10 @@ const LATER_RUN_LIVE: &str = "later run live";
 
 /// Returns the tree as lines, indented by two blanks per folder.
 pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let lay_out_branch = |branch: &TreeRow| {
-        let (name, note) = branch_texts(summary, branch);
-        let indent = " ".repeat(2 * branch.depth);
-        let has_conflict = summary.changes[branch.changes.clone()].iter().any(|change| change.has_conflict);
+    let lay_out_row = |row: &TreeRow| {
+        let (name, note) = tree_row_texts(summary, row);
+        let indent = " ".repeat(2 * row.depth);
+        let has_conflict = summary.changes[row.changes.clone()].iter().any(|change| change.has_conflict);
         let style = if has_conflict { theme.danger } else { theme.text };
         let gap = if note.is_empty() { "" } else { "  " };
         let pieces = [Piece::new(name, style), Piece::new(format!("{gap}{note}"), theme.dim)];
@@ -30,16 +30,17 @@ pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<L
         let next_prefix = vec![Piece::new(format!("{indent}    "), theme.text)];
         wrap_pieces(&pieces, &Shape { width, first_prefix, next_prefix, verbatim: false }).lines
     };
-    build_tree(&summary.changes).iter().flat_map(lay_out_branch).collect()
+    build_tree(&summary.changes).iter().flat_map(lay_out_row).collect()
 }
 
-/// Returns the name of a row of the tree, such as `~ main.rs`, and the summary of its change, such as `+3 −1`.
-fn branch_texts(summary: &DryRunSummary, branch: &TreeRow) -> (String, String) {
-    let name = escape_to_line(&branch.name.to_string_lossy());
-    let slash = if branch.is_folder { "/" } else { "" };
-    let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
-    let change = summary.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty());
-    (format!("{sign}{name}{slash}"), change.map(|change| escape_to_line(&change.summarize())).unwrap_or_default())
+/// Returns the name of a row of the tree, such as `~ main.rs`, and the summary of its change, such as `+3 −1`. A row
+/// without a symbol is an unchanged folder that only contains changes.
+fn tree_row_texts(summary: &DryRunSummary, row: &TreeRow) -> (String, String) {
+    let name = escape_to_line(&row.name.to_string_lossy());
+    let slash = if row.is_folder { "/" } else { "" };
+    let symbol = if row.symbol.is_empty() { String::new() } else { format!("{} ", row.symbol) };
+    let change = summary.changes.get(row.changes.start).filter(|_| !row.symbol.is_empty());
+    (format!("{symbol}{name}{slash}"), change.map(|change| escape_to_line(&change.summarize())).unwrap_or_default())
 }
 
 /// Texts of a change in a list.
@@ -51,10 +52,10 @@ pub struct ChangeRow {
     pub right_text: String,
 }
 
-/// Returns the list row of a row of the tree. Notes that only repeat the sign or the slash are omitted.
-pub fn branch_row(summary: &DryRunSummary, branch: &TreeRow) -> ChangeRow {
-    let (name, _) = branch_texts(summary, branch);
-    let Some(change) = summary.changes.get(branch.changes.start).filter(|_| !branch.symbol.is_empty()) else {
+/// Returns the list row of a row of the tree. Notes that only repeat the symbol or the slash are omitted.
+pub fn branch_row(summary: &DryRunSummary, row: &TreeRow) -> ChangeRow {
+    let (name, _) = tree_row_texts(summary, row);
+    let Some(change) = summary.changes.get(row.changes.start).filter(|_| !row.symbol.is_empty()) else {
         return ChangeRow { name, notes: String::new(), right_text: String::new() };
     };
     let redundant = ["deleted", "a folder", "new folder"];

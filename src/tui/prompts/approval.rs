@@ -123,6 +123,7 @@ impl Approval {
             return self.handle_scope_key(key, facts);
         }
         let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
+        // The composer has an unsent draft, which receives the keys.
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }

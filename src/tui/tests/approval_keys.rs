@@ -100,7 +100,7 @@ fn enter_alone_never_approves() {
 }
 
 #[test]
-fn esc_stops_a_turn_once_or_twice_if_a_prompt_is_open() {
+fn one_esc_stops_a_turn_and_two_are_needed_if_a_prompt_is_open() {
     let mut screen = Screen::with_turn();
     screen.press_key("esc");
     assert!(screen.state.agent.is_idle());

@@ -14,7 +14,8 @@ fn saved_drafts(screen: &Screen) -> Vec<String> {
     saved_drafts_after(screen, "")
 }
 
-/// Returns the drafts of answers saved after the draft `previous`. Other drafts may be saved in between.
+/// Returns the drafts of answers saved after the draft `previous`. Repeats are removed: unchanged answers are saved
+/// again whenever another draft of the session is saved.
 fn saved_drafts_after(screen: &Screen, previous: &str) -> Vec<String> {
     let saved_questions = |effect: &Effect| match effect {
         Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) => {

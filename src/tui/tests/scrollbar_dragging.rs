@@ -150,8 +150,8 @@ fn a_wheel_step_sends_only_new_rows_and_the_ends_of_the_thumb() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(&text.repeat(300)), turn_end()]);
     screen.state.theme = Themes::bundled().choose_theme("dark", None);
     screen.resize_screen(120, 40);
-    let erase_fills = true;
-    let mut canvas = crate::tui::canvas::Canvas::new(erase_fills);
+    let erase_uses_background = true;
+    let mut canvas = crate::tui::canvas::Canvas::new(erase_uses_background);
     // Draws the next frame and returns its size in bytes.
     let frame_size = |screen: &mut Screen, canvas: &mut crate::tui::canvas::Canvas| {
         let mut buffer = canvas.empty_buffer(120, 40);

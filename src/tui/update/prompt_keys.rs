@@ -49,6 +49,7 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
             state.send_request(RuleRequest::Save { call, grant, by: by.clone() });
         }
         PromptCommand::OpenPrompt(call) => {
+            // The prompt is created again, as not yet seen.
             (state.prompts.open_queue, state.prompts.current) = (None, None);
             agent_events::handle_agent_event(state, Event::EarlyPromptRequested(Some(call)));
         }

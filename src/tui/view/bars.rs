@@ -20,7 +20,8 @@ use ratatui::layout::Rect;
 /// Maximum width of a model's name in the footer, in columns.
 const MAX_MODEL_NAME: usize = 24;
 
-/// Draws title, model, project and branch.
+/// Draws title, model, project and branch. The last argument of each segment is its priority: if the bar is too narrow,
+/// the segment with the highest number is removed first, 0 is never removed.
 pub fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = StatusBar::with_separator(" · ", theme.dim);

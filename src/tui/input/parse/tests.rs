@@ -38,6 +38,7 @@ fn parses_keys_of_the_legacy_and_the_new_protocol() {
     check_input("\x1b[13;2u", &[key(KeyCode::Enter, M::SHIFT)]);
     check_input("\x1b[27;2;13~", &[key(KeyCode::Enter, M::SHIFT)]);
     check_input("\x1b[99;5u", &[key(KeyCode::Char('c'), M::CONTROL)]);
+    // Of all releases of keys, only that of Enter is used.
     check_input("\x1b[121;1:3u", &[]);
     let release_of_enter = KeyEvent { kind: KeyEventKind::Release, ..KeyEvent::new(KeyCode::Enter, M::NONE) };
     check_input("\x1b[13;1:3u", &[TerminalInput::Key(release_of_enter)]);
@@ -78,7 +79,7 @@ fn r05_paste_without_end_does_not_block_the_keyboard() {
 
 #[test]
 fn pieces_of_a_large_paste_cut_neither_a_character_nor_a_line_break() {
-    for (unit, line) in [("é", "é"), ("漢", "漢"), ("👩", "👩"), ("\r\n", "\n")] {
+    for (unit, pasted_unit) in [("é", "é"), ("漢", "漢"), ("👩", "👩"), ("\r\n", "\n")] {
         for shift in 0..4 {
             let text = format!("{}{}", "x".repeat(shift), unit.repeat(PASTE_CHUNK / unit.len() + 100_000));
             let mut parser = Parser::default();
@@ -90,7 +91,7 @@ fn pieces_of_a_large_paste_cut_neither_a_character_nor_a_line_break() {
                 .into_iter()
                 .map(|input| if let TerminalInput::Paste(text) = input { text } else { panic!("{input:?}") })
                 .collect();
-            assert!(pasted == text.replace(unit, line), "{unit:?} {shift}: the paste changed");
+            assert!(pasted == text.replace(unit, pasted_unit), "{unit:?} {shift}: the paste changed");
         }
     }
 }

@@ -19,6 +19,24 @@ const MIN_PATH_WIDTH: usize = 6;
 /// Minimum width of the tool name column in cells.
 const NAME_WIDTH: usize = 12;
 
+/// Cells before the tool name: two blanks, the mark and a blank.
+const MARK_WIDTH: usize = 4;
+
+/// Blank between the tool name and the summary.
+const NAME_GAP: usize = 1;
+
+/// Minimum blank between the summary and the text at the right.
+const RIGHT_GAP: usize = 1;
+
+/// Width of the ` · ` between the summary and the result.
+const SEPARATOR_WIDTH: usize = 3;
+
+/// Blanks between the summary and the label of an outcome.
+const LABEL_GAP: usize = 2;
+
+/// Minimum cells for the summary and the blank after it. If fewer are left, the text at the right is omitted.
+const MIN_SUMMARY_WIDTH: usize = 12;
+
 /// Outcome of a finished call, and how it was produced.
 pub struct CallEnd<'a> {
     pub outcome: &'a Outcome,
@@ -41,7 +59,8 @@ pub fn call_row(
     let has_run = origin.is_none_or(ResultOrigin::has_run);
     let (mark, style) = match outcome {
         Outcome::Failed(_) => ("✗", theme.danger),
-        // The mark can show the failure of a rehearsed command, because the text after the summary says where it ran.
+        // Otherwise the mark of a rehearsed call shows where it ran. For a failed command the text after the summary
+        // says that.
         Outcome::Done(_) | Outcome::Rehearsed(_) if exit_line.is_some() && has_run => ("✗", theme.danger),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
@@ -73,8 +92,11 @@ pub fn call_row(
     let result = clean::clean_line(&result);
     let mut summary = reveal::reveal_line(summary);
     let name_cells = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
-    let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + 9);
-    // Cells reserved for the result: those of its first clause, or at most half of the cells.
+    let fixed_cells = MARK_WIDTH + NAME_GAP + SEPARATOR_WIDTH + RIGHT_GAP;
+    // Cells for the summary and the result.
+    let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + fixed_cells);
+    // Cells reserved for the result. Of a rehearsed call: its first clause, with a cell for `…` if the rest is cut. Of
+    // any other call: the whole result, but at most half of the cells.
     let reserved_cells = match outcome {
         Outcome::Rehearsed(_) => {
             result.split(';').next().map_or(0, |start| width::text_width(start) + usize::from(start != result))
@@ -84,8 +106,8 @@ pub fn call_row(
     let right_text = match label_outcome(outcome, denial) {
         Some(label) => {
             // The label gets the cells that the summary leaves, but at least half of them.
-            let max_cells =
-                (available_cells / 2).max((available_cells + 2).saturating_sub(width::text_width(&summary)));
+            let cells_with_label = available_cells + SEPARATOR_WIDTH + RIGHT_GAP - LABEL_GAP;
+            let max_cells = (available_cells / 2).max(cells_with_label.saturating_sub(width::text_width(&summary)));
             let separator = if right_text.is_empty() { "" } else { " · " };
             format!("{}{separator}{right_text}", width::fit_start(&clean::clean_line(&label), max_cells))
         }
@@ -97,14 +119,15 @@ pub fn call_row(
     let shows_result = !result.is_empty() && (diff.is_none() || !is_success(outcome));
     summary = match diff {
         Some(diff) if shows_result => {
-            fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(reserved_cells + 3))
+            fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(reserved_cells + SEPARATOR_WIDTH))
         }
         Some(diff) => fit_path_and_counts(&summary, diff, summary_cells),
         None if shows_result => width::fit_start(&summary, available_cells.saturating_sub(reserved_cells)).into_owned(),
         None => summary,
     };
     if shows_result
-        || !result.is_empty() && width::text_width(&summary) + width::text_width(&result) + 3 <= summary_cells
+        || !result.is_empty()
+            && width::text_width(&summary) + width::text_width(&result) + SEPARATOR_WIDTH <= summary_cells
     {
         let separator = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{separator}{result}");
@@ -126,15 +149,16 @@ pub fn build_row(
     let summary = reveal::reveal_line(summary);
     let right = clean::clean_line(right);
     let right = right.as_ref();
-    let name = width::fit_start(&name, cells.saturating_sub(4)).into_owned();
-    let gap = NAME_WIDTH.saturating_sub(width::text_width(&name)) + 1;
-    let used_cells = 4 + width::text_width(&name) + gap;
-    let right = if used_cells + width::text_width(right) + 12 > cells { "" } else { right };
-    let summary_cells = cells.saturating_sub(used_cells + width::text_width(right) + usize::from(!right.is_empty()));
+    let name = width::fit_start(&name, cells.saturating_sub(MARK_WIDTH)).into_owned();
+    let gap = NAME_WIDTH.saturating_sub(width::text_width(&name)) + NAME_GAP;
+    let used_cells = MARK_WIDTH + width::text_width(&name) + gap;
+    let right = if used_cells + width::text_width(right) + MIN_SUMMARY_WIDTH > cells { "" } else { right };
+    let summary_cells =
+        cells.saturating_sub(used_cells + width::text_width(right) + if right.is_empty() { 0 } else { RIGHT_GAP });
     let summary = width::fit_start(&summary, summary_cells).into_owned();
     let padding = cells.saturating_sub(used_cells + width::text_width(&summary) + width::text_width(right));
     let mut spans = vec![
-        Span::raw(if cells >= 4 { "  " } else { "" }),
+        Span::raw(if cells >= MARK_WIDTH { "  " } else { "" }),
         Span::styled(mark.to_owned(), mark_style),
         Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, theme.text),
     ];
@@ -160,13 +184,16 @@ fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
     String::new()
 }
 
-/// Returns the cells that [`build_row`] leaves for the summary of a row with a name of this width and this text at the right.
+/// Returns the cells that [`build_row`] leaves for the summary of a row with a name of this width and this text at the
+/// right.
 fn summary_width(cells: usize, name_cells: usize, right: &str) -> usize {
+    let used_cells = MARK_WIDTH + name_cells + NAME_GAP;
     let right_cells = match width::text_width(right) {
-        right_cells if name_cells + right_cells + 17 > cells => 0,
-        right_cells => right_cells + usize::from(right_cells > 0),
+        0 => 0,
+        right_cells if used_cells + right_cells + MIN_SUMMARY_WIDTH > cells => 0,
+        right_cells => right_cells + RIGHT_GAP,
     };
-    cells.saturating_sub(name_cells + right_cells + 5)
+    cells.saturating_sub(used_cells + right_cells)
 }
 
 /// Returns the last line of a command's outcome if the command ran and failed.

@@ -73,6 +73,8 @@ impl QuestionPrompt {
                 .flat_map(|hints| [" back, keep text", " back"].map(|label| format!("{hints} · {close_key}{label}")))
                 .collect();
         }
+        // The first argument of `key_hint` is the priority: the hint with the highest number is removed first, 0 is
+        // never removed.
         let (accept_key, later_hint) = (key(Action::Accept), key_hint(3, &key(Action::AnswerLater), &["later"]));
         let decline_hint = key_hint(5, &key(Action::Decline), &["decline"]);
         let scroll_hint = scroll_label.and_then(|label| key_hint(1, &key(Action::ScrollTextDown), &[label]));

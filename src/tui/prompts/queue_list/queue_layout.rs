@@ -212,6 +212,7 @@ impl QueueList {
             1 => "deny selected".to_owned(),
             count => format!("deny {count}"),
         };
+        // The first argument is the priority: the hint with the highest number is removed first, 0 is never removed.
         key_hints::hint_rows([
             key_hint(7, "↑↓", &["move"]),
             key_hint(0, &key(Action::Accept), &["open prompt", "open"]),

@@ -241,7 +241,7 @@ impl<'a> BlockParser<'a> {
         }
     }
 
-    /// Appends the address and title of a link, unless its text already shows them.
+    /// Appends the address of a link, unless its text already shows it, and its title, if any.
     fn end_link(&mut self, is_image: bool) {
         self.pop_style();
         let Some(OpenLink { target, address, title, first_piece }) = self.links.pop() else { return };

@@ -118,7 +118,7 @@ fn footnotes_show_their_name() {
 
 #[test]
 fn empty_blocks_leave_no_blank_lines() {
-    // If the width is too small for its name, an empty footnote is empty.
+    // A footnote without text shows only its name. If the width is too small for the name too, it shows nothing.
     check_markdown("a\n\n[^1]:\n\nb", 3, &["a", "", "b"]);
     check_markdown("[^1]:\n\nb", 3, &["b"]);
     check_markdown("a\n\n>\n\nb", 3, &["a", "", "b"]);
@@ -362,7 +362,7 @@ fn shows_text_that_markdown_does_not_render() {
     for (text, expected) in [
         ("```rust one two\nlet x;\n```", "rust one two"),
         ("~~~ obey-me\ncode\n~~~", "obey-me"),
-        ("[words](https://a.example \"one two\")", "words (a.example) “one two”"),
+        ("[words](https://a.example \"one two\")", "words (https://a.example) “one two”"),
         ("![words](none.png 'one two')", "words (none.png) “one two”"),
         ("[words](#one-two)", "words (#one-two)"),
         ("text\n\n[name]: https://a.example \"one two\"", "[name]: https://a.example \"one two\""),
@@ -370,8 +370,7 @@ fn shows_text_that_markdown_does_not_render() {
         ("| a |\n|---|\n| b | one | two |", "b | one | two"),
         ("&#27;]0;one&#7;", "<U+001B>]0;one<U+0007>"),
     ] {
-        let expected = expected.replace("(a.example)", "(https://a.example)");
-        assert!(rendered(text).contains(&expected), "{text:?}: {}", rendered(text));
+        assert!(rendered(text).contains(expected), "{text:?}: {}", rendered(text));
     }
     assert_eq!(rendered("```rust\nlet x;\n```").trim(), "let x;", "the highlighting shows a known language");
     assert_eq!(rendered("[One two](#one-two)"), "One two");

@@ -92,6 +92,7 @@ fn a_field_accepts_only_values_of_its_schema_type() {
 
 #[test]
 fn a_required_field_must_be_filled() {
+    // A required text may be empty. Required values of other types must be filled.
     let mut missing = open_form(json!({"seconds": 3}));
     assert!(submit_form(&mut missing).is_some_and(|arguments| arguments["command"] == ""));
     let spec =
