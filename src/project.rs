@@ -105,7 +105,7 @@ impl WalkEntry {
 }
 
 /// A check that returns true if a file has other names (hard links) that may be those of secrets.
-pub type NameCheck<'a> = Box<dyn Fn(&Location) -> bool + 'a>;
+pub type UnknownHardLinkCheck<'a> = Box<dyn Fn(&Location) -> bool + 'a>;
 
 /// Read-only access to the project.
 pub trait Reader: Send + Sync {
@@ -122,7 +122,7 @@ pub trait Reader: Send + Sync {
     fn link_count(&self, location: &Location) -> u64;
     /// Returns a check for many files: true if a file has several hard links and not all of them are known to be
     /// harmless files of the project. The other names are collected once, at the first file with several links.
-    fn hard_link_check(&self) -> NameCheck<'_> {
+    fn unknown_hard_link_check(&self) -> UnknownHardLinkCheck<'_> {
         Box::new(|location| self.link_count(location) > 1)
     }
     /// Returns whether this reader shows a dry run's view of the project.

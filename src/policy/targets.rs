@@ -18,8 +18,8 @@ const VERB_PROGRAMS: &[&str] = &["bazel", "bazelisk", "buck", "buck2", "turbo"];
 /// Programs that pass the words after `--` to the target.
 const PASS_THROUGH_PROGRAMS: &[&str] = &["task", "go-task"];
 
-/// Returns the first word after those of a rule that may be a target. `None` if there is none, if the program takes no
-/// targets, or if a rule such as `bazel test` names only the verb and so covers every target.
+/// Returns the first added word, one after the words of the rule, that may be a target. `None` if there is none, if the
+/// program takes no targets, or if a rule such as `bazel test` names only the verb and so covers every target.
 pub(super) fn find_added_target(rule_words: &[String], command_words: &[Word]) -> Option<String> {
     let program = rule_words.first().map(|program| program_base_name(program))?;
     let has_verb = VERB_PROGRAMS.contains(&program);

@@ -2,7 +2,7 @@
 
 use super::atomic_file::{self, FileVersion};
 use super::sensitive_files::{SensitiveFiles, is_in_package_folder};
-use super::{Error, FileKind, Location, NameCheck, OwnFiles, Reader, WalkEntry, Writer, file_walk, path};
+use super::{Error, FileKind, Location, OwnFiles, Reader, UnknownHardLinkCheck, WalkEntry, Writer, file_walk, path};
 use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -82,7 +82,7 @@ impl Reader for Disk {
         metadata.map_or(1, |metadata| metadata.nlink())
     }
 
-    fn hard_link_check(&self) -> NameCheck<'_> {
+    fn unknown_hard_link_check(&self) -> UnknownHardLinkCheck<'_> {
         let listing = std::cell::OnceCell::new();
         Box::new(move |location| {
             if self.link_count(location) <= 1 || is_in_package_folder(&location.real) {

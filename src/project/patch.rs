@@ -81,6 +81,7 @@ impl Patch {
             return write_line(out, &[b"rename to ", &self.quote_name("", &item.path)]);
         }
         let nothing = &PathState::Nothing;
+        // Without an old side the patch deletes nothing at this path; without a new side it creates nothing.
         let before = if item.has_old_side { &item.before } else { nothing };
         let after = if item.has_new_side { &item.after } else { nothing };
         // Like git, writes a file that becomes a link as a deletion and a creation.

@@ -45,7 +45,7 @@ pub use snapshot::Snapshot;
 
 use super::disk::Disk;
 use super::sensitive_files::is_in_package_folder;
-use super::{Error, FileKind, Location, NameCheck, Reader, WalkEntry, Writer, atomic_file, path};
+use super::{Error, FileKind, Location, Reader, UnknownHardLinkCheck, WalkEntry, Writer, atomic_file, path};
 use crate::chat::Digest;
 use overlay::{ContentSource, ROOT_PATH};
 use rustix::fs::Access;
@@ -242,8 +242,8 @@ impl Reader for Rehearsal {
         self.visible_metadata(location).filter(Metadata::is_file).map_or(1, |meta| meta.nlink())
     }
 
-    fn hard_link_check(&self) -> NameCheck<'_> {
-        let disk_check = self.disk.hard_link_check();
+    fn unknown_hard_link_check(&self) -> UnknownHardLinkCheck<'_> {
+        let disk_check = self.disk.unknown_hard_link_check();
         Box::new(move |location| {
             let shows_disk = self.path_below(location).is_some_and(|relative| self.shows_live_content(relative));
             // The other names of a file in the overlay are not searched for, so any of them may be that of a secret.

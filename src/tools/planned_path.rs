@@ -45,7 +45,7 @@ pub fn read_access(files: &dyn Reader, location: &Location) -> Access {
 
 /// Returns whether the file has several hard links of which one may be the name of a secret.
 fn has_unknown_hard_links(files: &dyn Reader, location: &Location) -> bool {
-    files.link_count(location) > 1 && files.hard_link_check()(location)
+    files.link_count(location) > 1 && files.unknown_hard_link_check()(location)
 }
 
 /// Returns the access needed to read a file found by a walk: by its own name and, if it is a link, by the name of its
@@ -205,7 +205,7 @@ mod tests {
         assert!(matches!(access, Access::ReadSensitive(_)), "{access:?}");
         // A recursive search skips them.
         let find_unknown_hard_links = |files: &dyn Reader| {
-            let has_unknown_hard_links = files.hard_link_check();
+            let has_unknown_hard_links = files.unknown_hard_link_check();
             let mut paths = Vec::new();
             let root = files.locate(".").unwrap();
             let result = files.walk(&root, false, &mut |entry| {

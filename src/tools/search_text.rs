@@ -159,7 +159,7 @@ impl SearchRequest {
             Ok(bytes) => results.search_file(&root, &bytes),
             Err(project::Error::NotAFile { kind: "a folder", .. }) => {
                 let (filter, folder_access) = (self.glob_filter()?, planned_path::read_access(files, &root));
-                let has_unknown_hard_links = files.hard_link_check();
+                let has_unknown_hard_links = files.unknown_hard_link_check();
                 let include_hidden = true;
                 files.walk(&root, include_hidden, &mut |file| {
                     results.counts.visited += 1;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Options of applying a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApplyOptions {
-    /// A prompt for each hunk of each file instead of one for each group.
+    /// A prompt for each hunk of each file instead of one for each group. Includes the files that git ignores and all
+    /// commands, as if `ignored` and `commands` were set, because each has its own prompt.
     pub hunks: bool,
     /// Also apply files that git ignores.
     pub ignored: bool,
@@ -159,6 +160,7 @@ impl DryRunSummary {
     pub(super) fn groups_json(&self) -> Value {
         let group_json = |(group, paths): (Group, usize)| {
             let is_excluded = group == Group::Ignored;
+            // `left_out` is the old name of `is_excluded`.
             json!({ "group": group.as_str(), "paths": paths, "is_excluded": is_excluded, "left_out": is_excluded })
         };
         self.groups().into_iter().map(group_json).collect()

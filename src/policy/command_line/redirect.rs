@@ -108,14 +108,14 @@ impl TreeWalk<'_> {
         });
     }
 
-    /// Checks that it is certain where a redirection begins and ends. `ls 2>x` and `ls a2>x` differ: digits before a
-    /// redirection belong to it only if they are a word of their own.
+    /// Checks that it is certain where a redirection begins and ends. `ls 2>x` and `ls a2>x` differ: a descriptor
+    /// before the operator, digits or a name such as `{fd}`, belongs to the redirection only if it starts a word.
     fn check_spacing(&mut self, node: Node<'_>) {
         let text_before = self.text.get(..node.start_byte()).unwrap_or_default();
-        let starts_with_number = self.node_text(node).starts_with(|c: char| c.is_ascii_digit() || c == '{');
+        let starts_with_descriptor = self.node_text(node).starts_with(|c: char| c.is_ascii_digit() || c == '{');
         let is_separated =
             text_before.is_empty() || text_before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')', '}']);
-        let follows_number = text_before.ends_with(|c: char| c.is_ascii_digit() || c == '}');
+        let follows_descriptor = text_before.ends_with(|c: char| c.is_ascii_digit() || c == '}');
         // `2>&1a` writes to `1a`.
         let text_after = self.text.get(node.end_byte()..).unwrap_or_default();
         let is_continued = node.kind() != "heredoc_redirect"
@@ -125,8 +125,8 @@ impl TreeWalk<'_> {
         let raw = self.node_text(node);
         let operator = raw.trim_start_matches(|c: char| c.is_ascii_digit());
         let is_attached = node.kind() == "heredoc_redirect" && !(is_separated && operator.starts_with("<<"));
-        if (starts_with_number && !is_separated)
-            || (!starts_with_number && follows_number)
+        if (starts_with_descriptor && !is_separated)
+            || (!starts_with_descriptor && follows_descriptor)
             || is_continued
             || is_attached
         {

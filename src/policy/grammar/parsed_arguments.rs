@@ -14,9 +14,9 @@ pub struct ParsedArguments {
     pub operands_before_end: Option<usize>,
     /// Words like `--include=*.rs`, which the shell replaces if files of such names exist.
     pub unmatched_patterns: Vec<Word>,
-    /// Values, each a word of its own, of options that follow an operand. An implementation in which the first operand
-    /// ends the options reads them as files. Empty for programs with a single implementation; without the names of
-    /// excluded folders.
+    /// Values of options after an operand, if the value is a word of its own: `5` in `grep x f -m 5`. Implementations
+    /// that read no options after the first operand read this value as a file. Names of excluded folders are not
+    /// included. Empty for programs with a single implementation.
     pub late_values: Vec<Word>,
     /// Everything that is not certain.
     pub problems: Vec<ArgumentProblem>,

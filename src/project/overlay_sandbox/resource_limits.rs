@@ -65,7 +65,7 @@ fn kernel_version() -> (u32, u32) {
 }
 
 /// Measures the other limits while the command runs. Returns only when one is exceeded, with a text that describes it.
-/// An overlay is mounted over `folder`.
+/// `folder` has an overlay mounted over it, so its free space is that of the overlay's disk.
 pub fn watch_limits(folder: &Path, memory: Option<u64>) -> String {
     let memory_limit = memory.unwrap_or_else(default_memory_limit);
     let measure_disk = || statvfs(folder).ok();

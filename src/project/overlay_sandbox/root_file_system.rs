@@ -1,8 +1,8 @@
 //! Root file system of the overlay sandbox: an empty in-memory folder that receives only the paths that commands may
 //! see.
 //!
-//! Only single trees are cloned, each read-only, so other mounts on the disk do not matter. The old root is unmounted
-//! before any process starts, so no path leads back to it.
+//! Only the visible paths are cloned, each read-only and with the mounts below it, so no other mount of the disk is in
+//! the new root. The old root is unmounted before any process starts, so no path leads back to it.
 
 use super::mount_calls::{attach, clone_read_only, mount_empty, restrict_mount};
 use super::overlay_mounts::{OverlayFolders, ROOT_FOLDER, mount_memory, open_overlay_folders};
@@ -35,7 +35,7 @@ enum RootEntry {
     Folder,
     /// Read-only tree of the disk; true if it is a folder.
     Tree(OwnedFd, bool),
-    /// A folder that commands write in; true if it shows the content of the disk.
+    /// A folder that commands write in; true if it shows the content of the disk, false if it starts empty.
     Overlay(OverlayFolders, bool),
     /// The project with its overlay.
     Project(OwnedFd),
@@ -51,14 +51,14 @@ pub fn build_root(spec: &OverlaySpec, project: OwnedFd, processes: &OwnedFd) -> 
     fs::create_dir("/proc").and_then(|()| attach(processes, Path::new("/proc"))).at_step(SetupStep::Processes)?;
     let mut builder =
         RootBuilder { root_device: device_of(Path::new("/")).at_step(SetupStep::Root)?, closed: Vec::new() };
-    // Mount points inside a private folder must exist before the overlay is mounted over it.
-    let is_in_private = |entry: &(PathBuf, RootEntry)| {
-        let is_private_around = |(path, kind): &(PathBuf, RootEntry)| {
+    // Mount points inside a folder that starts empty must exist before the overlay is mounted over it.
+    let is_in_empty_overlay = |entry: &(PathBuf, RootEntry)| {
+        let is_empty_overlay_around = |(path, kind): &(PathBuf, RootEntry)| {
             matches!(kind, RootEntry::Overlay(_, false)) && entry.0.starts_with(path)
         };
-        entries.iter().any(is_private_around)
+        entries.iter().any(is_empty_overlay_around)
     };
-    for (path, kind) in entries.iter().filter(|entry| is_in_private(entry)) {
+    for (path, kind) in entries.iter().filter(|entry| is_in_empty_overlay(entry)) {
         create_mount_point(path, kind).at_step(SetupStep::OtherOverlays)?;
     }
     for (path, kind) in &entries {
@@ -189,7 +189,7 @@ fn add_written_files(upper: &Path, spec: &OverlaySpec, entries: &mut Vec<(PathBu
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                // A masked file is left out entirely: its existence would reveal that an edit found its text.
+                // A masked file is skipped: showing its copy would reveal that `edit_file` found the old text in it.
                 Ok(kind) if kind.is_file() && spec.masked.contains(&disk_path) => {}
                 Ok(kind) if kind.is_file() && count < MAX_WRITTEN => {
                     count += 1;

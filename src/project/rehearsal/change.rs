@@ -95,9 +95,9 @@ impl Rehearsal {
                     Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) => {
                         self.add_paths_below(path, is_in_project, &mut paths)
                     }
-                    Ok(OverlayEntry::Folder { hides, .. }) => {
+                    Ok(OverlayEntry::Folder { hides_project, .. }) => {
                         paths.insert(path.clone());
-                        folders.push((path, is_hidden || matches!(hides, Ok(true))));
+                        folders.push((path, is_hidden || matches!(hides_project, Ok(true))));
                     }
                 }
             }

@@ -157,7 +157,8 @@ impl Rehearsal {
         let Ok(live_metadata) = self.root().join(path).symlink_metadata() else { return false };
         let overlay_path = |path: &Path| upper.join(path);
         if live_metadata.is_dir()
-            && matches!(overlay::read_entry(&overlay_path(path)), Ok(OverlayEntry::Folder { hides, .. }) if !matches!(hides, Ok(true)))
+            && let Ok(OverlayEntry::Folder { hides_project, .. }) = overlay::read_entry(&overlay_path(path))
+            && !matches!(hides_project, Ok(true))
         {
             return false;
         }

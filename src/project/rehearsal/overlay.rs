@@ -32,9 +32,9 @@ pub enum OverlayEntry {
     Absent,
     /// Deleted: nothing is visible, whatever the project has.
     Deleted,
-    /// A folder. `hides` is true if the content of the project's folder is not visible; for an unreadable folder it is
-    /// an error.
-    Folder { hides: io::Result<bool>, meta: Metadata },
+    /// A folder. `hides_project` is true if the content of the project's folder is not visible; for an unreadable
+    /// folder it is an error.
+    Folder { hides_project: io::Result<bool>, meta: Metadata },
     /// Anything else: a file, a link, a pipe.
     Other(Metadata),
 }
@@ -67,7 +67,7 @@ pub fn read_entry(path: &Path) -> io::Result<OverlayEntry> {
 fn interpret_entry(meta: Metadata, path: impl Fn() -> PathBuf) -> OverlayEntry {
     if meta.is_dir() {
         return OverlayEntry::Folder {
-            hides: read_attribute(&path(), OPAQUE_ATTRIBUTE).map(|value| value == Some(b'y')),
+            hides_project: read_attribute(&path(), OPAQUE_ATTRIBUTE).map(|value| value == Some(b'y')),
             meta,
         };
     }
@@ -190,17 +190,18 @@ pub fn find_source_with_trail(
                 None => ContentSource { overlay_entry: None, shows_project: content.shows_project },
             },
             OverlayEntry::Deleted => return Ok(ContentSource::NOTHING),
-            OverlayEntry::Folder { hides, meta } => {
+            OverlayEntry::Folder { hides_project, meta } => {
                 let shows_project = content.shows_project || earlier_error.is_some();
                 let shows_project = shows_project && real.symlink_metadata().is_ok_and(|real| real.is_dir());
-                let (hides, hides_error) = hides.map_or_else(|error| (false, Some(error)), |hides| (hides, None));
-                visibility_error = earlier_error.or(hides_error).filter(|_| shows_project && !hides);
+                let (hides_project, attribute_error) =
+                    hides_project.map_or_else(|error| (false, Some(error)), |hides_project| (hides_project, None));
+                visibility_error = earlier_error.or(attribute_error).filter(|_| shows_project && !hides_project);
                 if visibility_error.is_none() && visited != relative {
-                    trail.0.push((visited.clone(), meta.clone(), shows_project && !hides));
+                    trail.0.push((visited.clone(), meta.clone(), shows_project && !hides_project));
                 }
                 ContentSource {
                     overlay_entry: Some((path.clone(), meta)),
-                    shows_project: shows_project && !hides && visibility_error.is_none(),
+                    shows_project: shows_project && !hides_project && visibility_error.is_none(),
                 }
             }
             OverlayEntry::Other(meta) => {

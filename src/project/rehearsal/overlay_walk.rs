@@ -161,9 +161,9 @@ pub fn visible_entries(
             Ok(OverlayEntry::Other(meta)) => {
                 visible.insert(name, VisibleEntry { meta, overlay: Some(path), project: None });
             }
-            Ok(OverlayEntry::Folder { hides, meta }) => {
+            Ok(OverlayEntry::Folder { hides_project, meta }) => {
                 // If it is unknown whether the folder hides the project's content, that content is not shown.
-                let merges = matches!(hides, Ok(false));
+                let merges = matches!(hides_project, Ok(false));
                 let hidden = visible.remove(&name).filter(|entry| merges && entry.meta.is_dir());
                 let project = hidden.and_then(|entry| entry.project);
                 visible.insert(name, VisibleEntry { meta, overlay: Some(path), project });

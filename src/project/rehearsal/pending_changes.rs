@@ -187,9 +187,9 @@ impl Rehearsal {
             if changed.len() >= MAX_CHANGED_PATHS {
                 break;
             }
-            let (hides, meta) = match entry {
+            let (hides_project, meta) = match entry {
                 Ok(OverlayEntry::Absent) => continue,
-                Ok(OverlayEntry::Folder { hides, meta }) => (hides.unwrap_or(true), meta),
+                Ok(OverlayEntry::Folder { hides_project, meta }) => (hides_project.unwrap_or(true), meta),
                 Ok(OverlayEntry::Deleted | OverlayEntry::Other(_)) | Err(_) => {
                     changed.push(path);
                     continue;
@@ -197,9 +197,10 @@ impl Rehearsal {
             };
             match self.previous_entry(&path, sources) {
                 PreviousEntry::Folder(mode, inner) => {
-                    let inner = if hides { FolderSources { in_overlay: false, in_project: false } } else { inner };
+                    let inner =
+                        if hides_project { FolderSources { in_overlay: false, in_project: false } } else { inner };
                     enter(&mut queue, &path, inner);
-                    if hides || mode != meta.mode() {
+                    if hides_project || mode != meta.mode() {
                         changed.push(path);
                     }
                 }
@@ -224,9 +225,9 @@ impl Rehearsal {
         match overlay::read_entry(&self.upper.join(path)) {
             Ok(OverlayEntry::Absent) | Err(_) => live_entry(),
             Ok(OverlayEntry::Deleted) => PreviousEntry::Nothing,
-            Ok(OverlayEntry::Folder { hides, meta }) => PreviousEntry::Folder(
+            Ok(OverlayEntry::Folder { hides_project, meta }) => PreviousEntry::Folder(
                 meta.mode(),
-                FolderSources { in_overlay: true, in_project: sources.in_project && !hides.unwrap_or(true) },
+                FolderSources { in_overlay: true, in_project: sources.in_project && !hides_project.unwrap_or(true) },
             ),
             Ok(OverlayEntry::Other(_)) => PreviousEntry::Other,
         }

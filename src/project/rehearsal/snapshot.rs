@@ -21,7 +21,7 @@ enum PathMetadata {
     Deleted,
     /// A folder. Its entries have their own metadata, so its times are not compared.
     Folder {
-        hides: bool,
+        hides_project: bool,
         mode: u32,
     },
     /// Anything else. Times are seconds and nanoseconds.
@@ -40,8 +40,8 @@ fn entry_metadata(entry: io::Result<OverlayEntry>) -> Option<PathMetadata> {
         // Unreadable entries are reported when the overlay is read.
         Ok(OverlayEntry::Absent) | Err(_) => None,
         Ok(OverlayEntry::Deleted) => Some(PathMetadata::Deleted),
-        Ok(OverlayEntry::Folder { hides, meta }) => {
-            Some(PathMetadata::Folder { hides: hides.unwrap_or(true), mode: meta.mode() })
+        Ok(OverlayEntry::Folder { hides_project, meta }) => {
+            Some(PathMetadata::Folder { hides_project: hides_project.unwrap_or(true), mode: meta.mode() })
         }
         Ok(OverlayEntry::Other(meta)) => Some(PathMetadata::Other {
             inode: meta.ino(),
@@ -92,7 +92,7 @@ impl Rehearsal {
                 continue;
             }
             match (old_metadata, new_metadata) {
-                (None, Some(PathMetadata::Folder { hides: false, mode })) => {
+                (None, Some(PathMetadata::Folder { hides_project: false, mode })) => {
                     match self.root().join(path).symlink_metadata() {
                         Ok(real) if real.is_dir() && real.mode() == *mode => continue,
                         Ok(real) if real.is_dir() => {}

@@ -39,9 +39,9 @@ pub fn digest_overlay(overlay_folder: &Path) -> Digest {
             let _ = match entry {
                 Ok(OverlayEntry::Absent) => Ok(()),
                 Ok(OverlayEntry::Deleted) => write!(state, "gone"),
-                Ok(OverlayEntry::Folder { hides, meta }) => {
+                Ok(OverlayEntry::Folder { hides_project, meta }) => {
                     pending.push(path);
-                    write!(state, "folder {:o} {}", meta.mode(), matches!(hides, Ok(true)))
+                    write!(state, "folder {:o} {}", meta.mode(), matches!(hides_project, Ok(true)))
                 }
                 Ok(OverlayEntry::Other(meta)) => match digest_content(&path, &meta, &mut remaining_bytes) {
                     Some(digest) => write!(state, "{:o} {digest}", meta.mode()),
