@@ -45,12 +45,12 @@ pub enum LinkStatus {
     Picture(image::ImageSize),
 }
 
-/// A provider that is ready to be used.
+/// A connection that is ready and not used yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingConnection {
     /// Session it was requested for; ignored in other sessions.
     pub session: SessionId,
-    /// Number for `SwitchConnection`.
+    /// Number that selects this connection in `SwitchConnection`.
     pub number: u64,
     /// Description of the connection.
     pub connection: Connection,

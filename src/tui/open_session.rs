@@ -16,7 +16,7 @@ pub struct OpenSession {
     pub connection: Connection,
     /// Save state of the session.
     pub saving: Saving,
-    /// Formatted time of each entry on disk, as of the last request; empty before the first.
+    /// Formatted time of each entry that was on disk when a list that shows times was last opened. Empty before that.
     pub entry_times: Vec<String>,
     /// Trust in the project.
     pub trust: ProjectTrust,

@@ -58,7 +58,7 @@ impl State {
     /// Returns the time of the next save; `None` without a change.
     pub(super) fn next_unsent_save(&self) -> Option<Duration> {
         let DraftSaving { changed_at, saved_at, .. } = self.input.draft_saving;
-        let interval = if self.is_draft_in_prompt() { SAVE_INTERVAL_IN_PROMPT } else { SAVE_INTERVAL };
+        let interval = if self.has_question_prompt() { SAVE_INTERVAL_IN_PROMPT } else { SAVE_INTERVAL };
         let earliest = saved_at.map_or(Duration::ZERO, |saved_at| saved_at + interval);
         Some(earliest.max(changed_at? + DEBOUNCE))
     }
@@ -94,8 +94,9 @@ impl State {
         }
     }
 
-    /// Returns whether the current prompt keeps a draft of its own, as a question prompt does, also while it is parked.
-    pub(super) fn is_draft_in_prompt(&self) -> bool {
+    /// Returns whether the current prompt is a question prompt, open or parked. Only such a prompt keeps a draft of its
+    /// own.
+    pub(super) fn has_question_prompt(&self) -> bool {
         self.prompts.current.as_ref().is_some_and(|prompt| prompt.keeps_draft())
     }
 
@@ -116,7 +117,7 @@ impl State {
             draft.is_empty() && trust.pending.is_some() && !trust.first_message.trim().is_empty();
         let was_draft_sent = !draft.is_empty() && self.input.composer.is_empty() && trust.first_message.is_empty();
         let was_question_answered =
-            !questions.is_empty() && self.prompts.parked.is_empty() && !self.is_draft_in_prompt();
+            !questions.is_empty() && self.prompts.parked.is_empty() && !self.has_question_prompt();
         let was_approval_answered = !approval.is_empty() && !self.is_typing_in_prompt();
         has_new_queue || has_new_first_message || was_draft_sent || was_question_answered || was_approval_answered
     }

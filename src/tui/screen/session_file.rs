@@ -24,8 +24,11 @@ impl Screen {
     /// Tries once more to save the session on leaving, also if its file was removed meanwhile. Returns a description of
     /// the lost entries if that fails.
     pub(super) fn save_or_describe_loss(&mut self) -> Option<String> {
+        // `save` returns the entries that it could not save.
         let unsaved = self.link.file.save();
-        self.state.session.saving.record_result(unsaved, Duration::ZERO);
+        // The time only sets that of the next attempt, and no further attempt follows.
+        let now = Duration::ZERO;
+        self.state.session.saving.record_result(unsaved, now);
         let reason = &self.state.session.saving.unsaved()?.reason;
         Some(format!("{reason}. Lost: {}", self.state.session.saving.describe_loss(self.state.agent.session.entries())))
     }

@@ -159,6 +159,7 @@ fn r16_an_answer_is_recorded_with_its_key_and_delay() {
     assert_eq!(key, "enter");
     assert!((3000..3100).contains(&after_ms), "{after_ms}");
     let mut screen = screen_with_question();
+    // Esc only parks the question; Alt-X declines it.
     screen.press_key("esc");
     screen.advance_ms(3000);
     screen.press_key("alt-x");

@@ -71,6 +71,7 @@ fn a_restored_draft_keeps_its_pastes_folded() {
     let paste: String = (0..120).map(|n| format!("line {n}\n")).collect();
     screen.type_text("see ");
     screen.handle_event(Event::Pasted(paste.clone()));
+    // The composer uses characters of this plane for folded pastes, so it folds a real one like a paste.
     screen.type_text(" and \u{10_0003}");
     screen.advance_ms(1000);
     let reopened = reopen_session(&screen);
@@ -87,6 +88,7 @@ fn a_restored_draft_keeps_its_pastes_folded() {
 
 #[test]
 fn a_stored_draft_cannot_control_the_terminal_or_fake_a_paste() {
+    // The composer uses characters of the plane of U+100000 for folded pastes, so it folds a real one like a paste.
     let draft = vec![
         DraftPart::Typed("a\u{1b}[2Jb\u{7}\u{10_0000}".into()),
         DraftPart::Pasted("c\u{1b}]0;title\u{7}d\r\ne".into()),

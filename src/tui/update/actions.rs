@@ -128,6 +128,8 @@ fn stop_turn(state: &mut State) {
     }
     // Pressing Esc once too often must not discard the question that the first Esc parked.
     let has_prompt = state.prompts.current.is_some();
+    // Unlike `current`, `front` excludes a parked prompt.
+    let has_open_prompt = state.prompts.front().is_some();
     let is_double_press = state
         .input
         .last_stop
@@ -135,7 +137,7 @@ fn stop_turn(state: &mut State) {
         .is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS);
     if has_prompt && !is_double_press {
         state.input.last_stop = Some(state.timing.now);
-        let hint = if state.prompts.front().is_some() { STOP_HINT } else { STOP_UNANSWERED_HINT };
+        let hint = if has_open_prompt { STOP_HINT } else { STOP_UNANSWERED_HINT };
         return state.show_info(hint);
     }
     // The turn is stopped, so the hint is outdated.
@@ -163,13 +165,13 @@ pub fn stop_or_quit(state: &mut State) {
         // The list of exit choices stays open, so that the second press quits instead of asking again.
     } else if !state.viewport.popups.is_empty() {
         popup_stack::close_popup(state);
-    } else if state.is_draft_in_prompt() {
-        // A question has no timeout: it keeps waiting.
+    } else if state.has_question_prompt() {
+        // Ctrl-C does not stop a turn that waits for an answer: the question keeps waiting.
     } else if !state.agent.is_idle() {
         agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
     }
     let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
-    let consequence = match (is_leaving, state.is_draft_in_prompt()) {
+    let consequence = match (is_leaving, state.has_question_prompt()) {
         (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
         (false, false) => String::new(),

@@ -77,11 +77,12 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
         format!("{} save · {} back", key(Action::Accept), key(Action::Close)),
     ];
     let width = area.width.min(72);
-    // Local servers found on this machine receive no key: the key is for the configured provider.
+    // An empty profile means a local server found on this machine, unless --base-url set the address. Such a server
+    // receives no key: the key is for the configured provider.
     let connection = &state.session.connection;
     let is_configured = !connection.profile.is_empty() || connection.source.ends_with("(set by --base-url)");
     let recipient = match connection.is_tour || !is_configured {
-        true => "its provider: OpenAI, unless your settings name another".to_owned(),
+        true => "the configured provider: OpenAI, unless your settings name another".to_owned(),
         // The current provider may be the one that rejected the last key.
         false => {
             format!("the current provider: {}", clean::clean_line(&connection.source))
