@@ -150,6 +150,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             }
         }
         Event::SessionCopied { source } => {
+            // The entry says whether the copy is a dry run; the session it was copied from was the opposite.
             let dry_run = ctx.state.is_dry_run();
             ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: source });
         }

@@ -64,8 +64,8 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
     }
 }
 
-/// Starts a call: live, or in a dry run as a rehearsal, which never emits `RunCall`. For `approved` see
-/// [`Effect::RehearseCall`].
+/// Starts a call: live, or in a dry run as a rehearsal, which never emits `RunCall`. `approved` is true if the data
+/// that a rehearsed call reads may go to the model; a live call ignores it. See [`Effect::RehearseCall`].
 pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
     let Some(turn) = ctx.state.current_turn() else { return };
     if let Work::Task(task) = &plan.work {

@@ -84,7 +84,9 @@ pub(super) fn connect_simulator(connector: &Connector) -> Option<(SideModel, Vec
 fn side_model(connector: &Connector, profile: &str, model: Option<&str>, seconds: u64) -> (SideModel, Vec<String>) {
     let (limit, profile_name) = (Duration::from_secs(seconds), profile.to_owned());
     let connection = connector.side_connection(profile, model);
-    let (llm, model, notices) = match connection.map(|connection| ConnectedModel::configured(&connection, false)) {
+    // The longer waits that a provider may ask for are accepted only while a user watches.
+    let is_watched = false;
+    let (llm, model, notices) = match connection.map(|connection| ConnectedModel::configured(&connection, is_watched)) {
         Ok(model) => (Ok(model.llm), model.name, model.warnings),
         Err(error) => (Err(format!("{error:#}")), String::new(), Vec::new()),
     };

@@ -66,7 +66,8 @@ fn text_lines(id: &SessionId, stored: &StoredSession) -> Vec<String> {
         let separator = if summary.is_empty() { "" } else { " · " };
         let heading = format!("{}  {}{separator}{summary}", index + 1, clean_line(&record.call.name));
         lines.extend([String::new(), width::fit_start(&heading, columns).into_owned()]);
-        let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, false);
+        let is_full = false;
+        let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, is_full);
         lines.extend(page_lines.iter().map(|line| format!("   {line}")));
     }
     lines

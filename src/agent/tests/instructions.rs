@@ -33,7 +33,8 @@ fn r68_instructions_are_sent_and_counted_from_the_next_request() {
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_000, cached: 0, output: 60 }));
     receive_reply(&mut state, "hi", &[]);
     assert_eq!((state.context_usage().tokens, state.context_usage().is_estimated), (5_060, false));
-    // Instructions that are removed during a reply are in the provider's count for it, so they are subtracted.
+    // Instructions that are removed during a reply are in the provider's count for it, so they are subtracted. Their
+    // estimate is scaled up to the provider's count first, so more than 1,000 tokens are subtracted.
     send_user_message(&mut state, "and");
     trust_instructions(&mut state, "");
     receive_chunk(&mut state, Chunk::Usage(Usage { input: 5_100, cached: 0, output: 60 }));

@@ -41,6 +41,16 @@ fn state_with_reviewers(hooks: usize, has_model_reviewer: bool) -> State {
     with_reviewers(idle_state(), Reviewers { hooks, has_model_reviewer })
 }
 
+/// Creates an agent with this many hooks and no model reviewer.
+fn state_with_hooks(hooks: usize) -> State {
+    state_with_reviewers(hooks, false)
+}
+
+/// Creates an agent with this many hooks and a model reviewer.
+fn state_with_hooks_and_model(hooks: usize) -> State {
+    state_with_reviewers(hooks, true)
+}
+
 /// Returns a plan for which the user could give a grant.
 fn grantable_intent(access: Access) -> Intent {
     let Intent::Act(mut plan) = plan_intent(access) else { unreachable!() };
@@ -188,7 +198,7 @@ fn hook_cannot_approve_what_no_grant_may_cover() {
         (with_change(|plan| plan.preconditions.is_partial = true), "ask"),
         (with_change(|plan| plan.grant = None), "ask"),
     ] {
-        let mut state = state_with_reviewers(1, false);
+        let mut state = state_with_hooks(1);
         plan_and_review(&mut state, intent.clone(), &[ReviewerBehavior::Answers(ReviewVerdict::Allow)]);
         assert_eq!(last_verdict(&state).0, expected, "{intent:?}");
     }
@@ -196,12 +206,12 @@ fn hook_cannot_approve_what_no_grant_may_cover() {
 
 #[test]
 fn refused_calls_are_not_reviewed() {
-    let mut state = state_with_reviewers(2, true);
+    let mut state = state_with_hooks_and_model(2);
     state.policy.mode = Mode::Plan;
     let effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     assert_eq!(describe_effects(&effects), ["refuse a", "refused a", "REQUEST_REPLY"]);
     // A mode change during the review also denies the call.
-    let mut state = state_with_reviewers(1, true);
+    let mut state = state_with_hooks_and_model(1);
     let effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     update(&mut state, Event::ModeChanged(Mode::Plan));
     let effects =
@@ -218,11 +228,11 @@ fn dry_run_runs_only_hooks_that_opt_in() {
         state.policy.dry_run = true;
         state
     };
-    let mut state = as_dry_run(state_with_reviewers(2, true));
+    let mut state = as_dry_run(state_with_hooks_and_model(2));
     let effects = plan_and_review(&mut state, write_intent(), &[]);
     assert_eq!(describe_effects(&effects), ["rehearse a", "REHEARSE a"]);
     for (behavior, expected) in ALL_BEHAVIORS.into_iter().zip(["rehearse", "ask", "refuse", "ask"]) {
-        let mut state = as_dry_run(state_with_reviewers(1, true));
+        let mut state = as_dry_run(state_with_hooks_and_model(1));
         state.config.reviewers.hooks[0].in_dry_run = true;
         plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[behavior]);
         assert_eq!(last_verdict(&state).0, expected);
@@ -234,12 +244,12 @@ fn dry_run_runs_only_hooks_that_opt_in() {
 
 #[test]
 fn reads_are_reviewed_only_by_hooks_that_name_the_tool() {
-    let mut state = state_with_reviewers(2, true);
+    let mut state = state_with_hooks_and_model(2);
     assert_eq!(describe_effects(&plan_and_review(&mut state, read_intent(), &[])), ["allow a", "RUN a"]);
     for (tools, is_reviewed) in [(vec!["t"], true), (vec!["other", "t"], true), (vec!["other"], false), (vec![], false)]
     {
         for intent in [read_intent(), write_intent()] {
-            let mut state = state_with_reviewers(1, false);
+            let mut state = state_with_hooks(1);
             state.config.reviewers.hooks[0].tools = Some(tools.iter().map(|tool| (*tool).to_owned()).collect());
             let is_read = intent == read_intent();
             plan_and_review(&mut state, intent, &[ReviewerBehavior::Answers(ReviewVerdict::Deny)]);
@@ -276,7 +286,7 @@ fn reasons_name_the_reviewer() {
 
 #[test]
 fn edited_calls_always_ask() {
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     plan_and_review(
         &mut state,
         grantable_intent(Access::Write("a".into())),
@@ -291,7 +301,7 @@ fn edited_calls_always_ask() {
 
 #[test]
 fn interrupting_a_review_settles_the_call_and_ignores_late_answers() {
-    let mut state = state_with_reviewers(1, true);
+    let mut state = state_with_hooks_and_model(1);
     let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     assert_eq!(describe_effects(&review_effects), ["REVIEW a"]);
     let effects = update(&mut state, Event::TurnInterrupted);
@@ -305,10 +315,10 @@ fn interrupting_a_review_settles_the_call_and_ignores_late_answers() {
 
 #[test]
 fn resume_settles_call_under_review_as_not_run() {
-    let mut state = state_with_reviewers(2, false);
+    let mut state = state_with_hooks(2);
     let intent = grantable_intent(Access::Write("a".into()));
     plan_and_review(&mut state, intent, &[ReviewerBehavior::Answers(ReviewVerdict::Allow)]);
-    let (resumed, effects) = resume(state.session, state_with_reviewers(2, false));
+    let (resumed, effects) = resume(state.session, state_with_hooks(2));
     assert_eq!(describe_effects(&effects), ["interrupted a", "turn interrupted"]);
     let outcome_text = effects.iter().find_map(|effect| match effect {
         Effect::AppendEntry(Entry::Settled { outcome, .. }) => Some(outcome.text().to_owned()),
@@ -320,7 +330,7 @@ fn resume_settles_call_under_review_as_not_run() {
 
 #[test]
 fn only_model_reviewer_receives_user_messages() {
-    let mut state = state_with_reviewers(1, true);
+    let mut state = state_with_hooks_and_model(1);
     add_grant(&mut state);
     for text in ["one", "two", "three"] {
         send_user_message(&mut state, text);
@@ -340,7 +350,7 @@ fn only_model_reviewer_receives_user_messages() {
 
 #[test]
 fn counts_usage_of_model_reviewer() {
-    let mut state = state_with_reviewers(0, true);
+    let mut state = state_with_hooks_and_model(0);
     add_grant(&mut state);
     let effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     let usage = Some(Usage { input: 30, cached: 0, output: 4 });
@@ -351,7 +361,7 @@ fn counts_usage_of_model_reviewer() {
 #[test]
 fn hook_does_not_override_a_rule_that_asks() {
     for (list, expected) in [(Vec::new(), "allow"), (vec![user_rule(RuleEffect::Ask, "t")], "ask")] {
-        let mut state = state_with_reviewers(1, false);
+        let mut state = state_with_hooks(1);
         state.rules = std::sync::Arc::new(Rules { list, ..Rules::default() });
         plan_and_review(
             &mut state,

@@ -161,7 +161,7 @@ async fn r51_text_before_a_long_silence_is_saved_within_a_second() {
     let mut pieces = text_parts(3);
     pieces.pop();
     pieces.push(Ok(Chunk::Silent { silence: Duration::from_secs(60), limit: Duration::from_secs(90) }));
-    // The words arrive after 60, 120 and 180 s.
+    // The words arrive after 60, 120 and 180 s. The `Silent` chunk after 240 s causes no save.
     let times = save_times(pieces, Duration::from_secs(60)).await;
     assert_eq!(times, [60_900, 120_900, 180_900]);
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Two calls of one reply: the first asks, and the user has opened the prompt of the second.
 fn state_with_early_prompt() -> State {
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     send_user_message(&mut state, "go");
     receive_reply(&mut state, "", &[("a", "t"), ("b", "t")]);
     let effects = receive_plan(&mut state, "a", grantable_intent(Access::Write("a".into())));

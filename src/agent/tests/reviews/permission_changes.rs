@@ -5,7 +5,7 @@ use super::*;
 /// Returns the verdict on a write that a hook allows. `prepare` runs before the call is planned, `during_review` while
 /// the hook reviews it.
 fn verdict_after(prepare: fn(&mut State), during_review: impl Fn(&mut State)) -> &'static str {
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     prepare(&mut state);
     let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
     assert_eq!(describe_effects(&review_effects), ["REVIEW a"]);
@@ -58,7 +58,7 @@ fn r20_mode_narrowed_during_review_applies() {
 
 #[test]
 fn r20_mode_narrowed_during_review_asks_in_a_dry_run_that_asks_as_live() {
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     state.policy = Policy { mode: Mode::Full, dry_run: true, asks_as_live: true };
     state.config.reviewers.hooks[0].in_dry_run = true;
     let review_effects = plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[]);
@@ -90,7 +90,7 @@ fn r11_hook_approval_yields_to_a_new_rule_that_asks() {
 
 #[test]
 fn r01_hook_cannot_approve_apply_calls() {
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     let calls = vec![LiveCall { tool: "t".into(), arguments: serde_json::json!({}), changed_paths: vec![] }];
     update(&mut state, Event::ApplyRequested(ApplyRequest { message: "apply it".into(), calls }));
     let turn = running_turn(&state);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 #[test]
 fn log_records_reviews_and_detects_mismatches() {
-    let mut state = state_with_reviewers(1, true);
+    let mut state = state_with_hooks_and_model(1);
     plan_and_review(
         &mut state,
         grantable_intent(Access::Write("a".into())),
@@ -36,11 +36,11 @@ fn log_records_reviews_and_detects_mismatches() {
         (ReviewerBehavior::Answers(ReviewVerdict::Allow), "hook"),
         (ReviewerBehavior::Answers(ReviewVerdict::Deny), "hook"),
     ] {
-        let mut state = state_with_reviewers(1, false);
+        let mut state = state_with_hooks(1);
         plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), &[behavior]);
         assert_eq!(collect_records(state.session.entries())[0].decider_name(), Some(decider));
     }
-    let mut state = state_with_reviewers(1, false);
+    let mut state = state_with_hooks(1);
     add_grant(&mut state);
     plan_and_review(
         &mut state,
@@ -54,7 +54,7 @@ fn log_records_reviews_and_detects_mismatches() {
 /// reviewers allowed it or the user approved it.
 fn check_any_order(steps: &[(u8, u8)]) {
     let new_state = || {
-        let mut state = state_with_reviewers(2, true);
+        let mut state = state_with_hooks_and_model(2);
         state.config.reviewers.hooks[1].tools = Some(vec!["t".into()]);
         state
     };

@@ -72,7 +72,7 @@ fn hook_for_the_tool_reviews_delegation() {
         (ReviewVerdict::Ask, vec!["review ask h", "ask h"]),
         (ReviewVerdict::Deny, vec!["review deny h", "refuse h", "refused h", "REQUEST_REPLY"]),
     ] {
-        let mut state = with_reviewers(delegating_state(), state_with_reviewers(1, true).config.reviewers);
+        let mut state = with_reviewers(delegating_state(), state_with_hooks_and_model(1).config.reviewers);
         state.config.reviewers.hooks[0].tools = Some(vec!["sub_agent".into()]);
         send_user_message(&mut state, "go");
         receive_reply(&mut state, "", &[("h", "sub_agent")]);
