@@ -197,22 +197,33 @@ fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth
     let mut program = Setup::with_home(place, &arguments).size(110, 60).start();
     program.until_condition("the session is shown", |program| program.screen().contains("read_file"));
     let results: Vec<&String> = sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
+    // Calls that only read run at the same time. The screen shows them in the order in which they ended.
+    let rows: Vec<&String> = settled_calls(place).iter().map(|call| results[*call]).collect();
     if case.question.is_none() {
         program.until_condition(&format!("all words of {:?} are shown", case.end), |program| {
             let transcript = remove_whitespace(&program.screen());
             split_words(&case.end).iter().all(|word| transcript.contains(word))
         });
-        let nth = usize::try_from(nth).unwrap() % results.len();
+        let nth = usize::try_from(nth).unwrap() % rows.len();
         for _ in 0..=nth {
             program.press_keys("\x1b[1;3A");
         }
         program.press_keys("o");
-        let result = remove_whitespace(results[results.len() - 1 - nth]);
+        let result = remove_whitespace(rows[rows.len() - 1 - nth]);
         program.until_condition(&format!("o shows all of {result:?}"), |program| {
             remove_whitespace(&program.screen()).contains(&result)
         });
     }
     check_terminal_bytes(&program);
+}
+
+/// Returns the indices of the calls of [`Case::answers`] in the order in which they ended.
+fn settled_calls(place: &Arc<Folder>) -> Vec<usize> {
+    let (json, ..) = Setup::with_home(place, &["sessions", "export", "--format", "json"]).run_piped("");
+    let session: Value = serde_json::from_str(&json).unwrap();
+    let settled = session["entries"].as_array().unwrap().iter().filter(|entry| entry["kind"] == "settled");
+    let ids = settled.map(|entry| entry["call"].as_str().unwrap());
+    ids.filter_map(|id| ["a0", "a1", "a2", "b0"].iter().position(|known| *known == id)).collect()
 }
 
 #[track_caller]
