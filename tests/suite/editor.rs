@@ -43,6 +43,15 @@ fn text_from_the_editor_is_in_the_composer() {
 }
 
 #[test]
+fn keys_pressed_while_the_editor_opens_and_closes_are_kept() {
+    let mut program = with_editor("echo edited >> \"$1\"");
+    // One read: the keys after ctrl-g are in the queue while the editor runs.
+    program.send_bytes("\x07 and more");
+    program.until("edited and more");
+    quit(&mut program);
+}
+
+#[test]
 fn a_failing_editor_loses_no_text() {
     for (script, message) in [
         ("exit 3", "exited with code 3"),

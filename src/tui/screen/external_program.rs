@@ -21,7 +21,8 @@ impl Screen {
     pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {
         let editor = self.configured_editor();
         let edited = self.run_external(|folder| external::edit_text(&editor, text, folder))?;
-        let _ = self.event_sender.send(Event::Edited(edited));
+        // At once: in the queue it would come after keys pressed since, and replace what they wrote.
+        self.handle_event(Event::Edited(edited));
         Ok(())
     }
 
