@@ -8,8 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tree_copier::TreeCopier;
 
-/// Files and folders that belong to the kernel or to this process only, and are not copied.
-const NOT_COPIED: [&str; 4] = ["work", "lock", "unfinished", "root"];
+/// Files and folders that are not copied: those of the kernel or of this process only, and discarded changes, which may
+/// hold secrets.
+const NOT_COPIED: [&str; 5] = ["work", "lock", "unfinished", "root", "discarded"];
 
 /// Copies the overlays of a session, if any. Commands may have left folders without permissions in them, and some too
 /// deep for a path.

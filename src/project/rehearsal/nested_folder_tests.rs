@@ -199,4 +199,8 @@ fn discarded_changes_are_dropped_or_still_complete() {
     rehearsal.prepare_overlay().unwrap();
     assert!(!pending.exists() && !obstacle.exists());
     assert!(!rehearsal.collect_overlay_paths().unwrap().contains(Path::new("d")));
+    // Without the whole overlay there is nothing to discard, and it is not created again.
+    remove_overlay(&rehearsal.overlay_folder).unwrap();
+    rehearsal.discard_pending().unwrap();
+    assert!(!rehearsal.overlay_folder.exists());
 }

@@ -90,12 +90,16 @@ impl Rehearsal {
         self.is_merge_blocked.store(is_blocked, Ordering::Release);
     }
 
-    /// Removes the unmerged changes of the last command. Waits until the command has ended.
+    /// Removes the unmerged changes of the last command. Waits until the command has ended. Does nothing if the whole
+    /// overlay was removed meanwhile.
     ///
     /// # Errors
-    /// If the disk fails. The changes are then complete and still pending.
+    /// If the disk fails, the changes are complete and still pending. `NotFound` if another process merged them.
     pub fn discard_pending(&self) -> io::Result<()> {
-        let _lock = lock::lock_existing(&self.overlay_folder)?;
+        let _lock = match lock::lock_existing(&self.overlay_folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            lock => lock?,
+        };
         let discarded = self.overlay_folder.join(DISCARDED_FOLDER);
         super::remove_folder(&discarded)?;
         fs::rename(self.overlay_folder.join(PENDING_FOLDER), &discarded)?;

@@ -90,7 +90,9 @@ fn r30_copies_overlay_with_any_permissions() {
 fn r30_copy_of_an_overlay_equals_the_original() {
     let root = Folder::new();
     let (old, new) = (root.path().join("old"), root.path().join("new"));
-    for folder in ["upper/hides/deep", "upper/shut", "work/work", "outside/upper/tmp", "outside/work/1", "root"] {
+    for folder in
+        ["upper/hides/deep", "upper/shut", "work/work", "outside/upper/tmp", "outside/work/1", "root", "discarded/d"]
+    {
         fs::create_dir_all(old.join(folder)).unwrap();
     }
     fs::write(old.join("upper/file"), "held").unwrap();
@@ -121,7 +123,7 @@ fn r30_copy_of_an_overlay_equals_the_original() {
     for path in ["upper/shut/in", "upper/hides/deep", "outside/upper/tmp/note", "origins"] {
         assert!(new.join(path).exists(), "{path}");
     }
-    for path in ["work", "outside/work", "root", "lock"] {
+    for path in ["work", "outside/work", "root", "lock", "discarded"] {
         assert!(!new.join(path).exists(), "{path}");
     }
     copy_overlays(&root.path().join("none"), &root.path().join("nor this")).unwrap();
