@@ -20,7 +20,7 @@ impl ExcludedPaths {
             let matching = all_rules().filter(|rule| rule.effect == effect && rule.is_for_tool(tool));
             let pattern_of = |rule: &Rule| match &rule.target {
                 RuleTarget::Path(pattern) => Some(pattern.clone()),
-                _ => None,
+                RuleTarget::EveryCall | RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => None,
             };
             matching.filter_map(pattern_of).collect()
         };

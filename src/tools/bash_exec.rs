@@ -184,7 +184,12 @@ impl Tool for BashExec {
                 true => "This command cannot run here.".to_owned(),
                 false => format!("{} {why}", super::describe_skipped_call("bash_exec", plan)),
             }),
-            _ => RehearsalOutcome::Simulate(why),
+            Access::Nothing
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::AyeFiles(_)
+            | Access::Run(_) => RehearsalOutcome::Simulate(why),
         })
     }
 

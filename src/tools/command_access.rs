@@ -180,7 +180,12 @@ impl PathFindings<'_> {
             PathAccess::Write | PathAccess::Append => "writes to",
             PathAccess::Delete => "deletes",
             PathAccess::WorksIn => "works in",
-            _ => "reads",
+            PathAccess::Contents
+            | PathAccess::Recursive { .. }
+            | PathAccess::MustNotSelectProgram(_)
+            | PathAccess::MustNotMatch
+            | PathAccess::Repository
+            | PathAccess::Tracked { .. } => "reads",
         };
         let is_public = location.is_inside || is_system_file(&location.real);
         self.is_sensitive |= location.is_sensitive || !is_public;
@@ -238,7 +243,15 @@ impl PathFindings<'_> {
                     self.add_finding(Reach::Runs, why);
                 }
             }
-            _ => {}
+            PathAccess::Names
+            | PathAccess::Write
+            | PathAccess::Append
+            | PathAccess::Delete
+            | PathAccess::WorksIn
+            | PathAccess::MustNotSelectProgram(_)
+            | PathAccess::MustNotMatch
+            | PathAccess::Repository
+            | PathAccess::Tracked { .. } => {}
         }
         self.paths.push(location.display_path);
     }

@@ -178,7 +178,10 @@ fn parse_shell_arguments(arguments: &[Word]) -> ShellInput {
     // A pattern such as `-*` may become an option or the script.
     let unexpanded = given.option_problems().find_map(|problem| match problem {
         ArgumentProblem::Unexpanded(word @ Word::Pattern(text)) => text.starts_with('-').then_some(word),
-        _ => None,
+        ArgumentProblem::Unexpanded(_)
+        | ArgumentProblem::Unknown(_)
+        | ArgumentProblem::Abbreviated(_)
+        | ArgumentProblem::Missing(_) => None,
     });
     match unexpanded.or(operands.first()) {
         Some(word) if given.has_option(&["-c"]) => ShellInput::CommandLine(word.clone()),
