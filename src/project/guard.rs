@@ -84,9 +84,9 @@ impl GuardSandbox {
     /// they are invalid: no command runs with fewer restrictions than specified.
     fn from_arguments(lifeline: &mut File) -> Result<Self, Report> {
         let mut arguments = guard_arguments();
-        let kind = arguments.next().unwrap_or_default();
-        let sandbox = match kind.to_str() {
-            Some("" | INPUT_ARGUMENT) => Some(Self::Unrestricted),
+        let kind = arguments.next();
+        let sandbox = match kind.as_ref().map_or(Some(INPUT_ARGUMENT), |kind| kind.to_str()) {
+            Some(INPUT_ARGUMENT) => Some(Self::Unrestricted),
             Some(SANDBOX_ARGUMENT) => from_argument(arguments.next()).map(Self::Usual),
             Some(READ_ONLY_ARGUMENT) => from_frame(lifeline).map(|spec| Self::ReadOnly(spec, None)),
             Some(overlay_sandbox::OVERLAY_ARGUMENT | overlay_sandbox::IN_OVERLAY_ARGUMENT) => {

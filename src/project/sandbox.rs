@@ -62,7 +62,10 @@ impl SandboxSpec {
             seccomp_filter::apply_syscall_filter(&self.access)
         }
         #[cfg(not(target_os = "linux"))]
-        Err(SandboxError::FileRules)
+        {
+            let _ = is_in_overlay;
+            Err(SandboxError::FileRules)
+        }
     }
 }
 
@@ -89,7 +92,7 @@ pub fn kernel_support() -> SandboxSupport {
 mod tests {
     use super::*;
     use crate::chat::SandboxAccess;
-    use crate::project::spec_encoding::from_argument;
+    use crate::project::spec_encoding::{frame_bytes, from_argument, from_frame, to_frame};
     use std::os::unix::ffi::OsStringExt;
 
     #[test]
@@ -120,5 +123,34 @@ mod tests {
             assert_ne!(invalid, argument);
             assert_eq!(from_argument::<SandboxSpec>(Some((&invalid).into())), None, "{invalid}");
         }
+    }
+
+    #[test]
+    fn r21_read_only_specification_survives_a_round_trip_and_rejects_invalid_frames() {
+        let odd_path = OsString::from_vec(b"/a \n,\"\\\xff".to_vec());
+        let spec = ReadOnlySpec {
+            folder: "/p".into(),
+            open_paths: vec!["/p/src".into(), odd_path.into()],
+            programs: vec!["/usr/bin".into()],
+            closed: vec!["/home/a".into()],
+            temporary: "/tmp".into(),
+        };
+        assert_eq!(from_frame::<ReadOnlySpec>(&*to_frame(&spec)), Some(spec.clone()));
+        let text = serde_json::to_string(&spec).unwrap();
+        for (part, replacement) in [
+            ("\"closed\":[\"/home/a\"],", ""),
+            ("\"open_paths\"", "\"open\""),
+            ("/p/src", "src"),
+            ("/usr/bin", "bin"),
+            ("/home/a", "home"),
+            ("\"/p\"", "\"p\""),
+            ("/tmp", "tmp"),
+        ] {
+            let invalid = text.replace(part, replacement);
+            assert_ne!(invalid, text);
+            assert_eq!(from_frame::<ReadOnlySpec>(&*frame_bytes(invalid.as_bytes())), None, "{invalid}");
+        }
+        let frame = to_frame(&spec);
+        assert_eq!(from_frame::<ReadOnlySpec>(&frame[..frame.len() - 1]), None);
     }
 }
