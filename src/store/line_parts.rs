@@ -14,7 +14,7 @@ const PART_BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;
 pub(super) const KIND: &str = r#""entry":{"kind":"part""#;
 
 /// A line of a session's file.
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Line<E> {
     /// Number of the entry.
     pub(super) seq: u64,
@@ -23,7 +23,7 @@ pub(super) struct Line<E> {
     pub(super) at: u64,
     /// An entry, or something that looks like one, so that older versions name the kind that they skip.
     pub(super) entry: E,
-    /// Number of the line in the file, if it was read from there.
+    /// Number of the line in the file, for an entry that was read from there; otherwise 0.
     #[serde(skip)]
     pub(super) number: usize,
 }

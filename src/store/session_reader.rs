@@ -116,6 +116,14 @@ pub fn read(path: &Path) -> Result<StoredSession, Error> {
     read_from(&mut file).map_err(Error::with_path(path))
 }
 
+/// The fields of a line that all versions write in this form.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    seq: u64,
+    #[serde(borrow)]
+    entry: Kind<'a>,
+}
+
 /// The field of an entry that all versions write.
 #[derive(Deserialize)]
 struct Kind<'a> {
@@ -247,7 +255,7 @@ impl Reading {
         if std::str::from_utf8(fragment).is_ok_and(|text| self.read_entry(number, text)) {
             return;
         }
-        match serde_json::from_slice::<Line<Kind<'_>>>(fragment) {
+        match serde_json::from_slice::<Outline<'_>>(fragment) {
             Ok(outline) => {
                 self.session.last_seq = self.session.last_seq.max(outline.seq);
                 self.add_notice(number, Problem::Unknown(outline.entry.kind.chars().take(40).collect()));
@@ -344,7 +352,7 @@ fn collect_incomplete(lines: &[Line<Entry>], mut pieces: Vec<Line<Piece<'static>
     let mut replies = IncompleteReplies::default();
     pieces.sort_by_key(|line| line.seq);
     // In a file with every line twice, output would otherwise be shown twice.
-    pieces.dedup();
+    pieces.dedup_by(|one, other| (one.seq, one.at, &one.entry) == (other.seq, other.at, &other.entry));
     let mut pieces = pieces.into_iter().peekable();
     for line in lines {
         while let Some(piece) = pieces.next_if(|piece| piece.seq < line.seq) {
