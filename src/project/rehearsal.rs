@@ -156,7 +156,10 @@ impl Rehearsal {
 
     /// Returns the metadata that the dry run shows at a path. Links are not followed.
     fn visible_metadata(&self, location: &Location) -> Option<Metadata> {
-        self.visible_path(&location.real).ok()??.symlink_metadata().ok()
+        let (overlay, relative) = self.overlay_of(&location.real);
+        let content = overlay.find_source(relative).ok()?;
+        let live_metadata = || location.real.symlink_metadata().ok().filter(|_| content.shows_project);
+        content.overlay_entry.map(|(_, metadata)| metadata).or_else(live_metadata)
     }
 
     /// Returns the target of a link that the dry run shows.
