@@ -128,7 +128,7 @@ pub enum RuleRequest {
         call: CallId,
         /// The grant to save.
         grant: Grant,
-        /// Origin of the grant: user or settings, and how it was given.
+        /// Source of the grant, such as the user and the key that was pressed.
         by: Decider,
     },
     /// Delete this rule from its file. Reply: `RuleRevoked`.
@@ -158,8 +158,8 @@ pub enum RehearsalRequest {
 /// A request about trust in the project.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrustRequest {
-    /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and
-    /// without delay.
+    /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and within a few
+    /// seconds.
     Inspect {
         /// True if the user asked to see them.
         is_user_request: bool,

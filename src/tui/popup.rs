@@ -179,7 +179,7 @@ impl RehearsalPart {
         let steps = summary.calls.get(steps).unwrap_or_default();
         let changes = changes.iter().map(|change| rehearsal_lines::change_lines(change, width, theme));
         let is_full = true;
-        let steps = steps.iter().map(|step| rehearsal_lines::step_lines(step, is_full, width, theme));
+        let steps = steps.iter().map(|step| rehearsal_lines::call_lines(step, is_full, width, theme));
         let outside = summary.outside.changes.get(outside).unwrap_or_default();
         let outside = outside.iter().map(|change| rehearsal_lines::outside_change_lines(change, width, theme));
         let parts: Vec<_> = changes.chain(outside).chain(steps).collect();

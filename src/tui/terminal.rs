@@ -71,7 +71,8 @@ impl Terminal {
         IS_TAKEN.store(true, Ordering::SeqCst);
         let mut bytes = Vec::new();
         queue!(bytes, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange)?;
-        // Sent without a query: terminals that do not know it ignore it, and a query would delay the first frame.
+        // The keyboard flags are sent without asking whether the terminal supports them: others ignore them, and a
+        // query would delay the first frame.
         queue!(
             bytes,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),

@@ -31,7 +31,7 @@ impl State {
         self.agent.restore_queue(unsent.queue);
     }
 
-    /// Saves changes: at once if a message was sent, answered or queued, otherwise after a moment.
+    /// Saves changes: at once if a message was sent or queued or a prompt was answered, otherwise after a moment.
     /// `is_user_input` means that this event was input of the user.
     pub(super) fn save_unsent_if_due(&mut self, is_user_input: bool) {
         let is_stale = self.is_saved_text_stale();

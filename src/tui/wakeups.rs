@@ -5,8 +5,8 @@ use super::parts::spinner::SPINNER_INTERVAL;
 use super::state::State;
 use std::time::Duration;
 
-/// Time a key for a prompt is held back for the rest of a paste: longer than the gap between pasted
-/// characters, shorter than a user notices.
+/// Time for which a key for a prompt is held back, because it may be the first character of a paste: longer than the
+/// gap between pasted characters, shorter than a user notices.
 const HOLD_TIME: Duration = Duration::from_millis(12);
 
 impl State {

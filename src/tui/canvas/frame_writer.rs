@@ -86,7 +86,9 @@ impl FrameWriter {
             if is_erasable(slot) {
                 let run_length = slots[x..].iter().take_while(|next_slot| *next_slot == slot).count();
                 let end = x + run_length;
-                if end == slots.len() && last_changed + 1 - x.min(last_changed) >= MIN_ERASED_AT_END {
+                // Cells up to the last changed one; 1 if the last changed one is before `x`.
+                let length_to_write = last_changed + 1 - x.min(last_changed);
+                if end == slots.len() && length_to_write >= MIN_ERASED_AT_END {
                     self.reach_cell(x, y, slots, new_cells);
                     self.set_erase_style(slot);
                     self.bytes.extend_from_slice(b"\x1b[K");

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-/// A terminal emulator for frames, and a second one that shows links as colours, as it does not support links.
+/// Two terminal emulators that receive the same frames. The emulator does not support links, so `links` shows each link
+/// as a colour.
 struct TestTerminal {
     styled: vt100::Parser,
     links: vt100::Parser,
@@ -53,20 +54,20 @@ impl TestTerminal {
         let width = usize::from(expected.area.width);
         for y in 0..expected.area.height {
             let cells = &expected.content[usize::from(y) * width..][..width];
-            let mut is_covered = false;
+            let mut covers_next_cell = false;
             for x in 0..expected.area.width {
                 let (index, cell) = (usize::from(x), screen.cell(y, x).unwrap());
                 let describe_place = || format!("{x},{y}\n{expected:?}\n{:?}", screen.contents());
-                if is_covered {
-                    is_covered = false;
+                if covers_next_cell {
+                    covers_next_cell = false;
                     assert!(cell.is_wide_continuation(), "{}", describe_place());
                     continue;
                 }
-                // Half a wide glyph is blank.
+                // A wide glyph without a blank cell after it is shown as a space.
                 let is_wide = UnicodeWidthStr::width(cells[index].symbol()) == 2;
-                is_covered = is_wide && cells.get(index + 1).is_some_and(|next| next.symbol() == " ");
-                let symbol = if is_wide && !is_covered { " " } else { cells[index].symbol() };
-                assert_eq!(cell.is_wide(), is_covered, "{}", describe_place());
+                covers_next_cell = is_wide && cells.get(index + 1).is_some_and(|next| next.symbol() == " ");
+                let symbol = if is_wide && !covers_next_cell { " " } else { cells[index].symbol() };
+                assert_eq!(cell.is_wide(), covers_next_cell, "{}", describe_place());
                 let shown_symbol = if cell.has_contents() { cell.contents() } else { " " };
                 assert_eq!(shown_symbol, symbol, "{}", describe_place());
                 let link_here = linked.iter().rev().find(|link| link.area.contains(Position::new(x, y)));

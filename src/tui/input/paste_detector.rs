@@ -68,6 +68,7 @@ impl PasteDetector {
             // If two keys arrive at once, neither was pressed as an answer to a prompt.
             events.push(Event::TooFast);
         }
+        // An Enter that continues a run and has a character after it is inside a paste, even in a short run.
         if self.run_length >= MIN_BURST || characters.iter().any(|key| key.code == KeyCode::Enter && continues_run) {
             self.run_length = self.run_length.max(MIN_BURST);
             let text: String = characters.drain(..).filter_map(|key| key_character(&key)).collect();

@@ -251,6 +251,7 @@ fn mouse_event(parameters: &str, is_press: bool) -> Option<MouseEvent> {
     let (Some(Ok(bits)), Some(Ok(column)), Some(Ok(row))) = (fields.next(), fields.next(), fields.next()) else {
         return None;
     };
+    // Bits 0 and 1 are the button, bits 2 to 4 are Shift, Alt and Ctrl; 32 is added for a movement, 64 for the wheel.
     let button = match bits & 3 {
         0 => MouseButton::Left,
         1 => MouseButton::Middle,

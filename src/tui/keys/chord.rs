@@ -13,8 +13,8 @@ pub struct Chord {
     modifiers: KeyModifiers,
 }
 
-/// Prefixes of modifiers, in the order in which they are written. All but shift make a chord another than the character
-/// alone: `super-y` is not `y`. Few terminals report the last three.
+/// Prefixes of modifiers, in the order in which they are written. With any of them except shift, a chord types no
+/// character: `super-y` is not `y`. Few terminals report the last three.
 const PREFIXES: [(&str, KeyModifiers); 6] = [
     ("ctrl-", KeyModifiers::CONTROL),
     ("alt-", KeyModifiers::ALT),

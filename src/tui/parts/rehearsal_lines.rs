@@ -53,7 +53,7 @@ pub struct ChangeRow {
 }
 
 /// Returns the list row of a row of the tree. Notes that only repeat the symbol or the slash are omitted.
-pub fn branch_row(summary: &DryRunSummary, row: &TreeRow) -> ChangeRow {
+pub fn change_row(summary: &DryRunSummary, row: &TreeRow) -> ChangeRow {
     let (name, _) = tree_row_texts(summary, row);
     let Some(change) = summary.changes.get(row.changes.start).filter(|_| !row.symbol.is_empty()) else {
         return ChangeRow { name, notes: String::new(), right_text: String::new() };
@@ -67,7 +67,7 @@ pub fn branch_row(summary: &DryRunSummary, row: &TreeRow) -> ChangeRow {
 }
 
 /// Returns the texts of a call in the list: the call with a mark, and the origin of its result.
-pub fn step_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String, String) {
+pub fn call_row_texts(summary: &DryRunSummary, step: &RehearsedCall) -> (String, String) {
     let mark = step.origin.as_ref().map_or(" ", ResultOrigin::symbol);
     let mark = if step.failure_status().is_some() { "✗" } else { mark };
     let call_text = match &step.command {
@@ -132,7 +132,7 @@ pub fn outside_change_lines(outside: &OutsideChange, width: usize, theme: &Theme
 }
 
 /// Returns the lines of a call with its result. The result is cut unless `is_full`.
-pub fn step_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub fn call_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut push_text = |text: &str, style: Style, continuation: &str| {
         let next_prefix = vec![Piece::new(continuation, style)];

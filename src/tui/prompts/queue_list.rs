@@ -167,6 +167,7 @@ impl QueueList {
             return self.handle_message_key(key, keys, rows, listening);
         }
         let action = keys.lookup(Scope::Queue, key);
+        // The unsent draft in the composer receives the keys.
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }

@@ -94,6 +94,7 @@ impl Prompt for TrustPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        // The frame takes 4 columns and 2 rows.
         let rows = self.wrapped_lines(facts, usize::from(width.saturating_sub(4))).len() + 2;
         u16::try_from(rows).unwrap_or(u16::MAX)
     }

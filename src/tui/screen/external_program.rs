@@ -21,7 +21,8 @@ impl Screen {
     pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {
         let editor = self.configured_editor();
         let edited = self.run_external(|folder| external::edit_text(&editor, text, folder))?;
-        // At once: in the queue it would come after keys pressed since, and replace what they wrote.
+        // Handled at once: queued, it would come after keys pressed meanwhile, and the edited text would replace what
+        // they typed.
         self.handle_event(Event::Edited(edited));
         Ok(())
     }

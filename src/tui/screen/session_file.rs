@@ -26,7 +26,7 @@ impl Screen {
     pub(super) fn save_or_describe_loss(&mut self) -> Option<String> {
         // `save` returns the entries that it could not save.
         let unsaved = self.link.file.save();
-        // The time only sets that of the next attempt, and no further attempt follows.
+        // `now` only sets the time of the next attempt, and no further attempt follows.
         let now = Duration::ZERO;
         self.state.session.saving.record_result(unsaved, now);
         let reason = &self.state.session.saving.unsaved()?.reason;

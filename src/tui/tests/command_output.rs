@@ -90,7 +90,7 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
     assert_eq!(text_colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
     screen.press_key("o");
-    assert!(screen.screen_text().contains("bash_exec {"), "the reader is open: {}", screen.screen_text());
+    assert!(screen.screen_text().contains("bash_exec {"), "the pager is open: {}", screen.screen_text());
     assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
     screen.press_key("esc");
     screen.state.theme = Themes::bundled().choose_theme("light", None);
@@ -176,7 +176,7 @@ fn r32_escape_sequences_in_a_reply_are_shown_as_marks() {
 fn very_long_output_costs_only_its_visible_lines() {
     let mut screen = coloured_screen();
     approve_command(&mut screen);
-    // One line with 8,000 colour changes: it is only drawn, nothing is compared.
+    // A line with 8,000 colour changes is drawn too. Nothing is asserted about it; a slow layout makes this test slow.
     let flood: String = (0..8_000).map(|n| format!("\x1b[3{}m{n}", n % 8)).collect();
     screen.finish_call("a", Outcome::Done(flood));
     let lines: String = (0..10_000).map(|n| format!("\x1b[32m{n}\n")).collect();

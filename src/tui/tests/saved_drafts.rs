@@ -74,9 +74,8 @@ fn a_restored_draft_keeps_its_pastes_folded() {
     // The composer uses characters of this plane for folded pastes, so it folds a real one like a paste.
     screen.type_text(" and \u{10_0003}");
     screen.advance_ms(1000);
-    let reopened = reopen_session(&screen);
+    let mut reopened = reopen_session(&screen);
     assert_eq!(reopened.state.input.composer.text(), format!("see {paste} and \u{10_0003}"));
-    let mut reopened = reopened;
     assert!(
         reopened.screen_text().contains("see [pasted 120 lines] and [pasted 1 character]"),
         "{}",

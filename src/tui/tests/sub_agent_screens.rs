@@ -239,9 +239,10 @@ fn open_sub_agent_at_every_width(screen: &mut Screen) {
         screen.cache = cache;
         assert_eq!(screen.screen_text(), uncached_text);
         let context = screen.state.layout_context();
-        let item =
+        let index =
             screen.state.agent.session.entries().iter().rposition(|entry| matches!(entry, Entry::Settled { .. }));
-        let page = crate::tui::parts::transcript::entry_layout::lay_out(&context, item.unwrap(), true);
+        let is_toggled = true;
+        let page = crate::tui::parts::transcript::entry_layout::lay_out(&context, index.unwrap(), is_toggled);
         for line in &page.lines {
             assert!(line.width() <= context.width.max(1), "{width}: {line:?}");
         }

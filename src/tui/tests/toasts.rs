@@ -26,7 +26,7 @@ fn a_toast_covers_neither_the_footer_nor_the_draft() {
         screen.resize_screen(width, height);
         screen.type_text("unsent words that go to the end of the composer");
         let rows_before = rows_from_bottom(&mut screen);
-        // The rows from the separator above the composer to the footer.
+        // Number of rows from the separator above the composer to the footer.
         let rows_below = usize::from(
             height - screen.state.viewport.size.1.min(view::layout::compute_areas(&screen.state).separator.y),
         );

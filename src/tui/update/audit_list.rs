@@ -53,6 +53,7 @@ pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row
 
 /// Opens the page of a call over all open popups.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
+    // The pager's frame takes 4 columns. The lines are a little narrower still, so that the pager wraps none again.
     let width = usize::from(state.viewport.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
     let entry_time = |entry: usize| state.session.entry_times.get(entry).cloned().unwrap_or_default();
     let records = collect_records(state.agent.session.entries());

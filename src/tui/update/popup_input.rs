@@ -130,7 +130,7 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
         List::Grants(grants) => grant_list::pick_grant(state, grants, row),
         List::Audit(calls) => audit_list::open_audit_row(state, picker, calls, row),
-        List::Modes(modes) => pick_item(modes, row, |(mode, is_confirmed)| match is_confirmed {
+        List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {
             true => mode_list::set_mode(state, mode),
             false => mode_list::confirm_mode(state, mode),
         }),

@@ -7,7 +7,7 @@ use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::host::{Rehearsal, RehearsalRequest};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::rehearsal_lines::{branch_row, escape_to_line, outside_row, step_row_texts};
+use crate::tui::parts::rehearsal_lines::{call_row_texts, change_row, escape_to_line, outside_row};
 use crate::tui::popup::{ConfirmedAction, List, Popup, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::state::State;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     }
     push_row(Row::new("Show everything"), RowAction::Read(RehearsalPart::All));
     for branch in build_tree(&summary.changes) {
-        let texts = branch_row(&summary, &branch);
+        let texts = change_row(&summary, &branch);
         let sign = if branch.symbol.is_empty() { String::new() } else { format!("{} ", branch.symbol) };
         // The row shows the last part of its path in the tree, and the whole path while the list is filtered.
         let path = summary.changes[branch.changes.start]
@@ -92,7 +92,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
         push_row(Row::new(&text).with_detail("outside the project"), RowAction::Read(RehearsalPart::All));
     }
     for (index, step) in summary.calls.iter().enumerate() {
-        let (text, outcome) = step_row_texts(&summary, step);
+        let (text, outcome) = call_row_texts(&summary, step);
         push_row(Row::new(&text).with_detail(&outcome), RowAction::Read(RehearsalPart::Step(index)));
     }
     let defaults = ApplyOptions::default();
@@ -145,7 +145,7 @@ fn run_row_action(state: &mut State, view: RehearsalView, action: RowAction) {
                 RehearsalPart::Outside(_) => "Changes outside the project".to_owned(),
                 RehearsalPart::Step(index) => {
                     let step = view.summary.calls.get(*index);
-                    let text = step.map(|step| step_row_texts(&view.summary, step).0).unwrap_or_default();
+                    let text = step.map(|step| call_row_texts(&view.summary, step).0).unwrap_or_default();
                     format!("{} of {}: {text}", index + 1, view.summary.calls.len())
                 }
             };

@@ -73,6 +73,7 @@ pub fn draw_horizontal_line(state: &State, area: Rect, buffer: &mut Buffer) {
 pub fn highlight_dry_run(state: &State, footer: Rect, buffer: &mut Buffer) {
     if state.agent.is_dry_run() && !footer.is_empty() {
         let columns = width::fit_start("DRY RUN", usize::from(footer.width)).len();
+        // The bar begins with a blank cell.
         let cells = u16::try_from(columns).unwrap_or(u16::MAX).saturating_add(1).min(footer.width);
         buffer.set_style(Rect { width: cells, ..footer }, state.theme.danger);
     }

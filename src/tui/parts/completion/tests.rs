@@ -44,7 +44,7 @@ fn screen_text(completion: &Completion, width: u16, height: u16) -> String {
     buffer_text(&draw_buffer(completion, width, height))
 }
 
-/// Checks the text after Tab.
+/// Checks the text after Tab, in which `|` marks the cursor. `passed` means that the completion does not handle Tab.
 #[track_caller]
 fn check_completion(text: &str, expected: &str) {
     let mut completion = completion_for(text);
@@ -109,11 +109,11 @@ fn the_selection_wraps_around() {
 #[test]
 fn a_topic_of_help_is_completed_and_may_be_left_out() {
     let with_topics = |text: &str| {
-        let mut complete = sample_completion();
-        complete
+        let mut completion = sample_completion();
+        completion
             .set_topics([("sessions", "Sessions"), ("sandbox", "Sandbox")].map(|(a, b)| Candidate::new(a, b)).into());
-        update_word(&mut complete, text);
-        complete
+        update_word(&mut completion, text);
+        completion
     };
     let complete = |text: &str, code| press_key(&mut with_topics(text), code);
     assert_eq!(complete("/help sand|", KeyCode::Enter), KeyResult::Replace(6..10, "sandbox ".into()));

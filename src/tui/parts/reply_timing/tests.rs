@@ -125,6 +125,7 @@ fn a_reply_in_one_chunk_is_measured_from_the_request() {
 fn call_arguments_are_measured_and_retry_waits_are_not() {
     let mut session = TimedSession::new();
     session.receive_retry(5000, 100);
+    // The bytes of the current call so far: 400 in the first call, then 400 in a second one.
     for (bytes, time) in [(0, 5500), (200, 6000), (400, 6500), (100, 7000), (400, 7500)] {
         session.receive_chunk(Chunk::CallProgress { name: "f".into(), bytes }, time);
     }

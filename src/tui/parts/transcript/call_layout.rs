@@ -18,7 +18,8 @@ use ratatui::text::{Line, Span};
 /// Maximum lines of output shown in place; the pager shows all.
 const MAX_OUTPUT_LINES: usize = 200;
 
-/// Lays out a settled call.
+/// Lays out a settled call, whose outcome is the entry at `index`. `is_toggled` is true if the user opened a call that
+/// is closed by default, or closed one that is open by default.
 pub fn lay_out_call(
     context: &LayoutContext<'_>,
     index: usize,

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 /// Returns the caption of a picture of this size: `1280 × 720 · 84.0 kB · ctrl-o open or copy`.
 pub fn caption(context: &LayoutContext<'_>, size: ImageSize) -> String {
-    let ImageSize { pixels: (columns, height), bytes } = size;
+    let ImageSize { pixels: (width, height), bytes } = size;
     let key = context.keys.first_chord(Scope::Anywhere, Action::OpenLink);
     let key = if key.is_empty() { String::new() } else { format!(" · {key} open or copy") };
-    format!("{columns} × {height} · {}{key}", format_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)))
+    format!("{width} × {height} · {}{key}", format_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)))
 }
 
 /// Lays out a line for each picture named in a user message whose size is known.

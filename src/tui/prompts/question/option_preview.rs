@@ -48,6 +48,7 @@ pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, the
         Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
         Some(choice) => {
             let text = reveal::mark_invisible(&choice.preview);
+            // Nothing in a preview becomes a link or gets a caption.
             markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines
         }
     }

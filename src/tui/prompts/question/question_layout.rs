@@ -210,6 +210,7 @@ impl QuestionPrompt {
         for (index, (question, page)) in questions.list.iter().zip(&self.pages).enumerate() {
             let number = if index < 9 { format!("{} ", index + 1) } else { "  ".to_owned() };
             let text = question.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            // Two rows without the number, which takes 2 columns.
             let text = width::fit_start(&text, cells.saturating_sub(2).max(1) * 2).into_owned();
             lines.extend(wrap_revealed(&format!("{number}{text}"), theme.dim, cells, theme));
             let answer = page.to_answer(question);

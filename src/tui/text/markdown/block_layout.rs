@@ -29,6 +29,8 @@ impl BlockLayout<'_> {
     }
 
     fn lay_out_block(&self, block: &Block, width: usize) -> Page {
+        // Only the items of a list, which `lay_out_list` lays out, may have no blank lines between their blocks.
+        let is_loose = true;
         match block {
             Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
             Block::Code { language, code } => {
@@ -39,13 +41,15 @@ impl BlockLayout<'_> {
                 page.append_page(code::lay_out_highlighted(language, code, width, self.theme));
                 page
             }
-            Block::Container(Container::Root | Container::Item(_), blocks) => self.lay_out_blocks(blocks, true, width),
+            Block::Container(Container::Root | Container::Item(_), blocks) => {
+                self.lay_out_blocks(blocks, is_loose, width)
+            }
             Block::Container(Container::Quote, blocks) => {
                 let bar = Span::styled("│ ", self.theme.quote);
-                add_prefix(bar.clone(), bar, width, |width| self.lay_out_blocks(blocks, true, width))
+                add_prefix(bar.clone(), bar, width, |width| self.lay_out_blocks(blocks, is_loose, width))
             }
             Block::Container(Container::Note(name), blocks) => {
-                self.add_mark(format!("[^{name}] "), width, |width| self.lay_out_blocks(blocks, true, width))
+                self.add_mark(format!("[^{name}] "), width, |width| self.lay_out_blocks(blocks, is_loose, width))
             }
             Block::Container(Container::List(start), items) => self.lay_out_list(*start, items, width),
             Block::Table { alignments, rows } => table::lay_out_table(rows, alignments, width, self.theme),

@@ -6,6 +6,7 @@ use crate::tui::theme::Themes;
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
+/// Lays out Markdown as if every link target existed and no image had a caption.
 fn lay_out_source(source: &str, width: usize) -> Page {
     let theme = Themes::bundled().choose_theme("dark", None);
     lay_out_markdown(source, width, &theme, &|_| true, &|_| None)
@@ -295,14 +296,14 @@ proptest! {
         let (before, rest) = source.split_at(stable);
         let whole = format!("{source}{more}");
         let tail = format!("{rest}{more}");
-        // Such a text is laid out as a whole.
+        // The screen lays out a text that defines a reference as a whole.
         if defines_reference(before) || defines_reference(&tail) {
             return Ok(());
         }
         let (parts, at_once) = (lay_out_in_parts(before, &tail, 30), lay_out_source(&whole, 30));
         prop_assert_eq!(line_texts(&parts), line_texts(&at_once), "split at {} of {:?}", stable, whole);
         prop_assert_eq!(parts, at_once);
-        // The text after it can be split again.
+        // `tail` has a stable prefix too, and the whole text can also be split after that.
         let next = stable_prefix(&tail);
         prop_assert_eq!(line_texts(&lay_out_in_parts(&whole[..stable + next], &tail[next..], 30)), line_texts(&lay_out_source(&whole, 30)));
     }

@@ -61,7 +61,7 @@ fn a_long_prompt_shows_its_warning_at_the_top() {
     plan.destroys = Some("replaces all 60 lines".into());
     let (position, screen) = warning_row(&plan, (60, 12));
     assert_eq!(position, Some(2), "{screen}");
-    // A short prompt shows it next to the working directory.
+    // A short prompt shows it below the working directory.
     let mut short = command_plan("rm old.txt");
     short.destroys = Some("deletes old.txt".into());
     let (position, screen) = warning_row(&short, (60, 12));

@@ -71,6 +71,7 @@ fn r16_a_restored_draft_never_picks_an_option_that_does_not_exist() {
     let mut prompt = QuestionPrompt::from_saved_json("1".into(), &single_question, text);
     assert!(!prompt.is_writing());
     draw_prompt(&mut prompt, &single_question, (60, 12));
+    // The cursor moves to the last option. Of the picks that exist, a question with one answer keeps the first.
     assert_eq!((prompt.pages[0].cursor, prompt.pages[0].picks.as_slice(), prompt.page), (2, &[1][..], 0));
     let open_question = questions(vec![question("a", false)]);
     let mut prompt = QuestionPrompt::from_saved_json("1".into(), &open_question, text);

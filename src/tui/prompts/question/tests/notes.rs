@@ -1,4 +1,4 @@
-//! Tests of notes and of text answers with several lines.
+//! Tests of notes and of text answers with several lines. In the keys, `v` is Down, `!` Enter and `^` Alt-Enter.
 
 use super::*;
 use crate::chat::QuestionAnswer;
