@@ -223,6 +223,7 @@ fn exchange_files(
     (before, after): (FileVersion<'_>, FileVersion<'_>),
 ) -> Result<(), Error> {
     let no_flags = AtFlags::empty();
+    // The name of the new file before the exchange, and of the old one after it.
     let exchanged = temporary_names::exchange_name(&[before.bytes, after.bytes]);
     let is_expected =
         |exchanged_name: &str| check_unchanged(folder, OsStr::new(exchanged_name), display_path, Some(before)).is_ok();

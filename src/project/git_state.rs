@@ -45,6 +45,7 @@ pub(super) fn blocked_reason(rehearsal: &Rehearsal, git: &Path) -> Option<String
             ));
         }
     }
+    // The baseline describes only the project's own repository; any other one is not compared.
     let baseline = read_baseline(rehearsal.overlay_folder()).filter(|_| git == Path::new(".git"))?;
     let to_text = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let read_now = |path: &Path| read_live(rehearsal, &git.join(path));
@@ -171,7 +172,7 @@ pub(super) fn draft_state(
     Ok((batch, BatchWork { items: vec![operations], ..BatchWork::default() }))
 }
 
-/// Describes one change of the repository state.
+/// Describes one change of the repository state: in `notes`, and in `destroys` what is lost.
 fn describe_change(
     rehearsal: &Rehearsal,
     git: &Path,

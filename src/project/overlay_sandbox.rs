@@ -291,7 +291,7 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
         drop(lifeline);
         process.wait()?;
         super::rehearsal::remove_overlay(overlay.path())?;
-        // A process that failed before it read the list resets the connection after it sent its report.
+        // A process that failed before it read `bytes` resets the connection after it sent its report.
         Report::from_bytes(&report_bytes).map_or_else(|| read_result.map(|_| None), |report| Ok(Some(report)))
     };
     match run_trial() {

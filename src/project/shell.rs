@@ -270,7 +270,7 @@ impl RunningCommand {
                     deadline = Instant::now() + GUARD_TIMEOUT;
                 }
                 () = sleep_until((last_progress + PROGRESS_INTERVAL).into()), if has_new_output => {}
-                // The command may stop its guard at any time.
+                // The command may stop its guard with SIGSTOP at any time, and a stopped guard cannot end the command.
                 _ = resume_ticks.tick(), if timed_out || exceeded_output => self.guard.resume(),
             }
             if has_new_output && last_progress.elapsed() >= PROGRESS_INTERVAL {

@@ -63,7 +63,7 @@ impl Error {
     }
 }
 
-/// Candidates listed in an error.
+/// Maximum number of candidates that an error lists.
 const MAX_LISTED: usize = 5;
 
 fn list_ids(ids: &[SessionId]) -> String {

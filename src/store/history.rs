@@ -74,6 +74,7 @@ impl History {
         serde_json::to_writer(&mut line, text)?;
         line.push(b'\n');
         file.write_all(&line)?;
+        // The file is replaced only at twice the limits, so that most messages are just appended.
         let is_too_long = bytes.len() >= 2 * MAX_TOTAL_BYTES
             || bytes.iter().filter(|&&byte| byte == b'\n').count() >= 2 * MAX_MESSAGES;
         if is_too_long && is_locked {

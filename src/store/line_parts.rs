@@ -11,7 +11,7 @@ pub const LONGEST_WRITTEN: usize = 6 << 20;
 /// Bytes of the original line per part. Quotes and backslashes are escaped again in a part, which at most doubles it.
 const PART_BYTES: usize = (LONGEST_WRITTEN - 1024) / 2;
 /// Start of the `entry` field of a part.
-pub(super) const KIND: &str = r#""entry":{"kind":"part""#;
+pub(super) const PART_START: &str = r#""entry":{"kind":"part""#;
 
 /// A line of a session's file.
 #[derive(Serialize, Deserialize)]
@@ -55,6 +55,8 @@ pub(super) fn push_line(queue: &mut Vec<u8>, line: &Line<impl Serialize>) -> io:
     push_split(queue, line.seq, line.at, &serde_json::to_string(line)?, LONGEST_WRITTEN, PART_BYTES)
 }
 
+/// Queues `json`, the line of an entry: whole if it is shorter than `longest`, otherwise in parts of at most `bytes`
+/// bytes.
 fn push_split(queue: &mut Vec<u8>, seq: u64, at: u64, json: &str, longest: usize, bytes: usize) -> io::Result<()> {
     if json.len() < longest {
         queue.extend_from_slice(json.as_bytes());
@@ -85,7 +87,7 @@ fn split_bytes(text: &str, bytes: usize) -> Vec<&str> {
 
 /// Returns whether a line that starts like an entry is a part.
 pub(super) fn is_part(line: &[u8]) -> bool {
-    has_kind(line, KIND)
+    has_kind(line, PART_START)
 }
 
 /// Returns whether the `entry` field of a line starts like this.
@@ -177,6 +179,7 @@ mod tests {
         ) {
             let json = serde_json::to_string(&text).unwrap();
             let (mut output, longest) = (Vec::new(), 2 * bytes + 1024);
+            // No line is shorter than 0 bytes, so each is split.
             push_split(&mut output, 7, 1, &json, 0, bytes).unwrap();
             prop_assert!(output.split(|byte| *byte == b'\n').all(|line| line.len() < longest));
             prop_assert!(output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).all(is_part));

@@ -20,7 +20,8 @@ use std::path::Path;
 const MAX_LINE_CHARS: usize = 160;
 /// Characters kept before the longest word when a hit is truncated.
 const CHARS_BEFORE: usize = 40;
-/// Characters kept before the first word by [`SearchWords::trim_before_match`].
+/// Maximum characters before the first word in a line that [`SearchWords::trim_before_match`] leaves unchanged. In any
+/// other line it keeps at most half as many.
 const CHARS_BEFORE_SHORT: usize = 16;
 /// Characters of the longest word that are used to select lines.
 const MAX_PREFIX_CHARS: usize = 200;
@@ -113,7 +114,7 @@ impl SearchWords {
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
             // The words in a split line are escaped twice, so every part of such a line matches too.
-            .build_literals(&[escaped, line_parts::KIND])
+            .build_literals(&[escaped, line_parts::PART_START])
             .ok()?;
         Some(Self { words, longest })
     }

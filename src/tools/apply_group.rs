@@ -70,6 +70,7 @@ impl Tool for ApplyGroup {
             title: title.to_owned(),
             summary: format!("{}: {}", group.label(), batch.describe_batch()),
             access: strictest_access(&batch),
+            // The user has rejected nothing yet.
             destroys: batch.destroys(&[]),
             preview: Preview::Batch(batch),
             grant: None,
@@ -100,6 +101,7 @@ impl Tool for ApplyGroup {
 
 /// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
 fn strictest_access(batch: &Batch) -> Access {
+    // The user has rejected no items yet.
     let accesses = || batch.selected_items(&[]).map(|(_, item)| &item.access);
     let outside_access = accesses().find(|access| matches!(access, Access::WriteOutside(_)));
     outside_access.or(accesses().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))

@@ -17,7 +17,8 @@ pub(super) fn describe_ignored_files(
         if rehearsal.change_at(path)?.is_none() {
             continue;
         }
-        let folder = list_parents(path).into_iter().find(|parent| groups.classify(parent, true) == Group::Ignored);
+        let is_folder = true;
+        let folder = list_parents(path).into_iter().find(|parent| groups.classify(parent, is_folder) == Group::Ignored);
         let place = folder.map_or_else(|| path.display().to_string(), |folder| format!("{}/", folder.display()));
         *counts.entry(place).or_default() += 1;
     }

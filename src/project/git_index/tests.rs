@@ -22,12 +22,14 @@ pub fn index_of(names: &[&str]) -> Vec<u8> {
     bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
     for name in names {
         let start = bytes.len();
+        // The file's metadata and its object id, a SHA-1.
         bytes.extend([1; STAT_BYTES + 20]);
         bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
         bytes.extend(name.bytes());
         let length = (bytes.len() - start + 1).next_multiple_of(8);
         bytes.resize(start + length, 0);
     }
+    // The checksum at the end, which is not verified.
     bytes.extend([7; 20]);
     bytes
 }
@@ -106,7 +108,7 @@ fn truncated_or_invalid_index_is_none() {
     bytes.extend([0, 1, b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend([0; 20]);
     assert_eq!(parse_index(&bytes).map(|entries| entries.len()), Some(1));
-    // The index ends before or inside its entry.
+    // The index ends before or inside its entry. The last 32 bytes are the entry's name with padding, and the checksum.
     for end in 0..bytes.len() - 32 {
         assert_eq!(parse_index(&bytes[..end]), None, "{end}");
     }

@@ -11,12 +11,13 @@ use tokio::time::timeout;
 /// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
 pub const DRAIN_TIME: Duration = Duration::from_millis(200);
 
-/// Maximum time between the request to stop and the guard's report. It first grants the program `STOP_GRACE`.
+/// Maximum time between the request to stop and the guard's report. The guard first grants the program `STOP_GRACE`.
 pub const GUARD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two attempts to resume a guard that must end: the guarded program may stop it again and again.
 pub const RESUME_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A started guard. Dropping this resumes a stopped guard, so that it notices the closed lifeline and kills everything.
+/// A started guard. Dropping this resumes a stopped guard, so that it notices the closed lifeline (its socket to this
+/// process) and kills everything.
 /// On Linux the guard is resumed until it has ended; one that does not end within `GUARD_TIMEOUT` is killed with the
 /// processes of the guarded program.
 pub struct GuardProcess(pub Child);

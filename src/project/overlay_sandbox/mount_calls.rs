@@ -44,7 +44,7 @@ pub fn restrict_mount(path: &Path, is_recursive: bool, restriction: MountRestric
     Ok(restrict_mounts(&path, is_recursive, restriction)?)
 }
 
-/// Mounts an empty in-memory folder over an existing one.
+/// Mounts an empty in-memory folder of 1 MiB over an existing one.
 pub fn mount_empty(folder: &Path, mode: u32) -> io::Result<()> {
     attach(&mount_memory(1 << 20, mode)?, folder)
 }

@@ -37,7 +37,7 @@ pub fn run_namespace_entry(arguments: impl Iterator<Item = OsString>) -> ExitCod
 }
 
 fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
-    // The other paths stay on the lifeline for the first process to read.
+    // The argument lacks the visible and masked paths. The first process reads them from the lifeline.
     let spec = OverlaySpec::from_argument(arguments.first().cloned())?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
     let _lock = lock_overlay(&spec.overlay_folder).at_step(SetupStep::OverlayFolders)?;

@@ -105,8 +105,8 @@ fn attach_place_overlay(place: &Path, overlay: io::Result<OwnedFd>, spec: &Overl
         Err(_) if is_private => attach(&mount_memory(SHARED_MEMORY_LIMIT, 0o1777)?, place)?,
         Err(_) => return Ok(()),
     }
-    // The overlay does not show file systems mounted below this place. Recreate the mount points in them that later
-    // mounts need.
+    // The overlay does not show file systems that are mounted below this place. Another place or the project may lie in
+    // one of them: its folder is created in the overlay, so that it can be mounted there.
     let later_paths = spec.places.iter().map(|place| &place.path).chain([&spec.folder]);
     let mut missing = later_paths.filter(|path| path.starts_with(place) && !path.is_dir());
     missing.try_for_each(fs::create_dir_all)

@@ -80,7 +80,7 @@ fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Mounts the project's overlay and returns the detached mount. The command's writes go to a separate folder on top of
-/// the earlier changes, unless the overlay lies inside the project.
+/// the earlier changes, unless the overlay lies inside the project; see [`is_inside`] for the reason.
 pub fn mount_project(spec: &OverlaySpec) -> io::Result<OwnedFd> {
     let open = |name: &str| open_folder(&spec.overlay_folder.join(name));
     let (project, upper, work) = (open_folder(&spec.folder)?, open(UPPER)?, open(WORK_FOLDER)?);

@@ -99,7 +99,8 @@ impl OverlaySpec {
         self.places.iter().filter(move |inner| !self.places.iter().any(|outer| covers(outer, inner)))
     }
 
-    /// Encodes the specification as arguments, the first being `role`, and the frame sent over the lifeline.
+    /// Encodes the specification as arguments, the first being `role`, and the frame sent over the lifeline, the socket
+    /// between aye and the guard.
     pub fn to_arguments(&self, role: &str) -> (Vec<OsString>, Vec<u8>) {
         let sent_paths = (Paths(self.visible.clone()), Paths(self.masked.clone()));
         (vec![role.into(), spec_encoding::to_argument(self)], spec_encoding::to_frame(&sent_paths))

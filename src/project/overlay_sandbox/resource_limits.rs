@@ -15,9 +15,9 @@ use std::time::Duration;
 const MAX_PROCESSES: u64 = 1024;
 /// Maximum size of one file, in bytes.
 const MAX_FILE_SIZE: u64 = 4 << 30;
-/// Bytes that must stay free on the overlay's disk. If less than twice as many were free at the start, half of those.
+/// Bytes that must stay free on the overlay's disk, or half of the bytes that were free at the start if that is less.
 const MIN_FREE_BYTES: u64 = 256 << 20;
-/// Inodes that must stay free on the overlay's disk. If fewer than twice as many were free at the start, half of those.
+/// Inodes that must stay free on the overlay's disk, or half of those that were free at the start if that is less.
 const MIN_FREE_INODES: u64 = 20_000;
 /// Mount points of in-memory file systems.
 const MEMORY_MOUNTS: [&str; 2] = ["/dev/shm", "/"];

@@ -164,8 +164,8 @@ pub fn visible_entries(
             Ok(OverlayEntry::Folder { hides_project, meta }) => {
                 // If it is unknown whether the folder hides the project's content, that content is not shown.
                 let merges = matches!(hides_project, Ok(false));
-                let hidden = visible.remove(&name).filter(|entry| merges && entry.meta.is_dir());
-                let project = hidden.and_then(|entry| entry.project);
+                let project_entry = visible.remove(&name).filter(|entry| merges && entry.meta.is_dir());
+                let project = project_entry.and_then(|entry| entry.project);
                 visible.insert(name, VisibleEntry { meta, overlay: Some(path), project });
             }
             Err(error) => {

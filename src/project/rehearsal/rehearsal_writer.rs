@@ -55,7 +55,7 @@ impl Writer for Rehearsal {
     }
 
     fn state_digest(&self) -> Digest {
-        // Changes that cannot be merged belong to no state.
+        // If the merge fails, the digest is that of the overlay without the unmerged changes.
         let _ = self.merge_pending();
         let digest = state_digest::digest_overlay(&self.overlay_folder);
         match self.change_at(Path::new(ROOT_PATH)) {

@@ -21,6 +21,7 @@ enum PathMetadata {
     Deleted,
     /// A folder. Its entries have their own metadata, so its times are not compared.
     Folder {
+        /// True if the content of the project's folder is not visible.
         hides_project: bool,
         mode: u32,
     },

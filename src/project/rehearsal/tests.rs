@@ -47,6 +47,8 @@ impl RehearsalFixture {
     }
 }
 
+/// Returns the paths below `under` in the order of the walk: a file with its size, a folder with `/`. Includes hidden
+/// files only if `hidden` is true.
 fn walk_names(rehearsal: &Rehearsal, under: &str, hidden: bool) -> Vec<String> {
     let mut names = Vec::new();
     let under = rehearsal.locate(under).unwrap();
@@ -302,12 +304,9 @@ fn walk_respects_the_visible_ignore_files() {
     rehearsal.write(&locate("src/.ignore"), None, b"!b.log\ntarget\n").unwrap();
     assert_eq!(walk_names(&rehearsal, ".", false), ["src/", "src/a.rs 5", "src/b.log 0", "z.txt 1"]);
     // A pipe in place of an ignore file does not block the walk, and a link to an ignore file counts as one.
-    rustix::fs::mkfifoat(rustix::fs::CWD, rehearsal.upper.join("src/target/.ignore"), 0o600.into())
-        .or_else(|_| {
-            std::fs::create_dir_all(rehearsal.upper.join("src/target")).unwrap();
-            rustix::fs::mkfifoat(rustix::fs::CWD, rehearsal.upper.join("src/target/.ignore"), 0o600.into())
-        })
-        .unwrap();
+    let upper_folder = rehearsal.upper.join("src/target");
+    std::fs::create_dir_all(&upper_folder).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, upper_folder.join(".ignore"), 0o600.into()).unwrap();
     assert_eq!(walk_names(&rehearsal, "src/target", false), ["src/target/y 0"]);
     std::os::unix::fs::symlink("../src/.ignore", rehearsal.upper.join("src/target/.gitignore")).unwrap();
     rehearsal.write(&locate(".gitignore"), Some(b"*.log\n/target\n"), b"z*\n").unwrap();

@@ -157,7 +157,8 @@ pub(super) fn denied_syscalls(access: &SandboxAccess) -> Result<SyscallRules, se
     }
     rules.insert(libc::SYS_socket, socket_rules);
     if !access.sockets {
-        // A datagram socket of a pair can be connected to any address; a stream socket cannot.
+        // A datagram socket of a pair can be connected to any address; a stream socket cannot. A raw Unix socket is a
+        // datagram socket, too.
         let pair_conditions = [
             vec![not_equal(0, UNIX)?],
             vec![masked_equal(1, TYPE_MASK, DATAGRAM)?],

@@ -99,7 +99,7 @@ fn program_folders(path: &OsStr, closed: &[PathBuf], private_folders: &[PathBuf]
     let is_usable = |folder: &PathBuf| {
         let is_closed = closed.iter().any(|closed| folder.starts_with(closed));
         let contains_private = closed.iter().chain(private_folders).any(|closed| closed.starts_with(folder));
-        let is_system = PROGRAMS.iter().any(|program| folder.starts_with(program));
+        let is_system = PROGRAMS.iter().any(|system_folder| folder.starts_with(system_folder));
         folder.is_dir() && !is_closed && !contains_private && !is_system && !is_sensitive(folder)
     };
     let mut folders: Vec<PathBuf> = folders.filter(is_usable).collect();

@@ -43,6 +43,7 @@ impl RehearsedProject {
     pub(crate) fn rehearse_deletion(&self, path: &str) {
         let upper = self.overlay_path(path);
         fs::create_dir_all(upper.parent().unwrap()).unwrap();
+        // In the overlay, a device 0:0 marks a deleted path.
         let kind = rustix::fs::FileType::CharacterDevice;
         rustix::fs::mknodat(rustix::fs::CWD, &upper, kind, 0o600.into(), 0).unwrap();
         self.rehearsal.record_origins().unwrap();

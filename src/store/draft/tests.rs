@@ -81,7 +81,7 @@ fn draft_moves_to_its_session_with_the_first_entry() {
     writer.rename_new(SessionId("01A".into()), "/a".into());
     writer.write().unwrap();
     assert_eq!(list_files(&places), ["01A.json"]);
-    // If the program was killed in between, the draft still has its old name.
+    // If the program was killed after the first entry and before `rename_new`, the draft still has its old name.
     let drafts = Drafts::new(&places);
     fs::rename(places.drafts().join("01A.json"), drafts.draft_path(&unstarted_owner("01A"))).unwrap();
     fs::write(places.session(&SessionId("01A".into())), "").unwrap();

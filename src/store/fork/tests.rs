@@ -140,8 +140,8 @@ fn copies_draft_and_rehearsal_independently() {
     fs::write(overlay.join("upper/a/b"), "rehearsed").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", overlay.join("upper/link")).unwrap();
     let copy = copy_session(&places, "/").unwrap();
-    let copied_draft = Owner::Session(copy.id.clone());
-    assert_eq!(drafts.load(&copied_draft).unsent, draft);
+    let copy_owner = Owner::Session(copy.id.clone());
+    assert_eq!(drafts.load(&copy_owner).unsent, draft);
     let copied_overlay = places.rehearsal(&copy.id);
     assert_eq!(fs::read_to_string(copied_overlay.join("upper/a/b")).unwrap(), "rehearsed");
     assert_eq!(
@@ -149,7 +149,7 @@ fn copies_draft_and_rehearsal_independently() {
         Path::new("/etc/passwd"),
         "a link, not what it leads to"
     );
-    drafts.save(&copied_draft, &UnsentText::default()).unwrap();
+    drafts.save(&copy_owner, &UnsentText::default()).unwrap();
     fs::write(copied_overlay.join("upper/a/b"), "otherwise").unwrap();
     assert_eq!(drafts.load(&Owner::Session(from)).unsent, draft);
     assert_eq!(fs::read_to_string(overlay.join("upper/a/b")).unwrap(), "rehearsed");

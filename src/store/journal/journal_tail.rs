@@ -79,7 +79,8 @@ mod tests {
     fn r57_shows_neither_content_nor_foreign_lines() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("journal");
-        let journal = Journal::new(folder.clone(), true, vec![]);
+        let logs_content = true;
+        let journal = Journal::new(folder.clone(), logs_content, vec![]);
         journal.note("begins");
         journal.content("said", || "plover".into());
         journal.note("to \"m\" at h");

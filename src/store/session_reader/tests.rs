@@ -197,7 +197,7 @@ fn reads_sessions_from_before_hashes() {
     let stored = read_from(format!("{HEAD}\n{lines}").as_bytes()).unwrap();
     assert_eq!((stored.entries.len(), stored.notices.len()), (OLD.len(), 0), "{:?}", stored.notices);
     for (entry, old) in stored.entries.iter().zip(OLD) {
-        // Unknown fields are not written, so that older versions can read the entry.
+        // Except for two fields, only those of the old line are written, so that older versions can read the entry.
         let (old, new): (serde_json::Value, _) =
             (serde_json::from_str(old).unwrap(), serde_json::to_value(entry).unwrap());
         let new = new.as_object().unwrap();

@@ -33,8 +33,8 @@ const FREE_TEXT_FIELDS: &[&str] =
     &["allow_text", "allowText", "custom", "allow_custom", "allowCustom", "allow_other", "allowOther"];
 const RECOMMENDED_INDEX_FIELDS: &[&str] = &["recommended", "default", "recommended_index"];
 const DETAIL_FIELDS: &[&str] = &["description", "context", "details"];
-/// Fields that are accepted and ignored.
-const IGNORED_FIELDS: &[&str] = &["required", "type", "placeholder"];
+/// Other accepted fields. Only `type` is read: it may say that several options can be selected.
+const OTHER_FIELDS: &[&str] = &["required", "type", "placeholder"];
 
 /// Parses the arguments of a call. An error continues the sentence “ask_question requires …”.
 pub(super) fn parse_questions(arguments: &Value) -> Result<Questions, String> {
@@ -176,7 +176,7 @@ fn reject_unknown_fields(fields: &Map<String, Value>) -> Result<(), String> {
         FREE_TEXT_FIELDS,
         RECOMMENDED_INDEX_FIELDS,
         DETAIL_FIELDS,
-        IGNORED_FIELDS,
+        OTHER_FIELDS,
         LIST_FIELDS,
     ];
     match fields.keys().find(|name| !known_fields.iter().any(|names| names.contains(&name.as_str()))) {

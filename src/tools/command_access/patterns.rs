@@ -6,7 +6,8 @@ use crate::policy::effects::{PathAccess, join_path};
 use globset::GlobBuilder;
 
 impl PathFindings<'_> {
-    /// Checks every path that the pattern matches, and possibly more, like a path that the command names.
+    /// Checks every path that the pattern matches in the same way as a path that the command names. May also check
+    /// paths that the pattern does not match.
     pub(super) fn check_pattern(&mut self, folder: &str, pattern: &str, access: &PathAccess) {
         let mut names = vec![if pattern.starts_with('/') { "/".to_owned() } else { String::new() }];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {

@@ -243,6 +243,7 @@ fn r12_repository_that_may_start_programs_needs_approval() {
         ("promisor", &|git| fs::write(git.join("config"), "[remote \"x\"] promisor = true #]\n").unwrap()),
         ("contains others", &|git| fs::write(git.join("../.gitmodules"), "").unwrap()),
         ("contains others", &|git| fs::write(git.join("sharedindex.1"), "").unwrap()),
+        // 0xe000 is the mode of a submodule in the index.
         ("contain others", &|git| fs::write(git.join("index"), [1, 0, 0, 0xe0, 0, 1]).unwrap()),
         ("outside", &|git| {
             fs::rename(git, git.with_file_name("x.git")).unwrap();
@@ -292,6 +293,7 @@ fn r12_many_folder_changes_leave_few_possible_folders() {
         let directories = crate::policy::effects::working_directories(&command_line::parse_command_line(&format!(
             "{line}{separator}cat x"
         )));
+        // One list for each of the 41 commands. At most 8 folders are tracked; `..` stands for all others.
         assert!(directories.len() == 41 && directories.iter().all(|folders| folders.len() <= 9), "{separator:?}");
         // With `&&` the folder is known, because `cat` runs only if every `cd` succeeded.
         assert!(judge_reach(&format!("{line}{separator}cat x"), &files).0 > Reach::Reads || separator == " && ");

@@ -9,6 +9,12 @@ fn all_tools() -> Toolbox {
     Toolbox::with_builtin_tools(ToolSettings::default())
 }
 
+/// Plans a call that a model made.
+fn plan_model_call(call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
+    let is_apply_call = false;
+    all_tools().plan_call(call, files, is_apply_call)
+}
+
 #[test]
 fn tool_specs_use_few_tokens() {
     let list: Vec<Value> = (all_tools().tool_specs().into_iter())
@@ -87,7 +93,7 @@ fn r64_command_parser_accepts_any_unicode() {
             let command = line.replace('X', &character.to_string());
             let arguments = json!({"command": command}).to_string();
             let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments };
-            let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files, false) else { panic!("{command}") };
+            let Ok(Intent::Act(plan)) = plan_model_call(&call, &files) else { panic!("{command}") };
             assert!(matches!(plan.access, crate::chat::Access::Run(_)), "{command}: {:?}", plan.access);
         }
     }
@@ -104,7 +110,7 @@ proptest! {
             own_arguments.as_object_mut().unwrap().retain(|key, _| spec.parameters["properties"].get(key).is_some());
             for arguments in [text.clone(), json.clone(), own_arguments.to_string()] {
                 let call = ToolCall { id: "1".into(), name: spec.name.clone(), arguments };
-                if let Ok(Intent::Act(plan)) = all_tools().plan_call(&call, &files, false) {
+                if let Ok(Intent::Act(plan)) = plan_model_call(&call, &files) {
                     prop_assert!(!plan.summary.contains('\n') && plan.summary.chars().count() <= 200);
                 }
             }

@@ -19,7 +19,7 @@ const OVERLAY_PREFIX: &[u8] = b"user.overlay.";
 /// Maximum size of the value of an extended attribute, and of the list of names, in bytes. Both are limits of Linux.
 const MAX_XATTR_BYTES: usize = 1 << 16;
 
-/// Mode and modification time of a folder after the command.
+/// Mode and modification time that a folder had after the command whose changes are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Attributes {
     pub(super) mode: RawMode,

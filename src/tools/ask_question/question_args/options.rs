@@ -17,7 +17,8 @@ const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default"];
 /// Maximum number of characters of one part of a list that was sent as one line.
 const MAX_PART_CHARS: usize = 60;
 
-/// Returns the raw options of a field as a list.
+/// Returns the raw options of a field as a list. An error names the expected shape, to follow “expected”;
+/// so do the errors below.
 pub(super) fn raw_options(value: &Value) -> Result<Vec<Value>, String> {
     let invalid_error = || {
         Err("'options' to be an array of strings or of objects with a 'label', such as [{\"label\": \"a\"}, {\"label\": \"b\"}]".to_owned())

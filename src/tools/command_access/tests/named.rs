@@ -86,6 +86,7 @@ fn r13_names_secrets_only_if_nothing_else_needs_approval() {
     ] {
         assert_eq!(named_secrets(command, &files), expected, "{command}");
     }
+    // A command that names more than 16 such files lists none of them.
     let names: Vec<String> = (0..17).map(|number| format!("{number}.env")).collect();
     names.iter().for_each(|name| fs::write(root.join(name), "x").unwrap());
     assert_eq!(named_secrets(&format!("cat {}", names[..16].join(" ")), &files).len(), 16);

@@ -145,8 +145,9 @@ fn r13_no_mode_accesses_protected_files_by_any_spelling() {
                 }
                 let call =
                     crate::chat::ToolCall { id: "c".into(), name: tool.to_owned(), arguments: arguments.to_string() };
+                let is_apply_call = false;
                 // A call that cannot be planned does not run.
-                let Ok(Intent::Act(plan)) = tools.plan_call(&call, &project.disk, false) else { continue };
+                let Ok(Intent::Act(plan)) = tools.plan_call(&call, &project.disk, is_apply_call) else { continue };
                 calls += 1;
                 for mode in Mode::ALL {
                     let policy = Policy { mode, ..Policy::default() };
