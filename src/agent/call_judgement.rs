@@ -29,7 +29,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = ctx.judge_plan(&call.name, &plan);
     let verdict = match apply_turn::require_decision(ctx.state.turn.is_apply_turn(), verdict) {
-        // None of these three asks the user.
+        // None of these three verdicts asks the user. A task is allowed by the policy or denied.
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
         {

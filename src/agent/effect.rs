@@ -28,6 +28,7 @@ pub enum Effect {
         turn: TurnId,
         call: ToolCall,
         plan: Box<Plan>,
+        /// Number of the review request.
         round: u64,
         /// The reviewer and its context.
         context: Box<ReviewContext>,

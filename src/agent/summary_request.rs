@@ -16,9 +16,9 @@ const MAX_SUMMARY_TOKENS: u64 = 2_000;
 const SUMMARY_DIVISOR: u64 = 4;
 /// Tokens to summarize at once if the context window is unknown.
 const DEFAULT_SUMMARY_WINDOW: u64 = 100_000;
-/// Limits for the texts in a summary request, in two lists, longest first: the second, without details, is used only if
-/// no request with the first one fits. User messages are shortened last, and only here: a session whose user messages
-/// alone exceed the window could not continue otherwise.
+/// Limits for the texts in a summary request, in two lists, longest first. The second list, whose texts are too short
+/// for details, is used only if no request with the first one fits. User messages are shortened last, and only here: a
+/// session whose user messages alone exceed the window could not continue otherwise.
 pub(super) const TEXT_LIMITS: [&[TextLimits]; 2] = [
     &[
         TextLimits { outcome: 8_000, other: usize::MAX, user_message: usize::MAX },
@@ -173,6 +173,7 @@ fn list_open_items(state: &State) -> Vec<String> {
         let is_unanswered = || match call.settled_at.and_then(|index| state.session.entries().get(index)) {
             Some(Entry::Settled { outcome, .. }) => {
                 matches!(outcome, Outcome::Interrupted(_)) || {
+                    // An answer is recorded directly before the outcome of its call.
                     let is_deferred = |entry: &Entry| {
                         matches!(entry, Entry::Answered { call: answered_call, answer, .. }
                         if *answered_call == call.call.id && answer.status == AnswerStatus::Deferred)

@@ -28,7 +28,7 @@ pub enum Chunk {
         attempt: u32,
         /// Maximum number of attempts.
         max_attempts: u32,
-        /// Delay before it.
+        /// Delay before the next attempt.
         wait: std::time::Duration,
         /// The provider's error, one line.
         reason: String,
@@ -63,6 +63,6 @@ pub enum FinishReason {
     Stop,
     /// The provider truncated it at a length limit: the reply is incomplete, and its calls are not run.
     Length,
-    /// The provider withheld it; with its reason.
+    /// The provider withheld the reply. Holds the reason that it gave.
     Filtered(String),
 }

@@ -138,7 +138,7 @@ fn parse_answer(answer: &str, allowed: &[ReviewVerdict]) -> Result<(ReviewVerdic
         Some(None) => return Err("verdict is not a string".to_owned()),
         None => return Err("the answer has no verdict".to_owned()),
     };
-    let Some(verdict) = allowed.iter().find(|advice| advice.as_str() == name) else {
+    let Some(verdict) = allowed.iter().find(|verdict| verdict.as_str() == name) else {
         let expected: Vec<&str> = allowed.iter().map(|verdict| verdict.as_str()).collect();
         return Err(format!("verdict is {}; expected one of {}", quote_excerpt(name), expected.join(", ")));
     };

@@ -39,7 +39,7 @@ pub struct ProjectFiles {
     pub files: Vec<ProjectFile>,
     /// Other names in `.aye`. aye never reads them.
     pub other_names: Vec<String>,
-    /// Day on which a file of the project was last trusted.
+    /// Day on which a file of the project was last trusted; empty if none was.
     pub trusted_on: String,
 }
 

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// Maximum length of an error text from outside, in characters.
 pub const MAX_MESSAGE_CHARS: usize = 300;
 
+/// Maximum levels of nested values that are read.
+const MAX_DEPTH: u8 = 8;
+
 /// Keys that may hold the error text.
 const MESSAGE_KEYS: [&str; 5] = ["message", "msg", "title", "error_message", "status_msg"];
 /// Keys that may hold an error code, in order of preference.
@@ -27,7 +30,7 @@ pub struct ProviderError {
 impl ProviderError {
     /// Reads an error body, or the value under `error` in a stream.
     pub fn parse(value: &Value) -> Self {
-        Self::parse_to_depth(value, 8)
+        Self::parse_to_depth(value, MAX_DEPTH)
     }
 
     /// Reads at most `depth` levels, because the input may be nested maliciously.

@@ -17,8 +17,10 @@ pub fn grant_covers(grant: &Grant, subject: &Subject<'_>) -> bool {
             is_exact_command(scope, &run.line) && has_bound_scripts(&grant.scripts, subject)
         }
         // A session log may be older than the list of programs that are too wide, or edited by hand.
-        (GrantScope::Prefix { words, folder }, Access::Run(line)) => {
-            *folder == line.folder && wide_prefixes::explain_too_wide(words).is_none() && matches_prefix(words, subject)
+        (GrantScope::Prefix { words, folder }, Access::Run(run)) => {
+            *folder == run.line.folder
+                && wide_prefixes::explain_too_wide(words).is_none()
+                && matches_prefix(words, subject)
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
@@ -222,6 +224,6 @@ pub(super) fn names_host(pattern: &str, subject: &Subject<'_>) -> bool {
 /// Returns the parts of a word that may be a host.
 fn host_candidates(word: &str) -> impl Iterator<Item = &str> {
     let pieces = word.split(|c: char| !(c.is_alphanumeric() || ".-_".contains(c)));
-    // Only a resolver could tell; a word without a dot counts as well.
+    // Only name resolution could show which pieces are hosts, so a piece without a dot counts too.
     pieces.filter(|piece| !piece.is_empty() && !piece.starts_with('-'))
 }

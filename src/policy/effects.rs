@@ -27,7 +27,7 @@ use path_access::{describe_unknown_word, display_word};
 pub struct LineEffects {
     /// Widest reach of its parts.
     pub reach: Reach,
-    /// Reason for asking; empty if the line only reads.
+    /// Reason for asking or refusing; empty if the line only reads.
     pub reason: String,
     /// Paths that have to be checked against the file system. Complete if the line only reads and writes.
     pub touches: Vec<TouchedPath>,

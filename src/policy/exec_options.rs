@@ -37,7 +37,7 @@ fn arguments_grammar(program: &str, words: &[Word]) -> Option<(&'static Program,
     if grammar.subcommands.is_empty() {
         return Some((grammar, 0));
     }
-    // An unknown subcommand is checked only for options that run something, as for `commit`.
+    // An unknown subcommand of git gets the incomplete grammar of `commit`: only options known to widen a rule count.
     let subcommand_name = words.first().and_then(Word::known_text);
     let subcommand =
         subcommand_name.and_then(|name| grammar.subcommand(name)).or_else(|| grammar.subcommand("commit"))?;

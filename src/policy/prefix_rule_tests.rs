@@ -9,7 +9,8 @@ fn is_allowed_by_prefix(words: &str, command: &str) -> bool {
     let words = words.split(' ').map(str::to_owned).collect();
     let grant = Grant::new("tool", GrantScope::Prefix { words, folder: "/p".into() });
     let grants = [SessionGrant { grant, entry_index: 0, call_number: 1, call: "c".into(), by: Decider::Headless }];
-    let plan = super::tests::plan(Access::Run(line.into()), false);
+    let destroys = false;
+    let plan = super::tests::plan(Access::Run(line.into()), destroys);
     judge_plan(&Policy::default(), &grants, &Rules::default(), "tool", &plan).as_str() == "allow"
 }
 

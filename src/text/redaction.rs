@@ -20,7 +20,8 @@ use std::ops::Range;
 
 pub use names::{REDACTED, is_secret_name};
 
-/// Maximum number of passes. A replacement may form a new secret with the text around it, so the text is scanned again.
+/// Maximum number of passes after the first one. A replacement may form a new secret with the text around it, so the
+/// text is scanned again.
 const MAX_PASSES: usize = 6;
 
 /// Redacts a text; also returns the number of secrets in it.

@@ -56,5 +56,5 @@ fn uses_lengths_from_provider_errors() {
     assert!(state.is_summarizing());
     let usage = state.context_usage();
     assert_eq!(usage.context_window, Some(8_192));
-    assert!((12_000..14_000).contains(&usage.tokens), "the estimate is corrected by it: {usage:?}");
+    assert!((12_000..14_000).contains(&usage.tokens), "the estimate uses the count of the error: {usage:?}");
 }

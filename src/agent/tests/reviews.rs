@@ -101,7 +101,8 @@ fn add_grant(state: &mut State) {
     state.session.apply(Entry::Settled { call, outcome, took_ms: 0, sha256, staged: None });
 }
 
-/// Expected verdict: the strictest answer; `allow` only if permitted.
+/// Returns the expected verdict: the strictest answer. If `can_be_lifted`, a hook's `allow` lifts an `initial` verdict
+/// of `ask`.
 fn expected_verdict(
     initial: &str,
     can_be_lifted: bool,
@@ -269,19 +270,21 @@ fn reasons_name_the_reviewer() {
         plan_and_review(&mut state, grantable_intent(Access::Write("a".into())), behaviors);
         last_verdict(&state).1.to_owned()
     };
+    let without_grant = |behaviors: &[ReviewerBehavior]| reason_for(behaviors, false, false);
+    let with_grant = |behaviors: &[ReviewerBehavior]| reason_for(behaviors, true, false);
+    let with_grant_and_model = |behaviors: &[ReviewerBehavior]| reason_for(behaviors, true, true);
     let (ask, fail) = (ReviewerBehavior::Answers(ReviewVerdict::Ask), ReviewerBehavior::Fails);
-    assert_eq!(reason_for(&[ask], false, false), "file change in the project; the hook “h0”: it is so");
-    assert_eq!(reason_for(&[ask], true, false), "the hook “h0”: it is so");
-    assert_eq!(reason_for(&[fail], true, false), "the hook “h0” failed: it was lost");
-    assert_eq!(reason_for(&[ask], true, true), "the model reviewer: “it is so”");
-    assert_eq!(reason_for(&[fail], true, true), "the model reviewer failed: it was lost");
-    assert_eq!(reason_for(&[fail, ask], true, false), "the hook “h0” failed: it was lost; the hook “h1”: it is so");
-    let denial = reason_for(&[ReviewerBehavior::Answers(ReviewVerdict::Deny)], true, false);
+    let (allow, deny) =
+        (ReviewerBehavior::Answers(ReviewVerdict::Allow), ReviewerBehavior::Answers(ReviewVerdict::Deny));
+    assert_eq!(without_grant(&[ask]), "file change in the project; the hook “h0”: it is so");
+    assert_eq!(with_grant(&[ask]), "the hook “h0”: it is so");
+    assert_eq!(with_grant(&[fail]), "the hook “h0” failed: it was lost");
+    assert_eq!(with_grant_and_model(&[ask]), "the model reviewer: “it is so”");
+    assert_eq!(with_grant_and_model(&[fail]), "the model reviewer failed: it was lost");
+    assert_eq!(with_grant(&[fail, ask]), "the hook “h0” failed: it was lost; the hook “h1”: it is so");
+    let denial = with_grant(&[deny]);
     assert!(denial.starts_with("Refused by the hook “h0”: it is so."), "{denial}");
-    assert_eq!(
-        reason_for(&[ReviewerBehavior::Answers(ReviewVerdict::Allow)], false, false),
-        "the hook “h0” allows it: it is so"
-    );
+    assert_eq!(without_grant(&[allow]), "the hook “h0” allows it: it is so");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn records_fallback_model_with_reason_and_reply() {
     assert_eq!((models, state.model.name.as_str()), (vec!["other".to_owned()], "model"));
     send_user_message(&mut state, "more");
     let effects = receive_chunk(&mut state, Chunk::ModelChosen { model: "named".into(), reason: None });
-    assert_eq!(effects, [], "a model without an earlier name is no fallback");
+    assert_eq!(effects, [], "a model chosen without a reason is no fallback");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::Record;
 use crate::chat::Outcome;
 
-/// Kind of outcome of a call, with that of a command that failed.
+/// Kind of outcome of a call. A command that ran and exited with an error has its own kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndKind {
     Done,

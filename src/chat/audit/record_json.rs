@@ -13,9 +13,9 @@ impl Record<'_> {
     ///
     /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
     /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (of the last plan); `decision`,
-    /// `decided_by`, `key`, `after_ms`, `message`, `grant`, `decided_at`; `edits`; `outcome`, `result`, `took_ms`,
-    /// `ended_at`, `origin` (of a rehearsed result), `simulation` (details of it); `sha256`, `is_intact`, `mismatch`;
-    /// `steps`; `sub_agent` (name of the sub-agent that made the call).
+    /// `decided_by`, `key`, `after_ms`, `message`, `grant`, `decided_at`, `rejected` (if `decision` is `selected`);
+    /// `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `origin` (of a rehearsed result), `simulation` (details of
+    /// it); `sha256`, `is_intact`, `mismatch`; `steps`; `sub_agent` (name of the sub-agent that made the call).
     ///
     /// Old names: `verdict` (with `refuse` for `deny`), `consulted`, `who`, `words`, `staged`, `simulated`, `holds`,
     /// `wrong`; in a step `step`, `verdict` and `who`.

@@ -220,7 +220,7 @@ fn r15_the_json_of_a_record_has_the_decider_the_key_and_the_time() {
     assert_eq!(
         record["steps"][1]["sha256"],
         json!(plan_digest(r#"{"x":1}"#, "one")),
-        "an edit is of the plan shown before"
+        "an edit has the digest of the plan that the user edited"
     );
 }
 

@@ -37,7 +37,8 @@ impl Session {
     /// are truncated in the middle.
     pub fn messages(&self, truncate_before: usize, max_bytes: usize) -> Vec<Message> {
         let first_entry = self.first_sent_entry();
-        // About two of three entries become messages. The caller may add one more message before them.
+        // About two of three entries become messages. The other three places are for the fraction, the summary and a
+        // message that the caller may add before all others.
         let mut messages = Vec::with_capacity((self.entries.len() - first_entry) * 2 / 3 + 3);
         if let Some(Entry::Compacted { summary, pinned, .. }) =
             self.summary_index.and_then(|index| self.entries.get(index))

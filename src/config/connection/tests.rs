@@ -243,6 +243,7 @@ fn the_default_profile_is_the_first_with_a_key_in_the_documented_order() {
     assert_eq!(default_profile(&[("XAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")]).as_deref(), Some("anthropic"));
     // A profile without an address cannot be used, and local servers are used only if the user chooses them.
     assert_eq!(default_profile(&[("AZURE_OPENAI_API_KEY", "k"), ("JAN_API_KEY", "k")]), None);
+    // The first comment lines of the example name the profiles in this order.
     let example = include_str!("../../../config.example.toml");
     let documented: String = example.lines().filter(|line| line.starts_with("# ")).take(5).collect();
     let (mut position, documented_names) = (0, documented.replace(" and ", ", "));

@@ -51,7 +51,7 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
             let message = error.message().lines().next().unwrap_or("syntax error").to_owned();
             let message = format!("this is not TOML ({message})");
             let offset = error.span().map_or(0, |span| span.start);
-            parsed.report_error(file, line_at(text.as_bytes(), offset), &message, true);
+            parsed.report_error(file, line_at(text.as_bytes(), offset), &message, fails_closed);
             return parsed;
         }
     };

@@ -41,7 +41,8 @@ fn r12_a_path_denied_through_a_symlink_is_denied_at_its_current_target() {
     let is_denied = |loaded: &LoadedRules, path: &str| {
         let access = Access::Read(vec![path.into()]);
         let (preview, preconditions) = (Preview::Text(String::new()), Preconditions::default());
-        let subject = Subject::new("read_file", &access, &preview, false, &preconditions);
+        let destroys = false;
+        let subject = Subject::new("read_file", &access, &preview, destroys, &preconditions);
         loaded.rules.first_matching(RuleEffect::Deny, &subject).is_some()
     };
     // `current` is first missing, then a symlink to the first release, then one to the second.
@@ -74,7 +75,8 @@ fn derived_rules_are_not_listed() {
     assert!(!loaded.rules.aliases.is_empty());
     let access = Access::Read(vec!["src/main.rs".into()]);
     let (preview, preconditions) = (Preview::Text(String::new()), Preconditions::default());
-    let subject = Subject::new("read_file", &access, &preview, false, &preconditions);
+    let destroys = false;
+    let subject = Subject::new("read_file", &access, &preview, destroys, &preconditions);
     let description = loaded.rules.first_matching(RuleEffect::Deny, &subject).map(Rule::describe);
     assert_eq!(description, Some(format!("deny {base_path}/**")), "it is displayed as written");
 }

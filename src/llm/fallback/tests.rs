@@ -293,8 +293,8 @@ fn r49_errors_are_retried_fall_back_and_are_displayed_as_listed() {
             "{error:?}"
         );
     }
-    // This match fails to compile if a variant is added, as a reminder to add it to the table. Not every variant is
-    // looked up there.
+    // This match fails to compile if a variant is added, as a reminder to add it to the table. Only some
+    // variants are looked up in the table.
     let assert_listed = |predicate: fn(&Error) -> bool| assert!(table.iter().any(|(error, ..)| predicate(error)));
     match server_down() {
         Error::Provider { .. } => assert_listed(|error| matches!(error, Error::Provider { .. })),

@@ -63,14 +63,14 @@ fn question_scene(read: &str) -> Vec<Chunk> {
         CallResult::Stopped => "The read was stopped. The script knows the file anyway.\n\n",
         CallResult::Rehearsed | CallResult::Output(_) => "",
     };
-    let options = [
+    let descriptions = [
         "virtual time; the test takes no time at all",
         "more code, but the library gets testable",
         "keep it, and widen the window to 200 ms",
     ];
     let options: Vec<Value> = LABELS
         .iter()
-        .zip(options)
+        .zip(descriptions)
         .map(|(label, description)| json!({"label": label, "description": description}))
         .collect();
     let question_arguments = json!({"questions": [{
@@ -149,7 +149,7 @@ fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Vec<Chunk> 
     vec![Chunk::Text(format!("{remark}\n\n{}", texts::closing_text(edit_location)))]
 }
 
-/// Returns the location of the edit, if it appears to have been made.
+/// Returns the path and the line of the edit, if it appears to have been made.
 fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
     let choice = match call_result::parse_choice(ask, &LABELS) {
         Choice::Option(index) => index,

@@ -213,6 +213,7 @@ async fn the_tour_streams_at_reading_speed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_paced_reply_takes_the_expected_time_and_keeps_graphemes_whole() {
+    // 150 graphemes of 5 characters each, at 150 graphemes per second.
     let text = "👩‍👩‍👧".repeat(150);
     let start = tokio::time::Instant::now();
     let out: Vec<_> = play_items(vec![Ok(Chunk::Text(text.clone()))], Some(150)).collect().await;

@@ -25,6 +25,7 @@ pub struct ParsedLine {
     pub file_words: Vec<FileWord>,
     /// Number of pipelines found so far; the last one has this number.
     pub(super) pipeline_count: usize,
+    /// Number of subshells found so far; the last one has this number.
     pub(super) shell_count: usize,
 }
 

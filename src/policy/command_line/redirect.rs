@@ -12,7 +12,8 @@ impl TreeWalk<'_> {
         let mut redirects = Vec::new();
         let mut trailing_words = Vec::new();
         let mut body_count = 0;
-        for child in self.checked_children(node, false) {
+        let allows_newlines = false;
+        for child in self.checked_children(node, allows_newlines) {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
                     self.walk_redirect(child, context, &mut redirects, &mut trailing_words);
@@ -63,7 +64,8 @@ impl TreeWalk<'_> {
         let mut operator = "";
         let mut has_descriptor = false;
         let mut targets = Vec::new();
-        for child in self.checked_children(node, false) {
+        let allows_newlines = false;
+        for child in self.checked_children(node, allows_newlines) {
             match child.kind() {
                 "file_descriptor" => {
                     has_descriptor = true;
@@ -143,6 +145,7 @@ impl TreeWalk<'_> {
                 redirects.push(Redirect::Text(Word::Unknown(String::new())));
             }
         }
+        let (without_commands, with_commands) = (false, true);
         for child in children {
             match child.kind() {
                 "file_redirect" | "herestring_redirect" => {
@@ -152,7 +155,7 @@ impl TreeWalk<'_> {
                         self.mark_unclear("words after a redirection");
                     }
                 }
-                "heredoc_body" => self.walk_substitutions(child, context, false),
+                "heredoc_body" => self.walk_substitutions(child, context, without_commands),
                 "<<" | "<<-" | "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
                 // A pipe or an `&&` list after `<<END`. Its commands are recorded as if they were in a pipe, and the
                 // line is marked unclear.
@@ -162,7 +165,7 @@ impl TreeWalk<'_> {
                     if kind == "pipeline" {
                         self.walk_pipeline(child, &pipe_context);
                     } else {
-                        self.walk_substitutions(child, &pipe_context, true);
+                        self.walk_substitutions(child, &pipe_context, with_commands);
                     }
                 }
             }

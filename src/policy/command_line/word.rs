@@ -10,7 +10,7 @@ pub enum Word {
     Pattern(String),
     /// `~`, or a path below it such as `~/x`.
     Home(String),
-    /// Unknown before it runs; as written.
+    /// A word whose text is unknown before the line runs; as written.
     Unknown(String),
 }
 

@@ -202,7 +202,7 @@ fn parse_interpreter_arguments(program: &str, simple: &mut SimpleCommand) {
             return;
         }
         // The code may be in the same word as a short option: `-e1`.
-        if let Some(option) = code_options.iter().find(|start| start.len() == 2 && text.starts_with(**start)) {
+        if let Some(option) = code_options.iter().find(|option| option.len() == 2 && text.starts_with(**option)) {
             simple.inline_code = Some(Word::Known(text[option.len()..].to_owned()));
             return;
         }

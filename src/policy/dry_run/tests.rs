@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::{CommandAccess, CommandLine, CommandSandbox, Decider, Grant, GrantScope, Preconditions, Reach};
 use crate::policy::rule_tests::rule;
+// The second argument of `plan` is true for a call that destroys something.
 use crate::policy::tests::plan;
 use crate::policy::{Mode, judge_plan};
 

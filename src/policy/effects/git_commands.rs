@@ -139,6 +139,7 @@ fn shown_content(name: &str, arguments: &ParsedArguments) -> Option<PathAccess> 
         || texts.iter().any(|text| may_be_hash(text) || is_stash(text) || text.contains("@{") || text.contains(":/"));
     // `git status -v` prints the difference of everything, whatever paths follow.
     let prints_other_files = name == "status" || arguments.has_option(&["-C", "--find-copies-harder", "--follow"]);
+    // Only the paths after `--` limit what is printed.
     let paths = arguments.operands_before_end.map_or(&[][..], |count| &texts[count..]);
     let limits = if prints_other_files || !paths.iter().all(|path| is_literal(path)) { &[] } else { paths };
     let limits = limits.iter().map(|path| path.trim_start_matches("./").trim_end_matches('/').to_owned());

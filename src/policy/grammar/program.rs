@@ -40,7 +40,8 @@ pub struct Syntax {
     pub has_separate_long: bool,
     /// True if the first word holds short options even without a dash: `xf` of `tar`.
     pub has_bare_options: bool,
-    /// True if `+x` turns the option `-x` off. Such a word is no option, but it takes the values of its options.
+    /// True if `+x` turns the option `-x` off. Such a word does not count as an option, but the value of `-x` still
+    /// follows it and is skipped: `bash +o posix`.
     pub has_plus: bool,
     /// For programs whose operands precede an expression (`find`): the options before the operands. The expression
     /// begins with the first word that begins with a dash, a parenthesis, `!` or `,`, and all its words are options.

@@ -20,7 +20,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         with_value("-n --lines, -c --bytes", ValueKind::Number),
         flags("-q --quiet --silent, -v --verbose, -z --zero-terminated"),
     ], READ_OPERANDS) },
-    // `-cf` means `-c -f`, which follows a file endlessly.
+    // `-cf` means `-c -f`, which follows a file endlessly. It asks, because `f` is not the number that `-c` requires.
     Program { syntax: GNU_NUMBERS, ..program(&["tail"], COREUTILS, &[
         with_value("-n --lines, -c --bytes", ValueKind::Number),
         flags("-q --quiet --silent, -v --verbose, -z --zero-terminated"),

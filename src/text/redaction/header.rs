@@ -26,6 +26,7 @@ pub(super) fn find_header_secret(text: &str, name_start: usize, length: usize) -
     let slashes = prefix_length(&text[position..], |byte| byte == b'\\');
     let is_name_quoted = bytes.get(position + slashes).is_some_and(|byte| Some(*byte) == name_quote);
     position += if is_name_quoted { slashes + 1 } else { 0 };
+    // Between name and value: `:`, `=` or `=>`, and in JSON the bracket of a list of values.
     position += prefix_length(&text[position..], |byte| byte == b' ');
     bytes.get(position).filter(|sign| matches!(sign, b':' | b'='))?;
     position += 1;

@@ -33,6 +33,7 @@ pub(super) fn find_key_body(text: &str, begin_line: usize) -> Option<(Range<usiz
 pub(super) fn find_key_rest(text: &str, body_start: usize) -> (Range<usize>, bool) {
     if let Some(dashes_start) = text[body_start..].find("-----") {
         let dashes = prefix_length(&text[body_start + dashes_start..], |byte| byte == b'-');
+        // `END` begins with the last 5 of these dashes.
         let end = body_start + dashes_start + dashes - 5;
         if text[end..].starts_with(END) {
             return (body_start..end, false);
@@ -58,7 +59,7 @@ pub(super) fn find_key_rest(text: &str, body_start: usize) -> (Range<usize>, boo
 pub(super) fn find_body_before(text: &str, search_start: usize, end_line: usize) -> Option<Range<usize>> {
     private_label_length(&text[end_line + END.len()..])?;
     let mut start = end_line;
-    // On the end line itself only a diff marker may precede the end.
+    // On the end line itself only a diff marker or other text of less than 8 bytes may precede the end.
     let mut line_end = match find_previous_break(text, search_start, end_line) {
         Some((line_end, line_start)) if text[line_start..end_line].len() < 8 => line_end,
         Some(_) | None => return None,
@@ -83,7 +84,8 @@ pub(super) fn find_body_before(text: &str, search_start: usize, end_line: usize)
     (start < end_line).then_some(start..end_line)
 }
 
-/// Returns the end of the line before this offset and the start of the line that contains it.
+/// Returns the end of the previous line, and the start of the line that contains this offset. `None` if no line break
+/// is found before it.
 fn find_previous_break(text: &str, search_start: usize, position: usize) -> Option<(usize, usize)> {
     let start = search_start.max(text.floor_char_boundary(position.saturating_sub(MAX_LINE_SEARCH)));
     let line_feed = text[start..position].rfind('\n').map(|end| (start + end, start + end + 1));

@@ -37,7 +37,8 @@ impl RandomNumbers {
     }
 }
 
-/// Returns the commands with their words if the parser reports all of them as known and run.
+/// Returns the commands with their words. `None` if a word is unknown to the parser, or if bash may not run or not
+/// report one of the commands.
 fn fully_known_commands(parsed_line: &ParsedLine) -> Option<Vec<Vec<String>>> {
     if parsed_line.unclear.is_some() {
         return None;
