@@ -85,7 +85,8 @@ fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
     let words = read_words(&Cli::command(), &non_help_arguments).filter(|words| !words.is_prompt);
     let words = words.map(|words| words.before_escape).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    Some(help::command_help(&words, before_escape.iter().any(|argument| argument == "--help")))
+    let is_long = before_escape.iter().any(|argument| argument == "--help");
+    Some(help::command_help(&words, is_long))
 }
 
 fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {

@@ -1,7 +1,7 @@
 //! `aye doctor`: checks this machine, and lists problems with their remedies.
 //!
 //! Nothing that it checks can make it fail: a broken file, a server that does not answer and a missing terminal are
-//! findings. The slow checks run at once, with a time limit of 2.5 s each.
+//! findings. The slow checks run concurrently, with a time limit of 2.5 s each.
 
 mod bundle;
 mod finding;

@@ -60,6 +60,7 @@ async fn check_connection(connection: Connection) -> Vec<Finding> {
         ));
         return findings;
     }
+    // The longer waits that a provider may ask for are accepted only while a user watches.
     let is_watched = false;
     let Some(provider) = ConnectedModel::configured(&connection, is_watched).provider else { return findings };
     let origin = connection.origin();

@@ -86,7 +86,7 @@ fn shown_value(values: &Table, path: &str) -> String {
         return "(not shown)".to_owned();
     }
     let table = match collection.and_then(|section| Some((section, parent.strip_prefix(section)?.strip_prefix('.')?))) {
-        Some((section, name)) => values.get(section).and_then(|entries| entries.get(name)),
+        Some((section, entry)) => values.get(section).and_then(|entries| entries.get(entry)),
         None => values.get(parent),
     };
     let value = table.and_then(|table| table.get(name)).map(Value::to_string).unwrap_or_else(|| "nothing".to_owned());

@@ -9,7 +9,7 @@ use crate::commands::output::page_width;
 use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::text::clean::clean_line;
-use crate::tui::parts::rehearsal_lines::{change_lines, outside_change_lines, step_lines, tree_lines};
+use crate::tui::parts::rehearsal_lines::{call_lines, change_lines, outside_change_lines, tree_lines};
 use crate::tui::theme::Theme;
 use anyhow::Result;
 use ratatui::text::Line;
@@ -76,7 +76,7 @@ pub(crate) fn print_text(loaded: &LoadedRehearsal, out: &mut dyn Write) -> Resul
     print_outside(&summary.outside, width, &theme, out)?;
     for step in &summary.calls {
         writeln!(out)?;
-        print_lines(&step_lines(step, is_full, width, &theme), "", out)?;
+        print_lines(&call_lines(step, is_full, width, &theme), "", out)?;
     }
     let lines = summary.describe_prompts();
     let prompts = summary.apply_calls(ApplyOptions::default()).len();
