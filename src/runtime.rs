@@ -46,7 +46,7 @@ pub struct Runtime {
     title_request: JoinSet<()>,
     /// The running request for the size of the context window.
     window_request: JoinSet<()>,
-    /// The request for the context window to make after the next reply.
+    /// The request for the size of the context window, if it waits for the next reply.
     pending_window: Option<WindowRequest>,
 }
 

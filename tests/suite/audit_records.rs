@@ -69,14 +69,14 @@ async fn r08_command_does_not_run_if_its_paths_name_other_files() {
             write(at.join("links/x.sh"), "echo 2 > ran\n").unwrap();
         }),
         ("sh none.sh", |at| rename(at.join("other.sh"), at.join("none.sh")).unwrap()),
-        // A file that is too large to be read was not shown as missing.
+        // The new file is too large to be read, but it is not missing any more.
         ("sh none.sh", |at| write(at.join("none.sh"), format!("echo 2 > ran\n{}", "#\n".repeat(6 << 20))).unwrap()),
         ("sh link.sh; sh other.sh", |at| {
             remove_file(at.join("link.sh")).unwrap();
             symlink("other.sh", at.join("link.sh")).unwrap();
         }),
     ];
-    for (at, (command, swap)) in swaps.into_iter().enumerate() {
+    for (index, (command, swap)) in swaps.into_iter().enumerate() {
         let mut scene = Scene::new([command_reply(command), says("Oh.")]);
         for path in ["x.sh", "folder/x.sh"] {
             scene = scene.with_file(path, "echo 1 > ran\n");
@@ -87,11 +87,11 @@ async fn r08_command_does_not_run_if_its_paths_name_other_files() {
         scene.say("go").await;
         swap(&scene.project());
         scene.approve().await;
-        assert_eq!(scene.file("ran"), None, "{at}: {command}");
+        assert_eq!(scene.file("ran"), None, "{index}: {command}");
         let result = scene.last_tool_result();
         let changed = result.starts_with("The files that the command names have changed (");
         let appeared = command == "sh none.sh" && result.starts_with("none.sh has changed since");
-        assert!(changed || appeared, "{at}: {result}");
+        assert!(changed || appeared, "{index}: {result}");
     }
 }
 

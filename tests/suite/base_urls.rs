@@ -53,7 +53,7 @@ fn suggests_v1_if_it_is_missing_from_the_base_url() {
         assert_eq!((err, code), (expected, 1));
     }
     assert!(requested.lock().unwrap().contains(&"/v1/models".to_owned()));
-    // No advice is given for a URL that does not answer either.
+    // If the URL with `/v1` does not answer either, it is only suggested in a question.
     let (port, _) = start_server(|_| http_response(404, "text/plain", "404 page not found"));
     let (err, _) = run_with_base_url(&format!("http://127.0.0.1:{port}"));
     let advice = format!("Is the `/v1` missing from the address? Try http://127.0.0.1:{port}/v1.\n");
@@ -182,7 +182,7 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
         let heard = std::mem::take(&mut *heard.lock().unwrap()).join("");
         assert!(heard.contains(&format!("authorization: bearer {sent}\r\n")), "{heard}");
     }
-    let mentions_profile_key = |text: &str| {
+    let check_profile_key = |text: &str| {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.to_lowercase().contains("the key of the profile in use"), "{text}");
         assert!(text.contains("OPENAI_API_KEY"), "{text}");
@@ -190,13 +190,13 @@ fn key_of_the_profile_is_sent_to_the_base_url_flag_as_help_says() {
     let (help, _, _) = Setup::new(&["--help"]).run_piped("");
     let about = help.split("--base-url").nth(1).and_then(|rest| rest.split("--profile <").next());
     let about = about.expect("help has the flag");
-    mentions_profile_key(about);
+    check_profile_key(about);
     assert!(["--profile", "AYE_PROFILE", "settings"].iter().all(|name| about.contains(name)), "{about}");
     let readme = include_str!("../../README.md");
-    mentions_profile_key(readme.lines().find(|line| line.contains("--base-url")).expect("README has the flag"));
+    check_profile_key(readme.lines().find(|line| line.contains("--base-url")).expect("README has the flag"));
     let manual = include_str!("../../docs/providers.md");
     let line = manual.lines().position(|line| line.contains("`--base-url` uses")).expect("the manual says it");
-    mentions_profile_key(&manual.lines().skip(line).take(2).collect::<Vec<_>>().join(" "));
+    check_profile_key(&manual.lines().skip(line).take(2).collect::<Vec<_>>().join(" "));
 }
 
 #[test]

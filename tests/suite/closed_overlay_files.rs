@@ -2,7 +2,7 @@
 //! before. Nothing of them is hidden or readable, and what is writable live is writable in the dry run, for an ordinary
 //! user too.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -93,7 +93,7 @@ const DENIED: &str = "permission denied";
 #[tokio::test]
 async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead() {
     let name = "closed_overlay_files::r30_reports_what_a_command_closed_and_does_not_read_the_project_instead";
-    if !continue_as_ordinary_user(name) || !is_there() {
+    if !continue_as_ordinary_user(name) || !has_overlay_sandbox() {
         return;
     }
     // The project folder itself is closed.
@@ -133,7 +133,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
 #[tokio::test]
 async fn r30_an_unreadable_folder_still_hides_the_one_in_the_project() {
     let name = "closed_overlay_files::r30_an_unreadable_folder_still_hides_the_one_in_the_project";
-    if !continue_as_ordinary_user(name) || !is_there() {
+    if !continue_as_ordinary_user(name) || !has_overlay_sandbox() {
         return;
     }
     let scene = DryRun::new();
@@ -230,7 +230,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
 
 #[tokio::test]
 async fn project_folder_keeps_its_mode_after_a_file_tool() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -253,7 +253,7 @@ async fn project_folder_keeps_its_mode_after_a_file_tool() {
 
 #[test]
 fn r30_shows_a_mode_change_of_the_project_folder_and_prompts_for_it() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let user = User::new(vec![command_answer("echo x > a; chmod 711 ."), text_answer("Would do.")]);

@@ -56,6 +56,7 @@ async fn wait_for_file(path: &Path) {
     }
 }
 
+/// Waits until at least 6 processes carry the mark: `make_stragglers` starts 6 kinds of them.
 async fn wait_for_marked(mark: &str) {
     let start = Instant::now();
     while count_marked(mark) < 6 {
@@ -215,7 +216,8 @@ async fn drop_when_ready(command: String, mark: &str, ready: &Path) {
     task.abort();
 }
 
-/// Starts a parent that only holds the lifeline, so that nothing but its death can close it.
+/// Starts a shell that starts a guard and holds its lifeline, the pipe to the guard's stdin. Only the end of this shell
+/// closes the pipe.
 fn start_parent(command: &str) -> std::process::Child {
     let coprocess = "coproc guard { exec \"$0\" guard -- bash -c \"$1\" 2>/dev/null; }; wait";
     Command::new("bash").args(["-c", coprocess, AYE, command]).spawn().unwrap()
@@ -343,6 +345,7 @@ async fn reports_the_latest_output_at_a_limited_rate() {
     assert!(!outcome.timed_out, "the last line was never reported");
     let (seen, max_count) = (seen.into_inner().unwrap(), started.elapsed().as_millis() / 99 + 1);
     assert!(seen.len() >= 3 && seen.len() as u128 <= max_count, "{} in {:?}", seen.len(), started.elapsed());
+    // At most 2048 bytes; a character that is cut at the end is replaced by U+FFFD, which has 3 bytes.
     assert!(seen.iter().all(|text| text.len() <= 2048 + 3));
     let more = more.into_inner().unwrap();
     assert!(outcome.output.starts_with(&more) && more.ends_with("line 60\n"), "{more}");

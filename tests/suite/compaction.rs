@@ -268,7 +268,7 @@ fn reports_a_failed_summary_and_loses_nothing() {
     program.until("Four.");
 }
 
-/// The same without a screen.
+/// Headless: each message is sent by another run of the program.
 #[test]
 fn summarizes_a_long_session_without_a_screen() {
     let answers = three_long_replies().into_iter().chain([summary_reply(), text_answer("Four.")]).collect();
@@ -300,5 +300,6 @@ fn learns_the_context_window_from_the_provider_and_estimates_its_use() {
     let mut program = start_session(setup);
     submit_message(&mut program, "hello");
     program.until("Hello.");
+    // The share is shown only if the window is known; `~` marks an estimate.
     program.until("ctx ~");
 }

@@ -25,7 +25,7 @@ fn begin_session(service: &Service) -> Arc<Folder> {
     setup.root
 }
 
-/// Continues in an environment that names another provider and its key.
+/// Returns the setup of a run in this home; its environment names another provider and that provider's key.
 fn setup_other(root: &Arc<Folder>, other: &Service, arguments: &[&str]) -> Setup {
     Setup::with_home(root, arguments).env("OPENAI_BASE_URL", &other.base_url).env("OPENAI_API_KEY", KEY)
 }
@@ -75,7 +75,7 @@ fn session_returns_to_its_address_without_a_key_of_another() {
     // Headless, no other provider is configured.
     let (out, err, code) = Setup::with_home(&root, &["-p", "--continue", "second"]).run_piped("");
     assert_eq!((out.as_str(), err.as_str(), code), ("Own.\n", "", 0));
-    // On the screen another one is, and a notice says so.
+    // On the screen, with another provider in the environment, a notice names the session's own provider.
     let mut program = setup_other(&root, &other, &["--continue"]).size(100, 30).start();
     program.until("This session began with scripted-1");
     submit_message(&mut program, "third");
@@ -114,7 +114,7 @@ fn session_opens_without_a_provider_and_nothing_is_invented() {
     assert_eq!(setup.run_piped("").2, 0);
     let root = setup.root.clone();
     write_settings(&setup, NO_TITLES);
-    // Headless, the session is not found in the tour's folder, and no script answers.
+    // Headless, an error is reported: the program does not fall back to the tour, which has a folder and a script.
     let (out, err, code) = Setup::with_home(&root, &["-p", "--continue", "more"]).run_piped("");
     assert_eq!((out.as_str(), code), ("", 2), "{err}");
     assert!(err.contains("no model is configured"), "{err}");

@@ -39,6 +39,7 @@ fn list_crates() -> Option<BTreeSet<Crate>> {
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let output = String::from_utf8(output.stdout).unwrap();
+    // After the last `|` of a line, cargo writes ` (*)` if it listed the package before.
     let lines = output.lines().filter(|line| !line.starts_with("aye "));
     let crates: BTreeSet<Crate> = lines
         .map(|line| {
@@ -55,8 +56,8 @@ fn list_crates() -> Option<BTreeSet<Crate>> {
 }
 
 /// Returns whether the licence expression is allowed: `A OR B`, `A AND B`, brackets, and the old `A/B`.
-fn is_allowed(tokens: &str, allowed: &BTreeSet<String>) -> bool {
-    let spaced = tokens.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+fn is_allowed(licence: &str, allowed: &BTreeSet<String>) -> bool {
+    let spaced = licence.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
     let mut remaining = &tokens[..];
     let may = parse_or(&mut remaining, allowed);

@@ -134,28 +134,28 @@ fn r52_a_damaged_session_loads_and_continues() {
     let sessions = Sessions::new(home.path().to_owned());
     let entries = sample_entries();
     let (mut ids, mut names) = (Vec::new(), HashSet::new());
-    for (name, lost, says, damage) in DAMAGES {
+    for (name, lost, is_reported, damage) in DAMAGES {
         assert!(names.insert(name));
         let id = new_id();
-        let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
-        entries.iter().for_each(|entry| lines.append(entry).unwrap());
-        let path = lines.path().to_owned();
-        drop(lines);
+        let mut log = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
+        entries.iter().for_each(|entry| log.append(entry).unwrap());
+        let path = log.path().to_owned();
+        drop(log);
         let full_text = std::fs::read(&path).unwrap();
         let damaged = damage(full_text.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect());
         std::fs::write(&path, &damaged).unwrap();
 
         let read = sessions.read(&id).unwrap();
         assert!(count_read(&read, &entries) + lost >= entries.len(), "{name}: {:?}", read.notices);
-        assert_eq!(!read.notices.is_empty(), *says, "{name}: {:?}", read.notices);
+        assert_eq!(!read.notices.is_empty(), *is_reported, "{name}: {:?}", read.notices);
         let mut session = Session::replay(read.entries.clone());
         assert!(session.messages(0, usize::MAX).len() <= entries.len(), "{name}");
-        let (mut lines, opened) = SessionLog::open(home.path(), &id).unwrap();
+        let (mut log, opened) = SessionLog::open(home.path(), &id).unwrap();
         assert_eq!(opened, read, "{name}");
         let extra = Entry::UserMessage { text: "it goes on".into() };
-        lines.append(&extra).unwrap();
+        log.append(&extra).unwrap();
         session.apply(extra.clone());
-        drop(lines);
+        drop(log);
         assert!(std::fs::read(&path).unwrap().starts_with(&damaged), "{name}: the existing bytes changed");
         let again = sessions.read(&id).unwrap();
         assert!(again.entries.contains(&extra), "{name}");
@@ -189,15 +189,15 @@ fn r52_a_session_with_every_line_twice_sends_each_call_once() {
 }
 
 #[test]
-fn r52_a_changed_byte_loses_at_most_its_line_and_the_next() {
+fn r52_a_changed_byte_loses_at_most_one_entry() {
     let home = Folder::new();
     let sessions = Sessions::new(home.path().to_owned());
     let entries = sample_entries();
     let id = new_id();
-    let mut lines = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
-    entries.iter().for_each(|entry| lines.append(entry).unwrap());
-    let path = lines.path().to_owned();
-    drop(lines);
+    let mut log = sessions.begin_session(&Header::new(id.clone(), Path::new("/p"), "m", false));
+    entries.iter().for_each(|entry| log.append(entry).unwrap());
+    let path = log.path().to_owned();
+    drop(log);
     let full_text = std::fs::read(&path).unwrap();
     for at in (0..full_text.len()).step_by(pick_count(1, 7)) {
         for byte in [0, b'\n', b'"', 0xff] {
@@ -206,7 +206,7 @@ fn r52_a_changed_byte_loses_at_most_its_line_and_the_next() {
             std::fs::write(&path, &damaged).unwrap();
             let read = sessions.read(&id).unwrap();
             let count = entries.iter().filter(|entry| read.entries.contains(entry)).count();
-            // A damaged line end joins the line with the next one.
+            // At most one entry is lost, even if the byte was a line end, so that its line is joined with the next one.
             assert!(count + 2 > entries.len(), "byte {at} as {byte}: {count} of {}: {:?}", entries.len(), read.notices);
         }
     }

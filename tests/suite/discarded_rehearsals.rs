@@ -1,7 +1,7 @@
 //! Discarding a rehearsal at unusual moments: while a command runs, while the session is open elsewhere, and twice.
 //! Also a kill while a command runs in the overlay sandbox.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::mounts::read_mounts;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, list_changed_paths};
 use crate::support::program::{Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn r30_after_a_discard_commands_see_the_real_project() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root, project, rehearsal, shell } = EmptyProject::new();
@@ -38,7 +38,7 @@ async fn r30_after_a_discard_commands_see_the_real_project() {
 
 #[tokio::test]
 async fn r54_discard_is_refused_while_a_command_runs() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root: _root, project, rehearsal, shell } = EmptyProject::new();
@@ -94,7 +94,7 @@ fn r54_discard_by_another_process_is_refused_while_the_session_is_open() {
 
 #[test]
 fn r51_kill_while_a_command_runs_in_the_overlay_leaves_nothing_running() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();

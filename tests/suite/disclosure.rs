@@ -1,7 +1,7 @@
 //! A dry run sends the model nothing that a live session would ask about. A session reads every kind of secret in many
 //! ways, and the server that plays the model receives none of them.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::print_uncaptured;
@@ -23,6 +23,7 @@ struct Secret {
     /// Path as the calls name it: `P` is the project, `H` the home, `T` the folder for temporary files and `S` a folder
     /// next to the project.
     file: &'static str,
+    /// The secret text in it.
     holds: &'static str,
 }
 
@@ -83,7 +84,7 @@ fn create_scene(root: &Path) -> Running {
     std::fs::hard_link(project.join(".env"), project.join("linked.txt")).unwrap();
     std::os::unix::fs::symlink(".env", project.join("link.txt")).unwrap();
     std::os::unix::fs::symlink(root.join("home"), project.join("home")).unwrap();
-    let now = std::fs::read(project.join(".env")).unwrap();
+    let env_content = std::fs::read(project.join(".env")).unwrap();
     let git = |words: &[&str]| {
         let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
         let output = Command::new("git")
@@ -101,7 +102,7 @@ fn create_scene(root: &Path) -> Running {
     std::fs::write(project.join(".env"), format!("{COMMITTED}\n")).unwrap();
     git(&["add", "-f", ".env", "README.md"]);
     git(&["commit", "-qm", "first"]);
-    std::fs::write(project.join(".env"), now).unwrap();
+    std::fs::write(project.join(".env"), env_content).unwrap();
     let process =
         Command::new("sleep").arg0(ARGUMENT).arg("600").env("HARMLESS", PROCESS_VARIABLE).stdin(Stdio::null()).spawn();
     Running(process.unwrap())
@@ -246,13 +247,13 @@ fn check_commands(root: &Path) {
         let folder = copy.path().join("project");
         let result = Command::new("cp").arg("-a").arg(root.join("project")).arg(&folder).status().unwrap();
         assert!(result.success());
-        let here = line.replace(&format!("{}/project/", root.display()), &format!("{}/", folder.display()));
         let scratch = copy.path().display();
-        let here =
-            here.replace("/tmp/all", &format!("{scratch}/all")).replace("/tmp/clone", &format!("{scratch}/clone"));
-        let here = here.replace(&format!("{}/", root.join("project").display()), "");
+        let line_in_copy = line
+            .replace(&format!("{}/project/", root.display()), &format!("{}/", folder.display()))
+            .replace("/tmp/all", &format!("{scratch}/all"))
+            .replace("/tmp/clone", &format!("{scratch}/clone"));
         let result = Command::new("bash")
-            .args(["-c", &here])
+            .args(["-c", &line_in_copy])
             .current_dir(&folder)
             .env("HOME", root.join("home"))
             .env("HARMLESS_NAME", VARIABLE)
@@ -271,6 +272,7 @@ fn check_commands(root: &Path) {
     assert!(printed_count * 10 > lines.len() * 8, "only {printed_count} of {} lines print their secret", lines.len());
 }
 
+/// Checks that a session with these arguments and settings discloses no secret.
 fn check(extra_arguments: &[&str], written: &str) {
     let setup = Setup::new(&[]);
     let _process = create_scene(setup.root.path());
@@ -281,7 +283,7 @@ fn check(extra_arguments: &[&str], written: &str) {
 
 #[test]
 fn r30_a_dry_run_discloses_no_kind_of_secret() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -293,14 +295,14 @@ fn r30_a_dry_run_discloses_no_kind_of_secret() {
 
 #[test]
 fn r30_a_dry_run_in_full_mode_discloses_no_kind_of_secret() {
-    if is_there() {
+    if has_overlay_sandbox() {
         check(&["--mode", "full"], "");
     }
 }
 
 #[test]
 fn r30_a_dry_run_with_an_overlay_of_the_home_discloses_no_kind_of_secret() {
-    if is_there() {
+    if has_overlay_sandbox() {
         check(&[], "[dry_run]\noutside = \"overlay\"\n");
     }
 }
@@ -313,7 +315,7 @@ fn r30_a_dry_run_without_an_overlay_sandbox_discloses_no_kind_of_secret() {
 /// No user is there to answer prompts, so nothing that asks is read.
 #[test]
 fn r30_a_dry_run_that_asks_as_live_discloses_nothing_without_approval() {
-    if is_there() {
+    if has_overlay_sandbox() {
         check(&[], "[dry_run]\nask = \"as live\"\n");
     }
 }
@@ -321,7 +323,7 @@ fn r30_a_dry_run_that_asks_as_live_discloses_nothing_without_approval() {
 #[test]
 fn r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret() {
     let test = "disclosure::r30_a_dry_run_of_an_ordinary_user_discloses_no_kind_of_secret";
-    if continue_as_ordinary_user(test) && is_there() {
+    if continue_as_ordinary_user(test) && has_overlay_sandbox() {
         check(&[], "");
     }
 }

@@ -51,8 +51,8 @@ const ACTIVITIES: [Activity; 7] = [
 const PROMISED: Duration = Duration::from_secs(1);
 /// Trials in parallel; each mostly waits.
 const AT_ONCE: usize = 4;
-/// Tokens per trial, so that all of them fit on the screen.
-const MOST: usize = 30;
+/// Tokens of each kind in a trial. All of them fit on the screen.
+const TOKENS_PER_KIND: usize = 30;
 
 impl Activity {
     fn answers(self) -> Vec<Answer> {
@@ -62,7 +62,7 @@ impl Activity {
                 let slow = |answer: Answer, n: usize| {
                     answer.text(&format!("{} ", token('s', n))).with_step(Step::Pause(Duration::from_millis(90)))
                 };
-                vec![(0..MOST).fold(Answer::stream(), slow).with_step(Step::Stall)]
+                vec![(0..TOKENS_PER_KIND).fold(Answer::stream(), slow).with_step(Step::Stall)]
             }
             Self::Denial | Self::Arguments => vec![command_answer("echo no")],
             Self::Answer => {
@@ -159,8 +159,9 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
     activity.begin(&mut program);
     let moment = Instant::now() + Duration::from_millis(100 + dice.below(3000));
     let mut seen: BTreeMap<String, Instant> = BTreeMap::new();
-    let all: Vec<String> = "sto".chars().flat_map(|kind| (0..MOST).map(move |number| token(kind, number))).collect();
-    let mut typed = (0..MOST).flat_map(|number| activity.next_keys(number).chars().collect::<Vec<_>>());
+    let tokens_of_kind = |kind| (0..TOKENS_PER_KIND).map(move |number| token(kind, number));
+    let all: Vec<String> = "sto".chars().flat_map(tokens_of_kind).collect();
+    let mut typed = (0..TOKENS_PER_KIND).flat_map(|number| activity.next_keys(number).chars().collect::<Vec<_>>());
     while Instant::now() < moment {
         match typed.next() {
             Some(key) => program.press_keys(key.encode_utf8(&mut [0; 4])),
@@ -187,8 +188,8 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
             .filter(|(token, _)| !found.contains(*token))
             .map(|(token, at)| (token.clone(), killed - *at))
             .collect();
-        let too_old = lost.iter().any(|(_, age)| signal != Signal::KILL || *age > PROMISED);
-        if !too_old || Instant::now() > end {
+        let breaks_promise = lost.iter().any(|(_, age)| signal != Signal::KILL || *age > PROMISED);
+        if !breaks_promise || Instant::now() > end {
             return lost;
         }
         program.wait_ms(20);

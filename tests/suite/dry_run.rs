@@ -1,6 +1,6 @@
 //! A dry run changes nothing outside its overlay, and its reads see its earlier writes.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::open_overlay;
 use crate::support::program::Setup;
@@ -130,7 +130,7 @@ fn list_secret_calls(outside: &std::path::Path) -> Vec<(&'static str, serde_json
 #[tokio::test]
 async fn r30_withholds_calls_that_would_ask_live_with_and_without_an_overlay_sandbox() {
     for is_sandboxed in [false, true] {
-        if is_sandboxed && !is_there() {
+        if is_sandboxed && !has_overlay_sandbox() {
             continue;
         }
         let outside = Folder::new();
@@ -209,7 +209,7 @@ async fn r30_reads_files_written_in_the_dry_run_whatever_their_name() {
 
 #[tokio::test]
 async fn r30_asks_about_secrets_copied_by_an_approved_command() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let mut scene = Scene::dry_run([
@@ -280,15 +280,15 @@ fn r30_withheld_calls_are_printed_saved_and_counted_after_a_resume() {
     let (out, err, code) =
         Setup::with_home(&root, &[&base[..], &["--json", "--resume", &id, "again"]].concat()).run_piped("");
     assert_eq!(code, 0, "{out}{err}");
-    let plan: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
-    assert_eq!((&plan["withheld"], &plan["would_have_asked"]), (&json!(2), &json!(2)), "{plan}");
+    let report: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&report["withheld"], &report["would_have_asked"]), (&json!(2), &json!(2)), "{report}");
     for (new, old) in [("denied", "refused"), ("live_effects", "outside")] {
-        assert!(plan[new].is_u64() && plan[new] == plan[old], "{new}: {plan}");
+        assert!(report[new].is_u64() && report[new] == report[old], "{new}: {report}");
     }
-    let call = &plan["calls"][0];
+    let call = &report["calls"][0];
     assert_eq!((&call["origin"], &call["staged"]), (&json!("withheld"), &json!("withheld")));
     assert_eq!((&call["is_run_live"], &call["simulation"]["is_reused"]), (&call["done"], &call["simulated"]["again"]));
-    assert_eq!(plan["calls"][0]["would_ask"], "read of .env (may hold secrets)");
+    assert_eq!(report["calls"][0]["would_ask"], "read of .env (may hold secrets)");
     assert!(out.contains(r#""staged":"withheld""#), "{out}");
     let (shown, _, _) = Setup::with_home(&root, &["sessions", "show", &id]).run_piped("");
     assert!(shown.contains("withheld") && shown.contains("read of .env (may hold secrets)"), "{shown}");

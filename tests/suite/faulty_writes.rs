@@ -83,7 +83,7 @@ fn build_library() -> Option<PathBuf> {
     LIBRARY.clone()
 }
 
-/// A program whose write with this number fails; 0 for none.
+/// Sets up a program whose write with this number fails, and all later ones too if `for_good`. With 0 no write fails.
 fn with_fault(setup: Setup, library: &Path, number: usize, for_good: bool) -> Setup {
     let root = setup.root.path().canonicalize().unwrap();
     let data = root.join("home/aye/data");
@@ -159,7 +159,8 @@ fn r53_saves_a_session_on_the_screen_or_reports_it_whichever_write_fails() {
         let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"]);
         write_settings(&setup, NO_TITLES);
         let root = setup.root.clone();
-        let mut program = with_fault(setup, &library, number, false).start();
+        let for_good = false;
+        let mut program = with_fault(setup, &library, number, for_good).start();
         program.until("Messages go to");
         submit_message(&mut program, "one");
         program.until("First.");

@@ -49,7 +49,7 @@ const PURE: &[&str] = &[
     "tui/theme.rs",
 ];
 
-/// Names that do not occur there.
+/// Names that do not occur in the files of `PURE`.
 const IMPURE: &[&str] = &[
     "std::fs",
     "std::net",
@@ -65,8 +65,10 @@ const IMPURE: &[&str] = &[
 /// Files that are longer than they should be. This list may only shrink.
 const LONG: &[&str] = &[];
 
-const LINES: usize = 400;
+/// Maximum lines of a file.
+const MAX_LINES: usize = 400;
 
+/// Returns all files of `src`, sorted: the path below `src`, and the text.
 fn read_sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
@@ -153,7 +155,7 @@ fn a_floor_does_not_export_what_belongs_to_another() {
 }
 
 #[test]
-fn the_pure_touch_nothing() {
+fn pure_files_name_no_input_output_clock_or_async() {
     let mut failures = Vec::new();
     for (file, text) in read_sources() {
         let is_in = |pure: &&str| file.starts_with(*pure) || file.strip_suffix(".rs") == pure.strip_suffix('/');
@@ -174,10 +176,10 @@ fn every_file_says_what_it_is_for_and_stays_short() {
             failures.push(format!("{file} does not open with what it is for"));
         }
         let lines = text.lines().count();
-        if lines > LINES && !LONG.contains(&file.as_str()) {
-            failures.push(format!("{file} has {lines} lines; {LINES} is the limit"));
+        if lines > MAX_LINES && !LONG.contains(&file.as_str()) {
+            failures.push(format!("{file} has {lines} lines; {MAX_LINES} is the limit"));
         }
-        if lines <= LINES && LONG.contains(&file.as_str()) {
+        if lines <= MAX_LINES && LONG.contains(&file.as_str()) {
             failures.push(format!("{file} is short now: take it off the list"));
         }
     }
@@ -188,7 +190,7 @@ fn every_file_says_what_it_is_for_and_stays_short() {
 fn no_colour_is_named_outside_the_themes() {
     let mut failures = Vec::new();
     for (file, text) in read_sources() {
-        // The pen says in the terminal's words whatever colour it is given.
+        // The canvas writes the colour of a cell as an escape sequence, whatever it is.
         if file.starts_with("tui/theme/") || file.starts_with("tui/canvas/cell_style") || is_test(&file) {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Dry runs on full disks: a write that does not fit is reported and leaves no change, and the session continues.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::program::{Program, Setup, program};
@@ -91,7 +91,7 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
 
 #[tokio::test]
 async fn r24_explains_a_command_that_fills_the_overlay_and_runs_the_next() {
-    if !is_there()
+    if !has_overlay_sandbox()
         || !continue_with_mounts("full_disks::r24_explains_a_command_that_fills_the_overlay_and_runs_the_next")
     {
         return;
@@ -150,7 +150,7 @@ async fn fill_overlay() -> bool {
 
 #[tokio::test]
 async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() {
-    if !is_there()
+    if !has_overlay_sandbox()
         || !continue_with_mounts("full_disks::r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated")
     {
         return;
@@ -248,10 +248,10 @@ fn r24_a_disk_that_fills_up_while_applying_leaves_whole_files_and_continues() {
     let (out, _, _) = Setup::with_home(&program.root, &["audit", "--json"]).run_piped("");
     let calls: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let offered = calls.iter().filter(|call| call["call"].as_str().unwrap().starts_with("offered_"));
-    let told: Vec<(&str, bool)> =
+    let results: Vec<(&str, bool)> =
         offered.map(|call| (call["outcome"].as_str().unwrap(), call["holds"].as_bool().unwrap())).collect();
     let expected = ["failed", "refused", "refused", "failed", "done"].map(|outcome| (outcome, true));
-    assert_eq!(told, expected);
+    assert_eq!(results, expected);
     // Once there is room, the change can be applied.
     std::fs::remove_file(program.project().join("ballast")).unwrap();
     submit_message(&mut program, "/rehearsal apply hunks");

@@ -199,12 +199,13 @@ fn r62_esc_ends_a_request_that_a_gateway_delays() {
     }
 }
 
-/// Starts the program with a gateway that forwards this model to a scripted service.
-fn start_behind_gateway(model: &str, below: &str, answers: Vec<Answer>) -> Option<(Runtime, Service, Program, Setup)> {
+/// Starts the program with a gateway that forwards this model to a scripted service at this path. Returns also a setup
+/// that reads the program's session. Returns `None` without a gateway.
+fn start_behind_gateway(model: &str, path: &str, answers: Vec<Answer>) -> Option<(Runtime, Service, Program, Setup)> {
     let (base, key) = gateway()?;
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
-    let address = format!("{}{below}", service.base_url.trim_end_matches("/v1"));
+    let address = format!("{}{path}", service.base_url.trim_end_matches("/v1"));
     let setup = setup_profile(&base, &key, &["--model", model], &json!({ "api_base": address }));
     let next_setup = setup_again(&setup, &[]);
     Some((runtime, service, start_session(setup), next_setup))

@@ -11,10 +11,11 @@ use aye::chat::Entry;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Programs that run side by side when many trials are made; each of them mostly waits.
+/// Maximum number of programs that run at the same time. Each of them mostly waits.
 const SIDE_BY_SIDE: usize = 10;
 
-/// Divides the trials among programs, and prints their number.
+/// Divides the trials among at most `SIDE_BY_SIDE` programs, one for every six trials, and prints the number of trials.
+/// `run_share` makes the trials of one program.
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
 fn run_trials(description: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usize) + Sync) {
     let programs = trials.div_ceil(6).min(SIDE_BY_SIDE);

@@ -30,16 +30,19 @@ fn with_settings(setup: Setup, text: &str) -> Setup {
 /// The review of the only call: verdict, reason, and whether the hook failed.
 fn read_review(root: &Path) -> Option<(ReviewVerdict, String, bool)> {
     read_entries(root).into_iter().find_map(|entry| match entry {
-        Entry::Reviewed { verdict: advice, reason: why, is_failed: failed, .. } => Some((advice, why, failed)),
+        Entry::Reviewed { verdict, reason, is_failed, .. } => Some((verdict, reason, is_failed)),
         _ => None,
     })
 }
 
-/// Runs a headless session in which the model creates a file with a command; returns whether the file was created.
+/// Runs a headless session in which the model creates the file `made` with a command. Returns whether the file exists
+/// afterwards, and the setup.
 fn run_with_command(setup: Setup) -> (bool, Setup) {
     run_with_call(setup, command_answer("echo 1 > made"))
 }
 
+/// Runs a headless session in which the model makes this call. Returns whether the file `made` exists afterwards, and
+/// the setup.
 fn run_with_call(setup: Setup, call: Answer) -> (bool, Setup) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start([call, text_answer("Done.")]));
@@ -126,8 +129,8 @@ fn asks_with_the_reason_if_a_hook_fails() {
         }
         let (made, setup) = run_with_command(setup);
         assert!(!made, "{script} {more}");
-        let (advice, why, failed) = read_review(setup.root.path()).expect("the hook was run");
-        assert_eq!((advice, failed), (ReviewVerdict::Ask, true), "{script} {more}");
+        let (verdict, why, is_failed) = read_review(setup.root.path()).expect("the hook was run");
+        assert_eq!((verdict, is_failed), (ReviewVerdict::Ask, true), "{script} {more}");
         assert!(why.contains(part), "{script} {more}: {why}");
         let asked = read_entries(setup.root.path()).into_iter().any(|entry| {
             matches!(entry, Entry::Planned { verdict, reason, .. }

@@ -19,11 +19,17 @@ use tokio::runtime::Runtime;
 /// All hostile texts of one session.
 struct Case {
     prompt: String,
+    /// Text of the first reply.
     reply: String,
+    /// Text of the last reply, if it asks no question.
     end: String,
+    /// Content of `content.txt`.
     content: String,
+    /// Name of another file in the project.
     name: String,
+    /// Part of the command that is denied.
     denied: String,
+    /// Text of the question and of its first option, if the last reply asks one.
     question: Option<String>,
 }
 
@@ -70,7 +76,7 @@ impl Case {
     }
 }
 
-/// A reply with this text and these calls.
+/// A reply with this text and these calls. The IDs of the calls are `id` followed by their index.
 fn calls(id: &str, text: &str, calls: &[(&str, Value)]) -> Answer {
     let all: Vec<Value> = calls
         .iter()
@@ -190,7 +196,8 @@ fn check_all_surfaces(case: &Case, place: &Arc<Folder>, sent: &[(String, String)
     }
 }
 
-/// Resumes the session on the screen, and checks the transcript and one result opened with `o`.
+/// Resumes the session on the screen, and checks the transcript and one result opened with `o`. `nth` is the index of
+/// that result from the end, modulo the number of results.
 fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth: u64) {
     // Nothing listens on this port, and no request is sent.
     let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
@@ -265,18 +272,20 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
         if requested_trials().is_some() {
             print_uncaptured(&format!("{} texts, the last of the seed {seed}", generator.texts));
         }
-        let (piped, place, sent) = run_headless(&case, &Printed::Pipe, false);
-        let (file, ..) = run_headless(&case, &Printed::File, false);
-        let (terminal, ..) = run_headless(&case, &Printed::Terminal, false);
+        let (as_text, as_json) = (false, true);
+        let (piped, place, sent) = run_headless(&case, &Printed::Pipe, as_text);
+        let (file, ..) = run_headless(&case, &Printed::File, as_text);
+        let (terminal, ..) = run_headless(&case, &Printed::Terminal, as_text);
         let (json, ..) =
-            run_headless(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, true);
+            run_headless(&case, if sessions.is_multiple_of(2) { &Printed::Pipe } else { &Printed::Terminal }, as_json);
         for (surface, printed) in [("a pipe", &piped), ("a file", &file), ("a terminal", &terminal), ("--json", &json)]
         {
             check_no_forbidden(surface, printed);
             check_all_words(surface, printed, &case.reply);
             check_all_words(surface, printed, case.question.as_ref().unwrap_or(&case.end));
         }
-        check_all_surfaces(&case, &place, &sent, false);
+        let is_old = false;
+        check_all_surfaces(&case, &place, &sent, is_old);
         check_screen(&case, &place, &sent, sessions as u64);
         if sessions.is_multiple_of(2) {
             make_old(&place, &case);
@@ -286,7 +295,8 @@ fn hostile_texts_are_shown_completely_and_safely_on_every_surface() {
                 ["--base-url", &service.base_url, "--model", "scripted-7b", "--continue", "-p", "go on"];
             Setup::with_home(&place, &session_flags).run_piped("");
             if case.question.is_none() {
-                check_all_surfaces(&case, &place, &self::last_messages(&service), true);
+                let is_old = true;
+                check_all_surfaces(&case, &place, &last_messages(&service), is_old);
             }
         }
         sessions += 1;

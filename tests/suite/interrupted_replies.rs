@@ -82,7 +82,6 @@ fn r51_a_large_reply_of_control_characters_is_saved_whole_and_sent_once() {
     let setup = Setup::new(&[&flags[..], &["go"]].concat());
     let root = setup.root.clone();
     assert_eq!(setup.run_piped("").2, 0);
-    // Two copies of the session file, one after the other.
     let files = std::fs::read_dir(root.path().join("home/aye/data/sessions"));
     let file = files.unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read(&file).unwrap();
@@ -92,6 +91,7 @@ fn r51_a_large_reply_of_control_characters_is_saved_whole_and_sent_once() {
     let is_whole =
         |entry: &aye::chat::Entry| matches!(entry, aye::chat::Entry::Replied { text, .. } if *text == full_text);
     assert_eq!(read.entries.iter().filter(|entry| is_whole(entry)).count(), 1);
+    // Even if the file has every line twice, the reply is sent once.
     std::fs::write(&file, text.repeat(2)).unwrap();
     let (_, error, code) = Setup::with_home(&root, &[&flags[..], &["--continue", "and now"]].concat()).run_piped("");
     assert_eq!(code, 0, "{error}");

@@ -52,6 +52,7 @@ pub fn run_session(arguments: &[&str]) -> (Runtime, Service, Program) {
     ]));
     let setup = Setup::new(&[&["--profile", "mine"], arguments].concat())
         .size(100, 30)
+        // The name of this variable does not suggest a secret.
         .env("MY_MODEL", KEY)
         .with_file("a.txt", &format!("xyzzy {}\n", token()));
     let hook =

@@ -1,7 +1,7 @@
 //! The sandbox of live commands in the real program: what the approval prompt shows of it, and what the user and the
 //! model see.
 
-use crate::sandbox_escapes::is_there;
+use crate::sandbox_escapes::has_sandbox;
 use crate::support::program::{Program, Setup};
 use crate::support::scene::Scene;
 use crate::support::scripted::{self, calls};
@@ -19,7 +19,7 @@ const WIDE: (u16, u16) = (180, 40);
 
 /// Returns the text about the sandbox in the prompt on this machine.
 fn sandbox_line(available: &'static str) -> &'static str {
-    if is_there() { available } else { "no sandbox here: this kernel" }
+    if has_sandbox() { available } else { "no sandbox here: this kernel" }
 }
 
 /// Returns the result of the last call that the model received.
@@ -49,7 +49,7 @@ fn r21_prompt_shows_the_sandbox_and_a_refused_write_is_explained() {
     let (result, program) =
         approve_call(command_answer("echo in > in; echo out > ../out"), sandbox_line("network off · may write here"));
     assert_eq!(program.file("in").as_deref(), Some("in\n"));
-    if is_there() {
+    if has_sandbox() {
         assert!(result.contains("Permission denied") && result.contains("exit 1"), "{result}");
         assert!(result.contains("This may be caused by the sandbox") && result.contains("shell.write"), "{result}");
         assert!(!program.root.path().join("out").exists());
@@ -64,7 +64,7 @@ fn r21_command_has_network_access_only_if_the_prompt_says_so() {
     std::thread::spawn(move || listener.incoming().for_each(drop));
     let reach = format!("cat < /dev/tcp/127.0.0.1/{} && echo reached", port.local_addr().unwrap().port());
     let (without, _) = approve_call(command_answer(&reach), sandbox_line("network off"));
-    if is_there() {
+    if has_sandbox() {
         assert!(without.contains("request it with “network”") && !without.contains("reached"), "{without}");
     }
     let (with, _) = approve_call(network_call(&reach, "to reach the test"), "(“to reach the test”)");
@@ -105,7 +105,7 @@ fn r26_command_changes_neither_own_settings_nor_the_terminal() {
         for t in /dev/pts/[0-9]* /dev/tty; do (echo FORGED-BY-IT > $t); done 2> /dev/null; echo ended";
     let (result, mut program) = approve_call(command_answer(command), sandbox_line("network off"));
     assert!(result.contains("ended"), "{result}");
-    if is_there() {
+    if has_sandbox() {
         let home = program.root.path().join("home/aye");
         assert!(!home.join("config/config.toml").exists() && !home.join("data/x").exists());
         // The prompt and the call show the command itself, each after another character.
@@ -114,7 +114,8 @@ fn r26_command_changes_neither_own_settings_nor_the_terminal() {
     }
 }
 
-/// Starts the program with these `[shell]` settings and a provider with these answers.
+/// Starts the program with these `[shell]` settings, in which `@` stands for the folder that contains the project, and
+/// a provider with these answers.
 fn with_settings(settings: &str, answers: Vec<Answer>) -> (tokio::runtime::Runtime, Service, Program) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));

@@ -45,7 +45,7 @@ fn r08_decisions_are_exactly_the_keys_pressed_for_any_model() {
     assert!(answered > 0);
 }
 
-/// Runs one session until its replies are used up or `until` is reached. Returns the number of answered prompts.
+/// Runs one session until its replies are used up or `deadline` is reached. Returns the number of answered prompts.
 #[allow(clippy::print_stdout, reason = "the seed reproduces a failure")]
 fn run_session(dice: &mut Dice, deadline: Instant, (columns, rows): (u16, u16), seed: u64) -> usize {
     let runtime = Runtime::new().unwrap();

@@ -27,7 +27,7 @@ async fn r12_read_only_command_runs_unchanged_without_a_prompt() {
 }
 
 #[tokio::test]
-async fn r13_command_that_reads_a_secret_asks_and_states_why() {
+async fn r13_command_that_may_do_more_than_read_the_project_asks_and_states_why() {
     for (command, why) in [
         ("cat .env", "it reads .env, which may hold secrets"),
         ("cat .e*", "which may hold secrets"),
@@ -132,10 +132,10 @@ async fn r20_only_the_user_changes_the_mode() {
     let service =
         Service::start(vec![shell_answer("cat a.txt"), answers("Read."), shell_answer("touch made"), answers("Made.")])
             .await;
-    let all = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
+    let flags = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     // Files of the project that try to widen the mode.
     let wide = "[approval]\nmode = \"full\"\n";
-    let mut program = Setup::new(&all)
+    let mut program = Setup::new(&flags)
         .with_file("a.txt", "one of these\n")
         .with_file(".aye/config.toml", wide)
         .with_file("config.toml", wide)

@@ -1,8 +1,8 @@
-//! Command lines made from the options of every program, judged by the real policy and run by the real programs: what runs without
-//! approval changes no file, prints no secret and takes nothing out of a pipe; and in the read-only sandbox no line does, whatever
-//! the policy says of it.
+//! Command lines made from the options of every program, judged by the real policy and run by the real programs. Lines
+//! that run without approval change no file, print no secret and take nothing out of a pipe. In the read-only sandbox
+//! no line does any of this, whatever the policy says of it.
 
-use crate::sandbox_escapes::is_there;
+use crate::sandbox_escapes::has_sandbox;
 use crate::support::folder::Folder;
 use crate::support::print_uncaptured;
 use crate::support::program::program;
@@ -84,7 +84,8 @@ fn is_program(name: &str) -> bool {
     BUILTIN.contains(&name) || std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
-/// Says which programs the machine lacks, and leaves them out.
+/// Returns the recipes of the programs on this machine; if `AYE_TEST_ONLY` is set, only those that start with one of
+/// its comma-separated items. Prints which programs are missing.
 fn installed_recipes() -> Vec<Recipe> {
     let is_present = |recipe: &Recipe| recipe.words.split(' ').next().is_some_and(is_program);
     let only = std::env::var("AYE_TEST_ONLY").unwrap_or_default();
@@ -98,7 +99,9 @@ fn installed_recipes() -> Vec<Recipe> {
     present
 }
 
-/// Makes lines and tries them, as many as the environment says or else this many, and fails if one did what it may not do.
+/// Generates lines and tries them. Fails if one did what it may not do. Returns the number of lines tried.
+///
+/// That number is `AYE_TEST_LINES`, by default `lines`. If `AYE_TEST_SECONDS` is set, the time decides instead.
 fn try_lines(trials: &mut Trials, lines: usize) -> usize {
     let seed = read_number("AYE_TEST_SEED").unwrap_or(1);
     let lines = read_number("AYE_TEST_LINES").map_or(lines, |lines| usize::try_from(lines).unwrap());
@@ -109,11 +112,12 @@ fn try_lines(trials: &mut Trials, lines: usize) -> usize {
     let mut made = 0;
     while deadline.map_or(made < lines, |until| Instant::now() < until) {
         let line = generator.line();
-        let mut at = generator.random.below(100);
+        // Each project is chosen for its percentage of the lines.
+        let mut remaining = generator.random.below(100);
         let project = PROJECTS.iter().find(|(_, percent)| {
-            let here = at < *percent;
-            at = at.saturating_sub(*percent);
-            here
+            let is_chosen = remaining < *percent;
+            remaining = remaining.saturating_sub(*percent);
+            is_chosen
         });
         trials.try_and_store(project.unwrap_or(&PROJECTS[0]).0, line);
         made += 1;
@@ -145,7 +149,7 @@ fn r12_allowed_lines_change_and_disclose_nothing() {
 fn in_the_read_only_sandbox_no_line_changes_or_discloses_anything() {
     let test = "option_trials::in_the_read_only_sandbox_no_line_changes_or_discloses_anything";
     let Some(base) = folder_in_sandbox(test) else { return };
-    if is_there() {
+    if has_sandbox() {
         try_lines(&mut Trials::in_sandbox(&base), SANDBOXED);
     }
 }
@@ -209,7 +213,7 @@ fn generated_lines_contain_every_mutation() {
     assert!(MUTATIONS.iter().zip(&counts).all(is_enough), "{counts:?}");
 }
 
-/// The kinds of mistakes that tables of options have had, each with what its line does.
+/// Lines that tables of options have judged wrongly: the program, the project, the line, and what the line does.
 const HARMFUL: &[(&str, &str, &str, Effect)] = &[
     ("xxd", "clean", "xxd -al data.csv README.md", Effect::Changed(String::new())),
     ("tree", "clean", "tree -Lo 2 src/main.rs", Effect::Changed(String::new())),
@@ -237,7 +241,7 @@ const HARMFUL: &[(&str, &str, &str, Effect)] = &[
     ("tr", "clean", "tr a-z A-Z <.env", Effect::Printed("P/.env")),
     ("fold", "clean", "fold -w 20 .env", Effect::Printed("P/.env")),
     ("md5sum", "clean", "md5sum .env", Effect::Opened("P/.env")),
-    // Every way in which a file is another one.
+    // Every kind of change of a file or folder.
     ("chmod", "clean", "chmod 600 README.md", Effect::Changed(String::new())),
     ("touch", "clean", "touch ../sibling/new", Effect::Changed(String::new())),
     ("rm", "clean", "rm .git/index", Effect::Changed(String::new())),

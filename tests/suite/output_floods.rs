@@ -84,7 +84,7 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
         println!("after a gigabyte of nothing {after} kB, at most {peak} kB");
         assert!(peak < idle + 300_000, "{idle} kB became {peak} kB");
     }
-    // A byte that is not text takes six characters in the session file.
+    // A byte that is not text takes six characters in the session file. Fewer than 70,000 bytes of an output are kept.
     let most = 300_000 + pick_count(6 * 70_000, 0) as u64;
     let mut folders = vec![program.root.path().join("home")];
     while let Some(folder) = folders.pop() {

@@ -56,12 +56,12 @@ async fn r13_changes_outside_disclose_no_real_file_content() {
         std::fs::write(path(name), "PIN = 4711\nhunter2\n").unwrap();
     }
     let edit = |name: &str, old: &str| ("edit_file", json!({ "path": path(name), "old_text": old, "new_text": "x" }));
-    let write_call = |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
+    let write = |name: &str, content: &str| ("write_file", json!({ "path": path(name), "content": content }));
     let outcomes = run_calls(vec![
         edit("a", "4711"),
         edit("b", "4712"),
-        write_call("c", "PIN = 4711\nhunter2\n"),
-        write_call("d", "PIN = 4711\n"),
+        write("c", "PIN = 4711\nhunter2\n"),
+        write("d", "PIN = 4711\n"),
         ("read_file", json!({ "path": path("a") })),
         ("search_text", json!({ "path": folder, "pattern": "PIN" })),
         // Secrets of the project are not disclosed either.
@@ -91,6 +91,8 @@ struct TestHome {
     path: PathBuf,
 }
 
+/// Creates a home with a rehearsal that writes `note.txt` outside the project and `a.txt` in it. `real` is the content
+/// of the real `note.txt`, if it exists.
 fn create_home(real: Option<&str>) -> TestHome {
     let outside = Folder::new();
     let path = outside.path().canonicalize().unwrap().join("note.txt");
@@ -110,8 +112,8 @@ fn run_headless(place: &Arc<Folder>, arguments: &[&str]) -> (String, String) {
 
 /// Creates files in the overlay as a command would leave them; the paths are absolute.
 fn create_overlay_files(place: &Arc<Folder>, files: &[&str]) {
-    let layers = place.path().join("home/aye/data/rehearsal");
-    let overlay = std::fs::read_dir(layers).unwrap().next().unwrap().unwrap().path();
+    let rehearsals = place.path().join("home/aye/data/rehearsal");
+    let overlay = std::fs::read_dir(rehearsals).unwrap().next().unwrap().unwrap().path();
     for file in files {
         let upper = overlay.join("outside/upper").join(Path::new(file).strip_prefix("/").unwrap());
         std::fs::create_dir_all(upper.parent().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! The paths that a command changed, although the overlay is read only once per command.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay};
 use aye::project::overlay_sandbox::View;
 use aye::project::{Reader, Writer};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[tokio::test]
 async fn r30_changed_paths_of_a_command_exclude_changes_by_others() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let scene = EmptyProject::new();

@@ -1,6 +1,6 @@
 //! Real tools over several commands of one dry run: each command writes in a folder of its own, which is merged after it.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk, read_mounts};
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -26,11 +26,11 @@ const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTH
 
 /// Returns whether a program can be run here.
 fn has_program(program: &str) -> bool {
-    let is_there = std::process::Command::new(program).arg("--version").output().is_ok();
-    if !is_there {
+    let is_installed = std::process::Command::new(program).arg("--version").output().is_ok();
+    if !is_installed {
         report_skipped(&format!("{program} is missing"));
     }
-    is_there
+    is_installed
 }
 
 /// Runs a command in the overlay sandbox; returns its output and its exit code.
@@ -52,7 +52,7 @@ async fn run_ok(scene: &EmptyProject, command: &str) -> String {
 
 #[tokio::test]
 async fn git_keeps_its_index_and_history_over_several_commands() {
-    if !is_there() || !has_program("git") {
+    if !has_overlay_sandbox() || !has_program("git") {
         return;
     }
     let scene = EmptyProject::new();
@@ -90,7 +90,7 @@ async fn git_keeps_its_index_and_history_over_several_commands() {
 
 #[tokio::test]
 async fn git_sees_no_changes_between_commands() {
-    if !is_there() || !has_program("git") {
+    if !has_overlay_sandbox() || !has_program("git") {
         return;
     }
     let scene = EmptyProject::new();
@@ -106,7 +106,7 @@ async fn git_sees_no_changes_between_commands() {
 
 #[tokio::test]
 async fn hard_link_is_copied_when_a_later_command_changes_it() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let scene = EmptyProject::new();
@@ -121,7 +121,7 @@ async fn hard_link_is_copied_when_a_later_command_changes_it() {
 
 #[tokio::test]
 async fn a_build_over_several_commands_builds_only_what_changed() {
-    if !is_there() || !has_program("make") {
+    if !has_overlay_sandbox() || !has_program("make") {
         return;
     }
     let compiler = if has_program("cc") { "cc -c -o $@ $<" } else { "cp $< $@" };
@@ -234,7 +234,7 @@ impl Killed {
 
 #[test]
 fn kill_during_a_command_or_its_merge_leaves_whole_files() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -296,7 +296,7 @@ fn kill_during_a_command_or_its_merge_leaves_whole_files() {
 /// A program that renames a folder by rename(2) fails; the model receives the reason.
 #[tokio::test]
 async fn a_folder_that_cannot_be_renamed_in_an_overlay_is_explained() {
-    if !is_there() || !has_program("git") {
+    if !has_overlay_sandbox() || !has_program("git") {
         return;
     }
     let git = |command: &str| command_reply(&format!("{GIT}{command}"));
@@ -320,7 +320,7 @@ fn command_reply(command: &str) -> Reply {
 #[tokio::test]
 async fn full_disk_during_a_merge_is_reported_and_later_commands_work() {
     const NAME: &str = "overlay_commands::full_disk_during_a_merge_is_reported_and_later_commands_work";
-    if !is_there() || !continue_with_mounts(NAME) {
+    if !has_overlay_sandbox() || !continue_with_mounts(NAME) {
         return;
     }
     let mut scene = Scene::dry_run([

@@ -1,7 +1,7 @@
 //! The overlay sandbox of a dry run: commands run in the overlay and see earlier changes; without the sandbox their
 //! results are simulated.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, open_overlay};
 use crate::support::program::{Setup, program};
@@ -9,7 +9,7 @@ use crate::support::scene::Scene;
 use crate::support::scripted::{Reply, calls, says};
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{command_answer, text_answer as answers};
+use crate::support::terminal_session::{command_answer, text_answer};
 use aye::agent::WaitingCall;
 use aye::chat::{CommandLine, Outcome};
 use aye::project::Reader;
@@ -38,7 +38,7 @@ fn scene_with_sandbox(replies: impl IntoIterator<Item = Reply>) -> Scene {
 
 #[tokio::test]
 async fn r30_commands_and_file_tools_see_each_others_changes() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let mut scene = scene_with_sandbox([
@@ -76,13 +76,13 @@ async fn r30_commands_and_file_tools_see_each_others_changes() {
     assert_eq!(rehearsal.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
 }
 
-/// In the sandbox it would only fail.
+/// In the overlay sandbox, which has no network, such a command would only fail.
 #[tokio::test]
 async fn r30_a_command_that_needs_the_network_is_simulated_although_there_is_an_overlay_sandbox() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
-    // Its result is known without a model.
+    // The result of `touch` is known without a model.
     let call = calls("bash_exec", json!({ "command": "touch made", "network": "to ask" }));
     let mut scene = scene_with_sandbox([call, calls("list_files", json!({})), says("Would do.")]);
     scene.say("go").await;
@@ -116,7 +116,8 @@ async fn r30_hidden_dry_run_is_not_mentioned_in_results() {
     let outside = calls("read_file", json!({ "path": "../elsewhere.txt" }));
     let mut scene = Scene::dry_run([command_reply("ls src"), outside, command_reply("touch made"), says("Would do.")]);
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
-    scene.runtime.set_simulator(aye::runtime::Simulator::new(None, true, aye::chat::SimulationLedger::default()));
+    let (hides_dry_run, ledger) = (true, aye::chat::SimulationLedger::default());
+    scene.runtime.set_simulator(aye::runtime::Simulator::new(None, hides_dry_run, ledger));
     scene.state.config.dry_run.is_hidden = true;
     scene.say("go").await;
     let outcomes = scene.outcomes();
@@ -201,7 +202,7 @@ async fn r30_asking_as_live_rehearses_approved_calls_only() {
 
 #[tokio::test]
 async fn overlay_sandbox_works_for_project_paths_of_any_form() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -237,7 +238,7 @@ async fn overlay_sandbox_works_for_project_paths_of_any_form() {
 
 #[tokio::test]
 async fn r57_home_can_be_the_project_and_own_folders_appear_empty() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -281,9 +282,9 @@ async fn overlay_sandbox_that_cannot_start_states_the_reason() {
     let path_of = |path: &str| root.path().join(path);
     std::fs::create_dir_all(path_of("project")).unwrap();
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let whole = test_overlay_sandbox(&program(), Path::new("/"), &path_of("beside")).unwrap_err();
-    if is_there() {
-        assert!(whole.starts_with("the project is the root of a file system"), "{whole}");
+    let root_error = test_overlay_sandbox(&program(), Path::new("/"), &path_of("beside")).unwrap_err();
+    if has_overlay_sandbox() {
+        assert!(root_error.starts_with("the project is the root of a file system"), "{root_error}");
     }
     // The overlay cannot be created: a file has the name of its folder.
     std::fs::create_dir_all(path_of("layer")).unwrap();
@@ -310,7 +311,7 @@ async fn overlay_sandbox_that_cannot_start_states_the_reason() {
 
 #[tokio::test]
 async fn cancelled_or_timed_out_command_leaves_nothing_running() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root: _root, project, rehearsal, shell } = EmptyProject::new();
@@ -331,7 +332,8 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     }
     long.seconds = 60;
     let pending = rehearsal.overlay_folder().join("pending");
-    // Merged first, or the file would exist already. On a busy machine the first command may not have started.
+    // The changes of the first command are merged, so that `pending/begun` can only be a file of the second one. On a
+    // busy machine the first command may have been stopped before it created the file.
     rehearsal.merge_pending().unwrap();
     {
         let progress = |_: CommandProgress<'_>| {};
@@ -351,7 +353,7 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
 
 #[tokio::test]
 async fn command_over_the_memory_limit_is_killed_with_its_children_and_reported() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root: _root, project, rehearsal, .. } = EmptyProject::new();
@@ -366,7 +368,7 @@ async fn command_over_the_memory_limit_is_killed_with_its_children_and_reported(
 
 #[tokio::test]
 async fn overlay_with_unusual_files_can_be_removed() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -385,13 +387,13 @@ async fn overlay_with_unusual_files_can_be_removed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r30_overlay_sandbox_runs_commands_unless_the_settings_disable_it() {
-    let is_available = is_there();
+    let is_available = has_overlay_sandbox();
     let overlay = "[dry_run]\noutside = \"overlay\"\n";
     for (text, runs_it) in [(overlay, is_available), ("[dry_run]\noverlay_sandbox = \"off\"\n", false)] {
         let service = Service::start([
             command_answer("cat a.txt; echo changed > a.txt; cat a.txt; echo x > ~/x"),
             command_answer("cat a.txt"),
-            answers("Done."),
+            text_answer("Done."),
         ])
         .await;
         let arguments = ["--dry-run", "-p", "go", "--base-url", &service.base_url, "--model", "m"];
@@ -400,6 +402,7 @@ async fn r30_overlay_sandbox_runs_commands_unless_the_settings_disable_it() {
         let root = setup.root.clone();
         let (out, err, code) = tokio::task::spawn_blocking(move || setup.run_piped("")).await.unwrap();
         assert_eq!(code, 0, "{out}\n{err}");
+        // The system prompt and the last message of a request.
         let messages_of = |request: usize| {
             let messages = service.received()[request].body["messages"].as_array().unwrap().clone();
             (

@@ -1,7 +1,7 @@
 //! Whatever commands and file tools do in a dry run, the next command, the file tools and the applied result all agree.
 //! Changes that the overlay sandbox cannot make are reported.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::program::program;
 use crate::support::scene::Scene;
@@ -57,7 +57,7 @@ fn random_command(dice: &mut Dice) -> String {
 
 #[tokio::test]
 async fn r30_sandbox_file_tools_and_applied_result_agree_after_random_changes() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());

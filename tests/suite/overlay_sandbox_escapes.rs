@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Returns whether the overlay sandbox works here; otherwise the test output says that tests were left out.
-pub fn is_there() -> bool {
+pub fn has_overlay_sandbox() -> bool {
     let root = Folder::new();
     std::fs::create_dir(root.path().join("project")).unwrap();
     match test_overlay_sandbox(&program(), &root.path().join("project"), &root.path().join("beside")) {
@@ -37,10 +37,10 @@ pub fn is_there() -> bool {
     }
 }
 
-/// Hostile commands in an ordinary run of the suite; root and an ordinary user try different ones.
-const EACH: usize = 6;
+/// A quick run tries every sixth of the hostile commands; root and an ordinary user try different ones.
+const QUICK_STEP: usize = 6;
 
-/// Each tries to change something real. `@` stands for the root of the place, `#` for a port that is listened on, `%`
+/// Each tries to change something real. `@` stands for the root of the fixture, `#` for a port that is listened on, `%`
 /// for the executable of this suite.
 #[rustfmt::skip]
 const HOSTILE: &[&str] = &[
@@ -240,7 +240,7 @@ async fn child_running_the_trial() {
 
     let (with_suite, others): (Vec<&str>, Vec<&str>) = HOSTILE.iter().partition(|command| command.contains('%'));
     let from = if rustix::process::geteuid().is_root() { 3 } else { 0 };
-    let tried: Vec<&str> = with_suite.into_iter().chain(pick_samples(&others, EACH, from).copied()).collect();
+    let tried: Vec<&str> = with_suite.into_iter().chain(pick_samples(&others, QUICK_STEP, from).copied()).collect();
     for line in &tried {
         let command = line
             .replace('@', fixture.root.to_str().unwrap())
@@ -348,7 +348,7 @@ fn run_trial(user: Option<u32>) {
 
 #[test]
 fn r30_no_command_of_a_dry_run_changes_anything_real() {
-    if is_there() {
+    if has_overlay_sandbox() {
         run_trial(None);
     }
 }

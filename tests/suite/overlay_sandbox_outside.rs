@@ -1,7 +1,7 @@
 //! Writes of a dry run's commands outside the project, their limits of memory and files, and the machines that have an
 //! overlay sandbox.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::overlay_project::{EmptyProject, command_line, open_overlay};
@@ -27,6 +27,8 @@ fn create_shell(root: &Path, is_writable: bool) -> OverlayShell {
     OverlayShell::new(Arc::new(Shell::new(program())), rehearsal).with_disclosed(disclosed)
 }
 
+/// Runs a command in the overlay sandbox and returns its output. `write` are the folders, relative to `root`, that are
+/// opened for writing.
 async fn command_output(shell: &OverlayShell, root: &Path, write: &[&str], command: &str) -> String {
     let write = write.iter().map(|path| root.join(path)).collect();
     let sandbox = CommandSandbox::enforced(SandboxAccess { write, ..SandboxAccess::default() });
@@ -45,7 +47,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     else {
         return;
     };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let read_only_shell = create_shell(&root, false);
@@ -154,7 +156,7 @@ async fn r30_a_refused_write_fails_in_the_words_of_the_live_sandbox() {
     else {
         return;
     };
-    if !is_there() || !crate::sandbox_escapes::is_there() {
+    if !has_overlay_sandbox() || !crate::sandbox_escapes::has_sandbox() {
         return;
     }
     let (live_shell, shell) = (Shell::new(program()), create_shell(&root, false));
@@ -198,7 +200,7 @@ async fn child_with_mounts() {
 
 #[test]
 fn r30_mounts_below_tmp_and_in_the_home_do_not_matter() {
-    if !is_there()
+    if !has_overlay_sandbox()
         || !continue_with_mounts("overlay_sandbox_outside::r30_mounts_below_tmp_and_in_the_home_do_not_matter")
     {
         return;
@@ -234,7 +236,7 @@ fn command_succeeds(program: &str, arguments: &[&str]) -> bool {
 
 #[tokio::test]
 async fn r30_shared_memory_counts_towards_the_limit() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root: _root, project, rehearsal, .. } = EmptyProject::new();
@@ -260,14 +262,14 @@ async fn r30_shared_memory_counts_towards_the_limit() {
 #[tokio::test]
 async fn r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full() {
     let name = "overlay_sandbox_outside::r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full";
-    if !is_there() || !continue_with_mounts(name) {
+    if !has_overlay_sandbox() || !continue_with_mounts(name) {
         return;
     }
     let root = Folder::new();
     let path_of = |path: &str| root.path().join(path);
     fs::create_dir(path_of("project")).unwrap();
     mount_small_disk(&path_of("disk"), "size=64m,nr_inodes=20000");
-    let (_play, shell) = open_overlay(&path_of("project"), path_of("disk/layer"));
+    let (_rehearsal, shell) = open_overlay(&path_of("project"), path_of("disk/layer"));
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
     let outcome =
         shell.run_in_overlay(&command_line(command, &path_of("project")), View::WithoutSecrets, &|_| {}).await.unwrap();

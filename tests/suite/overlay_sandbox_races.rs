@@ -1,6 +1,6 @@
 //! Sensitive files that are created or replaced while a command of a dry run runs.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::overlay_place::{OverlayFixture, SECRET, write_file};
 use crate::support::overlay_project::command_line;
 use crate::support::own_process::own_process;
@@ -25,7 +25,7 @@ async fn wait_for(path: &Path) {
 async fn r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile() {
     let name = "overlay_sandbox_races::r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile";
     let Some(root) = own_process(name) else { return };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let project = root.join("project");
@@ -59,7 +59,7 @@ async fn r30_output_is_withheld_if_a_file_becomes_sensitive_meanwhile() {
 async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so() {
     let name = "overlay_sandbox_races::r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_says_so";
     let Some(root) = own_process(name) else { return };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let project = root.join("project");
@@ -82,7 +82,7 @@ async fn r30_in_an_overlay_inside_the_project_the_changes_stay_and_the_error_say
 async fn r30_copies_of_a_new_secret_are_dropped_after_a_stopped_command() {
     let name = "overlay_sandbox_races::r30_copies_of_a_new_secret_are_dropped_after_a_stopped_command";
     let Some(root) = own_process(name) else { return };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let project = root.join("project");

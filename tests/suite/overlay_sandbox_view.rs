@@ -1,7 +1,7 @@
 //! What a command of a dry run sees: the project without sensitive files and the system's programs, but no other files,
 //! no variables of the user and no other processes.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::overlay_place::{OverlayFixture, SECRET, write_file};
 use crate::support::overlay_project::{command_line, discard_overlay};
 use crate::support::own_process::own_process;
@@ -54,7 +54,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
     else {
         return;
     };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let all = create_secrets(&root);
@@ -95,6 +95,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         .run(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", paths(&readable)), View::Live)
         .await
         .output;
+    // The variable holds the secret, too: `own_process` sets it.
     assert_eq!(live.matches(SECRET).count(), readable.len() + 1, "{live}");
 }
 
@@ -103,7 +104,7 @@ async fn r30_hidden_files_stay_hidden_from_every_command() {
     let Some(root) = own_process("overlay_sandbox_view::r30_hidden_files_stay_hidden_from_every_command") else {
         return;
     };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let project = root.join("project");
@@ -161,7 +162,7 @@ async fn r30_git_objects_with_secrets_are_visible_to_read_only_git_commands_alon
     {
         return report_skipped("git is missing");
     }
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let fixture = OverlayFixture::with_readable(&root, &[]);
@@ -197,7 +198,7 @@ async fn r30_tool_settings_are_visible_unless_they_hold_credentials() {
     write_file(&project.join(".vscode/tasks.json"), "{}\n");
     write_file(&project.join("web/.npmrc"), &format!("//registry.example.com/:_authToken={SECRET}\n"));
     let is_git = run_git(&project, &["init", "-q"]) && run_git(&project, &["add", "-Af", ".cargo", ".vscode"]);
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let fixture = OverlayFixture::with_readable(&root, &[]);
@@ -223,7 +224,7 @@ async fn r30_the_setting_opens_exactly_the_named_paths() {
     let Some(root) = own_process("overlay_sandbox_view::r30_the_setting_opens_exactly_the_named_paths") else {
         return;
     };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     for (path, text) in [
@@ -266,7 +267,7 @@ async fn r30_the_setting_opens_exactly_the_named_paths() {
 async fn r30_content_copied_by_an_approved_command_is_not_rehearsed_content() {
     let name = "overlay_sandbox_view::r30_content_copied_by_an_approved_command_is_not_rehearsed_content";
     let Some(root) = own_process(name) else { return };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     write_file(&root.join("project/.env"), SECRET);
@@ -301,7 +302,7 @@ async fn r13_rule_opens_exactly_the_named_file() {
     let Some(root) = own_process("overlay_sandbox_view::r13_rule_opens_exactly_the_named_file") else {
         return;
     };
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let project = root.join("project");
@@ -327,6 +328,6 @@ async fn r13_rule_opens_exactly_the_named_file() {
         let output = output_with(command, name).await;
         assert!(!output.contains(SECRET), "{command}: {output}");
     }
-    // The next command sees nothing of it.
+    // The next command, without the rule, cannot read the file.
     assert!(!fixture.run_hidden("cat .env").await.contains(SECRET));
 }

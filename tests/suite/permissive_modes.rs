@@ -140,7 +140,7 @@ fn r14_no_mode_discloses_own_keys_wherever_the_folder_is() {
     for mode in ["plan", "ask", "auto", "full"] {
         let root = create_project(&[]);
         let base = root.path().canonicalize().unwrap();
-        // The folder of settings is a link, and its name says nothing.
+        // The folder of settings is a symbolic link. The name of its target does not show that it holds settings.
         let real = base.join("dotfiles/settings");
         store_key(&real);
         let home = base.join("moved");
@@ -192,11 +192,12 @@ fn r14_no_mode_writes_own_settings_wherever_the_folder_is() {
 }
 
 #[test]
-fn r14_own_folders_of_the_system_are_protected_by_their_real_path() {
+fn r14_folders_without_aye_home_are_protected_by_their_real_path() {
     for mode in ["auto", "full"] {
         let root = create_project(&[("a.txt", "x\n")]);
         let base = root.path().canonicalize().unwrap();
-        // Without AYE_HOME the system decides where the folders are. Their names say nothing.
+        // Without AYE_HOME the XDG variables decide where the folders are. The folder of settings is a symbolic link.
+        // The name of its target does not show that it holds settings.
         let real = base.join("dotfiles/settings");
         store_key(&real);
         std::fs::create_dir(base.join("moved")).unwrap();
@@ -227,7 +228,7 @@ fn r14_own_folders_of_the_system_are_protected_by_their_real_path() {
 
 #[test]
 fn r12_reading_commands_run_in_the_read_only_sandbox_in_every_mode() {
-    if !crate::sandbox_escapes::is_there() {
+    if !crate::sandbox_escapes::has_sandbox() {
         return;
     }
     for mode in ["plan", "ask", "auto", "full"] {
@@ -299,7 +300,7 @@ fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
 
 #[test]
 fn r13_rule_for_exactly_one_sensitive_file_allows_commands_to_read_it() {
-    if !crate::sandbox_escapes::is_there() {
+    if !crate::sandbox_escapes::has_sandbox() {
         return;
     }
     let allowed = [bash_call("cat .env"), bash_call("grep -n KEY .env a.txt"), bash_call("head -c 20 < .env | wc -c")];
@@ -337,7 +338,7 @@ fn r13_rule_for_exactly_one_sensitive_file_allows_commands_to_read_it() {
 
 #[test]
 fn r13_dry_run_applies_rules_for_sensitive_files_as_live() {
-    if !crate::sandbox_escapes::is_there() || !crate::overlay_sandbox_escapes::is_there() {
+    if !crate::sandbox_escapes::has_sandbox() || !crate::overlay_sandbox_escapes::has_overlay_sandbox() {
         return;
     }
     let root = project_with_rules(&[".env", "two.env"]);

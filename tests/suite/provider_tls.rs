@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 pub const KEY: &str = "canary-4711-of-the-way";
 pub const PASSWORD: &str = "canary-0815-of-the-proxy";
 
-/// Runs `-p` with the provider at this address and these additional environment variables.
+/// Runs `-p` with the provider at this address and these additional environment variables. Checks that no secret is
+/// printed. Returns standard output, standard error and the exit code.
 pub fn run_print(base: &str, environment: &[(&str, &str)]) -> (String, String, i32) {
     let setup = Setup::new(&["-p", "--profile", "way", "hi"]).env("WAY", KEY);
     let setup = environment.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
@@ -121,7 +122,7 @@ fn server_without_tls_or_with_an_old_version_is_reported() {
              unencrypted connection, begin the address with http://127.0.0.1:{clear}.\n"
         )
     );
-    // A server that knows TLS 1.0 at most refuses the version.
+    // A server that knows TLS 1.0 at most refuses the version: the bytes are the TLS alert `protocol_version`.
     let oldest = serve_connections(|mut socket| {
         let mut hello = [0; 4096];
         let _ = socket.read(&mut hello);

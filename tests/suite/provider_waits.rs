@@ -22,10 +22,13 @@ const EXITED: Duration = Duration::from_secs(2);
 
 /// A provider that makes the program wait.
 struct Wait {
+    /// Description. Some waits are recognised by it.
     what: &'static str,
-    /// Addresses of the profiles `odd` and `other` in the settings.
+    /// Address of the profile `odd` in the settings.
     base_url: String,
+    /// Address of the profile `other`, the fallback, if any.
     other: Option<String>,
+    /// More lines of the profile `odd`.
     more: &'static str,
     /// Text on the screen during the wait.
     shows: &'static str,
@@ -114,7 +117,7 @@ fn black_hole(runtime: &Runtime) -> Wait {
         waiting.push(stream);
         assert!(waiting.len() < 50, "the queue is never full");
     }
-    Wait::new("a call that nobody takes", format!("http://{address}/v1"), "waiting for m")
+    Wait::new("a connection that is never accepted", format!("http://{address}/v1"), "waiting for m")
         .keep_alive((listener, waiting))
 }
 

@@ -11,7 +11,8 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// A proxy that answers every CONNECT request with these bytes, and the requests it received.
+/// Starts a proxy that answers every request with these bytes, or sends nothing and keeps the connection open if there
+/// are none. Returns its port and the requests it received.
 pub fn start_proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
@@ -27,11 +28,12 @@ pub fn start_proxy(answer: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     (port, asked)
 }
 
-/// A proxy that connects to this port for any target. It answers the first request with `first`, unless that is empty.
+/// Starts a proxy that connects to this port for any target. It answers the first request with `first`, unless that is
+/// empty. Returns its own port and the requests it received.
 fn tunnel_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let log = asked.clone();
-    let own = serve_connections(move |mut near| {
+    let proxy_port = serve_connections(move |mut near| {
         // Byte by byte, so that no byte after the head is consumed.
         let mut head = Vec::new();
         let mut byte = [0];
@@ -53,7 +55,7 @@ fn tunnel_to(port: u16, first: &'static [u8]) -> (u16, Arc<Mutex<Vec<String>>>) 
         let _ = std::io::copy(&mut near, &mut far);
         let _ = far.shutdown(std::net::Shutdown::Both);
     });
-    (own, asked)
+    (proxy_port, asked)
 }
 
 #[test]
@@ -208,10 +210,10 @@ fn refusing_socks_proxy_is_reported_at_once() {
 #[test]
 fn invalid_proxy_is_an_error_and_nothing_is_connected() {
     let own = own_address();
-    let met = Arc::new(Mutex::new(0));
+    let direct_connections = Arc::new(Mutex::new(0));
     let listener = std::net::TcpListener::bind((own.unwrap_or(IpAddr::from([127, 0, 0, 1])), 0)).unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
-    let count = met.clone();
+    let count = direct_connections.clone();
     std::thread::spawn(move || {
         for socket in listener.incoming() {
             *count.lock().unwrap() += 1;
@@ -237,7 +239,7 @@ fn invalid_proxy_is_an_error_and_nothing_is_connected() {
         assert_eq!((out.as_str(), code), ("", 2), "{err}");
         assert!(err.contains("profiles.way.proxy") && !err.contains("hunter2"), "{err}");
     }
-    assert_eq!(*met.lock().unwrap(), 0, "there was a direct connection");
+    assert_eq!(*direct_connections.lock().unwrap(), 0, "there was a direct connection");
     if own.is_none() {
         report_skipped("this machine has no address but the loopback");
     }
@@ -259,7 +261,7 @@ fn r49_proxy_that_fails_once_is_retried_with_a_notice() {
         let proxy = format!("http://me:{PASSWORD}@127.0.0.1:{port}");
         let environment = [("SSL_CERT_FILE", roots.path().to_str().unwrap()), ("HTTPS_PROXY", &proxy)];
         let (out, err, code) = run_print("https://model.example.test/v1", &environment);
-        // The proxy may have connected by the time the program asks for its status.
+        // The end of the notice is not compared: the proxy may be able to connect when the program asks for its status.
         let notice = format!(
             "aye: Cannot connect to https://model.example.test: the proxy http://127.0.0.1:{port} (set by HTTPS_PROXY) could \
              not connect"

@@ -3,7 +3,7 @@
 #[path = "../../src/text/redaction/tests/forms.rs"]
 mod forms;
 
-use crate::sessions::{Home, ONE, model_reply, user_message};
+use crate::sessions::{HERE, Home, ONE, model_reply, user_message};
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
@@ -39,7 +39,7 @@ fn r57_no_export_format_contains_a_secret() {
         let outcome = json!({ "how": "done", "text": text });
         entries.push(json!({ "kind": "settled", "call": format!("c{at}"), "outcome": outcome, "took_ms": 5 }));
     }
-    home.add_session(ONE, true, &entries);
+    home.add_session(ONE, HERE, &entries);
     for arguments in [&["export"][..], &["export", "--format", "html"], &["export", "--format", "json"], &["show"]] {
         let (out, err, code) = home.run(arguments);
         assert_eq!(code, 0, "{err}");
@@ -93,12 +93,14 @@ fn r30_every_reply_of_a_dry_run_is_marked_in_every_export() {
         json!({ "kind": "ended", "ending": { "how": "finished" } }),
     ];
     let live = [json!({ "kind": "became", "dry_run": false, "of": "01J" }), model_reply("Third.")];
+    // The `dry_run` of the header, the entries, and the number of marked replies. The second session is a live copy of
+    // a dry run.
     for (header, entries, marked) in [
         (true, entries.to_vec(), 3),
         (false, [entries.to_vec(), live.to_vec()].concat(), 3),
         (false, vec![model_reply("x")], 0),
     ] {
-        let file = home.add_session(ONE, true, &entries);
+        let file = home.add_session(ONE, HERE, &entries);
         let text = std::fs::read_to_string(&file).unwrap();
         let head = text.replacen("\"dry_run\":false", &format!("\"dry_run\":{header}"), 1);
         std::fs::write(&file, head).unwrap();

@@ -1,7 +1,7 @@
 //! Rehearsed changes are applied through approval prompts: nothing without a key press, nothing over a file that
 //! changed since, nothing by halves.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
@@ -124,6 +124,7 @@ fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
         program.wait_ms(30);
     }
     assert_eq!(program.file("gone.txt").as_deref(), Some("x\n"));
+    // The keys went to the composer; backspace deletes them.
     program.press_keys(&"\x7f".repeat(40));
     program.until_prompt("Apply: delete gone.txt?");
     program.press_keys("y");
@@ -280,7 +281,7 @@ fn r30_rehearsal_command_lists_shows_applies_and_drops() {
 #[cfg(target_os = "linux")]
 #[test]
 fn r30_applies_a_commands_changes_once_and_repeating_it_needs_a_capital() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();

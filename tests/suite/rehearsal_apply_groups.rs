@@ -1,7 +1,7 @@
 //! Rehearsed changes are applied in groups by the real program: few prompts, rejected and conflicting changes are skipped,
 //! and the repository ends as it would have live.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
@@ -41,7 +41,7 @@ fn is_supported() -> bool {
     if !has_git {
         report_skipped("no git here");
     }
-    has_git && is_there()
+    has_git && has_overlay_sandbox()
 }
 
 impl Scene {

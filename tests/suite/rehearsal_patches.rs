@@ -1,6 +1,6 @@
 //! The patch of a dry run whose commands ran in its overlay sandbox, applied by git.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::program::Setup;
 use crate::support::service::Service;
@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Runs git in a folder with this input. Returns its output; `None` if git is not installed.
 fn run_git(folder: &Path, arguments: &[&str], input: &str) -> Option<String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
@@ -23,7 +24,7 @@ fn run_git(folder: &Path, arguments: &[&str], input: &str) -> Option<String> {
 
 #[test]
 fn r30_git_applies_a_patch_with_a_commit_a_move_a_mode_and_a_binary_file() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let root = Folder::new();
@@ -38,8 +39,8 @@ fn r30_git_applies_a_patch_with_a_commit_a_move_a_mode_and_a_binary_file() {
         command_answer("echo more >> run.sh; mkdir empty"),
         text_answer("Done."),
     ]));
-    let base = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
-    let setup = Setup::new(&base)
+    let arguments = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
+    let setup = Setup::new(&arguments)
         .with_file("a.txt", "one\ntwo\n")
         .with_file("run.sh", "#!/bin/sh\n")
         .with_file("gone.bin", "\0\u{1}");

@@ -19,7 +19,7 @@ mod sockets;
 const NOBODY: u32 = 65534;
 
 /// Returns whether a sandbox is available; reports the skipped test otherwise.
-pub fn is_there() -> bool {
+pub fn has_sandbox() -> bool {
     match kernel_support() {
         SandboxSupport::Supported { .. } => true,
         SandboxSupport::Unsupported(why) => {
@@ -135,7 +135,7 @@ const WRITES: &[&str] = &[
 
 #[tokio::test]
 async fn r25_commands_change_nothing_outside() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let fixture = EscapeFixture::new();
@@ -150,7 +150,7 @@ async fn r25_commands_change_nothing_outside() {
 
 #[tokio::test]
 async fn r25_commands_with_network_change_nothing_outside() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let fixture = EscapeFixture::new();
@@ -163,7 +163,7 @@ async fn r25_commands_with_network_change_nothing_outside() {
 
 #[tokio::test]
 async fn ordinary_commands_work_in_the_sandbox() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let fixture = EscapeFixture::new();
@@ -195,7 +195,7 @@ async fn ordinary_commands_work_in_the_sandbox() {
 
 #[tokio::test]
 async fn r57_commands_cannot_read_ayes_keys() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let fixture = EscapeFixture::new();
@@ -220,7 +220,7 @@ async fn r57_commands_cannot_read_ayes_keys() {
 /// Every command must fail without printing what it tried to read.
 #[tokio::test]
 async fn r22_commands_cannot_signal_trace_or_inspect_other_processes() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let fixture = EscapeFixture::new();
@@ -266,7 +266,7 @@ async fn r22_commands_cannot_signal_trace_or_inspect_other_processes() {
 
 #[tokio::test]
 async fn r22_background_processes_of_a_sandboxed_command_end_with_it() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     let (fixture, seconds) = (EscapeFixture::new(), unique_sleep_seconds());
@@ -293,7 +293,7 @@ async fn does_not_run_a_command_if_its_sandbox_cannot_be_set_up() {
         assert!(error.starts_with("the command was not run: its sandbox could not be set up"), "{error}");
         assert!(!fixture.path("project/ran").exists());
     }
-    if !is_there() {
+    if !has_sandbox() {
         let error = fixture.run_with("echo ran > ran", SandboxAccess::default()).await.unwrap_err().to_string();
         assert!(error.starts_with("the command was not run"), "{error}");
         assert!(!fixture.path("project/ran").exists());
@@ -315,7 +315,7 @@ fn probe_reports_what_the_sandbox_allows() {
 /// Runs these tests once more as an ordinary user if the suite runs as root.
 #[test]
 fn r25_sandbox_also_holds_for_an_ordinary_user() {
-    if !is_there() || !rustix::process::geteuid().is_root() {
+    if !has_sandbox() || !rustix::process::geteuid().is_root() {
         return;
     }
     let test_folder = Folder::new();

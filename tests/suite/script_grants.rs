@@ -8,7 +8,7 @@ use std::path::Path;
 
 const DOWN: &str = "\x1b[B";
 
-/// Returns how many times the script ran.
+/// Returns how many times the script ran. Each run appends one byte to the file `ran`.
 fn count_runs(root: &Path) -> usize {
     std::fs::read(root.join("project/ran")).map_or(0, |bytes| bytes.len())
 }
@@ -91,13 +91,14 @@ fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
     assert!(output.contains("outdated: run.sh has changed since you allowed it on call 1"), "{output}");
     program.press_until("n", "That was 1.");
     assert_eq!(count_runs(user.root.path()), 1);
-    // Every call is listed with its reason. Another `n` would have gone into the composer, which ctrl-u clears.
+    // `press_until` may have pressed `n` twice, the second time in the composer; ctrl-u clears the composer.
     program.press_keys("\x15");
+    // Every call is listed with its reason.
     submit_message(&mut program, "/grants");
     program.until("in this folder (run.sh unchanged), for this session");
     program.until("asked you: run.sh has changed");
     program.until("asked you: script run.sh");
-    // Each opens its record.
+    // Each listed call opens its record.
     program.press_keys(DOWN);
     program.press_until("\r", "since you allowed it on call 1 of this session");
 }

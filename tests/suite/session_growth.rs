@@ -94,7 +94,8 @@ fn read_cpu_ms(program: &Program) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", program.pid())).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     let ticks = |index: usize| fields[index].parse::<u64>().unwrap();
-    // A clock tick is a hundredth of a second on every system that the tests run on.
+    // User and system time, the fields 14 and 15 of proc(5). The fields here begin with the third one. A clock tick is
+    // a hundredth of a second on every system that the tests run on.
     10 * (ticks(11) + ticks(12))
 }
 
@@ -148,6 +149,7 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
     let mut program = setup.start();
     program.until("ask mode");
     let mut figures: Vec<Figures> = Vec::new();
+    // `to_wire`, `to_screen` and `whole_turn` of each turn since the previous figures.
     let mut last: Vec<(Duration, Duration, Duration)> = Vec::new();
     let mut cpu_ms = read_cpu_ms(&program);
     for turn in 1..=turns {
@@ -172,13 +174,13 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
             let median_of = |pick: fn(&(Duration, Duration, Duration)) -> Duration| {
                 median_duration(times.iter().map(pick).collect())
             };
-            let (resident, own) = read_memory(&program);
+            let (resident, private) = read_memory(&program);
             let before = std::mem::replace(&mut cpu_ms, read_cpu_ms(&program));
             let since = turn - figures.last().map_or(0, |figure| figure.turn);
             let figure = Figures {
                 turn,
                 resident,
-                private: own,
+                private,
                 file: std::fs::metadata(&file).unwrap().len(),
                 body: request.bytes,
                 messages: request.messages,
@@ -211,8 +213,8 @@ fn r65_cost_per_turn_stays_constant_in_a_long_session() {
     let per_turn = |from: &Figures, to: &Figures| (to.file - from.file) as usize / (to.turn - from.turn);
     let (before, after) = (per_turn(early, half), per_turn(half, all));
     assert!(after <= before + 16 && after < 1024, "bytes on disk a turn: {before}, then {after}");
-    let own = (all.private.saturating_sub(half.private)) as usize / (all.turn - half.turn);
-    assert!(own < 64, "a turn of a few words takes {own} kB");
+    let kb_per_turn = (all.private.saturating_sub(half.private)) as usize / (all.turn - half.turn);
+    assert!(kb_per_turn < 64, "a turn of a few words takes {kb_per_turn} kB");
     if wanted.is_none() {
         assert_eq!(all.messages - half.messages, 2 * (all.turn - half.turn), "each message is sent once");
     }

@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+/// Value of `here`: the session belongs to the project.
+pub const HERE: bool = true;
+/// Value of `here`: the session belongs to another folder.
+const ELSEWHERE: bool = false;
+
 /// A home whose sessions are created by writing their files.
 pub struct Home(pub Setup);
 
@@ -72,11 +77,11 @@ fn create_home() -> Home {
     let home = Home::new();
     home.add_session(
         ONE,
-        true,
+        HERE,
         &[user_message("why does the clock flake?"), model_reply("Because of **time**.\n\nAn apple a day.")],
     );
-    home.add_session(TWO, true, &[user_message("plant an orchard"), model_reply("Which trees?")]);
-    home.add_session(THREE, false, &[user_message("elsewhere we talked of apples")]);
+    home.add_session(TWO, HERE, &[user_message("plant an orchard"), model_reply("Which trees?")]);
+    home.add_session(THREE, ELSEWHERE, &[user_message("elsewhere we talked of apples")]);
     home
 }
 
@@ -270,7 +275,7 @@ fn r56_export_is_private_and_overwrites_nothing() {
 fn r57_export_reports_the_number_of_redacted_secrets() {
     let home = Home::new();
     let key = format!("{}{}", "ghp_", "aB3dE5gH7j".repeat(3));
-    home.add_session(ONE, true, &[user_message(&format!("use {key}")), model_reply(&format!("`{key}`"))]);
+    home.add_session(ONE, HERE, &[user_message(&format!("use {key}")), model_reply(&format!("`{key}`"))]);
     for format in ["markdown", "html", "json"] {
         let (out, err, code) = home.run(&["export", "--format", format]);
         assert_eq!(code, 0, "{err}");
@@ -323,7 +328,7 @@ async fn r54_open_session_can_be_read_and_forked_only() {
 fn r55_clock_changes_do_not_reorder_entries() {
     let home = Home::new();
     let messages: Vec<Value> = (0..5).map(|n| user_message(&format!("word number {n}"))).collect();
-    let file = home.add_session(ONE, true, &messages);
+    let file = home.add_session(ONE, HERE, &messages);
     let text = std::fs::read_to_string(&file).unwrap();
     // One line has a time in the far future, one the time 0.
     let text = text.replace("1767225598000", "33300000000000000").replace("1767225597000", "0");

@@ -21,6 +21,7 @@ struct DryRun {
 }
 
 impl DryRun {
+    /// With these answers of the simulator, and with `more` as further settings of the section `[dry_run]`.
     fn new(answers: impl IntoIterator<Item = Answer>, more: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let simulator = runtime.block_on(Service::start_strict(answers));

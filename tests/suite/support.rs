@@ -45,8 +45,8 @@ pub fn pick_count(thorough: usize, quick: usize) -> usize {
     if std::env::var_os("AYE_TEST_THOROUGH").is_some() { thorough } else { quick }
 }
 
-/// All items if `AYE_TEST_THOROUGH` is set; otherwise every nth item, beginning with the item `from`, so that a quick
-/// run takes something from each group of similar items.
+/// Returns all items if `AYE_TEST_THOROUGH` is set; otherwise one of every `step` items, beginning at index `start`, so
+/// that a quick run takes something from each group of similar items.
 pub fn pick_samples<T>(all: &[T], step: usize, start: usize) -> impl Iterator<Item = &T> {
     all.iter().skip(pick_count(0, start)).step_by(pick_count(1, step))
 }

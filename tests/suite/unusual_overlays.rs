@@ -1,7 +1,7 @@
 //! Dry runs in unusual places: file systems without overlays, a sandbox that fails half-way, a home inside the project
 //! and a project inside the home, names that are not UTF-8, deleted folders.
 
-use crate::overlay_sandbox_escapes::is_there;
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::mounts::{continue_with_mounts, mount_overlay, mount_small_disk, read_mounts};
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
@@ -50,7 +50,7 @@ fn scene_without_sandbox() -> Scene {
 #[tokio::test]
 async fn r30_without_overlay_support_nothing_runs_and_no_mount_is_left() {
     let name = "unusual_overlays::r30_without_overlay_support_nothing_runs_and_no_mount_is_left";
-    if !is_there() || !continue_with_mounts(name) {
+    if !has_overlay_sandbox() || !continue_with_mounts(name) {
         return;
     }
     let mut scene = scene_without_sandbox();
@@ -68,7 +68,7 @@ async fn r30_without_overlay_support_nothing_runs_and_no_mount_is_left() {
 #[tokio::test]
 async fn r30_overlay_sandbox_that_fails_half_way_leaves_no_mount() {
     let name = "unusual_overlays::r30_overlay_sandbox_that_fails_half_way_leaves_no_mount";
-    if !is_there() || !continue_with_mounts(name) {
+    if !has_overlay_sandbox() || !continue_with_mounts(name) {
         return;
     }
     let mut scene = scene_without_sandbox();
@@ -86,7 +86,7 @@ async fn r30_overlay_sandbox_that_fails_half_way_leaves_no_mount() {
 #[tokio::test]
 async fn overlay_sandbox_on_tmpfs_and_reason_for_a_project_with_a_mount() {
     let name = "unusual_overlays::overlay_sandbox_on_tmpfs_and_reason_for_a_project_with_a_mount";
-    if !is_there() || !continue_with_mounts(name) {
+    if !has_overlay_sandbox() || !continue_with_mounts(name) {
         return;
     }
     let test_folder = Folder::new();
@@ -120,7 +120,7 @@ fn results_of_dry_run(setup: Setup, service: &Service) -> Vec<String> {
 
 #[test]
 fn r30_overlay_sandbox_works_with_home_and_project_nested() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -169,7 +169,7 @@ fn run_in_folder(folder: &Path, home: &Path, arguments: &[&str]) -> (String, Str
 #[test]
 fn r30_project_name_that_is_not_utf8_is_rehearsed_listed_and_discarded() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let is_sandboxed = is_there();
+    let is_sandboxed = has_overlay_sandbox();
     for name in [&b" two  words"[..], b"line\nend", b"no \xff text", b"--folder"] {
         let service = runtime.block_on(Service::start(vec![
             calls_answer_after(Duration::ZERO, &[("write_file", json!({ "path": "a b.txt", "content": "x\n" }))]),
@@ -253,7 +253,7 @@ fn r30_applying_to_a_deleted_folder_creates_nothing_and_reports_it() {
 /// Each mount costs time in every command. No other mount of the system is visible.
 #[tokio::test]
 async fn overlay_sandbox_has_only_mounts_for_overlays_devices_and_empty_folders() {
-    if !is_there() {
+    if !has_overlay_sandbox() {
         return;
     }
     let EmptyProject { root: _root, project, shell, .. } = EmptyProject::new();

@@ -63,7 +63,7 @@ fn format_reply(out: &[Result<Chunk, Error>]) -> String {
             Ok(Chunk::Call(call)) => line.push_str(&format!("[{} {} {}]", call.id, call.name, call.arguments)),
             Ok(Chunk::Usage(usage)) => line.push_str(&format!("#{}+{}", usage.input, usage.output)),
             Ok(Chunk::Retrying { attempt, .. }) => line.push_str(&format!("~{attempt}~")),
-            Ok(Chunk::Silent { silence: since, .. }) => line.push_str(&format!("_{}_", since.as_millis())),
+            Ok(Chunk::Silent { silence, .. }) => line.push_str(&format!("_{}_", silence.as_millis())),
             Ok(Chunk::ModelChosen { model, .. }) => line.push_str(&format!("@{model}@")),
             Ok(Chunk::Echo(echo)) => line.push_str(&format!("&{}&", echo.data)),
             Ok(Chunk::Done(FinishReason::Stop)) => line.push('.'),

@@ -16,8 +16,8 @@ pub fn find_circles(graph: &FileGraph) -> Vec<Vec<String>> {
     let reached: Vec<(&String, BTreeSet<&String>)> = graph.keys().map(|file| (file, reach(graph, file))).collect();
     let mut circles = BTreeSet::new();
     for (file, targets) in &reached {
-        let back = |other: &&(&String, BTreeSet<&String>)| targets.contains(other.0) && other.1.contains(file);
-        let circle: Vec<String> = reached.iter().filter(back).map(|(file, _)| (*file).clone()).collect();
+        let is_mutual = |other: &&(&String, BTreeSet<&String>)| targets.contains(other.0) && other.1.contains(file);
+        let circle: Vec<String> = reached.iter().filter(is_mutual).map(|(file, _)| (*file).clone()).collect();
         if circle.len() > 1 {
             circles.insert(circle);
         }
@@ -27,14 +27,14 @@ pub fn find_circles(graph: &FileGraph) -> Vec<Vec<String>> {
 
 /// Lists the files that `start` leads to, itself only if it is on a circle.
 fn reach<'g>(graph: &'g FileGraph, start: &'g String) -> BTreeSet<&'g String> {
-    let mut seen_before = BTreeSet::new();
+    let mut reached_files = BTreeSet::new();
     let mut open = vec![start];
     while let Some(file) = open.pop() {
         open.extend(
-            graph.get(file).into_iter().flat_map(|arrows| arrows.keys()).filter(|next| seen_before.insert(*next)),
+            graph.get(file).into_iter().flat_map(|arrows| arrows.keys()).filter(|next| reached_files.insert(*next)),
         );
     }
-    seen_before
+    reached_files
 }
 
 /// Describes the circle as `file -> file: names`, one line per arrow.

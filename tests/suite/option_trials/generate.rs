@@ -79,7 +79,8 @@ pub struct Generator<'a> {
 pub(super) enum Target {
     /// A decoy, which is printed if it is read.
     Decoy,
-    /// A plain file before another operand, which is changed if a second operand is written.
+    /// A plain file. If the program reads it as its first operand, the next operand becomes the second, which some
+    /// programs write: a changed file shows that.
     Plain,
     /// Nothing: values are what the option expects.
     None,
@@ -94,13 +95,13 @@ impl<'a> Generator<'a> {
     pub fn line(&mut self) -> Line {
         let mut words = self.command();
         match self.random.below(100) {
-            0..=2 => words.splice(0..0, self.fill_words(&["cd", "src", "&&"])).for_each(drop),
-            3 => words.splice(0..0, self.fill_words(&["cd", "docs", ";"])).for_each(drop),
+            0..=2 => words.splice(0..0, self.owned_words(&["cd", "src", "&&"])).for_each(drop),
+            3 => words.splice(0..0, self.owned_words(&["cd", "docs", ";"])).for_each(drop),
             4..=5 => {
                 let wrapper = self.random.pick(&["LC_ALL=C", "env", "time", "timeout 5", "nice", "command", "env -i"]);
                 words.insert(0, wrapper.to_owned());
             }
-            6..=8 => words.extend(self.fill_words(&["|", "head", "-5"])),
+            6..=8 => words.extend(self.owned_words(&["|", "head", "-5"])),
             9 => {
                 words.push("|".to_owned());
                 let next = self.command();
@@ -119,24 +120,24 @@ impl<'a> Generator<'a> {
                     words.push(file);
                 }
             }
-            15 => words.extend(self.fill_words(&[">", "/dev/null"])),
+            15 => words.extend(self.owned_words(&[">", "/dev/null"])),
             16 => {
                 words.insert(0, "(".to_owned());
                 words.push(")".to_owned());
             }
             17 => {
-                words.splice(0..0, self.fill_words(&["find", "src", "-type", "f", "-exec"])).for_each(drop);
-                words.extend(self.fill_words(&["{}", "+"]));
+                words.splice(0..0, self.owned_words(&["find", "src", "-type", "f", "-exec"])).for_each(drop);
+                words.extend(self.owned_words(&["{}", "+"]));
             }
             18 => {
-                words.splice(0..0, self.fill_words(&["printf", "'src/main.rs\\n'", "|", "xargs"])).for_each(drop);
+                words.splice(0..0, self.owned_words(&["printf", "'src/main.rs\\n'", "|", "xargs"])).for_each(drop);
             }
             _ => {}
         }
         Line(words)
     }
 
-    fn fill_words(&self, words: &[&str]) -> Vec<String> {
+    fn owned_words(&self, words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
@@ -250,18 +251,18 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// One decoy is enough; with a second one the policy would ask.
+    /// Returns a decoy. No other follows in this command: with a second decoy the policy would ask.
     pub(super) fn take_decoy(&mut self) -> String {
         self.target = Target::None;
         let kind = self.random.below(DECOYS.len());
         self.random.pick(DECOYS[kind]).to_owned()
     }
 
-    /// A path that the policy does not ask about.
-    pub(super) fn path(&mut self, folders: usize) -> String {
+    /// A path that the policy does not ask about: in about `folder_percent` of 100 cases a folder.
+    pub(super) fn path(&mut self, folder_percent: usize) -> String {
         match self.random.below(100) {
             0..=5 => self.random.pick(ABSENT),
-            below if below < folders => self.random.pick(FOLDERS),
+            percent if percent < folder_percent => self.random.pick(FOLDERS),
             _ => self.random.pick(PLAIN),
         }
         .to_owned()

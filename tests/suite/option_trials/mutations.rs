@@ -8,7 +8,8 @@ use aye::policy::grammar::Role;
 type Parts = (Vec<Vec<String>>, Vec<String>);
 
 impl Generator<'_> {
-    /// An option with an optional value, followed by a word that is then an operand, and by another operand.
+    /// An option with an optional value, followed by a word that is then an operand, and usually by another operand.
+    /// `None` if the program has no such option.
     pub(super) fn with_optional_value(&mut self, recipe: &Recipe) -> Option<Parts> {
         let choice = self.choose(recipe, |choice| choice.takes == Takes::Optional)?;
         let word = if self.target == Target::Plain { self.path(20) } else { self.take_decoy() };
@@ -16,7 +17,8 @@ impl Generator<'_> {
         Some((vec![vec![choice.name.to_owned(), word]], extra_words))
     }
 
-    /// A recursive search with one or two options for exclusions, which may exclude less than they seem to.
+    /// A recursive search with one to three options for exclusions, which may exclude less than they seem to. `None` if
+    /// the program has no such option.
     pub(super) fn with_exclusions(&mut self, recipe: &Recipe) -> Option<Parts> {
         let selects = |choice: &Choice| matches!(choice.role, Role::Excludes | Role::Selects);
         self.choose(recipe, selects)?;

@@ -36,8 +36,8 @@ const AWK: &[&str] = &[
 ];
 const LISTED: &[&str] = &["list", "show", "show HEAD", "list HEAD", "-l", "--list", "show 'stash@{0}'"];
 
-/// Words that options accept as values: a program (also as the end of a longer name), names of the option, and the
-/// values.
+/// Words that options accept as values: the name with which the words of a program begin or end, names of its options,
+/// and the values.
 #[rustfmt::skip]
 const VALUES: &[(&str, &str, &[&str])] = &[
     ("grep", "-d --directories", &["read", "skip", "recurse"]), ("grep", "-D --devices", &["read", "skip"]),

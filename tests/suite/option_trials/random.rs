@@ -6,12 +6,14 @@ pub struct Random(u64);
 impl Random {
     pub fn new(seed: u64) -> Self {
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        // The first numbers are skipped, because those of similar seeds are similar.
         for _ in 0..8 {
             random.below(2);
         }
         random
     }
 
+    /// Returns a number less than `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

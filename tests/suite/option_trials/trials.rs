@@ -15,8 +15,8 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Findings that are reported per program.
-const EACH: usize = 24;
+/// Maximum number of findings reported per program.
+const MAX_FINDINGS: usize = 24;
 
 /// The trials of one run.
 pub struct Trials {
@@ -54,7 +54,7 @@ impl Trials {
         trials
     }
 
-    /// Runs every line in the read-only sandbox, whatever its verdict.
+    /// Creates trials that run every line in the read-only sandbox, whatever its verdict.
     pub fn in_sandbox(base: &Path) -> Self {
         Self { sandbox: Some(Sandbox::new()), ..Self::new(base) }
     }
@@ -115,7 +115,7 @@ impl Trials {
         effects
     }
 
-    /// Removes words and then characters of options as long as the line has the same effect.
+    /// Removes words and then characters of options as long as the line has the same effect, in fewer than 300 tries.
     fn shrink(&mut self, project: &'static str, line: Line, effect: &Effect) -> Line {
         let mut line = line;
         let mut tries = 0;
@@ -149,11 +149,11 @@ impl Trials {
     /// Tries the line and stores a shortened form if it had a new effect.
     pub fn try_and_store(&mut self, project: &'static str, line: Line) {
         for effect in self.try_line(project, &line) {
-            let known = self.found.entry(program_of(&line)).or_default();
-            let explains = |(known, effects): (&Line, &BTreeSet<Effect>)| {
-                effects.iter().any(|known| known.is_like(&effect)) && is_part(known, &line)
+            let findings = self.found.entry(program_of(&line)).or_default();
+            let explains = |(known_line, effects): (&Line, &BTreeSet<Effect>)| {
+                effects.iter().any(|known_effect| known_effect.is_like(&effect)) && is_part(known_line, &line)
             };
-            if known.len() >= EACH || known.iter().any(explains) {
+            if findings.len() >= MAX_FINDINGS || findings.iter().any(explains) {
                 continue;
             }
             let line = self.shrink(project, line.clone(), &effect);

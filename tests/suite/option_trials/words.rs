@@ -1,4 +1,4 @@
-//! The words that lines consist of.
+//! The words that lines consist of. A word that is listed twice is drawn twice as often.
 
 /// Files of the scratch project without secrets.
 #[rustfmt::skip]
@@ -17,8 +17,8 @@ pub const FOLDERS: &[&str] = &[
 /// Folders of the scratch project with little more than a decoy.
 pub const SECRET_FOLDERS: &[&str] = &["keys", "./keys", "web", "links"];
 
-/// Decoys by all their names: secrets in the project, secrets elsewhere, and special files. `@` is the folder that
-/// contains the project, the home and the sibling folder.
+/// Decoys by all their names: secrets in the project, secrets elsewhere, and special files. `@/` stands for the folder
+/// that contains the project, the home and the sibling folder.
 #[rustfmt::skip]
 pub const DECOYS: [&[&str]; 3] = [
     &[

@@ -1,6 +1,6 @@
 //! What the user and the model see of the read-only sandbox, in the real program.
 
-use crate::sandbox_escapes::is_there;
+use crate::sandbox_escapes::has_sandbox;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::write_settings;
@@ -14,7 +14,8 @@ struct Trial {
 }
 
 impl Trial {
-    /// Starts the program with these settings and variables, after `prepare` was called with its place.
+    /// Starts the program with these settings and variables. Before that, calls `prepare` with the folder that contains
+    /// the project.
     fn new(
         answers: Vec<Answer>,
         set: &str,
@@ -45,7 +46,7 @@ impl Trial {
 
 #[test]
 fn outcome_names_withheld_files_and_the_command_asks_next_time() {
-    if !is_there() {
+    if !has_sandbox() {
         return;
     }
     // The policy judges the name in the command; the list of sensitive files also contains the targets of links.
@@ -91,7 +92,7 @@ fn variables_of_the_user_do_not_affect_commands_without_approval() {
     let requests = trial.service.received();
     let all = requests.last().unwrap().body.to_string();
     assert!(!all.contains("hijacked"), "{line}: {all}");
-    assert!(all.contains("real\\n1\\nexit 0"), "options after the operand count: {all}");
+    assert!(all.contains("real\\n1\\nexit 0"), "an option after an operand is still an option: {all}");
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn without_a_sandbox_only_exact_lines_run_and_screen_and_doctor_say_so() {
     let (out, _, _) = setup.run_piped("");
     let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("commands that run without approval: pwd · ls · "), "{flat}");
-    if is_there() {
+    if has_sandbox() {
         let (out, _, _) = Setup::new(&["doctor"]).run_piped("");
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("read-only for commands without approval, tested"), "{flat}");

@@ -61,8 +61,8 @@ impl Program {
         std::thread::sleep((last_read + gap).saturating_duration_since(Instant::now()));
     }
 
-    /// Returns whether the program's thread that reads keys is running. It takes the time of a key after reading it, so
-    /// that on a busy machine a key that was read already may seem to come together with the next one.
+    /// Returns whether the program's thread that reads keys is running. The thread reads the clock only after it has
+    /// read a key: if the next key is sent before that, both keys may seem to come at the same time.
     fn is_reading(&self) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid())).into_iter().flatten().flatten();
         let read = |thread: &std::fs::DirEntry, file: &str| std::fs::read_to_string(thread.path().join(file));

@@ -39,7 +39,8 @@ pub fn folder_of_process() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
 }
 
-/// Starts the process through a wrapper command, if any. `ROOT` in its arguments is replaced by the folder of the test.
+/// Runs the test in a separate process and checks that it passes: as this user, or the current one for `None`, and
+/// through a wrapper command, if any. `ROOT` in the wrapper's arguments is replaced by the folder of the test.
 pub fn start_process(test: &str, user: Option<u32>, wrapper: &[&str]) {
     // Not in `/tmp`, because commands in the sandbox see another `/tmp`.
     let temporary = Folder::within(Path::new("/var/tmp"));
@@ -71,6 +72,7 @@ pub fn start_process(test: &str, user: Option<u32>, wrapper: &[&str]) {
     let output = String::from_utf8_lossy(&result.stdout);
     assert!(result.status.success(), "user {user:?}: {output}\n{}", String::from_utf8_lossy(&result.stderr));
     assert!(output.contains("1 passed"), "no test is called {test}:\n{output}");
+    // Reports of `report_skipped` in that process.
     for line in output.lines().filter(|line| line.starts_with("LEFT OUT")) {
         print_uncaptured(line);
     }

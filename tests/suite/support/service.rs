@@ -80,7 +80,7 @@ impl Answer {
         self.0.iter().flat_map(sent_bytes).collect()
     }
 
-    /// The same bytes in other pieces: `next` gives the length of each, and a short pause follows it.
+    /// The same bytes in other pieces: `next_length` returns the length of each piece. A pause follows each piece.
     pub fn split_again(&self, mut next_length: impl FnMut() -> usize) -> Self {
         let mut out = Self::default();
         for step in &self.0 {

@@ -43,7 +43,8 @@ pub fn share_program(program: &Path, target: &Path) {
     }
 }
 
-/// Settings under which only replies are requested from a service, which `--base-url` selects: no titles.
+/// Settings with which the program requests only replies from the service of `--base-url`: no titles, and no context
+/// window, because it is set.
 pub const NO_TITLES: &str = "[model]\ntitles = false\n[profiles.openai]\ncontext_window = 100000000\n";
 
 /// Reads the only session on disk. Waits until no line is half written.

@@ -5,12 +5,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Allowed delay on a busy machine, in durations of the shortest run of the program.
-const STEPS: u32 = 20;
+const ALLOWED_RUNS: u32 = 20;
 
 /// Returns whether an operation stayed within its limit. A longer time is compared with the duration of the shortest
 /// run of the program at this moment: hardly anything on a quiet machine, and much more on a busy one.
 pub fn is_within_limit(limit: Duration, elapsed: Duration) -> bool {
-    elapsed <= limit || elapsed <= limit + STEPS * shortest_run()
+    elapsed <= limit || elapsed <= limit + ALLOWED_RUNS * shortest_run()
 }
 
 fn shortest_run() -> Duration {

@@ -13,8 +13,8 @@ use std::sync::mpsc;
 
 const PEM: &[u8] = include_bytes!("data/untrusted.pem");
 
-/// Serves with this certificate. Returns the port, and later the bytes received over TLS. An answer is sent as soon as
-/// a request arrived.
+/// Serves with the certificate in `PEM`. Returns the port, and a channel with the bytes that each connection received
+/// over TLS. An answer is sent as soon as a request arrived.
 fn serve(answer: Option<String>) -> (u16, mpsc::Receiver<Vec<u8>>) {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -68,6 +68,7 @@ async fn r42_untrusted_certificate_is_refused_before_the_key_is_sent() {
     assert!(received.try_recv().is_err(), "there was a second connection");
 }
 
+/// Returns the settings for a provider on this port whose certificate the user trusts.
 fn trusting(port: u16) -> Settings {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/wire/data/untrusted.pem");
     Settings {
@@ -89,7 +90,7 @@ async fn certificate_of_the_user_is_trusted_in_addition_to_the_systems() {
 #[tokio::test]
 async fn r42_a_redirect_out_of_encryption_is_not_followed() {
     let other_service = Service::start_strict([Answer::stream().text("stolen").done()]).await;
-    let (port, _said) = serve(Some(format!(
+    let (port, _received) = serve(Some(format!(
         "HTTP/1.1 308 Permanent Redirect\r\nlocation: {}/chat/completions\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
         other_service.base_url
     )));

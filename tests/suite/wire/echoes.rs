@@ -16,7 +16,8 @@ fn with_tools(messages: Vec<Message>) -> Request {
     Request { messages, tools: vec![spec], ..request_with("") }
 }
 
-/// Receives this reply, answers its calls under other IDs, and returns the message as it is in the next request.
+/// Receives a reply of the service, then sends it back with outcomes of its calls, whose IDs are changed first. Returns
+/// the reply as the second request contains it.
 async fn next_request(settings: &Settings, service: &Service) -> Value {
     let go = || Message::User("go".into());
     let out: Vec<_> = OpenAi::new(settings.clone()).stream(with_tools(vec![go()])).collect().await;

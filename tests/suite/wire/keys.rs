@@ -1,4 +1,4 @@
-//! Requested keys, and the connection to a provider: certificates, proxies and redirects.
+//! Requested keys, the choice of a model, proxies, the connection timeout and redirects.
 
 use super::{format_reply, request_with};
 use crate::support::service::{Answer, Service};
@@ -23,6 +23,8 @@ impl KeySource for CountingKeys {
     }
 }
 
+/// Returns the reply to “hi” on one line: its text, then `.` if it is complete; an error begins with `!`, and a chosen
+/// model is between two `@`.
 async fn collect_text(model: &dyn Llm) -> String {
     let events: Vec<_> = model.stream(request_with("hi")).collect().await;
     format_reply(&events)
@@ -83,15 +85,15 @@ async fn concurrent_requests_share_one_key_request() {
 
 #[tokio::test]
 async fn failing_key_source_is_reported_and_nothing_is_sent() {
-    struct None;
+    struct FailingKeys;
     #[async_trait]
-    impl KeySource for None {
+    impl KeySource for FailingKeys {
         async fn request_key(&self) -> Result<Secret, Error> {
             Err(Error::InvalidReply("the safe is shut".to_owned()))
         }
     }
     let service = Service::start_strict([text_answer("a")]).await;
-    let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(None));
+    let model = AuthProvider::with_key_source(Settings::new(&service.base_url), Arc::new(FailingKeys));
     assert_eq!(collect_text(&model).await, "!the safe is shut");
     assert!(service.received().is_empty());
 }
@@ -141,8 +143,8 @@ async fn proxy_is_used_only_if_named() {
     assert_eq!(collect_text(&with_proxy(&service.base_url, Proxy::System)).await, "straight.");
     let unreachable_proxy =
         with_proxy("http://192.0.2.1/v1", Proxy::Address(Secret::new("http://me:secret@127.0.0.1:1")));
-    let listed = unreachable_proxy.models().await.unwrap_err();
-    assert!(!format!("{listed} {listed:?}").contains("secret"), "{listed}");
+    let error = unreachable_proxy.models().await.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use serde_json::json;
 use std::time::Duration;
 
-/// A model with this limit of output tokens; `None` without a server.
+/// A model at this path of the server, with this limit of output tokens; `None` without a server.
 fn server(path: &str, tokens: u32) -> Option<OpenAi> {
     let Ok(base) = std::env::var("AYE_TEST_SERVER") else {
         report_skipped("AYE_TEST_SERVER is not set");

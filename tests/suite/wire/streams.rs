@@ -51,6 +51,7 @@ async fn slow_reader_blocks_the_provider_instead_of_filling_memory() {
         tokio::time::sleep(Duration::from_millis(400)).await;
     }
     assert!(before < 16 << 20, "{before} bytes went to a reader who took one event");
+    // The first piece was taken above. At the end of the reply, `format_reply` adds a full stop.
     let remaining: Vec<_> = reply.collect().await;
     let length: usize = format_reply(&remaining).len();
     assert_eq!(length, (pieces - 1) * (64 << 10) + 1, "text was lost");
