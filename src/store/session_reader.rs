@@ -4,6 +4,7 @@ use super::incomplete_replies::{self, IncompleteReplies, Piece};
 use super::line_parts::{self, Line, PartJoiner, PartResult};
 use super::{Error, Header, private_files};
 use crate::chat::{CallId, Entry};
+use memchr::memmem;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -143,11 +144,11 @@ pub(super) fn read_without_header(file: impl io::Read) -> io::Result<StoredSessi
 
 /// Splits the first line into its header, if any, and the entries after it.
 pub(super) fn split_header(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
-    let Some(start) = find_bytes(line, HEADER_START) else {
+    let Some(start) = memmem::find(line, HEADER_START) else {
         // An entry on the first line counts too.
-        return (None, find_bytes(line, ENTRY_START).map_or(&[], |at| &line[at..]));
+        return (None, memmem::find(line, ENTRY_START).map_or(&[], |at| &line[at..]));
     };
-    let end = find_bytes(line, ENTRY_START).unwrap_or(line.len()).max(start);
+    let end = memmem::find(line, ENTRY_START).unwrap_or(line.len()).max(start);
     (Some(&line[start..end]), &line[end..])
 }
 
@@ -203,8 +204,8 @@ impl Reading {
             return;
         }
         let mut remaining = line;
-        if find_bytes(remaining, ENTRY_START) != Some(0) {
-            let start = find_bytes(remaining, ENTRY_START).unwrap_or(remaining.len());
+        if memmem::find(remaining, ENTRY_START) != Some(0) {
+            let start = memmem::find(remaining, ENTRY_START).unwrap_or(remaining.len());
             self.add_notice(
                 number,
                 if is_terminated || start < remaining.len() { Problem::Damaged } else { Problem::Incomplete },
@@ -212,7 +213,7 @@ impl Reading {
             remaining = &remaining[start..];
         }
         while !remaining.is_empty() {
-            let end = find_bytes(&remaining[1..], ENTRY_START).map_or(remaining.len(), |at| at + 1);
+            let end = memmem::find(&remaining[1..], ENTRY_START).map_or(remaining.len(), |at| at + 1);
             let (fragment, tail) = remaining.split_at(end);
             self.read_fragment(number, fragment, is_terminated || !tail.is_empty());
             remaining = tail;
@@ -364,10 +365,6 @@ fn collect_incomplete(lines: &[Line<Entry>], mut pieces: Vec<Line<Piece<'static>
         replies.add_piece(&piece);
     }
     replies
-}
-
-fn find_bytes(text: &[u8], pattern: &[u8]) -> Option<usize> {
-    text.windows(pattern.len()).position(|window| window == pattern)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::tool_settings;
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::project::git_index;
 use crate::project::sensitive_files::{Reason, WithheldPath};
+use memchr::memmem;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -61,7 +62,7 @@ fn has_stored_secrets(project: &Path, git: &Path) -> bool {
         paths.any(|path| is_sensitive(&path) && !tool_settings::is_visible_setting(project, &path))
     };
     let has_packed_stash =
-        || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| contains_bytes(&refs, b"refs/stash"));
+        || read_or_empty(&git.join("packed-refs")).is_none_or(|refs| memmem::find(&refs, b"refs/stash").is_some());
     // A split index keeps a part of its entries in another file.
     let has_split_index = || {
         let names = fs::read_dir(git).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -81,10 +82,6 @@ fn has_credentials(settings: &[u8]) -> bool {
             .is_some_and(|(_, after_scheme)| after_scheme.split('/').next().is_some_and(|host| host.contains('@')))
     };
     text.lines().any(|line| has_user(line) || CREDENTIAL_WORDS.iter().any(|word| line.contains(word)))
-}
-
-fn contains_bytes(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]

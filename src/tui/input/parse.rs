@@ -2,6 +2,7 @@
 
 use super::sequence;
 use crossterm::event::{Event as TerminalInput, KeyCode, KeyEvent, KeyModifiers};
+use memchr::memmem;
 
 /// Maximum length of an escape sequence; longer ones are dropped.
 const MAX_SEQUENCE: usize = 256;
@@ -90,7 +91,7 @@ impl Parser {
     fn parse_paste(&mut self, start: usize) -> Option<(String, usize)> {
         // The end marker may have arrived in two pieces.
         let search_start = start.max(self.searched.saturating_sub(PASTE_END.len()));
-        let end_marker = self.bytes[search_start..].windows(PASTE_END.len()).position(|window| window == PASTE_END);
+        let end_marker = memmem::find(&self.bytes[search_start..], PASTE_END);
         if let Some(end_offset) = end_marker {
             let end = search_start + end_offset;
             (self.pasting, self.searched) = (false, 0);

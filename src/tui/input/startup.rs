@@ -6,6 +6,7 @@ use crate::tui::terminal;
 use crate::tui::theme::terminal_background::is_light;
 use crossterm::event::{Event as TerminalInput, KeyCode};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use memchr::memmem;
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::os::fd::AsFd;
@@ -115,7 +116,7 @@ fn has_answered(bytes: &[u8]) -> bool {
 /// Returns whether the reported colours are light; `None` if the terminal did not report its background.
 fn reported_light(bytes: &[u8]) -> Option<bool> {
     let colour_after = |mark: &[u8]| {
-        let start = bytes.windows(mark.len()).position(|window| window == mark)? + mark.len();
+        let start = memmem::find(bytes, mark)? + mark.len();
         let length = bytes[start..].iter().position(|byte| matches!(byte, 0x07 | 0x1b))?;
         std::str::from_utf8(&bytes[start..start + length]).ok()
     };

@@ -28,6 +28,7 @@ impl TextExtent {
         if self.sums.is_empty() {
             self.sums.push(sum);
         }
+        self.sums.reserve(entries.len() - measured_count);
         for entry in &entries[measured_count..] {
             let TextMeasure { lines, bytes } = measure_entry(entry);
             sum = TextMeasure { lines: sum.lines + lines, bytes: sum.bytes + bytes };
@@ -47,7 +48,7 @@ impl TextExtent {
 fn measure_entry(entry: &Entry) -> TextMeasure {
     // The last line has no newline, and an empty row separates the text from the next item.
     let measure_text = |text: &str| TextMeasure {
-        lines: 2 + text.bytes().filter(|byte| *byte == b'\n').count() as u64,
+        lines: 2 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64,
         bytes: text.len() as u64,
     };
     match entry {
