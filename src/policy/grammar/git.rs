@@ -56,8 +56,8 @@ static SUBCOMMANDS: &[Program] = &[
     complete_subcommand(&["branch"], &[
         flags("-a --all, -r --remotes, -v --verbose, --show-current, --no-color"), flags("-l --list").role(Role::Lists),
         with_optional_word("--merged, --no-merged, --color, --column"), with_word("--sort, --format"),
-        flags("-D, -f --force").role(Role::Forces),
-        flags("-d --delete, -m -M -c -C --move --copy, --unset-upstream").role(Role::Changes),
+        flags("-D, -M, -C, -f --force").role(Role::Forces),
+        flags("-d --delete, -m --move, -c --copy, --unset-upstream").role(Role::Changes),
         with_word("-u --set-upstream-to").role(Role::Changes), flags("--edit-description").role(Role::NeedsApproval),
     ], REVISION_OPERANDS),
     complete_subcommand(&["tag"], &[

@@ -60,8 +60,15 @@ pub(super) fn find_git_loss(words: &[&str], command_files: &CommandFiles<'_>) ->
         "branch" if has_option("-D") || (has_option("--delete") && has_option("--force")) => {
             Some(format!("deletes the branch {}, merged or not (git branch -D)", format_names(&operands)))
         }
-        "branch" if has_option("--force") && !has_option("--delete") => {
-            first_operand.map(|branch| moved_branch(branch, "branch -f"))
+        "branch" if !has_option("--delete") => {
+            let is_forced = has_option("--force");
+            let overwrites = |forced, option| has_option(forced) || is_forced && has_option(option);
+            // The last name is the new one, which may exist already.
+            match operands.last() {
+                Some(branch) if overwrites("-M", "--move") => Some(moved_branch(branch, "branch -M")),
+                Some(branch) if overwrites("-C", "--copy") => Some(moved_branch(branch, "branch -C")),
+                _ => first_operand.filter(|_| is_forced).map(|branch| moved_branch(branch, "branch -f")),
+            }
         }
         "rm" if has_option("--force") && (!has_option("--cached") || has_option("--no-cached")) => {
             Some(format!("deletes {} with uncommitted changes (git rm -f)", format_names(&operands)))

@@ -45,7 +45,8 @@ fn files_overwritten_by_copy(
     arguments: &ParsedArguments,
     command_files: &CommandFiles<'_>,
 ) -> Vec<String> {
-    // Of an option that keeps existing files and one that overwrites them, the last counts; overwriting is assumed.
+    // If one option keeps existing files and another overwrites them, the last one counts. Their order is not checked:
+    // overwriting is assumed.
     let forces = arguments.has_role(Role::Forces);
     let makes_backup = arguments.has_option(&["-b", "--backup"])
         && !arguments.option_texts(&["--backup"]).any(|kind| matches!(kind, "none" | "off"));

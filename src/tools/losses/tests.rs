@@ -208,6 +208,9 @@ fn names_what_git_discards() {
         ("git switch -Cx main", format!("{moved} (git switch -C)")),
         ("git switch --force-create=x", format!("{moved} (git switch -C)")),
         ("git branch -f x main", format!("{moved} (git branch -f)")),
+        ("git branch -M x", format!("{moved} (git branch -M)")),
+        ("git branch -fm main x", format!("{moved} (git branch -M)")),
+        ("git branch --copy --force main x", format!("{moved} (git branch -C)")),
         ("git push origin --delet x", "replaces or deletes branches on the remote (git push)".to_owned()),
     ] {
         assert_eq!(losses_in_project(command), expected, "{command}");
@@ -226,7 +229,7 @@ fn names_what_git_discards() {
         "git stash",
         "git stash pop",
         "git branch -d x",
-        "git branch -M main",
+        "git branch -m main x",
         "git push origin main",
         "git commit -am 'checkout -- .'",
         "git log --oneline -- old.txt",
