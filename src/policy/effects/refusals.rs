@@ -135,18 +135,19 @@ fn is_device(path: &str) -> bool {
     !is_harmless
 }
 
-/// Normalizes a path: removes `.`, `//`, `..` and quotes, and replaces `$HOME` with `~`.
+/// Normalizes a path: removes `.`, `//`, `..` and quotes, and replaces `$HOME` with `~`. The folder above `~` is `/home`,
+/// wherever it really is.
 fn normalize_text_path(path: &str) -> String {
     let path = path.replace(['"', '\''], "").replace("${HOME}", "~").replace("$HOME", "~");
     let mut parts: Vec<&str> = Vec::new();
+    let mut prefix = if path.starts_with('/') { "/" } else { "" };
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        if part == ".." {
-            parts.pop();
-        } else {
+        if part != ".." {
             parts.push(part);
+        } else if parts.pop() == Some("~") && parts.is_empty() && prefix.is_empty() {
+            (prefix, parts) = ("/", vec!["home"]);
         }
     }
-    let prefix = if path.starts_with('/') { "/" } else { "" };
     format!("{prefix}{}", parts.join("/"))
 }
 
