@@ -89,7 +89,9 @@ fn code_blocks(text: &str) -> Vec<String> {
             None => {
                 let fence_char = if trimmed.starts_with('~') { '~' } else { '`' };
                 let fence: String = trimmed.chars().take_while(|&c| c == fence_char).collect();
-                if fence.len() >= 3 {
+                // Inline code may stand at the start of a line. A line that opens a block has no backtick after the fence.
+                let is_inline_code = fence_char == '`' && trimmed[fence.len()..].contains('`');
+                if fence.len() >= 3 && !is_inline_code {
                     open_block = Some((fence, String::new()));
                 }
             }
@@ -106,5 +108,6 @@ mod tests {
     fn code_blocks_are_copied_without_their_fences() {
         let text = "a\n```rust\nfn x() {}\n```\nb\n~~~\n```\n~~~\n";
         assert_eq!(code_blocks(text), ["fn x() {}\n", "```\n"]);
+        assert_eq!(code_blocks("```x``` is inline\n```\ny\n```\n"), ["y\n"]);
     }
 }
