@@ -180,7 +180,10 @@ fn neutralize(text: &str) -> String {
                 let html = &text[range.clone()];
                 offsets.extend(html.match_indices(['<', '>', '&']).map(|(offset, _)| range.start + offset));
             }
-            Event::Start(Tag::Image { .. }) => offsets.push(range.start),
+            Event::Start(Tag::Image { dest_url, .. }) => {
+                // Without the `!` it is a link.
+                offsets.extend([range.start, range.start + 1].into_iter().take(if is_web(&dest_url) { 1 } else { 2 }));
+            }
             Event::Start(Tag::Link { dest_url, .. }) if !is_web(&dest_url) => offsets.push(range.start),
             _ => {}
         }

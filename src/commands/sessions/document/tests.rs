@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const BAD: &str = "</script><script>alert(1)</script>\n```\n# You\n**You** · 12:00\n</pre></code></details>\u{1b}[2J\u{202e}\u{0}\n\
-    [click](javascript:alert(1)) ![x](https://evil.example/p.png) <img src=x onerror=alert(1)> <javascript:alert(1)>\n\
+    [click](javascript:alert(1)) ![x](https://evil.example/p.png) ![y](javascript:alert(2)) <img src=x onerror=alert(1)> <javascript:alert(1)>\n\
     [ref]\n\n[ref]: data:text/html,x\n````\n~~~\n<style>body{display:none}</style>\n<!--\n\" onmouseover=\"x' ";
 
 /// Returns a key assembled from parts, so that this file contains none.
