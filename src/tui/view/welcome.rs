@@ -97,8 +97,8 @@ fn connection_section(state: &State, width: usize) -> Section {
             "",
         )
     } else if connection.is_unconfigured {
-        let chord = state.keys.first_chord(Scope::Anywhere, Action::Connect);
-        let advice = format!("No provider is configured. Press {chord} to enter a key or to choose a local server.");
+        let key = connect_key(state);
+        let advice = format!("No provider is configured. Press {key} to enter a key or to choose a local server.");
         wrap_styled(&[(&advice, theme.warning)], width, "")
     } else {
         let model = &connection.model;
@@ -159,6 +159,12 @@ fn project_lines(state: &State, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
+/// Returns the key that opens the list of providers, or its command if it has no key.
+fn connect_key(state: &State) -> String {
+    let key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
+    if key.is_empty() { "/connect".to_owned() } else { key }
+}
+
 /// First step in the tour.
 fn first_step_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
@@ -176,8 +182,7 @@ fn first_step_section(state: &State, width: usize) -> Section {
 /// Providers that can be used instead of the tour.
 fn providers_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
-    let key = state.keys.first_chord(Scope::Anywhere, Action::Connect);
-    let key = if key.is_empty() { "/connect".to_owned() } else { key };
+    let key = connect_key(state);
     let pieces = [("To connect to a model instead, press ", theme.text), (&key, theme.accent), (":", theme.text)];
     let mut lines = wrap_styled(&pieces, width, "");
     for server in &state.local_servers {
