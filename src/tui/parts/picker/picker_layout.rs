@@ -82,10 +82,11 @@ impl Picker {
         if area.width < 50 || area.height < 12 {
             return area;
         }
-        // The rows of the border and the filter, of the note, and of the typed name.
-        let extra_rows = 3 + usize::from(!self.note.is_empty()) + usize::from(self.typed_verb.is_some());
         // A few visible columns next to the frame would only distract.
         let width = if area.width < MAX_WIDTH + 12 { area.width } else { MAX_WIDTH };
+        let note_rows = usize::from(self.note_rows(inner_area(Rect { width, ..area }).width));
+        // The rows of the border and the filter, of the note, and of the typed name.
+        let extra_rows = 3 + note_rows + usize::from(self.typed_verb.is_some());
         let lines = match self.rows.len() {
             ..=MAX_WRAPPING_ROWS => {
                 self.count_lines(&self.rows.iter().collect::<Vec<_>>(), inner_area(Rect { width, ..area }))
@@ -103,14 +104,18 @@ impl Picker {
     fn split_area(&self, inner: Rect) -> (Rect, Rect) {
         let filter_rows = u16::from(inner.height > 1);
         let remaining = inner.height - filter_rows;
-        let note_height = if self.note.is_empty() {
-            0
-        } else {
-            let lines = wrap::wrap_plain(&self.note, Style::new(), usize::from(inner.width).max(1)).len();
-            u16::try_from(lines).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS).min(remaining.saturating_sub(2))
-        };
+        let note_height = self.note_rows(inner.width).min(remaining.saturating_sub(2));
         let list = Rect { y: inner.y + filter_rows + note_height, height: remaining - note_height, ..inner };
         (Rect { height: filter_rows, ..inner }, list)
+    }
+
+    /// Returns the rows of the note in an area of this width, at most [`MAX_NOTE_ROWS`].
+    fn note_rows(&self, width: u16) -> u16 {
+        if self.note.is_empty() {
+            return 0;
+        }
+        let lines = wrap::wrap_plain(&self.note, Style::new(), usize::from(width).max(1)).len();
+        u16::try_from(lines).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS)
     }
 
     fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
