@@ -112,14 +112,14 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     // A file that an edit changed in part is not readable, because the rest is real content. Its name is hidden too: it
     // would reveal that the edit found its text.
     let record_write = |whole: bool| {
-        let path = root.join("home/record_write/note");
+        let path = root.join("home/notes/note");
         let bytes: Vec<String> = path.as_os_str().as_encoded_bytes().iter().map(u8::to_string).collect();
         let line = format!("\n{{\"path\":[{}],\"sha256\":\"x\",\"whole\":{whole}}}\n", bytes.join(","));
         let file = fs::OpenOptions::new().create(true).append(true).open(root.join("layers/one/outside/written"));
         file.unwrap().write_all(line.as_bytes()).unwrap();
     };
     record_write(false);
-    let output = command_output(&read_only_shell, &root, &[], "cat ~/record_write/note").await;
+    let output = command_output(&read_only_shell, &root, &[], "cat ~/notes/note").await;
     assert!(output.contains("No such file") && !output.contains("noted"), "{output}");
     record_write(true);
     assert_eq!(command_output(&read_only_shell, &root, &[], "cat ~/notes/note").await, "noted\n");

@@ -117,7 +117,7 @@ fn r30_simulated_results_name_their_model_and_are_reused() {
     let request = model_request.body.to_string();
     assert!(request.contains("make test") && request.contains("bash_exec"), "{request}");
     assert!(
-        !request.contains("my request") && !request.contains("sk-first"),
+        !request.contains("with my words") && !request.contains("sk-first"),
         "the simulator received messages or keys of the session: {request}"
     );
     let setup = Setup::with_home(&dry_run.root, &[]);

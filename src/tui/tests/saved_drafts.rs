@@ -3,12 +3,10 @@
 use super::*;
 use crate::tui::host::{HostReply, HostRequest, Opened, SessionRequest};
 
-/// Returns the drafts that the screen has saved, oldest first.
+/// Returns the drafts of any session that the screen has saved, oldest first.
 fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
     let saved_text = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) if session.0 == "01J" => {
-            Some((**unsent).clone())
-        }
+        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => Some((**unsent).clone()),
         _ => None,
     };
     screen.effects.iter().filter_map(saved_text).collect()

@@ -1,4 +1,7 @@
 //! Responses that are not replies: which are retried, and which error the user sees.
+//!
+//! In a formatted reply `~2~` announces the second attempt, `@m@` is the chosen model, `.` a complete end and `!` an
+//! error (`format_reply`).
 
 use super::{collect, collect_once, format_reply, model, request_with};
 use crate::support::closed_port::reserve_closed_port;
@@ -99,21 +102,22 @@ async fn r49_listing_models_is_retried_and_the_first_one_is_reported() {
 
 #[tokio::test]
 async fn r49_user_can_skip_a_wait() {
-    let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
-    let service = Service::start_strict([long, Answer::stream().text("a").done()]).await;
-    let interactive = Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) };
-    for model in [
-        Box::new(OpenAi::new(interactive.clone())) as Box<dyn Llm>,
-        Box::new(DefaultModel::for_provider(AuthProvider::with_settings(interactive))),
-    ] {
-        let mut reply = model.stream(request_with("hi"));
+    let new_models: [fn(Settings) -> Box<dyn Llm>; 2] = [
+        |settings| Box::new(OpenAi::new(settings)),
+        |settings| Box::new(DefaultModel::for_provider(AuthProvider::with_settings(settings))),
+    ];
+    for new_model in new_models {
+        let long = Answer::body(429, JSON, &["retry-after: 3000"], "{}");
+        let service = Service::start_strict([long, Answer::stream().text("a").done()]).await;
+        let model = new_model(Settings { longest_wait: INTERACTIVE_MAX_WAIT, ..Settings::new(&service.base_url) });
+        let (mut reply, mut waits) = (model.stream(request_with("hi")), Vec::new());
         while let Some(item) = reply.next().await {
             if let Ok(Chunk::Retrying { wait, .. }) = &item {
-                assert_eq!(wait.as_secs(), 3000);
+                waits.push(wait.as_secs());
                 model.end_wait();
             }
             assert!(item.is_ok(), "{item:?}");
         }
+        assert_eq!((waits, service.received().len()), (vec![3000], 2));
     }
-    assert_eq!(service.received().len(), 3);
 }
