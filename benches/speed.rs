@@ -180,7 +180,7 @@ fn frame(c: &mut Criterion) {
     group.finish();
 }
 
-/// Draws the frames of a reply that grows by a fixed number of bytes, and converts them to terminal output.
+/// Draws the frames of a reply that grows by a fixed number of characters, and converts them to terminal output.
 fn paint(c: &mut Criterion) {
     let reply = long_reply();
     let chars: Vec<char> = reply.chars().collect();
@@ -213,7 +213,8 @@ fn paint(c: &mut Criterion) {
         });
     });
     let own_canvas = || -> usize {
-        let mut canvas = Canvas::new(true);
+        let erase_uses_background = true;
+        let mut canvas = Canvas::new(erase_uses_background);
         let frame = |(buffer, drawn): &(Buffer, view::DrawnScreen)| {
             canvas.encode_frame(buffer.clone(), &drawn.links, drawn.cursor).len()
         };

@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run_guard();
     }
-    // A second process of this program also becomes the program that prints an API key, detached from the terminal.
+    // With `alone`, this process becomes the program that prints an API key, detached from the terminal.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
         && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
     {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "cannot start the program: {error}");
         return ExitCode::from(127);
     }
-    // Keys are in this process: no allowed command and no core file may read its memory.
+    // The memory of this process contains keys: no allowed command may read it, and no core file may contain it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let request = match cli::parse_arguments(std::env::args_os().skip(1)) {

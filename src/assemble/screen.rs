@@ -50,7 +50,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let startup_input = color_query.and_then(|query| query.join().ok()).unwrap_or_default();
     let light = startup_input.is_light;
     let (mut session, apply_request) = session?;
-    let kept_fork = session.keep_copy();
+    let copy_notice = session.keep_copy().and_then(|(_, notice)| notice);
     let picked_action =
         if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
     let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
@@ -97,7 +97,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         runtime,
         replies,
     );
-    if let Some((_, Some(notice))) = kept_fork {
+    if let Some(notice) = copy_notice {
         screen_host.send(HostReply::Done(notice));
     }
     let (unsent, draft_notices) = screen_host.load_draft();

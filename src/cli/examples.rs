@@ -5,7 +5,7 @@ use clap::Command;
 /// Blocks separated by an empty line: the path of a command, then its examples as its help shows them.
 const EXAMPLES: &str = include_str!("examples.txt");
 
-/// Adds its examples to each command of the tree.
+/// Adds examples to the help of each command and subcommand in the tree.
 pub(super) fn add_examples(tree: Command) -> Command {
     add_to_subcommands(tree, "")
 }

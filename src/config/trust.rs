@@ -1,5 +1,5 @@
-//! Record of trusted project files: a file of the user's, keyed by the project's real path and the file's name, with
-//! the digest of the trusted content. A copy of each trusted file is kept to show later changes.
+//! The trust file: a TOML file of the user. It lists each project by its real path, with the names of its trusted files
+//! and the digests of their trusted content. A copy of each trusted file is kept to show later changes.
 
 use super::rules::rules_file::{PROJECT_RULES_FILE, lock_file, read_rules_text};
 use super::settings_file;
@@ -21,7 +21,7 @@ pub enum TrustState {
     Trusted,
     /// An earlier version is trusted.
     Changed,
-    /// No version was ever trusted.
+    /// No version is trusted.
     Unknown,
 }
 

@@ -29,16 +29,17 @@ impl Calls {
         // Two parts of one event belong to different calls, unless they have the same index or id.
         let mut changed_slots = Vec::new();
         for part in parts {
-            let index = match self.find_slot(&part, &changed_slots) {
-                Some(index) => index,
+            let slot_index = match self.find_slot(&part, &changed_slots) {
+                Some(slot_index) => slot_index,
                 None => {
                     self.slots.push(Slot::default());
                     self.slots.len() - 1
                 }
             };
-            self.slots[index].add_part(part);
-            changed_slots.push(index);
-            changed_call = Some((self.slots[index].name.clone(), self.slots[index].arguments.as_text().len()));
+            let slot = &mut self.slots[slot_index];
+            slot.add_part(part);
+            changed_slots.push(slot_index);
+            changed_call = Some((slot.name.clone(), slot.arguments.as_text().len()));
         }
         changed_call
     }
@@ -47,7 +48,7 @@ impl Calls {
         self.slots.len()
     }
 
-    /// Returns the index of the call this part belongs to, or `None` if it begins a new call.
+    /// Returns the index of the slot of the call this part belongs to, or `None` if it begins a new call.
     fn find_slot(&self, part: &CallPart, changed_slots: &[usize]) -> Option<usize> {
         let find_last = |matches_slot: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(matches_slot);
         let by_id = part.id.as_ref().and_then(|id| find_last(&|slot| slot.id.as_ref() == Some(id)));
@@ -63,23 +64,27 @@ impl Calls {
                 };
                 self.continue_slot(slot_index, part, is_same_id)
             }
-            (None, Some(_)) if by_id.is_some() => by_id.and_then(|index| self.continue_slot(index, part, true)),
+            (None, Some(_)) if by_id.is_some() => {
+                let is_same_id = true;
+                by_id.and_then(|slot_index| self.continue_slot(slot_index, part, is_same_id))
+            }
             // Some providers give every part a new id. A part with a name, or without arguments, begins a call; any
             // other part continues the last one.
             (None, Some(_)) if part.name.is_some() || part.arguments.is_empty() => None,
             (None, _) => {
-                let index = self.slots.len().checked_sub(1).filter(|at| !changed_slots.contains(at))?;
-                self.continue_slot(index, part, false)
+                let last_slot = self.slots.len().checked_sub(1).filter(|index| !changed_slots.contains(index))?;
+                let is_same_id = false;
+                self.continue_slot(last_slot, part, is_same_id)
             }
         }
     }
 
-    /// Returns `index` unless the part begins another call. A part with the same id begins another call only if it has
-    /// another name and the arguments so far are complete.
-    fn continue_slot(&self, index: usize, part: &CallPart, is_same_id: bool) -> Option<usize> {
-        let slot = &self.slots[index];
+    /// Returns `slot_index` unless the part begins another call. A part with the same id begins another call only if it
+    /// has another name and the arguments so far are complete.
+    fn continue_slot(&self, slot_index: usize, part: &CallPart, is_same_id: bool) -> Option<usize> {
+        let slot = &self.slots[slot_index];
         let begins_call = if is_same_id { slot.is_complete_and_renamed(part) } else { slot.is_followed_by(part) };
-        (!begins_call).then_some(index)
+        (!begins_call).then_some(slot_index)
     }
 
     /// Returns the provider data of each call, in the order of `Calls::take_calls`.

@@ -85,7 +85,7 @@ fn repair_escape(text: &str, out: &mut String) -> usize {
     }
 }
 
-/// Writes an escaped backslash for an invalid escape.
+/// Writes an escaped backslash for the backslash of an invalid escape, and returns the latter's length in bytes.
 fn escape_backslash(out: &mut String) -> usize {
     out.push_str("\\\\");
     1
@@ -186,8 +186,8 @@ mod tests {
         ] {
             assert_eq!(parse_json(text).unwrap(), value, "{text}");
         }
-        for incomplete in ["{\"a\": \"NaN", "{\"a\": NaN", "", "{\"a\": \"\\", "{\"a\": \"\\u12", "words", "[1,]"] {
-            assert!(parse_json(incomplete).is_err(), "{incomplete}");
+        for unrepairable in ["{\"a\": \"NaN", "{\"a\": NaN", "", "{\"a\": \"\\", "{\"a\": \"\\u12", "words", "[1,]"] {
+            assert!(parse_json(unrepairable).is_err(), "{unrepairable}");
         }
     }
 

@@ -27,7 +27,8 @@ pub fn parse_command_line(command: &str) -> ParsedLine {
     if command.chars().count() > MAX_CHARACTERS {
         parsed_line.mark_unclear(format!("command longer than {MAX_CHARACTERS} characters"));
     }
-    syntax_tree::parse_into(command, 0, &WalkContext::default(), &mut parsed_line);
+    let depth = 0;
+    syntax_tree::parse_into(command, depth, &WalkContext::default(), &mut parsed_line);
     if parsed_line.commands.len() > MAX_COMMANDS {
         parsed_line.mark_unclear(format!("more than {MAX_COMMANDS} commands"));
     }

@@ -211,8 +211,11 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
 pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> ItemOutcome {
     let mut changes = Vec::new();
     let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
-    let is_repository_state = Group::classify(first_path, false, false) == Group::Repository
-        || Group::classify(first_path, true, false) == Group::Repository;
+    // Whether the path is a file or a folder is not known here.
+    let is_ignored = false;
+    let is_repository_state = [false, true]
+        .into_iter()
+        .any(|is_folder| Group::classify(first_path, is_folder, is_ignored) == Group::Repository);
     if let (true, Some(git)) = (is_repository_state, find_repository(first_path))
         && let Some(reason) = git_state::blocked_reason(rehearsal, &git)
     {

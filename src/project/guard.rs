@@ -102,10 +102,10 @@ impl GuardSandbox {
 
     /// Applies the sandbox to this thread and everything it starts.
     fn apply_to_thread(&self) -> Result<(), SandboxError> {
+        let is_in_overlay = matches!(self, Self::Overlay(..));
         match self {
             Self::Unrestricted => Ok(()),
-            Self::Usual(spec) => spec.apply_to_thread(false),
-            Self::Overlay(spec, _) => spec.apply_to_thread(true),
+            Self::Usual(spec) | Self::Overlay(spec, _) => spec.apply_to_thread(is_in_overlay),
             Self::ReadOnly(spec, private_folder) => spec.apply_to_thread(private_folder.as_deref()),
         }
     }

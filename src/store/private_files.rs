@@ -128,7 +128,7 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let file = builder.make_in(parent, |path| {
         OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
     })?;
-    // Without locks, only the age shows whether it is still being written.
+    // On a file system without locks, only the age shows whether the file is still being written.
     let _ = file.as_file().try_lock();
     Ok(file)
 }

@@ -15,8 +15,8 @@ const MAX_EMPTY_LINES: usize = 3;
 pub enum RevealedPart {
     /// Ordinary characters; `\n` is the only control character.
     Text(String),
-    /// Mark for something invisible: `<U+202E>` for a character, `<40 blanks>` for many spaces, or an arrow and
-    /// spaces up to the stop for a tab.
+    /// Mark for something invisible: `<U+202E>` for a character, `<40 blanks>` for many spaces, and for a tab an arrow
+    /// and the spaces up to the tab stop.
     Mark(String),
 }
 

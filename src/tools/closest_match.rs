@@ -25,7 +25,8 @@ pub fn describe_closest(text: &str, wanted: &str) -> String {
     }
 }
 
-/// Describes the line that shares the most words with the longest wanted line; empty if none shares any.
+/// Describes the line that shares the most words with the longest wanted line, with one line before and after it; empty
+/// if none shares any.
 fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();

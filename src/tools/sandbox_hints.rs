@@ -38,8 +38,8 @@ const NETWORK_ERRORS: [&str; 12] = [
     "nodename nor servname",
 ];
 
-/// Returns a line for the model and the user to add to the output of a command that may have failed because of the
-/// sandbox.
+/// Returns a line that explains to the model and the user that a command may have failed because of the sandbox. The
+/// caller adds it to the command's output. `None` if nothing points to the sandbox.
 pub fn sandbox_hint(line: &CommandLine, outcome: &CommandOutcome) -> Option<String> {
     let CommandSandbox::Enforced(access) = &line.sandbox else { return None };
     // The sandbox kills a 32-bit program at its first system call: SIGSYS.
@@ -50,6 +50,7 @@ pub fn sandbox_hint(line: &CommandLine, outcome: &CommandOutcome) -> Option<Stri
     let output = outcome.output.to_lowercase();
     let contains_any = |messages: &[&str]| messages.iter().any(|message| output.contains(message));
     let is_write_refused = contains_any(&WRITE_ERRORS);
+    // Without network, opening a socket fails with EPERM, whose message is also one of the `WRITE_ERRORS`.
     let is_network_missing = !access.network && (is_write_refused || contains_any(&NETWORK_ERRORS));
     if is_foreign_program {
         return Some("The sandbox killed it: it cannot run programs for another processor.".to_owned());

@@ -82,7 +82,7 @@ async fn r19_denies_calls_that_need_approval_and_exits_with_3() {
     let sent = service.received()[1].body["messages"].to_string();
     assert!(sent.contains("Denied: no interactive user") && !sent.contains("The user denied"), "{sent}");
     let (out, _, _) = run_headless(&service, Setup::with_home(&root, &["audit"]), "").await;
-    assert!(out.contains("no interactive user: aye denied") && !out.contains("person said no"), "{out}");
+    assert!(out.contains("no interactive user: aye denied") && !out.contains("you denied"), "{out}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -60,6 +60,8 @@ fn read_result(service: &Service) -> String {
     messages.last().unwrap()["content"].as_str().unwrap_or_default().to_owned()
 }
 
+/// Makes writes below this folder fail, as [`QUOTA`] describes. Returns `None`, and reports the test as skipped, if the
+/// library for it cannot be built.
 fn with_quota(setup: Setup, below: &Path) -> Option<Setup> {
     static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| preload::build_library("quota", QUOTA));
     let Some(library) = LIBRARY.as_deref() else {

@@ -32,8 +32,10 @@ fn the_old_session_has_every_kind_of_entry() {
         .skip(1)
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["entry"]["kind"].as_str().unwrap().to_owned())
         .collect();
+    // The error lists every kind of entry: unknown variant ``, expected one of `said`, `replied` and so on.
     let error = serde_json::from_value::<aye::chat::Entry>(json!({ "kind": "" })).unwrap_err().to_string();
     let known: BTreeSet<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+    // Lines with a part of a reply or of a command's output, which are not entries.
     let parts = ["grown", "printed"].map(str::to_owned).into();
     assert!(known.len() >= 15, "{error}");
     assert_eq!(kinds, &known | &parts);

@@ -137,7 +137,7 @@ fn r03_keys_typed_during_startup_trust_nothing() {
     user.write_file("AGENTS.md", INSTRUCTIONS);
     let mut program = user.start(&[]);
     program.until("Messages go to");
-    // Whatever appears first, after the first character the composer holds a draft.
+    // The prompt may appear before or after these keys. After the first of them the composer holds a draft.
     program.type_text("why yyyyy");
     program.until("why yyyyy");
     program.until("Trust the files of this project?");

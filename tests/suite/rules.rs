@@ -196,13 +196,13 @@ fn r14_project_rules_apply_once_trusted_and_until_they_change() {
 
 #[test]
 fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
-    let person = User::new(vec![command_answer("ls"), text_answer("Done.")])
+    let user = User::new(vec![command_answer("ls"), text_answer("Done.")])
         .with_rules("[[rule]]\nverdict = \"dney\"\nprefix = \"git push\"\n");
-    let mut program = person.start(&["--mode", "auto"]);
+    let mut program = user.start(&["--mode", "auto"]);
     program.until("rules.toml:2");
     submit_message(&mut program, "go");
     program.until_prompt("rules not fully readable");
-    let (output, _, code) = person.run_headless(&["rules", "check"]);
+    let (output, _, code) = user.run_headless(&["rules", "check"]);
     assert!(output.contains("rules.toml:2: verdict is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{output}");
     assert_eq!(code, 2);
 }

@@ -195,7 +195,7 @@ fn key_echoes() -> Vec<Answer> {
     ]
 }
 
-/// Starts with a profile for this provider that has both keys.
+/// A setup with a profile for this provider, which has `KEY` as its key and `HEADER` as the value of a header.
 fn with_keys(service: &Service, arguments: &[&str]) -> Setup {
     let setup = Setup::new(&[&["--profile", "mine"], arguments].concat()).size(100, 30).env("MY_MODEL", KEY);
     write_settings(&setup, &profile_settings(service));

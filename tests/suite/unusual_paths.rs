@@ -31,13 +31,14 @@ fn sessions_folder(setup: &Setup) -> PathBuf {
     folder
 }
 
-/// Creates a session in the home. It stays open until the returned log is dropped.
-fn create_session(setup: &Setup, id: &str, dry_run: bool) -> SessionLog {
+/// Creates a live session in the home. It stays open until the returned log is dropped.
+fn create_session(setup: &Setup, id: &str) -> SessionLog {
     let folder = setup.root.path().join("project").canonicalize().unwrap();
+    let dry_run = false;
     let header = Header::new(SessionId(id.into()), &folder, "m", dry_run);
-    let mut lines = SessionLog::new(&sessions_folder(setup), &header);
-    lines.append(&Entry::UserMessage { text: "first".into() }).unwrap();
-    lines
+    let mut log = SessionLog::new(&sessions_folder(setup), &header);
+    log.append(&Entry::UserMessage { text: "first".into() }).unwrap();
+    log
 }
 
 fn check_error(setup: &Setup, code: i32, message: &str) {
@@ -48,15 +49,15 @@ fn check_error(setup: &Setup, code: i32, message: &str) {
 #[test]
 fn unopenable_session_is_reported_with_exit_code_two() {
     let setup = setup_tour(&["--resume", "01A", "hi"]);
-    let open = create_session(&setup, "01ABC", false);
+    let open = create_session(&setup, "01ABC");
     check_error(&setup, 2, "session 01ABC is open in another aye; close it there first");
-    drop(create_session(&setup, "01ABD", false));
+    drop(create_session(&setup, "01ABD"));
     check_error(&setup, 2, "01A is ambiguous: it matches 01ABD, 01ABC. Type more characters");
     check_error(&setup_again(&setup.root, &["--resume", "../01ABC", "hi"]), 2, "no session matches ../01ABC");
     drop(open);
-    let real = setup_again(&setup.root, &["--dry-run", "--resume", "01ABC", "hi"]);
+    let resumes_live_session = setup_again(&setup.root, &["--dry-run", "--resume", "01ABC", "hi"]);
     let message = "session 01ABC is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session";
-    check_error(&real, 2, message);
+    check_error(&resumes_live_session, 2, message);
     let missing = setup.root.path().join("gone");
     fs::create_dir(&missing).unwrap();
     let real_gone = missing.canonicalize().unwrap();
@@ -87,8 +88,9 @@ fn resumed_dry_run_stays_one_with_and_without_the_flag() {
             .append(&Entry::UserMessage { text: "first".into() })
             .unwrap();
         let (_, err, code) = setup.run_piped("");
-        let says = err.contains("This session is a dry run and stays one: nothing real is changed.");
-        assert_eq!((says, code), (flags.len() == 3, 3), "the tour asks something: {err}");
+        let has_notice = err.contains("This session is a dry run and stays one: nothing real is changed.");
+        let has_flag = flags.contains(&"--dry-run");
+        assert_eq!((has_notice, code), (!has_flag, 3), "the tour asks something: {err}");
         let read = read(&session_path(&sessions_folder(&setup), &SessionId("01DRY".into()))).unwrap();
         assert!(read.header.is_some_and(|header| header.dry_run));
         assert!(!read.entries.iter().any(|entry| matches!(entry, Entry::Decided { .. })), "a call asked for approval");
@@ -151,11 +153,11 @@ async fn project_name_that_is_not_unicode_works() {
         let delta = json!({ "tool_calls": [{ "index": 0, "id": "c1", "function": function }] });
         Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls")
     };
-    let says = || Answer::stream().text("Done.").finish("stop").done();
+    let last_reply = Answer::stream().text("Done.").finish("stop").done();
     let service = Service::start([
         call("read_file", json!({ "path": "a.txt" })),
         call("bash_exec", json!({ "command": "ls; sleep 0" })),
-        says(),
+        last_reply,
     ])
     .await;
     let root = Folder::new();

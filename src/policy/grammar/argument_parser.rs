@@ -305,7 +305,8 @@ impl ArgumentParser<'_> {
                 self.add_unexpanded(word);
             }
         }
-        // Programs with `abbreviates` are those with several implementations: see `ParsedArguments::late_values`.
+        // Programs with `abbreviates` have several implementations, and some of those read no options after an operand:
+        // see `ParsedArguments::late_values`.
         let may_be_operand = self.program.syntax.abbreviates && option.role != Role::Excludes;
         if may_be_operand && !self.arguments.operands.is_empty() {
             self.arguments.late_values.push(word.clone());

@@ -11,7 +11,7 @@ const fn with_count(options: &'static str) -> OptionGroup {
     OptionGroup { options, value: OptionValue::OptionalNumber { has_point: false }, role: Role::Plain }
 }
 
-/// A program without known options.
+/// Grammar for a program that has none of its own: no option is known.
 pub static UNKNOWN: Program = partial_build_program(&[""], &[]);
 
 #[rustfmt::skip]

@@ -18,6 +18,8 @@ pub const OUTSIDE_FOLDER: &str = "outside";
 
 /// Folder in which a write is prepared before it is moved into the overlay.
 const PREPARED_FOLDER: &str = "unfinished";
+/// Name in that folder of the file, or of the outermost new folder, that is moved into the overlay.
+const PREPARED_NAME: &str = "0";
 
 /// Attribute of a folder that hides the content of the project's folder.
 pub(super) const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
@@ -191,6 +193,7 @@ pub fn find_source_with_trail(
             },
             OverlayEntry::Deleted => return Ok(ContentSource::NOTHING),
             OverlayEntry::Folder { hides_project, meta } => {
+                // After an error the project's folder counts as hidden, but it may be visible.
                 let shows_project = content.shows_project || earlier_error.is_some();
                 let shows_project = shows_project && real.symlink_metadata().is_ok_and(|real| real.is_dir());
                 let (hides_project, attribute_error) =
@@ -239,12 +242,12 @@ pub fn write_file(
     let write = || {
         let (existing_depth, replaces_entry) = find_missing_depth(&upper, relative)?;
         let names: Vec<Component<'_>> = relative.components().skip(existing_depth).collect();
-        let top = unfinished.join("0");
+        let top = unfinished.join(PREPARED_NAME);
         let mut prepared = unfinished.clone();
         let mut current: PathBuf = relative.components().take(existing_depth).collect();
         let mut created: Vec<(PathBuf, Metadata)> = Vec::new();
         for (depth, name) in names.iter().enumerate() {
-            prepared.push(if depth == 0 { OsStr::new("0") } else { name.as_os_str() });
+            prepared.push(if depth == 0 { OsStr::new(PREPARED_NAME) } else { name.as_os_str() });
             current.push(name);
             if depth + 1 == names.len() {
                 create_file(&prepared, bytes, old)?;
@@ -288,8 +291,8 @@ fn with_write_access(folder: &Path, change: impl FnOnce() -> io::Result<()>) -> 
     if is_writable { result } else { result.and(set_mode(meta.mode())) }
 }
 
-/// Returns how many leading folders of a path exist in the overlay, and whether the entry after them is a deletion or
-/// another file type.
+/// Returns how many leading folders of a path exist in the overlay, and whether an entry after them has to be replaced:
+/// a deletion, or the old file at the path itself.
 fn find_missing_depth(upper: &Path, relative: &Path) -> io::Result<(usize, bool)> {
     let mut path = upper.to_owned();
     let last = relative.components().count().checked_sub(1).ok_or(io::ErrorKind::IsADirectory)?;

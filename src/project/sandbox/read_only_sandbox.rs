@@ -31,8 +31,8 @@ impl ReadOnlySpec {
         for folder in PROGRAMS.map(Path::new) {
             let closed: Vec<PathBuf> =
                 self.closed.iter().cloned().chain(CLOSED_SUBFOLDERS.map(PathBuf::from)).collect();
-            // If the project contains this folder, its programs may be executed; whether they may be read is decided
-            // by the list of the project's files.
+            // If a closed path, such as the project, contains this folder, its programs may still be executed. Which of
+            // the project's may also be read is decided by `open_paths`.
             if closed.iter().any(|closed| folder.starts_with(closed)) {
                 rules = add_path_rule(rules, folder, AccessFs::Execute.into())?;
             }

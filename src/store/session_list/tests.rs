@@ -19,7 +19,8 @@ fn user_message(text: &str) -> Entry {
 
 /// Creates a session whose file was changed this many seconds ago.
 fn create_session(sessions: &Sessions, id: &str, folder: &str, ago: u64, entries: &[Entry]) {
-    let header = Header::new(SessionId(id.into()), Path::new(folder), "m", false);
+    let dry_run = false;
+    let header = Header::new(SessionId(id.into()), Path::new(folder), "m", dry_run);
     let mut log = sessions.begin_session(&header);
     for entry in entries {
         log.append(entry).unwrap();

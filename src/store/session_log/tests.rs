@@ -10,7 +10,8 @@ fn user_message(text: &str) -> Entry {
 }
 
 fn header() -> Header {
-    Header::new(SessionId("01J".into()), Path::new("/project"), "m", true)
+    let dry_run = true;
+    Header::new(SessionId("01J".into()), Path::new("/project"), "m", dry_run)
 }
 
 /// Accepts a number of bytes, then fails with this error until more is allowed.
@@ -286,7 +287,7 @@ fn r54_new_file_that_cannot_be_locked_is_removed() {
     let home = tempfile::tempdir().unwrap();
     let path = session_path(home.path(), &header().id);
     let file = private_files::create_append(&path).unwrap();
-    // A parallel reader of all sessions may be faster.
+    // A process that reads all sessions may lock the new file first.
     let reader = File::open(&path).unwrap();
     reader.try_lock().unwrap();
     assert_eq!(lock_new(&path, file).unwrap_err().kind(), io::ErrorKind::WouldBlock);

@@ -53,7 +53,8 @@ pub(super) fn find_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     let min_length = match classify_name(last_part) {
         _ if is_signature => MIN_VALUE_BYTES,
         Some(NameClass::Password | NameClass::Token) => 1,
-        Some(NameClass::Key) if last_part.len() > 4 => 1,
+        // `key` and `auth` alone are ambiguous; longer names of this class, such as `api_key`, are not.
+        Some(NameClass::Key) if last_part.len() > "auth".len() => 1,
         Some(NameClass::Key) => MIN_VALUE_BYTES,
         None => return None,
     };

@@ -103,13 +103,14 @@ fn mark_length(bytes: &[u8]) -> Option<usize> {
     let end = content.iter().take(MAX_PARAMETER_BYTES).position(|byte| *byte == b'>')?;
     let (code, count) = match content[..end].iter().position(|byte| *byte == b' ') {
         Some(space) => (&content[..space], content[space..end].strip_prefix(b" x")?),
-        None => (&content[..end], &b"0"[..]),
+        // A mark without a count is for one character.
+        None => (&content[..end], &b"1"[..]),
     };
     let is_code = (4..=6).contains(&code.len()) && code.iter().all(u8::is_ascii_hexdigit);
     if !is_code || count.is_empty() || !count.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let length = 3 + end + 1;
+    let length = "<U+".len() + end + ">".len();
     let begins_sequence = code == b"001B" && bytes.get(length) == Some(&b'[') || code == b"009B";
     let parameters_start = length + usize::from(code == b"001B");
     let parameters = || bytes.get(parameters_start..).unwrap_or_default().iter().take(MAX_PARAMETER_BYTES);

@@ -161,6 +161,7 @@ impl Confirmation {
     /// Draws the prompt over the upper middle of `area`.
     pub fn draw(&self, context: &PromptContext<'_>, area: Rect, buffer: &mut Buffer) {
         let width = area.width.min(MAX_COLUMNS);
+        // The frame takes two columns at each side, and one row above and below.
         let cells = usize::from(width.saturating_sub(4)).max(1);
         let style = context.theme.text;
         let lines: Vec<_> = self.facts.iter().flat_map(|fact| wrap::wrap_plain(fact, style, cells)).collect();

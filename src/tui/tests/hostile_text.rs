@@ -6,7 +6,7 @@ use crate::text::width::text_width;
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 
 /// Returns named texts, each with the maximum number of lines at 78 cells, which hold 78 narrow or 39 wide characters.
-/// Each text is longer than an open block may be.
+/// The first four are longer than an open block that is laid out completely.
 fn hostile_texts() -> Vec<(&'static str, String, usize)> {
     let n = case_count(20_000, 4_000);
     let columns = |row: &str| format!("{}|\n", format!("|{row}").repeat(500));

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 /// Minimum contrast, the same as for every role of a bundled theme.
 const MIN_CONTRAST: f64 = 4.5;
-/// Number of steps from a colour to a readable one.
+/// Number of steps in which a colour is mixed with white or black until it is readable.
 const CONTRAST_STEPS: u16 = 10;
 /// Backgrounds assumed for themes that do not set one.
 const DARK: [u8; 3] = [0x16, 0x18, 0x1c];
@@ -14,8 +14,8 @@ const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 
 impl Theme {
     /// Returns a readable style for text of a command, which requests a style with escape sequences: see [`apply_sgr`].
-    /// `base` is the style of text for which nothing is requested. If the text is not readable on the requested background, it is shown reversed, with a readable variant of that
-    /// background as its text colour.
+    /// `base` is the style of text for which nothing is requested. If the text is not readable on the requested
+    /// background, it is shown reversed, with a readable variant of that background as its text colour.
     pub fn readable_style(&self, base: Style, requested: Style) -> Style {
         let has = |modifier| requested.add_modifier.contains(modifier);
         let mut shown = Modifier::BOLD | Modifier::ITALIC | Modifier::UNDERLINED;

@@ -2,7 +2,7 @@
 
 use crate::support::Dice;
 
-/// Sequences that a terminal obeys or does not show. None contains a word that `words` would find.
+/// Sequences that a terminal obeys or does not show. None contains a word that `split_words` would find.
 const HOSTILE: [&str; 46] = [
     "\u{1b}[2J",
     "\u{1b}[H",
@@ -167,9 +167,9 @@ pub fn without_sequences(sent: &str) -> String {
             Some(b']') => {
                 let end = sequence.find(['\u{7}', '\u{1b}']).unwrap_or(sequence.len());
                 let payload = &sequence[1..end];
-                let own = payload.split_once(';').map_or("", |(_, own)| own);
-                assert!(!own.starts_with("own3d") && !own.starts_with("c;b3du"), "{payload:?} was obeyed");
-                out.push_str(own);
+                let text = payload.split_once(';').map_or("", |(_, text)| text);
+                assert!(!text.starts_with("own3d") && !text.starts_with("c;b3du"), "{payload:?} was obeyed");
+                out.push_str(text);
                 out.push('\n');
                 end + if sequence[end..].starts_with('\u{7}') { 1 } else { 2.min(sequence.len() - end) }
             }

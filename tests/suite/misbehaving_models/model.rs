@@ -59,7 +59,7 @@ fn random_call(dice: &mut Dice) -> (String, String) {
         ),
         8 => {
             let options: Vec<String> = (0..500).map(|n| format!("option {n} {HOSTILE}")).collect();
-            question_call(json!([{ "question": "Which call_of five hundred?", "options": options }]))
+            question_call(json!([{ "question": "Which one of five hundred?", "options": options }]))
         }
         9 => {
             question_call(json!([{ "question": "Long?", "options": ["x ".repeat(5_000), "漢字".repeat(5_000), "b"] }]))

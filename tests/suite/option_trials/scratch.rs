@@ -175,7 +175,8 @@ impl Scratch {
         changed
     }
 
-    /// Reads the project, the home, the sibling folder and the folder for temporary files.
+    /// Reads the state of the project, the home, the sibling folder and the folder for temporary files. The files
+    /// themselves are read only if `contents` is true.
     fn read_tree(&self, project: &str, contents: bool) -> Tree {
         let mut tree = Tree::default();
         let mut folders: Vec<PathBuf> =
@@ -199,12 +200,10 @@ impl Scratch {
                 }
                 // The times of a folder change with its entries, which are compared themselves.
                 let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
-                let times = if meta.is_file() { times } else { [0; 4] };
-                let [seconds, nanos, changed, changed_nanos] = times;
-                let number = |number: u64| i64::try_from(number).unwrap_or_default();
-                let (size, number) = (number(if meta.is_file() { meta.size() } else { 0 }), number(meta.ino()));
-                let stat =
-                    [number, size, meta.mode().into(), seconds, nanos, changed, changed_nanos, meta.uid().into()];
+                let [seconds, nanos, changed, changed_nanos] = if meta.is_file() { times } else { [0; 4] };
+                let to_i64 = |number: u64| i64::try_from(number).unwrap_or_default();
+                let (size, inode) = (to_i64(if meta.is_file() { meta.size() } else { 0 }), to_i64(meta.ino()));
+                let stat = [inode, size, meta.mode().into(), seconds, nanos, changed, changed_nanos, meta.uid().into()];
                 tree.stats.insert(path, stat);
             }
         }

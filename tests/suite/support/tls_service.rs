@@ -24,7 +24,7 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// Issues a certificate for this host, valid until this year.
+    /// Issues a certificate for this host, valid until 1 January of `last_year`.
     pub fn issue_certificate(&self, host: &str, last_year: i32) -> ServerCertificate {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
@@ -42,7 +42,7 @@ pub struct ServerCertificate {
 
 impl ServerCertificate {
     /// A self-signed certificate of an authority, as `openssl req -x509` creates it with a `subjectAltName`, for this
-    /// host and until this year; and the certificate in PEM.
+    /// host and valid until 1 January of `last_year`; and the certificate in PEM.
     pub fn self_signed_authority(host: &str, last_year: i32) -> (Self, String) {
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.not_after = date_time_ymd(last_year, 1, 1);

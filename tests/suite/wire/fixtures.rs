@@ -42,8 +42,8 @@ fn size(fixture: &Fixture) -> usize {
 /// name, so there are some of each kind.
 fn sample(step: usize) -> Vec<Fixture> {
     let all = std::env::var_os("AYE_WIRE").is_some();
-    let (step, max_count) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
-    let is_small = |fixture: &Fixture| size(fixture) <= max_count;
+    let (step, max_bytes) = if all { (1, usize::MAX) } else { (pick_count(1, step), pick_count(usize::MAX, 1 << 20)) };
+    let is_small = |fixture: &Fixture| size(fixture) <= max_bytes;
     choose_fixtures().into_iter().step_by(step).filter(is_small).collect()
 }
 
@@ -99,11 +99,11 @@ async fn run_in_program(fixture: Fixture) -> Result<(), String> {
     let origin = service.base_url.trim_end_matches("/v1");
     let found = describe_result(&out.replace(origin, "ORIGIN"), &err.replace(origin, "ORIGIN"), code, received.len())?;
     compare(&describe_expected(&fixture), &found)?;
-    for (which, has, name) in &fixture.request_fields {
-        let request = received.get(which - 1).ok_or_else(|| format!("there was no request {which}"))?;
-        if request.body.get(name).is_some() != *has {
-            let verb = if *has { "lacks" } else { "has" };
-            return Err(format!("request {which} {verb} {name}: {}", request.body));
+    for (number, is_expected, name) in &fixture.request_fields {
+        let request = received.get(number - 1).ok_or_else(|| format!("there was no request {number}"))?;
+        if request.body.get(name).is_some() != *is_expected {
+            let verb = if *is_expected { "lacks" } else { "has" };
+            return Err(format!("request {number} {verb} {name}: {}", request.body));
         }
     }
     Ok(())
@@ -201,18 +201,18 @@ async fn r64_boundaries_of_network_packets_do_not_matter() {
 }
 
 async fn run_recut(fixture: Fixture) -> Result<(), String> {
-    let most = size(&fixture);
+    let longest_answer = size(&fixture);
     // A silence depends on the clock, not on packets.
     if fixture.idle.is_some() {
         return Ok(());
     }
     let full_text = collect_reply(&fixture, &fixture.answers).await;
     // Nearly byte by byte, and in random pieces, seeded by the name.
-    let small = most.div_ceil(pick_count(4000, 50)).max(1);
+    let small = longest_answer.div_ceil(pick_count(4000, 50)).max(1);
     let mut chance = fixture.name.bytes().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut by_chance = || {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        1 + (chance >> 33) as usize % (most / 8).max(9)
+        1 + (chance >> 33) as usize % (longest_answer / 8).max(9)
     };
     for answers in [
         fixture.answers.iter().map(|answer| answer.split_again(|| small)).collect::<Vec<_>>(),

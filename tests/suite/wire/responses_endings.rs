@@ -1,4 +1,7 @@
 //! Ends of replies of the responses API, and responses that are not replies.
+//!
+//! In a formatted reply `#9+2` are the tokens sent and received, `~2~` announces the second attempt, `.` is a complete
+//! end, `<length>` an incomplete one and `!` an error (`format_reply`).
 
 use super::responses::{call, check, collect_once, completed, message, model, stream, text_delta};
 use super::{collect, format_reply};
@@ -33,10 +36,11 @@ async fn r48_every_end_of_a_response_is_understood() {
     .await;
     let broken = stream(&[text_delta("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
     check("an event that cannot be read", broken, "a!Cannot read the reply: an event is not valid JSON: {\"type").await;
-    let damaged = |environment: &[(&str, Value)]| {
+    let damaged = |events: &[(&str, Value)]| {
         let start = stream(&[text_delta("a")]).raw("event: response.output_text.delta\ndata: {\"type\n\n");
+        // The events without the head of their response, because `start` has one.
         start.raw(
-            stream(environment)
+            stream(events)
                 .bytes()
                 .split(|byte| *byte == b'\n')
                 .skip_while(|line| !line.starts_with(b"event"))

@@ -84,7 +84,8 @@ fn lay_out_rows_limited(
     rows
 }
 
-/// Returns the width of the label column, or `None` if descriptions have no column.
+/// Returns the width of the label column: that of the widest label, but at least 8 cells and at most two fifths of all
+/// cells. `None` if descriptions have no column.
 fn label_column_width(question: &Question, cells: usize) -> Option<usize> {
     let has_descriptions = question.options.iter().any(|choice| !choice.description.is_empty());
     let labels = question.options.iter().map(|choice| width::text_width(&reveal::reveal_line(&choice.label)));
@@ -155,9 +156,10 @@ impl PickerLayout<'_> {
             // of the description.
             let available = self.label_width.map_or(0, |column| self.description_width(shape, column));
             let cells: usize = description.iter().map(|piece| width::text_width(&piece.text)).sum();
-            let fits_after_description = !description.is_empty() && cells + 2 + RECOMMENDED.len() <= available;
+            let recommendation = format!("  {RECOMMENDED}");
+            let fits_after_description = !description.is_empty() && cells + recommendation.len() <= available;
             let pieces = if fits_after_description { &mut description } else { &mut label };
-            pieces.push(Piece::new(format!("  {RECOMMENDED}"), styles.accent));
+            pieces.push(Piece::new(recommendation, styles.accent));
         }
         let indent = prefix_width(shape);
         let Some(column) = self.label_width.filter(|_| !description.is_empty()) else {

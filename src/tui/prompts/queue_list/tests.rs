@@ -191,7 +191,11 @@ fn a_denial_is_for_selected_calls_or_the_one_under_the_cursor() {
     press_key(&mut list, &rows, KeyCode::Home);
     press_key(&mut list, &rows, KeyCode::Char(' '));
     press_key(&mut list, &rows, KeyCode::End);
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c5"], ""), "unselected");
+    assert_eq!(
+        press_key(&mut list, &rows, KeyCode::Char('n')),
+        denial(&["c5"], ""),
+        "no call is selected any more: the one under the cursor is denied"
+    );
 }
 
 #[test]
@@ -201,7 +205,11 @@ fn select_all_skips_approved_calls() {
     let mut list = QueueList::default();
     press_key(&mut list, &rows, KeyCode::Char('t'));
     press_key(&mut list, &rows, KeyCode::Char('t'));
-    assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1"], ""), "none");
+    assert_eq!(
+        press_key(&mut list, &rows, KeyCode::Char('n')),
+        denial(&["c1"], ""),
+        "no call is selected any more: the one under the cursor is denied"
+    );
     press_key(&mut list, &rows, KeyCode::Char('t'));
     assert_eq!(press_key(&mut list, &rows, KeyCode::Char('n')), denial(&["c1", "c2", "c3", "c5"], ""));
     press_key(&mut list, &rows, KeyCode::End);
