@@ -66,7 +66,9 @@ impl Themes {
             ) else {
                 continue;
             };
-            let text = match file.metadata() {
+            // The metadata of the file that a link leads to.
+            let text = match std::fs::metadata(&path) {
+                Ok(metadata) if !metadata.is_file() => Err("cannot read theme: not a file".to_owned()),
                 Ok(metadata) if metadata.len() > MAX_FILE_SIZE => {
                     Err("cannot read theme: the file is larger than 256 KiB".to_owned())
                 }
@@ -74,6 +76,7 @@ impl Themes {
             };
             match text {
                 Ok(text) => user_themes.push((name.to_owned(), text)),
+                // Line 0 means the whole file.
                 Err(message) => read_warnings.push(ThemeWarning::new(format!("{name}.toml"), 0, message)),
             }
         }
