@@ -76,7 +76,7 @@ pub fn parse(text: &str) -> Option<(&'static SlashCommand, &str)> {
     if line.contains('\n') {
         return None;
     }
-    let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let row = COMMANDS.iter().find(|row| row.names.contains(&name))?;
     Some((row, rest.trim()))
 }
@@ -167,6 +167,7 @@ mod tests {
         let parse = |text| parse(text).map(|(command, arguments)| (command.names[0], arguments));
         assert_eq!(parse("/q"), Some(("quit", "")));
         assert_eq!(parse("/title a b "), Some(("title", "a b")));
+        assert_eq!(parse("/title\ta"), Some(("title", "a")));
         for text in ["quit", "/", "/nothing", "/usr/bin is a path", "/quit\nnow"] {
             assert_eq!(parse(text), None, "{text}");
         }
