@@ -165,7 +165,7 @@ mod tests {
         Access::Run(line.into())
     }
 
-    /// Creates a plan with this access.
+    /// Creates a plan with this access. If `destroys` is true, it is destructive.
     pub fn plan(access: Access, destroys: bool) -> Plan {
         let (preview, work) = (Preview::Text(String::new()), Work::Arguments(serde_json::Value::Null));
         let destroys = destroys.then(|| "all of it".into());

@@ -102,6 +102,7 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
             return Some(Reviewer::Hook(hook.name.clone()));
         }
     }
+    // After the hooks, `hooks_done` also counts the model reviewer.
     let was_model_asked = pending_review.hooks_done > reviewers.hooks.len();
     // A dry run gives the verdict `rehearse` instead of `allow`: nothing is left to review unless a hook approved the
     // call.

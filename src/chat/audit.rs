@@ -28,7 +28,7 @@ pub struct Record<'a> {
 /// Result of checking that the same plan was shown, decided and run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Integrity {
-    /// The digests match, as far as the call came.
+    /// The digests of all recorded steps match.
     Intact,
     /// They do not match, or the record was changed; with an explanation.
     Broken(&'static str),
@@ -152,12 +152,14 @@ impl<'a> Record<'a> {
     /// Verifies that the same plan was shown, decided and run, and that the recorded plan still has its digest.
     /// Everything is hashed again. This detects errors and edits, but not a forger who updates the digests too.
     pub fn verify(&self) -> Integrity {
-        self.verify_steps(true)
+        let rehash = true;
+        self.verify_steps(rehash)
     }
 
     /// Verifies the digests without hashing again, for long lists.
     pub fn verify_digests(&self) -> Integrity {
-        self.verify_steps(false)
+        let rehash = false;
+        self.verify_steps(rehash)
     }
 
     /// Returns whether its last entry allows it to start, by approval or by the policy.

@@ -5,6 +5,10 @@ use crate::text::tokens::estimate_text;
 
 /// Tokens of a message beyond its text: its role and delimiters.
 pub const MESSAGE_OVERHEAD: u64 = 4;
+/// Tokens of a call beyond its name and arguments: its ID and delimiters.
+const CALL_OVERHEAD: u64 = 8;
+/// Tokens of a tool description beyond its texts: its delimiters.
+const TOOL_OVERHEAD: u64 = 8;
 
 /// Estimates the tokens of a message, including [`MESSAGE_OVERHEAD`].
 pub fn estimate_message(message: &Message) -> u64 {
@@ -17,14 +21,13 @@ pub fn estimate_message(message: &Message) -> u64 {
 
 /// Estimates the tokens of the calls of a reply.
 pub fn estimate_calls(calls: &[ToolCall]) -> u64 {
-    calls.iter().map(|call| 8 + estimate_text(&call.name) + estimate_text(&call.arguments)).sum()
+    calls.iter().map(|call| CALL_OVERHEAD + estimate_text(&call.name) + estimate_text(&call.arguments)).sum()
 }
 
 /// Estimates the tokens of tool descriptions.
 pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
     let estimate_tool = |tool: &ToolSpec| {
-        MESSAGE_OVERHEAD
-            + 4
+        TOOL_OVERHEAD
             + estimate_text(&tool.name)
             + estimate_text(&tool.description)
             + estimate_text(&tool.parameters.to_string())

@@ -17,11 +17,11 @@ pub enum Intent {
 /// `Tool::run`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Title of the approval prompt, such as `run a command?`. Written by the program, never by the model.
+    /// Title of the approval prompt, such as `Run a command?`. Written by the program, never by the model.
     pub title: String,
     /// Short description for the call's line in the transcript: a path, a command, a pattern.
     pub summary: String,
-    /// Access of the call; the only part that the policy judges.
+    /// Access of the call. The policy judges it together with `preview`, `destroys` and `preconditions`.
     pub access: Access,
     pub preview: Preview,
     /// The grant that “always” would give; `None` if no lasting approval is possible.

@@ -39,7 +39,9 @@ pub struct Session {
     /// Estimated tokens of the current summary.
     summary_tokens: u64,
     token_count: Option<TokenCount>,
+    /// Number of calls with a rehearsed outcome, without withheld ones.
     rehearsed_count: usize,
+    /// Number of calls of this dry run that would have asked the user in a live session.
     would_ask_count: usize,
 }
 
@@ -86,7 +88,8 @@ impl Session {
             Entry::Replied { text, calls, usage, .. } => {
                 self.add_calls(calls, None);
                 if let Some(usage) = usage.filter(|usage| usage.input > 0) {
-                    // The provider counts reasoning with a reply, but it is not sent again.
+                    // The provider's count of a reply includes its reasoning, which is not sent again. A count above
+                    // twice the estimate, plus 64 for short replies, means reasoning: then the estimate is used.
                     let reply_estimate = tokens::estimate_text(text) + message_tokens::estimate_calls(calls);
                     let has_no_reasoning = usage.output <= 2 * reply_estimate + 64;
                     let reply_tokens = if has_no_reasoning { usage.output } else { reply_estimate };

@@ -156,8 +156,8 @@ pub fn resolve_fallback(
     resolve_profile(settings, name, &environment, &Overrides::default(), credentials).map(Some)
 }
 
-/// Resolves a profile other than the one in use, at its own address and with its own key, and with its own model if
-/// none is given.
+/// Resolves a profile other than the one in use, at its own address (which `OPENAI_BASE_URL` sets for the profile
+/// `openai`) and with its own key, and with its own model if none is given.
 ///
 /// # Errors
 /// Fails if the profile does not exist or its address is invalid.

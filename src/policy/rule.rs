@@ -206,7 +206,7 @@ impl Rule {
 }
 
 impl Rules {
-    /// Returns whether a grant may allow the call: no rule asks or denies.
+    /// Returns whether a grant may allow the call: the rules are fully readable, and none of them asks or denies.
     pub fn permits_grants(&self, subject: &Subject<'_>) -> bool {
         self.read_error.is_none()
             && self.first_matching(RuleEffect::Ask, subject).is_none()

@@ -6,7 +6,8 @@ use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant};
 
 fn plan_for(access: Access) -> Plan {
-    super::tests::plan(access, false)
+    let destroys = false;
+    super::tests::plan(access, destroys)
 }
 
 fn command_plan(command: &str) -> Plan {

@@ -32,7 +32,7 @@ pub struct EffectContext {
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
-    /// The journal; by default nothing is written to one.
+    /// The journal. The default one writes nothing.
     pub journal: Journal,
     pub(super) events: mpsc::Sender<Event>,
 }

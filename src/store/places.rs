@@ -192,10 +192,10 @@ mod tests {
         std::fs::write(dotfiles.join("aye.toml"), "").unwrap();
         std::os::unix::fs::symlink(dotfiles.join("aye.toml"), places.settings()).unwrap();
         let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7_200);
-        let create_file = |name: &str, old: std::time::SystemTime| {
+        let create_file = |name: &str, modified: std::time::SystemTime| {
             let path = dotfiles.join(name);
             let file = std::fs::File::create(&path).unwrap();
-            file.set_modified(old).unwrap();
+            file.set_modified(modified).unwrap();
             path
         };
         let (abandoned, recent) =

@@ -73,7 +73,8 @@ impl Toolbox {
     }
 
     fn unknown_tool_error(&self, name: &str) -> Error {
-        let name = super::summary_line::first_line(name, 64);
+        const MAX_NAME_CHARS: usize = 64;
+        let name = super::summary_line::first_line(name, MAX_NAME_CHARS);
         Error::Arguments(format!("Unknown tool “{name}”. Available tools: {}.", self.tool_names().join(", ")))
     }
 }

@@ -34,36 +34,36 @@ fn read_session_file(root: &Path) -> Vec<u8> {
 fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
     let write = |name: &str, bytes: &[u8]| std::fs::write(project.join(name), bytes).unwrap();
     let mut files = Vec::new();
-    let mut one = |name: &'static str, bytes: &[u8], expected_text: &'static str| {
+    let mut add = |name: &'static str, bytes: &[u8], expected_text: &'static str| {
         write(name, bytes);
         files.push((name, expected_text));
     };
-    one("empty", b"", "it is empty; expected the JSON that -p printed");
-    one("blank", b" \n\t\n", "it is empty; expected");
-    one("number", b"5", "it holds no answers; expected");
-    one("text", b"\"clock\"", "it holds no answers; expected");
-    one("null", b"null", "it holds no answers; expected");
-    one("nothing", b"{}", "it holds no answers; expected");
-    one("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
-    one("deep", "[".repeat(100_000).as_bytes(), "it is invalid: nested more than 32 deep");
-    one("twice", br#"{"clock": "paused", "clock": "real"}"#, "it is invalid: the key “clock” is given twice");
-    one(
+    add("empty", b"", "it is empty; expected the JSON that -p printed");
+    add("blank", b" \n\t\n", "it is empty; expected");
+    add("number", b"5", "it holds no answers; expected");
+    add("text", b"\"clock\"", "it holds no answers; expected");
+    add("null", b"null", "it holds no answers; expected");
+    add("nothing", b"{}", "it holds no answers; expected");
+    add("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
+    add("deep", "[".repeat(100_000).as_bytes(), "it is invalid: nested more than 32 deep");
+    add("twice", br#"{"clock": "paused", "clock": "real"}"#, "it is invalid: the key “clock” is given twice");
+    add(
         "listed twice",
         br#"[{"keyword":"clock","answer":0},{"keyword":"clock","answer":1}]"#,
         "it answers \"clock\" twice",
     );
-    one("behind", br#"{"clock": "real"} {"clock": "paused"}"#, "it is not JSON: trailing characters");
-    one("half", br#"{"clock": "re"#, "it is not JSON: EOF while parsing a string");
-    one("nul", b"{\"clock\": \"real\0\"}", "it is not JSON: control character");
-    one("nuls", &[0; 4096], "it is not JSON");
-    one("latin", b"{\"clock\": \"r\xe9al\"}", "it is not UTF-8 text; expected");
-    one("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
-    one("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
-    one("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
-    one("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are selected, but only one is allowed");
-    one("far", br#"{"clock": 7}"#, "clock: ");
-    one("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
-    one("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
+    add("behind", br#"{"clock": "real"} {"clock": "paused"}"#, "it is not JSON: trailing characters");
+    add("half", br#"{"clock": "re"#, "it is not JSON: EOF while parsing a string");
+    add("nul", b"{\"clock\": \"real\0\"}", "it is not JSON: control character");
+    add("nuls", &[0; 4096], "it is not JSON");
+    add("latin", b"{\"clock\": \"r\xe9al\"}", "it is not UTF-8 text; expected");
+    add("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
+    add("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
+    add("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
+    add("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are selected, but only one is allowed");
+    add("far", br#"{"clock": 7}"#, "clock: ");
+    add("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
+    add("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
     std::fs::create_dir(project.join("folder")).unwrap();
     files.push(("folder", "it is a folder; expected"));
     assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
@@ -86,10 +86,10 @@ async fn r16_refuses_an_invalid_answer_file_and_keeps_the_question_waiting() {
     assert_eq!(run_headless(&service, setup).await.2, 3);
     let before = read_session_file(root.path());
     let harmless = |text: &str| text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}'));
-    for (file, said) in write_invalid_files(&root.path().join("project")) {
+    for (file, expected_error) in write_invalid_files(&root.path().join("project")) {
         let (out, err, code) = run_headless(&service, Setup::with_home(&root, &["-p", "-c", "--answers", file])).await;
         assert!(code == 2 && out.is_empty(), "{file}: {code} {out} {err}");
-        assert!(err.contains(said) && harmless(&err), "{file}: {err:?}");
+        assert!(err.contains(expected_error) && harmless(&err), "{file}: {err:?}");
         assert!(err.len() < 2_000, "{file}: an error of {} bytes", err.len());
         assert!(read_session_file(root.path()) == before, "{file} changed the session");
     }
@@ -104,13 +104,13 @@ async fn r16_refuses_invalid_answers_before_sending_a_request() {
     let service = Service::start([]).await;
     let setup = Setup::new(&["-p", "go"]);
     let root = setup.root.clone();
-    for (file, said) in write_invalid_files(&root.path().join("project")) {
+    for (file, expected_error) in write_invalid_files(&root.path().join("project")) {
         // An error about the question itself is only found once the question is asked.
-        if said.starts_with("clock") || said.starts_with("no question has") {
+        if expected_error.starts_with("clock") || expected_error.starts_with("no question has") {
             continue;
         }
         let (out, err, code) = run_headless(&service, Setup::with_home(&root, &["-p", "go", "--answers", file])).await;
-        assert!(code == 2 && out.is_empty() && err.contains(said), "{file}: {code} {out} {err}");
+        assert!(code == 2 && out.is_empty() && err.contains(expected_error), "{file}: {code} {out} {err}");
     }
     assert_eq!(service.received().len(), 0, "no request was sent");
     let started = std::fs::read_dir(root.path().join("home/aye/data/sessions")).map_or(0, |folder| folder.count());

@@ -30,7 +30,7 @@ fn reports_a_reply_too_long_for_the_clipboard_and_names_a_way_to_print_it() {
         let notification = screen_text(&mut program);
         assert!(notification.contains("Not copied: ") && !notification.contains("Copied 1 line"), "{notification}");
         assert!(!has_copied(&program.bytes()));
-        // The suggested command prints the whole reply.
+        // The suggested command, which ends in an ID of 26 characters, prints the whole reply.
         let id = notification.split("sessions show ").nth(1).and_then(|rest| rest.get(..26)).expect("an id").to_owned();
         let (out, err, code) = Setup::with_home(&program.root, &["sessions", "show", &id]).run_piped("");
         assert_eq!((code, err.as_str()), (0, ""));

@@ -109,11 +109,11 @@ fn list_texts(entries: &[Entry]) -> Vec<&str> {
 
 /// Checks that every duration in the entries and in the journal is plausible for this test.
 fn check_durations(setup: &Setup, entries: &[Entry]) {
-    const MOST: u64 = 600_000;
+    const MAX_MS: u64 = 600_000;
     for entry in entries {
         match entry {
-            Entry::Settled { took_ms, .. } => assert!(*took_ms < MOST, "{entry:?}"),
-            Entry::Replied { thought_ms, .. } => assert!(*thought_ms < MOST, "{entry:?}"),
+            Entry::Settled { took_ms, .. } => assert!(*took_ms < MAX_MS, "{entry:?}"),
+            Entry::Replied { thought_ms, .. } => assert!(*thought_ms < MAX_MS, "{entry:?}"),
             _ => {}
         }
     }
@@ -123,7 +123,7 @@ fn check_durations(setup: &Setup, entries: &[Entry]) {
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2).filter(|pair| pair[1].trim_end_matches([',', ':', ';']) == "ms") {
             let ms: u64 = pair[0].parse().unwrap_or_else(|_| panic!("{pair:?} in {text}"));
-            assert!(ms < MOST, "{text}");
+            assert!(ms < MAX_MS, "{text}");
         }
     }
 }
@@ -178,7 +178,7 @@ fn r55_clock_jumps_change_no_order_and_cause_no_timeout() {
     let (read, times) = read_with_times(&home);
     let texts = ["one", "First.", "two", "An hour before.", "three", "Half and whole.", "four", "Ten years on."];
     assert_eq!((list_texts(&read.entries), &read.notices), (texts.to_vec(), &vec![]));
-    let is_near = |at: i64, what: i64| (at - what).abs() < 600;
+    let is_near = |at: i64, expected: i64| (at - expected).abs() < 600;
     assert!(is_near(times[0], 0) && times.iter().any(|at| is_near(*at, -HOUR)), "the clock was not set: {times:?}");
     assert!(is_near(*times.last().unwrap(), TEN_YEARS) && !times.is_sorted(), "{times:?}");
     let settled = read.entries.iter().find_map(|entry| match entry {

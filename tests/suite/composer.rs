@@ -51,15 +51,18 @@ fn text_can_be_undone_searched_and_edited_by_grapheme() {
     program.type_text("漢字 👩‍👧 e\u{301}x");
     program.until("漢字");
     program.until("x");
+    // Four times Backspace deletes `x`, `é`, the emoji and the blank before it.
     program.press_keys("\x7f\x7f");
     program.press_keys("\x7f\x7f");
     let screen = program.until_gone("👩");
     let line = screen.lines().find(|line| line.contains("❯ 漢字")).unwrap_or_default();
     assert_eq!(line.trim(), "❯ 漢字", "{screen}");
+    // Ctrl-U deletes the draft, and Ctrl-_ undoes that.
     program.press_keys("\x15");
     program.until("Write a message");
     program.press_keys("\x1f");
     program.until("❯ 漢字");
+    // Ctrl-R searches the history.
     program.press_keys("\x15");
     program.press_keys("\x12");
     program.until("search:");

@@ -6,7 +6,7 @@ use crate::support::mounts::read_mounts;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, list_changed_paths};
 use crate::support::program::{Setup, count_sleeping, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::Service;
-use crate::support::terminal_session::{command_answer, submit_message, text_answer as answers};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
 use crate::unusual_overlays::dry_run_of_two_files;
 use aye::project::overlay_sandbox::View;
 use aye::project::rehearsal::remove_overlay;
@@ -65,7 +65,7 @@ async fn r54_discard_is_refused_while_a_command_runs() {
 
 #[test]
 fn r54_discard_by_another_process_is_refused_while_the_session_is_open() {
-    let (_runtime, service, setup, id) = dry_run_of_two_files(vec![answers("I see.")]);
+    let (_runtime, service, setup, id) = dry_run_of_two_files(vec![text_answer("I see.")]);
     let root = setup.root.clone();
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     let mut program = Setup::with_home(&root, &[&["--continue"][..], &base[..]].concat()).size(100, 30).start();
@@ -102,7 +102,7 @@ fn r51_kill_while_a_command_runs_in_the_overlay_leaves_nothing_running() {
     let service = runtime.block_on(Service::start(vec![
         command_answer(&format!("echo half > a.txt; rm -r old; touch begun; (setsid sleep {long} &); sleep {long}")),
         command_answer("cat a.txt; ls"),
-        answers("Done."),
+        text_answer("Done."),
     ]));
     let before = read_mounts();
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];

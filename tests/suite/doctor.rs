@@ -30,8 +30,8 @@ async fn run_doctor(setup: Setup) -> (Vec<Value>, i32) {
 
 /// The texts of the findings with this area and state.
 fn filter_findings(found: &[Value], area: &str, state: &str) -> Vec<String> {
-    let is = |value: &&Value| value["area"] == area && value["state"] == state;
-    found.iter().filter(is).map(|value| value["words"].as_str().unwrap().to_owned()).collect()
+    let is_wanted = |value: &&Value| value["area"] == area && value["state"] == state;
+    found.iter().filter(is_wanted).map(|value| value["words"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -146,16 +146,17 @@ fn old_names_of_settings_are_notes() {
     std::fs::write(themes.join("mine.toml"), "inherits = 'dark'\nperson = 'red'\n").unwrap();
     let (out, _, code) = setup.run_piped("");
     let objects: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |text: &str| objects.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
-    assert_eq!(of("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
-    assert_eq!(of("mine.toml:2: `person` is now `user`")["state"], "note", "{out}");
-    assert!(of("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
+    let line_with = |text: &str| objects.iter().find(|line| line["words"].as_str().unwrap().contains(text)).unwrap();
+    assert_eq!(line_with("`[second_reader]` is now `[model_reviewer]`")["state"], "note", "{out}");
+    assert_eq!(line_with("mine.toml:2: `person` is now `user`")["state"], "note", "{out}");
+    assert!(line_with("model_reviewer.seconds = 7")["words"].as_str().unwrap().ends_with("config.toml:2"), "{out}");
     let has_problem = objects.iter().any(|line| line["severity"] == "problem");
     assert_eq!(code == 1, has_problem, "{out}");
+    // The keys `words`, `do` and `state` of version 0.1 are kept with the same content.
     for line in &objects {
-        let old = if line["severity"] == "problem" { "wrong" } else { line["severity"].as_str().unwrap() };
+        let old_state = if line["severity"] == "problem" { "wrong" } else { line["severity"].as_str().unwrap() };
         assert_eq!(
-            (&line["message"], &line["advice"], old),
+            (&line["message"], &line["advice"], old_state),
             (&line["words"], &line["do"], line["state"].as_str().unwrap())
         );
     }
@@ -169,16 +170,16 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         "[hooks.right]\ncommand = [\"sh\", \"-c\", \"hook-secret-4711\"]\ntools = [\"bash_exec\"]\n[hooks.gone]\ncommand = [\"/no/such/hook\"]\n\
          [model_reviewer]\nprofile = \"none-such\"\n",
     );
-    let home = setup.root.path().join("home/aye/config");
-    let rule = |says: &str, prefix: &str, more: &str| {
-        format!("[[rule]]\nverdict = \"{says}\"\nprefix = \"{prefix}\"\n{more}\n")
+    let config = setup.root.path().join("home/aye/config");
+    let rule = |verdict: &str, prefix: &str, more: &str| {
+        format!("[[rule]]\nverdict = \"{verdict}\"\nprefix = \"{prefix}\"\n{more}\n")
     };
     let mine = rule("allow", "cargo test", "")
         + &rule("deny", "git push", "")
         + &rule("allow", "make lint", "matches = \"make\"")
         + &rule("allow", "npm test", "expires = 2001-02-03");
-    std::fs::write(home.join("rules.toml"), mine).unwrap();
-    std::fs::write(home.join("trusted.toml"), "[[project").unwrap();
+    std::fs::write(config.join("rules.toml"), mine).unwrap();
+    std::fs::write(config.join("trusted.toml"), "[[project").unwrap();
     let aye_folder = setup.root.path().join("project/.aye");
     std::fs::create_dir_all(&aye_folder).unwrap();
     std::fs::write(aye_folder.join("rules.toml"), rule("allow", "touch", "")).unwrap();
@@ -207,7 +208,7 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         let words = filter_findings(&objects, area, state);
         assert!(words.iter().any(|words| words.contains(part)), "{area} {state}: {part}: {out}");
     }
-    assert!(!out.contains("hook-secret") && !out.contains(home.to_str().unwrap()), "{out}");
+    assert!(!out.contains("hook-secret") && !out.contains(config.to_str().unwrap()), "{out}");
     let problems = objects.iter().filter(|value| value["state"] == "wrong");
     assert!(problems.into_iter().all(|value| value["do"].is_string()), "{out}");
 

@@ -56,6 +56,7 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
     let copy = read_files(root.path(), "sessions").into_keys().find(|name| !name.starts_with(&old)).unwrap();
     let copy = copy.trim_end_matches(".jsonl");
     assert_eq!(read_draft(copy), Some(draft.clone()));
+    // Ctrl-Q opens the parked questions.
     program.press_keys("\x11");
     program.until_prompt("[x] Linux");
     program.press_keys("\r");
@@ -160,10 +161,10 @@ fn r30_forks_and_removes_a_dry_run_with_very_deep_folders() {
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         out
     };
-    let request = run_sessions(&["fork", &old]);
-    let copy = request.split_whitespace().next().unwrap();
+    let output = run_sessions(&["fork", &old]);
+    let copy = output.split_whitespace().next().unwrap();
     assert_eq!(std::fs::read_to_string(layers.join(copy).join("upper/a.txt")).unwrap(), "new\n");
-    let request = run_sessions(&["rm", "--yes", &old, copy]);
-    assert_eq!(request, "2 sessions were removed.\n");
+    let output = run_sessions(&["rm", "--yes", &old, copy]);
+    assert_eq!(output, "2 sessions were removed.\n");
     assert_eq!(std::fs::read_dir(&layers).unwrap().count(), 0);
 }

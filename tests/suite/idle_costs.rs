@@ -33,12 +33,12 @@ fn check_idle(program: &mut Program, description: &str) {
     for _ in 0..18_000 / milliseconds {
         let (switches, bytes, before) = (count_switches(program), program.bytes().len(), read_memory_kb(program));
         program.wait_ms(milliseconds);
-        let now = (count_switches(program).abs_diff(switches), program.bytes().len() - bytes);
-        if now == (0, 0) {
+        let cost = (count_switches(program).abs_diff(switches), program.bytes().len() - bytes);
+        if cost == (0, 0) {
             assert_eq!(read_memory_kb(program), before, "{description}: no thread ran, but the memory changed");
             return;
         }
-        seen.push(now);
+        seen.push(cost);
     }
     panic!(
         "{description}: context switches and bytes written in each {milliseconds} ms: {seen:?}\n{}",

@@ -116,8 +116,8 @@ fn kill_repeatedly(base: &str) -> Arc<Folder> {
         if random_below(8) > 0 {
             program.until("ask mode");
         }
-        let moment = 80 + random_below(1300 + 4 * started.elapsed().as_millis() as u64);
-        use_until(&mut program, Instant::now() + Duration::from_millis(moment));
+        let delay_ms = 80 + random_below(1300 + 4 * started.elapsed().as_millis() as u64);
+        use_until(&mut program, Instant::now() + Duration::from_millis(delay_ms));
         assert_eq!(program.try_exit_code(), None, "kill {kill}: {}", program.screen());
         program.signal(Signal::KILL);
         program.wait_for_exit();
@@ -142,7 +142,7 @@ async fn r51_killed_at_any_moment_resumes_and_runs_nothing_twice() {
         })
         .collect();
     let calm_reply = || Answer::stream().text("Calm.").finish("stop").done();
-    let mut commands = 0;
+    let mut settled_count = 0;
     for task in running {
         let place = task.await.unwrap();
         let service = Service::start([calm_reply()]).await;
@@ -157,10 +157,10 @@ async fn r51_killed_at_any_moment_resumes_and_runs_nothing_twice() {
         let is_settled = |entry: &&Entry| {
             matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_) | Outcome::Done(_), .. })
         };
-        commands += entries.iter().filter(is_settled).count();
+        settled_count += entries.iter().filter(is_settled).count();
         check_results(&service.received()[0].body["messages"]);
     }
-    assert!(commands > SESSIONS, "too few kills came during commands");
+    assert!(settled_count > SESSIONS, "too few calls were made between the kills");
 }
 
 /// Checks that every call in the request has exactly one result.

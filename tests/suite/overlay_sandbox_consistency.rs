@@ -109,7 +109,7 @@ async fn check_seed(seed: u64) {
 
     let all = change_summary::list_changes(&rehearsal).unwrap();
     assert!(all.iter().all(|one| !one.has_conflict), "{history}{all:#?}");
-    // By groups or one by one, with even seeds by hunks.
+    // Odd seeds apply the changes by groups, even ones one by one and by hunks.
     let hunks = seed.is_multiple_of(2);
     let tool: Box<dyn Tool> = match hunks {
         true => Box::new(ApplyChange(rehearsal.clone())),
@@ -161,7 +161,7 @@ fn check_file_tools(rehearsal: &Rehearsal, listing: &str, history: &str) {
     }
 }
 
-/// Runs in a process of a user in two groups, of which a user namespace maps one.
+/// Runs in a process that the next test starts. Its user is in two groups, of which a user namespace maps one.
 #[tokio::test]
 async fn child_in_two_groups() {
     let Some(group) = std::env::var("AYE_TEST_GROUP").ok().and_then(|group| group.parse().ok()) else {

@@ -80,7 +80,7 @@ impl Scene {
         std::fs::write(self.project().join(path), text).unwrap();
     }
 
-    /// The calls decided by a key in the last session, from `aye audit --json`.
+    /// The calls of the last session that apply a dry run, from `aye audit --json`. Their IDs begin with `offered_`.
     fn read_decided_calls(&self) -> Vec<Value> {
         let (out, _, _) = Setup::with_home(&self.root, &["audit", "--json"]).run_piped("");
         let all = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -184,7 +184,6 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     program.until("1 of 1 applied");
     end_program(&mut program);
     let decided = scene.read_decided_calls();
-    assert!(decided.len() <= 5, "{decided:?}");
     assert_eq!(decided.len(), 2, "{decided:?}");
     for call in &decided {
         assert_eq!((&call["key"], &call["outcome"], &call["holds"]), (&json!("y"), &json!("done"), &json!(true)));
@@ -214,6 +213,7 @@ fn r30_applies_edits_a_build_and_a_commit_with_two_prompts() {
     assert_eq!(read_tree(&project), expected);
 }
 
+/// Forty lines, each made from its number.
 fn lines(change: impl Fn(usize) -> String) -> String {
     (1..=40).map(|n| change(n) + "\n").collect()
 }
@@ -322,7 +322,7 @@ fn r30_refuses_commits_if_head_moved_but_not_after_git_status() {
     let calls = [write_call("a.txt", "two\n"), command_call(&format!("git add -A && {COMMIT}"))];
     let scene = Scene::new(&[("a.txt", "one\n"), ("b.txt", "one\n")], &calls);
     let project = scene.project();
-    // Git rewrites its index here, but nothing is staged.
+    // The changed time of `b.txt` makes `git status` rewrite the index, although nothing is staged.
     let old = std::fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
     std::fs::File::options().write(true).open(project.join("b.txt")).unwrap().set_times(old).unwrap();
     let index = std::fs::read(project.join(".git/index")).unwrap();
@@ -379,8 +379,8 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     if !is_supported() {
         return;
     }
-    let all = "for n in $(seq 400); do seq $n $((n + 2000)) > f$n; done; mv moved elsewhere";
-    let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[command_call(all)]);
+    let command = "for n in $(seq 400); do seq $n $((n + 2000)) > f$n; done; mv moved elsewhere";
+    let scene = Scene::new(&[("moved", "m\n"), ("x", "x\n")], &[command_call(command)]);
     let project = scene.project();
     let mut program = scene.open_apply_screen(&["--ignored"], (80, 24));
     program.until_prompt("Apply source changes?");
@@ -391,7 +391,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     program.signal(Signal::KILL);
     program.wait_for_exit();
     let expected = |n: usize| (n..=n + 2000).map(|line| format!("{line}\n")).collect::<String>();
-    let check = || {
+    let count_applied_files = || {
         let mut applied = 0;
         for n in 1..=400 {
             if let Ok(text) = std::fs::read_to_string(project.join(format!("f{n}"))) {
@@ -401,7 +401,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
         }
         applied
     };
-    assert!(check() >= 1);
+    assert!(count_applied_files() >= 1);
     assert!(project.join("moved").exists() || project.join("elsewhere").exists());
     let mut program = scene.open_apply_screen(&[], (80, 24));
     program.until_condition("the rest is offered", |program| {
@@ -412,7 +412,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     program.press_keys("y");
     program.until(" applied");
     end_program(&mut program);
-    assert_eq!(check(), 400);
+    assert_eq!(count_applied_files(), 400);
     assert!(!project.join("moved").exists());
     assert_eq!(std::fs::read_to_string(project.join("elsewhere")).unwrap(), "m\n");
     // The file that was being written may remain under a temporary name until a later write removes it.

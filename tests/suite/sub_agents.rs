@@ -15,6 +15,7 @@ fn delegate_to(names: &[&str]) -> Answer {
     calls_answer_after(Duration::ZERO, &names.iter().map(task).collect::<Vec<_>>())
 }
 
+/// The replies of each conversation, by its first message.
 type Conversations = Vec<(&'static str, Vec<Answer>)>;
 
 fn start_provider(conversations: Conversations) -> (Runtime, Service) {
@@ -257,7 +258,7 @@ fn r17_esc_stops_all() {
         entries.iter().filter(|entry| matches!(entry, Entry::Settled { outcome: Outcome::Interrupted(_), .. }));
     assert_eq!(stopped.count(), 3, "one for each task");
     let is_ours = |request: &Value| request["messages"][1]["content"] == "do two";
-    program.until_condition("the connection is_ours the sub-agent is closed", |_| {
+    program.until_condition("the connection of the sub-agent is closed", |_| {
         service.received().iter().any(|request| is_ours(&request.body) && request.closed_early.is_some())
     });
     // The session continues, and no sub-agent sends another request.
@@ -283,6 +284,7 @@ fn calls_of_a_sub_agent_can_be_expanded_in_place() {
     let screen = program.until("All is done.");
     assert!(screen.contains("✓ sub_agent    look") && screen.contains("1 call"), "{screen}");
     assert!(!screen.contains("It holds"), "{screen}");
+    // Alt-Up selects the previous row of the transcript; Enter expands it.
     program.press_keys("\x1b[1;3A\x1b[1;3A");
     program.wait_ms(50);
     program.press_keys("\r");

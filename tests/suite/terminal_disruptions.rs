@@ -63,8 +63,9 @@ fn r63_ctrl_c_twice_exits_although_a_command_cannot_be_killed() {
     let guards: Vec<Pid> = list_descendants(program.pid())
         .into_iter()
         .filter(|pid| {
+            let guard_argument = b"\0guard\0";
             std::fs::read(format!("/proc/{pid}/cmdline"))
-                .is_ok_and(|line| line.starts_with(b"aye") || line.windows(7).any(|part| part == b"\0guard\0"))
+                .is_ok_and(|line| line.windows(guard_argument.len()).any(|part| part == guard_argument))
         })
         .filter_map(Pid::from_raw)
         .collect();

@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 
 fn create_home() -> Home {
     let home = Home::new();
-    home.add_session(ONE, true, &[user_message("why does the clock flake?"), model_reply("Because of time.")]);
+    let is_in_project = true;
+    home.add_session(ONE, is_in_project, &[user_message("why does the clock flake?"), model_reply("Because of time.")]);
     home
 }
 
@@ -75,7 +76,8 @@ fn r52_non_files_in_place_of_sessions_are_reported_without_following_or_blocking
 #[test]
 fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
     let home = create_home();
-    let long = home.add_session("02LONG", true, &[user_message("before it")]);
+    let is_in_project = true;
+    let long = home.add_session("02LONG", is_in_project, &[user_message("before it")]);
     let mut file = fs::File::options().write(true).open(&long).unwrap();
     // A sparse file: NUL bytes without a line break.
     let bytes = pick_count(1 << 30, 65 << 20) as u64;
@@ -116,7 +118,8 @@ fn r52_r65_endless_line_takes_no_memory_and_hides_no_session() {
 fn search_takes_text_of_any_length_literally() {
     let home = create_home();
     let long = "long ".repeat(20_000);
-    home.add_session("02LONG", true, &[user_message(&format!("{long}end\nof \"it\" \\ \u{1b}[31mred. a.c"))]);
+    let is_in_project = true;
+    home.add_session("02LONG", is_in_project, &[user_message(&format!("{long}end\nof \"it\" \\ \u{1b}[31mred. a.c"))]);
     let found = |text: &[&str]| {
         let (out, err, code) = home.run(&[&["search"], text].concat());
         assert!(code == 0 || code == 1 && err.starts_with("aye: no session contains"), "{code} {err}");

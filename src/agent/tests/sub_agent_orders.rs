@@ -15,8 +15,8 @@ struct Simulation {
     running_calls: Vec<(TurnId, CallId)>,
     /// Interrupted turns, whose events no longer count.
     ended_turns: HashSet<TurnId>,
+    /// The last plan that an approval prompt showed, by call.
     shown_plans: HashMap<CallId, Plan>,
-    reply_count: u32,
 }
 
 fn new_state() -> State {
@@ -38,7 +38,6 @@ impl Simulation {
             running_calls,
             ended_turns: HashSet::new(),
             shown_plans: HashMap::new(),
-            reply_count: 0,
         }
     }
 
@@ -128,6 +127,7 @@ impl Simulation {
         }
     }
 
+    /// Makes one random step. `action` chooses its kind, and `selector` everything else.
     fn step(&mut self, action: u8, selector: u8) {
         let pick_index = |count: usize| usize::from(selector) % count;
         let by = Decider::Headless;
@@ -135,7 +135,6 @@ impl Simulation {
             _ if self.state.is_idle() => self.apply_event(Event::UserMessage("go".into())),
             0..=4 if !self.open_requests.is_empty() => {
                 let turn = self.open_requests[pick_index(self.open_requests.len())];
-                self.reply_count += 1;
                 let chunk_event = |chunk| Event::ReplyChunk { turn, chunk, elapsed: Duration::ZERO };
                 self.apply_event(chunk_event(Chunk::Text("words".into())));
                 for number in 0..selector % 4 {
@@ -219,7 +218,7 @@ impl Simulation {
         let starts_work = |effect: &Effect| !matches!(effect, Effect::AppendEntry(_));
         assert!(!effects.iter().any(starts_work), "resuming runs nothing: {effects:?}");
         let log = std::mem::take(&mut self.log);
-        *self = Self { log, reply_count: self.reply_count, ..Self::from_state(state) };
+        *self = Self { log, ..Self::from_state(state) };
         self.apply_effects(effects);
         self.check_invariants();
     }
@@ -258,7 +257,6 @@ proptest! {
         simulation.check_invariants();
         let mut interrupted = Simulation { log: simulation.log.clone(), ..Simulation::from_state(simulation.state.clone()) };
         interrupted.ended_turns = simulation.ended_turns.clone();
-        interrupted.state = simulation.state.clone();
         if !interrupted.state.is_idle() {
             interrupted.apply_event(Event::TurnInterrupted);
             assert!(interrupted.state.is_idle() || !interrupted.state.queued_messages.is_empty());

@@ -34,8 +34,8 @@ pub(super) fn parse_read_only(
     }
 }
 
-/// Parses arguments like [`parse_read_only`] whatever the options do. Fails only if the meaning of an argument is not
-/// certain.
+/// Parses arguments by the grammar of a program, including options that do more than read. Fails with the reason if the
+/// meaning of an argument is not certain.
 pub(super) fn parse_certain(
     command_name: &str,
     program: &'static Program,
@@ -100,7 +100,8 @@ pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Ve
     touched
 }
 
-/// Takes the pattern or the script from the operands, unless an option holds it. Fails if there is none.
+/// Removes the pattern or the script from the operands and returns it; `None` if an option holds it. Fails with the
+/// reason if there is none.
 pub(super) fn take_script(
     command_name: &str,
     program: &Program,

@@ -180,7 +180,7 @@ mod tests {
             "{ cd a/b & } && cat x",
         ] {
             let directories = working_directories(&parse_command_line(line));
-            assert_eq!(directories.last().unwrap().iter().min().unwrap(), "", "{line}");
+            assert!(directories.last().unwrap().contains(&String::new()), "{line}");
         }
         for line in ["cd a/b && cat x", "cd a/b && ls > /dev/null | cat x", "(cd a/b && { cat x; })"] {
             let directories = working_directories(&parse_command_line(line));

@@ -28,6 +28,7 @@ pub fn write_live_change(root: &Path, change: &Change) -> Result<(), Error> {
         (FileNode::Nothing, FileNode::File { bytes, mode }) => {
             atomic_file::replace_file(&real, display_path, None, FileVersion { bytes, mode: Some(*mode) }, root)
         }
+        // Kind and content stay the same: only the mode changes.
         (FileNode::File { mode: old_mode, .. } | FileNode::Folder { mode: old_mode }, after)
             if std::mem::discriminant(&change.before) == std::mem::discriminant(after) =>
         {
@@ -61,6 +62,7 @@ fn set_mode(real: &Path, display_path: &Path, expected_mode: u32, after: &FileNo
         return Err(Error::Changed(display_path.to_owned()));
     }
     let mode = Mode::from_raw_mode(*mode as RawMode);
+    // On Linux `fchmod` refuses a file that was opened with `PATH_ONLY`.
     let result = match cfg!(target_os = "linux") {
         true => rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode),
         false => rustix::fs::fchmod(&file, mode),
@@ -144,6 +146,7 @@ fn replace_entry(real: &Path, display_path: &Path, before: &FileNode, after: &Fi
     result.map_err(|error| {
         let _ = unlinkat(folder, &*new_name, unlink_flags(after));
         match Errno::from_io_error(&error) {
+            // The replaced entry is not the one that was shown.
             Some(Errno::STALE) => Error::Changed(display_path.to_owned()),
             Some(_) | None => to_error(error),
         }

@@ -144,7 +144,7 @@ fn too_large_files_are_refused_not_truncated() {
     assert_eq!(read_path(&disk, "gone").unwrap_err().to_string(), "there is no file gone");
 }
 
-/// Returns whether the tests run as root, to whom file modes do not apply.
+/// Returns whether the tests run as root, who can mount a disk.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

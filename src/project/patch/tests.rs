@@ -149,6 +149,7 @@ fn r30_git_apply_accepts_every_kind_of_change() {
         (build_tree(&[("a", text("x"))]), build_tree(&[("a", TreeEntry::new_program(b"x"))])),
         (build_tree(&[("a b", TreeEntry::new_file(b"\0"))]), build_tree(&[("a b", TreeEntry::new_program(b"\0"))])),
     ] {
+        // Each bit of a seed chooses between two equivalent forms of the overlay.
         for seed in [0, u64::MAX] {
             let in_repository = seed == 0;
             assert_patch_reproduces(&before, &after, seed, in_repository);

@@ -99,7 +99,8 @@ type Checks = Vec<(TestedOperation, bool)>;
 fn check_sandbox(spec: &SandboxSpec) -> Option<Checks> {
     // The caller of the test passes the outside folder as the protected path.
     let outside = spec.protected.first()?;
-    spec.apply_to_thread(false).ok()?;
+    let is_in_overlay = false;
+    spec.apply_to_thread(is_in_overlay).ok()?;
     let name = format!("probe-{}", getpid().as_raw_nonzero());
     let can_write = |folder: &Path| {
         let file = folder.join(&name);
@@ -121,7 +122,8 @@ fn check_sandbox(spec: &SandboxSpec) -> Option<Checks> {
 fn check_read_only(spec: &ReadOnlySpec) -> Option<Checks> {
     let file = spec.folder.join(format!("probe-{}", getpid().as_raw_nonzero()));
     fs::write(&file, "").ok()?;
-    spec.apply_to_thread(None).ok()?;
+    let private_folder = None;
+    spec.apply_to_thread(private_folder).ok()?;
     let attempt_results = [
         fs::read(&file).is_ok(),
         fs::write(&file, "").is_ok(),

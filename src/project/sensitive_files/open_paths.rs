@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// of a withheld file are withheld too.
 const MAX_PATHS: usize = 4000;
 
-/// Creates the listing. Returns `None` if a folder changed since it was read, because new entries must be examined
-/// first. `is_unchanged` reads a folder again to check this.
+/// Creates the listing. Returns `None` if a folder cannot be read, or if it changed since it was read, because new
+/// entries must be examined first. `is_unchanged` reads a folder again to check this.
 pub(super) fn create_listing(
     root: &Path,
     withheld: Vec<WithheldPath>,

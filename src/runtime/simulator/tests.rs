@@ -87,7 +87,8 @@ impl SimulatorSetup {
         let main_model = Arc::new(Scripted::new([]));
         let (mut runtime, _) =
             Runtime::new(main_model, tools, Arc::new(MemoryProject::with_files(&[])), None, Box::new(NullLog));
-        runtime.set_simulator(Simulator::new(side_model, false, SimulationLedger::default()));
+        let hides_dry_run = false;
+        runtime.set_simulator(Simulator::new(side_model, hides_dry_run, SimulationLedger::default()));
         Self { runtime, tool, model }
     }
 
@@ -224,7 +225,8 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
     ];
     let mut resumed = SimulatorSetup::new(COMMAND, vec![command_answer("99")]);
     let model = resumed.runtime.context.simulator.model.clone();
-    resumed.runtime.set_simulator(Simulator::new(model, true, SimulationLedger::from_entries(&entries)));
+    let hides_dry_run = true;
+    resumed.runtime.set_simulator(Simulator::new(model, hides_dry_run, SimulationLedger::from_entries(&entries)));
     let (repeated, origin) = resumed.rehearse_call("{ \"to\": 1 }").await;
     assert_eq!((repeated, origin.is_reused, resumed.request_count()), (text, true, 0));
     let hidden = resumed.rehearse_call("{\"to\":2}").await.0;

@@ -77,6 +77,7 @@ async fn hunks_can_be_applied_one_by_one_in_any_order() {
     let after = before.replace("\n5\n", "\nfive\nmore\n").replace("\n30\n", "\n");
     let project = RehearsedProject::new(&[("a", &before)]);
     project.rehearse_write("a", &after);
+    // The first lines of the two hunks in the rehearsed file.
     for line in [28, 2] {
         let plan = project.plan_change(json!({ "path": "a", "line": line })).unwrap();
         let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
@@ -98,7 +99,7 @@ async fn deleting_a_folder_deletes_only_its_rehearsed_contents() {
     project.rehearse_deletion("old");
     let plan = project.plan_change(json!({ "path": "x" })).unwrap();
     let Preview::Edit(diff) = &plan.preview else { panic!("{:?}", plan.preview) };
-    assert_eq!(diff.note.as_deref(), Some("deletes the file"), "it is not deleted yet");
+    assert_eq!(diff.note.as_deref(), Some("deletes the file"), "the note says what applying does");
     assert_eq!((plan.title.as_str(), plan.destroys.as_deref()), ("Apply: delete x?", Some("deletes x")));
     project.apply(&plan).await.unwrap();
     let plan = project.plan_change(json!({ "path": "old" })).unwrap();

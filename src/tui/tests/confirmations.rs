@@ -97,6 +97,7 @@ fn r12_the_ordinary_approval_key_discards_nothing_and_is_explained() {
 #[test]
 fn r34_confirming_needs_the_end_to_be_seen() {
     let mut screen = screen_with_confirmation();
+    // No size causes a panic.
     for (width, height) in [(1, 1), (3, 2), (12, 3), (20, 5), (40, 4)] {
         screen.resize_screen(width, height);
     }

@@ -76,6 +76,7 @@ fn r10_a_hostile_tool_name_cannot_draw_in_the_prompt() {
     screen.press_key("d");
     let text = screen.screen_text();
     assert!(text.contains("tool bash<U+202E>_exec<U+001B>[2J") && text.contains("<U+200B>"), "{text}");
+    // The lower border of the prompt begins with the key `d`. All rows above it must be inside the frame.
     let rows: Vec<&str> = text.lines().skip_while(|row| !row.starts_with('╭')).collect();
     let content_rows = rows[1..].iter().take_while(|row| !row.starts_with("╰─ d"));
     assert!(content_rows.clone().count() > 3 && content_rows.clone().all(|row| row.starts_with('│')), "{text}");

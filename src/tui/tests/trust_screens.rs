@@ -235,7 +235,7 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
     let effects = update::prepare_exit(&mut screen.state);
     let is_saved = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) if unsent.text() == "fix it\n\nand more");
     assert!(effects.iter().any(is_saved), "{effects:?}");
-    // Files of another folder do not settle this one.
+    // Files of another folder open no prompt, and the message keeps waiting.
     let mut screen = Screen::new();
     start_with_message(&mut screen);
     receive_project_files(
@@ -285,7 +285,7 @@ fn the_trust_prompt_precedes_an_approval_which_must_be_seen_again() {
     assert!(unwrapped_text(&mut screen).contains("Trust the files"), "{}", unwrapped_text(&mut screen));
     screen.advance_ms(2_000);
     screen.press_key("y");
-    assert_eq!((count_trusted(&screen), screen.count_decisions()), (1, 0), "the approval was for the project");
+    assert_eq!((count_trusted(&screen), screen.count_decisions()), (1, 0), "the key answered the trust prompt");
     receive_trust(&mut screen, "Use tabs.");
     assert!(unwrapped_text(&mut screen).contains("cargo test"), "{}", unwrapped_text(&mut screen));
     for _ in 0..20 {

@@ -36,7 +36,7 @@ pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'stati
 /// Lays out the changes and the note without the header.
 pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut page = Page::default();
-    // Not below the last line number of either file: the lines of both are counted.
+    // At least the last line number of either file: the lines of a hunk include those of both files.
     let last_line_number =
         diff.hunks.iter().map(|hunk| hunk.before.max(hunk.after) + hunk.lines.len()).max().unwrap_or(0);
     // A diff with only additions or only removals has one side.

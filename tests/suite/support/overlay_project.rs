@@ -46,8 +46,8 @@ impl EmptyProject {
     }
 }
 
-/// Removes an overlay. A process that another test starts holds the lock of the overlay until it has executed its
-/// program.
+/// Removes an overlay. Tries again while its lock is held: a process that another test starts inherits the lock until
+/// it executes its program.
 pub async fn discard_overlay(overlay: &Path) {
     let mut tries = 0;
     while let Err(error) = aye::project::rehearsal::remove_overlay(overlay) {

@@ -11,8 +11,8 @@ pub fn build_library(name: &str, source: &str) -> Option<PathBuf> {
     std::fs::create_dir_all(&folder).ok()?;
     // Another user's run may have left a file that this user cannot replace.
     let library = folder.join(format!("{name}-{}.so", rustix::process::geteuid().as_raw()));
-    let text = library.with_extension("c");
-    std::fs::write(&text, source).ok()?;
-    let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&text).status();
+    let source_file = library.with_extension("c");
+    std::fs::write(&source_file, source).ok()?;
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source_file).status();
     built.is_ok_and(|status| status.success()).then_some(library)
 }

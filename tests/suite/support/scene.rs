@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Time limit for a test of a turn; a lost event fails instead of hanging.
 const LIMIT: Duration = super::keyboard::PATIENCE;
 
-/// A session log in memory, with the number of writes to fail first.
+/// A session log in memory. The first `failures_left` writes fail after their entry was added.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     pub entries: Arc<Mutex<Vec<Entry>>>,

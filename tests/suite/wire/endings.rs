@@ -41,13 +41,13 @@ async fn r49_silence_ends_a_reply_but_slowness_does_not() {
 
 #[tokio::test]
 async fn r62_dropping_a_reply_closes_the_connection_at_once() {
-    for (what, answer, first) in [
+    for (what, answer, has_text) in [
         ("in the middle", Answer::stream().text("a").with_step(Step::Stall), true),
         ("before the answer", Answer::default().with_step(Step::Stall), false),
     ] {
         let service = Service::start_strict([answer]).await;
         let mut reply = OpenAi::new(Settings::new(&service.base_url)).stream(request_with("hi"));
-        if first {
+        if has_text {
             reply.next().await.unwrap().unwrap();
         } else {
             let requested = async {
@@ -70,6 +70,7 @@ async fn r62_dropping_a_reply_closes_the_connection_at_once() {
 
 #[tokio::test]
 async fn r49_lost_connection_is_retried_only_before_any_output() {
+    // `format_reply` writes `~2~` for the start of attempt 2, `.` for the end and `!` before an error.
     let good = || Answer::stream().text("b").done();
     for (what, first, expected) in [
         ("reset at once", Answer::default().with_step(Step::Reset), "~2~b."),
@@ -86,18 +87,18 @@ async fn r49_lost_connection_is_retried_only_before_any_output() {
     assert_eq!(service.received().len(), 1);
 }
 
-/// Returns an element for each silence that was reported, and whether it was longer than zero.
+/// Returns one element for each reported silence: true if it was longer than zero.
 async fn collect_silences(answer: Answer, factor: u32) -> Vec<bool> {
     let service = Service::start([answer]).await;
     let events: Vec<_> = model_with_idle(&service, factor).stream(request_with("hi")).collect().await;
-    let quiet = |item: &Result<Chunk, Error>| match item {
-        Ok(Chunk::Silent { silence: since, limit }) => {
+    let is_longer_than_zero = |item: &Result<Chunk, Error>| match item {
+        Ok(Chunk::Silent { silence, limit }) => {
             assert_eq!(*limit, IDLE * factor);
-            Some(!since.is_zero())
+            Some(!silence.is_zero())
         }
         _ => None,
     };
-    events.iter().filter_map(quiet).collect()
+    events.iter().filter_map(is_longer_than_zero).collect()
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ pub async fn collect_once(answer: Answer) -> Vec<Result<Chunk, Error>> {
     out
 }
 
+/// Checks a reply as `format_reply` writes it: `(…)` is reasoning, `#9+2` are the tokens of input and output,
+/// `[id name arguments]` is a call, `.` the end and `!` precedes an error.
 pub async fn check(description: &str, answer: Answer, expected: &str) {
     assert_eq!(format_reply(&collect_once(answer).await), expected, "{description}");
 }
@@ -102,7 +104,7 @@ async fn r48_reply_of_the_responses_api_arrives_once_although_repeated() {
     check("the last piece lost", stream(&[text_delta("Hel"), completed(json!([message("Hello")]))]), "Hello#9+2.")
         .await;
     check(
-        "told otherwise in the end",
+        "another text in the final response",
         stream(&[text_delta("Hello"), completed(json!([message("Bye")]))]),
         "Hello#9+2.",
     )
@@ -125,15 +127,15 @@ async fn r48_responses_api_follows_the_grammar_of_event_streams() {
     check("byte by byte", slow, "中👩‍👩‍👧.").await;
     let noise = "event: ping\ndata: {\"type\":\"ping\"}\n\nevent: keepalive\ndata: still\n\n";
     check("signs of life", stream(&[text_delta("a")]).raw(noise).raw(format!("data: {end}\n\n")), "a.").await;
-    check("[DONE] behind it", stream(&[text_delta("a"), completed(json!([]))]).done(), "a#9+2.").await;
-    check("words behind the end", stream(&[text_delta("a"), completed(json!([])), text_delta("b")]), "a#9+2.").await;
+    check("[DONE] after the end", stream(&[text_delta("a"), completed(json!([]))]).done(), "a#9+2.").await;
+    check("text after the end", stream(&[text_delta("a"), completed(json!([])), text_delta("b")]), "a#9+2.").await;
     let unknown = ("web_search_call.searching", json!({"output_index": 1, "item_id": "w"}));
     let image = (
         "output_item.done",
         json!({"output_index": 1, "item": {"type": "image_generation_call", "id": "w", "result": "…"}}),
     );
     check(
-        "kinds nobody knows",
+        "unknown kinds",
         stream(&[unknown, image, text_delta("a"), completed(json!([{"type": "mcp_call"}]))]),
         "a#9+2.",
     )

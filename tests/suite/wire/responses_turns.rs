@@ -39,6 +39,7 @@ async fn collect_message(settings: &Settings, request: Request) -> (String, Vec<
     (text, calls, echo)
 }
 
+/// An item with encrypted reasoning.
 fn sealed(id: &str) -> Value {
     json!({"type": "reasoning", "id": id, "summary": [], "encrypted_content": format!("sealed {id}"), "status": "completed"})
 }
@@ -116,6 +117,7 @@ async fn encrypted_reasoning_is_sent_back_before_its_call() {
     messages.push(Message::Model { text, calls, echo: echo.map(Box::new) });
     messages.extend(outcomes);
     let (text, calls, echo) = collect_message(&settings, with_tools(messages.clone())).await;
+    // The next four closures return items as they are sent back.
     let back = |item: Value| -> Value {
         let mut item = item;
         item.as_object_mut().unwrap().remove("status");
@@ -181,11 +183,11 @@ async fn plain_reasoning_is_sent_back_only_if_enabled() {
     let service = Service::start_strict([items(&[plain.clone(), call("c1")])]).await;
     let user_request = || with_tools(vec![Message::User("go".into())]);
     assert_eq!(collect_message(&settings_for(&service), user_request()).await.2, None);
-    let back = Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..settings_for(&service) };
-    let (text, calls, echo) = collect_message(&back, user_request()).await;
+    let settings = Settings { quirks: Quirks { send_reasoning: true, ..Quirks::default() }, ..settings_for(&service) };
+    let (text, calls, echo) = collect_message(&settings, user_request()).await;
     let outcome = Message::Tool { call: calls[0].id.clone(), text: "o".into() };
     collect_message(
-        &back,
+        &settings,
         with_tools(vec![Message::User("go".into()), Message::Model { text, calls, echo: echo.map(Box::new) }, outcome]),
     )
     .await;

@@ -11,6 +11,8 @@ fn chord(text: &str) -> Chord {
     text.parse().unwrap()
 }
 
+/// Checks what a prompt accepts at `now` if it was first drawn at `first_drawn` and another key was pressed at
+/// `pressed`. Times are in milliseconds.
 #[track_caller]
 fn check_listening(
     first_drawn: Option<u64>,
@@ -130,6 +132,7 @@ fn r04_a_gap_or_another_key_makes_the_same_key_a_new_press() {
 #[test]
 fn r06_focusing_the_window_counts_as_a_press() {
     let mut presses = Presses::default();
+    // `update` records the focus of the window in this way.
     presses.record_other_press(ms(9_000));
     assert_eq!(presses.listening_state(Some(ms(0)), Prompt, ms(9_100)), Listening::Until(ms(9_500)));
 }

@@ -69,7 +69,11 @@ impl Form {
             Field::new(name, FieldType::from_schema(property), is_required(name), value.as_ref())
         });
         let mut fields: Vec<Field> = schema_fields.collect();
-        fields.extend(values.iter().map(|(name, value)| Field::new(name, FieldType::Json, false, Some(value))));
+        let extra_field = |(name, value): (&String, &Value)| {
+            let is_required = false;
+            Field::new(name, FieldType::Json, is_required, Some(value))
+        };
+        fields.extend(values.iter().map(extra_field));
         // Stable sort: filled fields first, otherwise in order.
         fields.sort_by_key(Field::is_empty);
         let initial_texts = fields.iter().map(|field| field.as_str().to_owned()).collect();
