@@ -203,7 +203,8 @@ pub(super) fn finish_call(
     start_ready_calls(ctx);
 }
 
-/// Handles the progress of a running call.
+/// Handles the progress of a running call: `output` is its latest output for the screen, `new_output` the output since
+/// the previous progress.
 pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, new_output: &str) {
     if let Some(pending) = ctx.state.pending_mut(id)
         && matches!(pending.stage, CallStage::Running(_))

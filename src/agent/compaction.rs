@@ -51,7 +51,8 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     // Possible ends of the summarized part. One at the first turn would summarize nothing.
     let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
     cuts.push(ctx.state.session.entries().len());
-    if !request_summary(ctx, turn, &cuts, false) {
+    let continues_turn = false;
+    if !request_summary(ctx, turn, &cuts, continues_turn) {
         ctx.fail_turn("Cannot summarize the session: it is too long for one request. Nothing was changed");
     }
 }
@@ -72,7 +73,8 @@ pub(super) fn compact_if_needed(ctx: &mut UpdateContext<'_>, turn: TurnId) -> bo
     let last_start = turn_starts.iter().copied().find(fits_kept_tokens).or(turn_starts.last().copied()).unwrap_or(0);
     let cuts: Vec<usize> =
         turn_starts.into_iter().filter(|&start| start > first_start && start <= last_start).collect();
-    let is_requested = request_summary(ctx, turn, &cuts, true);
+    let continues_turn = true;
+    let is_requested = request_summary(ctx, turn, &cuts, continues_turn);
     if !is_requested {
         ctx.state.truncate_outcomes();
     }
@@ -137,7 +139,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
             let turn_starts = ctx.state.sent_turn_starts();
             let later_starts: Vec<usize> = turn_starts.into_iter().filter(|&start| start > cut.first_kept).collect();
             let turn = ctx.state.next_turn_id();
-            if !is_endless && request_summary(ctx, turn, &later_starts, true) {
+            if !is_endless && request_summary(ctx, turn, &later_starts, cut.continues_turn) {
                 return;
             }
             // The request may fit without the reserve for the reply; another summary would not help.

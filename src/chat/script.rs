@@ -55,5 +55,6 @@ pub fn describe_changes(bound: &[Script], current: &[Script]) -> Vec<String> {
 pub fn join_names(scripts: &[Script]) -> String {
     let existing = scripts.iter().filter(|script| script.sha256.is_some());
     let names: Vec<String> = existing.map(|script| script.path.display().to_string()).collect();
-    if names.is_empty() { "its scripts".to_owned() } else { join_items(&names, 4) }
+    let max_items = 4;
+    if names.is_empty() { "its scripts".to_owned() } else { join_items(&names, max_items) }
 }

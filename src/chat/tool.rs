@@ -64,7 +64,8 @@ impl Outcome {
     }
 }
 
-/// Returns the status of a command that failed, from the last line of its outcome: `exit 3`.
+/// Returns the status of a command that failed, from the last line of its outcome: `exit 3`. Returns `None` if the
+/// command succeeded or the outcome has no status.
 pub fn parse_failure_status(outcome: &str) -> Option<&str> {
     let last_line = outcome.lines().next_back().filter(|last| *last != "exit 0")?;
     let status_prefixes = ["exit ", "stopped ", "killed by ", "ended, "];

@@ -108,6 +108,7 @@ impl SessionStore {
         if !copy.has_header {
             print_notice(&format!("the first line of {from} is damaged, so the copy is a dry run in this folder"))?;
         }
+        // A copy that is dropped without this is removed.
         copy.keep();
         print_result(&format!("{id} is a copy of {from}, which is unchanged\naye --resume {id}"))
     }

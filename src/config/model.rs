@@ -10,7 +10,7 @@ section! {
         profile: Option<String> => Text,
         /// Let the model name a session after its first turn.
         titles: bool = true => Switch,
-        /// Profile used if the first one fails. `None`: no fallback.
+        /// Profile used if `profile` fails. `None`: no fallback.
         fallback: Option<String> => Text,
     }
 }

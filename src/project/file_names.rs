@@ -36,7 +36,8 @@ fn collect_up_to(
 ) -> FileNames {
     let (mut found, mut last_sent) = (FileNames::default(), Instant::now());
     let Ok(root) = project.locate(".") else { return found };
-    let result = project.walk(&root, false, &mut |entry| {
+    let hidden = false;
+    let result = project.walk(&root, hidden, &mut |entry| {
         if !is_wanted() {
             return ControlFlow::Break(());
         }

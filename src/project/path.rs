@@ -65,7 +65,8 @@ pub fn resolve_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Resolves all links, component by component. Parts that do not exist are kept as written.
+/// Resolves all links, component by component. `link` returns the target of a link, and `None` for any other path.
+/// Parts that do not exist are kept as written.
 pub fn resolve_links(path: &Path, link: &mut dyn FnMut(&Path) -> Option<PathBuf>) -> Result<PathBuf, Error> {
     let mut real = PathBuf::from("/");
     let mut link_count = 0;
@@ -139,6 +140,8 @@ mod tests {
         PathFixture { _folder: folder, root, home }
     }
 
+    /// Returns the displayed path (outside the project: relative to the project's parent folder), whether it is inside
+    /// the project, and whether it is sensitive.
     fn locate_shown(fixture: &PathFixture, path: &str) -> (String, bool, bool) {
         let location = locate_path(&fixture.root, Some(&fixture.home), path).unwrap();
         let base = fixture.root.parent().unwrap();

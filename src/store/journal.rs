@@ -131,8 +131,8 @@ mod tests {
     #[test]
     fn a_note_is_one_line_with_its_time() {
         let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("journal");
-        let journal = Journal::new(folder.clone(), false, vec![]);
+        let (folder, logs_content) = (home.path().join("journal"), false);
+        let journal = Journal::new(folder.clone(), logs_content, vec![]);
         assert!(!folder.exists(), "nothing was written yet");
         journal.note(format_args!("a{}b\n2026 c\x1b[2J", 1));
         journal.content("said", || panic!("content is disabled"));
@@ -149,7 +149,8 @@ mod tests {
     fn r57_logs_content_only_on_request_and_without_keys() {
         let home = tempfile::tempdir().unwrap();
         let token = format!("ghp_{}", "a1".repeat(18));
-        let journal = Journal::new(home.path().into(), true, vec!["odd-name-123".into(), "x".into()]);
+        let (logs_content, keys) = (true, vec!["odd-name-123".into(), "x".into()]);
+        let journal = Journal::new(home.path().into(), logs_content, keys);
         journal.content("said", || format!("my key is odd-name-123\nand {token}, curl -u ada:hunter2 xx"));
         let text = fs::read_to_string(&list_files(home.path())[0]).unwrap();
         assert!(!text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"), "{text}");
@@ -163,7 +164,8 @@ mod tests {
             fs::write(home.path().join(format!("00{n:03}.log")), "old").unwrap();
         }
         fs::write(home.path().join("other"), "not ours").unwrap();
-        let journal = Journal::new(home.path().into(), false, vec![]);
+        let logs_content = false;
+        let journal = Journal::new(home.path().into(), logs_content, vec![]);
         for n in 0..3000 {
             journal.note(format_args!("{n} {}", "x".repeat(1000)));
         }

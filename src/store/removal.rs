@@ -66,9 +66,11 @@ mod tests {
         (home, places)
     }
 
+    /// Creates a dry run with draft files of all names, current and earlier, and an overlay with a read-only folder.
+    /// Returns its ID and its open log.
     fn create_session(places: &Places, id: &str) -> (SessionId, SessionLog) {
-        let id = SessionId(id.into());
-        let mut log = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", true));
+        let (id, dry_run) = (SessionId(id.into()), true);
+        let mut log = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", dry_run));
         log.append(&Entry::UserMessage { text: "x".into() }).unwrap();
         Drafts::new(places).save(&Owner::Session(id.clone()), &UnsentText::from_text("unsent")).unwrap();
         for name in [format!("{id}.txt"), format!("{id}-card.txt"), format!("new-0123-{id}.json")] {

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Longest command in bytes, below the limit of systems for one argument.
 const MAX_COMMAND_BYTES: usize = 100_000;
+/// Maximum characters of a command in the summary of its call.
+const MAX_SUMMARY_CHARS: usize = 120;
 
 pub struct BashExec {
     settings: ToolSettings,
@@ -80,7 +82,7 @@ impl Tool for BashExec {
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
         Ok(Intent::Act(Box::new(Plan {
             title: "Run a command?".to_owned(),
-            summary: summary_line::first_line(&line.command, 120),
+            summary: summary_line::first_line(&line.command, MAX_SUMMARY_CHARS),
             access: read_only_commands::final_access(
                 command_access::command_access(line.clone(), files),
                 &line,
@@ -357,7 +359,9 @@ mod tests {
         // The hint does not hide the exit status.
         let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
         let failed_outcome = CommandOutcome { exit: Some(6), ..outcome.clone() };
-        let text = bash_exec().format_outcome(&failed_outcome, 30, overlay_hint(&line, &failed_outcome, false));
+        let is_disk_full = false;
+        let hint = overlay_hint(&line, &failed_outcome, is_disk_full);
+        let text = bash_exec().format_outcome(&failed_outcome, 30, hint);
         assert_eq!(text, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
         assert_eq!(crate::chat::tool::parse_failure_status(&text), Some("exit 6"));
         check(CommandOutcome { exit: Some(0), output: String::new(), ..outcome.clone() }, 30, "exit 0");

@@ -32,6 +32,7 @@ fn write_program(setup: &Setup, name: &str, script: &str) {
     stored_files::write_script(&file, script);
 }
 
+/// Returns the `authorization` header of each request; `none` for a request without one.
 fn list_keys(service: &Service) -> Vec<String> {
     let key =
         |request: &crate::support::service::Received| request.header("authorization").unwrap_or("none").to_owned();
@@ -50,16 +51,16 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
     };
     let by_variable =
         |value: &str| with_profile(Setup::new(&["-p", "hi"]), &service, "key_env = \"MY_KEY\"").env("MY_KEY", value);
-    let cannot = "MY_KEY: the key contains a line break or characters that cannot be sent";
+    let expected = "MY_KEY: the key contains a line break or characters that cannot be sent";
     for key in ["se\ncret", "sé-cret", "se\u{7f}cret", "se\u{200b}cret"] {
-        check(by_variable(key), cannot, 2);
+        check(by_variable(key), expected, 2);
     }
     let by_command = |script: &str| {
         let setup = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = \"~/give some 'thing else'\"");
         write_program(&setup, "give", script);
         setup
     };
-    let about = "the key command ~/give ";
+    let prefix = "the key command ~/give ";
     for (script, expected) in [
         ("exit 3", "failed (3)"),
         ("echo 'no such\x1b[31m entry' >&2; echo more >&2; echo secret; exit 1", "failed (1): no such[31m entry"),
@@ -70,7 +71,7 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
         ("printf 'se\\rcret\\n'", "printed a key with characters that cannot be sent"),
         ("kill -9 $$", "was killed by a signal"),
     ] {
-        check(by_command(script), &format!("{about}{expected}"), 1);
+        check(by_command(script), &format!("{prefix}{expected}"), 1);
     }
     let missing = with_profile(Setup::new(&["-p", "hi"]), &service, "key_command = [\"/none/such\"]");
     check(missing, "the key command /none/such failed (127): cannot start the program: No such file", 1);
@@ -85,8 +86,8 @@ fn r57_reports_an_unusable_key_in_one_line_and_sends_nothing() {
 fn key_command_runs_in_the_home_folder_without_a_terminal() {
     let (_runtime, service) = start_service(vec![text_answer("Fine.")]);
     let setup = with_profile(Setup::new(&[]), &service, "key_command = [\"~/give\", \"one two\", \"$HOME\"]");
-    let sees = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
-    write_program(&setup, "give", &format!("{sees}; echo \"  {KEY}  \"; echo second-line"));
+    let write_seen = "{ pwd; echo \"$1|$2|$#\"; (: < /dev/tty) 2>/dev/null && echo tty || echo none; cat; } > ~/seen";
+    write_program(&setup, "give", &format!("{write_seen}; echo \"  {KEY}  \"; echo second-line"));
     let mut program = setup.start();
     program.until("Messages go to");
     submit_message(&mut program, "hello");

@@ -71,8 +71,8 @@ impl DryRun {
 
     /// Every path that a walk visits.
     fn list_walked_paths(&self) -> Vec<String> {
-        let mut visited = Vec::new();
-        let walked = self.rehearsal.walk(&self.rehearsal.locate(".").unwrap(), true, &mut |found| {
+        let (mut visited, hidden) = (Vec::new(), true);
+        let walked = self.rehearsal.walk(&self.rehearsal.locate(".").unwrap(), hidden, &mut |found| {
             visited.push(found.location.display_path.display().to_string());
             ControlFlow::Continue(())
         });
@@ -176,8 +176,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     let (one, other) = (Folder::new(), Folder::new());
     let disk = Disk::new(&make_read_only_project(one.path())).unwrap();
     let project = make_read_only_project(other.path());
-    let under = Arc::new(Disk::new(&project).unwrap());
-    let rehearsal = Rehearsal::new(under.clone(), other.path().join("layer"));
+    let rehearsal = Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), other.path().join("layer"));
     let can_write = |to: &dyn Writer, path: &str| {
         let location = to.locate(path).unwrap();
         let before = to.read(&location).ok();
@@ -193,6 +192,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
         ("ro/deep/ro/sub/new", true),
         ("ro/deep/ro/new", false),
         ("ro/deep/new/er", true),
+        // The writes before this one did not make the folder writable.
         ("ro/new", false),
         ("new", false),
         ("src/shut", false),
@@ -237,9 +237,9 @@ async fn project_folder_keeps_its_mode_after_a_file_tool() {
     let project = root.path().join("project");
     fs::create_dir(&project).unwrap();
     set_mode(&project, 0o750);
-    for first in [true, false] {
-        let (rehearsal, shell) = open_overlay(&project, root.path().join(format!("layers/{first}")));
-        if first {
+    for writes_file in [true, false] {
+        let (rehearsal, shell) = open_overlay(&project, root.path().join(format!("layers/{writes_file}")));
+        if writes_file {
             rehearsal.write(&rehearsal.locate("a").unwrap(), None, b"a").unwrap();
         }
         let outcome = shell

@@ -42,13 +42,13 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
     let root = first_program.root.clone();
     first_program.until("Messages go to");
     first_program.type_text("the first draft");
-    let mut two = Setup::with_home(&root, &flags).start();
-    two.until("Messages go to");
+    let mut second_program = Setup::with_home(&root, &flags).start();
+    second_program.until("Messages go to");
     first_program
         .until_condition("the first draft is saved", |program| read_drafts(program).contains("the first draft"));
-    assert!(!two.screen().contains("the first draft"), "it belongs to the other program");
-    two.type_text("the second draft");
-    two.until_condition("both drafts are saved", |program| {
+    assert!(!second_program.screen().contains("the first draft"), "it belongs to the other program");
+    second_program.type_text("the second draft");
+    second_program.until_condition("both drafts are saved", |program| {
         let text = read_drafts(program);
         text.contains("the first draft") && text.contains("the second draft")
     });
@@ -56,12 +56,15 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
         assert_eq!(file.unwrap().metadata().unwrap().mode() & 0o777, 0o600);
     }
     kill(&mut first_program);
-    kill(&mut two);
+    kill(&mut second_program);
+    // The newest draft is restored first.
     let mut first_program = Setup::with_home(&root, &flags).start();
     first_program.until("the second draft");
-    let mut two = Setup::with_home(&root, &flags).start();
-    two.until("the first draft");
-    assert!(!two.screen().contains("the second draft") && !first_program.screen().contains("the first draft"));
+    let mut second_program = Setup::with_home(&root, &flags).start();
+    second_program.until("the first draft");
+    assert!(
+        !second_program.screen().contains("the second draft") && !first_program.screen().contains("the first draft")
+    );
 }
 
 #[test]

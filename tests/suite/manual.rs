@@ -44,6 +44,7 @@ shows the new one.
 <!-- written by `AYE_BLESS=1 cargo test --test suite manual` -->
 ";
 
+/// The path of a file of the repository.
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
@@ -102,10 +103,11 @@ fn assert_generated(name: &str, expected: &str) {
     );
 }
 
-/// One section of `config.example.toml`: its name, its description and its keys.
+/// One section of `config.example.toml`.
 struct Section {
     name: String,
     about: String,
+    /// Name, default and meaning of each key.
     keys: Vec<(String, String, String)>,
 }
 

@@ -18,6 +18,7 @@ fn write_profile(setup: &Setup, base: &str, tokens: u32) {
     write_profile_with(setup, base, tokens, "context_window = 1000000\n");
 }
 
+/// The same with `window`, the line that sets the context window; it may be empty.
 fn write_profile_with(setup: &Setup, base: &str, tokens: u32, window: &str) {
     write_settings(
         setup,
@@ -27,7 +28,7 @@ fn write_profile_with(setup: &Setup, base: &str, tokens: u32, window: &str) {
     );
 }
 
-/// Writes a write_profile for the server of `tests/servers/tiny.py` whose model calls a command.
+/// Writes a profile for the server of `tests/servers/tiny.py` whose model calls a command.
 fn write_calling_profile(setup: &Setup, base: &str) {
     write_settings(
         setup,
@@ -196,9 +197,9 @@ fn call_parsed_by_the_server_asks_and_its_outcome_is_sent_back() {
 }
 
 #[test]
-fn message_too_long_for_the_server_is_reported_and_the_next_request_works() {
+fn message_too_long_for_the_server_and_wrong_address_are_reported() {
     let Some(base) = server_url() else { return };
-    let setup = Setup::new(&["--profile", "true"]).size(100, 30).with_file("long.txt", "");
+    let setup = Setup::new(&["--profile", "true"]).size(100, 30);
     write_profile(&setup, &base, 8);
     let next_setup = Setup::with_home(&setup.root, &["-p", "--profile", "true"]);
     let (out, err, code) = next_setup.run_piped(&"word ".repeat(60_000));

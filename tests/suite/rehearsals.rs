@@ -73,8 +73,8 @@ fn r30_live_fork_needs_its_own_flag_and_takes_over_no_rehearsal() {
         read_headers(root.path()).iter().map(|header| header["dry_run"].as_bool().unwrap()).collect();
     assert_eq!(flags, [true, true, false]);
     let live = read_headers(root.path())[2]["id"].as_str().unwrap().to_owned();
-    let layers = root.path().join("home/aye/data/rehearsal");
-    assert!(layers.join(&dry).exists() && !layers.join(&live).exists());
+    let overlays = root.path().join("home/aye/data/rehearsal");
+    assert!(overlays.join(&dry).exists() && !overlays.join(&live).exists());
     assert!(!root.path().join("project/a.txt").exists());
 }
 
@@ -94,11 +94,12 @@ fn r30_grants_of_a_live_session_are_revoked_in_a_dry_run_fork() {
         by: Decider::Headless,
         sha256: Digest::default(),
     };
-    let mut lines = SessionLog::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", false));
+    let dry_run = false;
+    let mut log = SessionLog::new(&sessions, &Header::new(SessionId("01LIVE".into()), &project, "m", dry_run));
     for entry in [Entry::UserMessage { text: "x".into() }, replied, decided] {
-        lines.append(&entry).unwrap();
+        log.append(&entry).unwrap();
     }
-    drop(lines);
+    drop(log);
     let (out, err, code) = run_print(&root, &service, &["--json", "--resume", "01LIVE", "--fork", "--dry-run", "go"]);
     assert_eq!(code, 0, "{err}");
     let revoked = |line: &&str| line.contains(r#""kind":"taken_back""#) && line.contains(r#""given_on":"a""#);
@@ -149,7 +150,9 @@ fn r30_tool_arguments_and_sub_agents_cannot_leave_the_dry_run() {
 
 #[test]
 fn r30_setting_controls_which_messages_mention_the_dry_run() {
-    for (setting, line, each) in [("never", false, false), ("once", true, false), ("each_result", true, true)] {
+    for (setting, in_system_prompt, in_each_result) in
+        [("never", false, false), ("once", true, false), ("each_result", true, true)]
+    {
         let (_runtime, service) = start_service(vec![write_call("a.txt", "x\n"), text_answer("One.")]);
         let root = Setup::new(&[]).root;
         let config = root.path().join("home/aye/config");
@@ -157,11 +160,11 @@ fn r30_setting_controls_which_messages_mention_the_dry_run() {
         std::fs::write(config.join("config.toml"), format!("[dry_run]\ntell_model = \"{setting}\"\n")).unwrap();
         let (_, err, code) = run_print(&root, &service, &["--dry-run", "go"]);
         assert_eq!(code, 0, "{err}");
-        assert_eq!(sent_system_prompt(&service).contains("dry run"), line, "{setting}");
+        assert_eq!(sent_system_prompt(&service).contains("dry run"), in_system_prompt, "{setting}");
         let messages = service.received().last().unwrap().body["messages"].clone();
         let content = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
         let result = "a.txt: +1 −0";
-        match each {
+        match in_each_result {
             true => assert_eq!(content, format!("[dry run: done in the overlay only]\n{result}")),
             false => assert_eq!(content, result),
         }
@@ -302,8 +305,6 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
     std::fs::remove_dir_all(root.path().join("project")).unwrap();
     std::fs::create_dir(root.path().join("elsewhere")).unwrap();
     let elsewhere = root.path().join("elsewhere");
-    std::fs::create_dir(root.path().join("project")).unwrap();
-    std::fs::remove_dir(root.path().join("project")).unwrap();
     let output = std::process::Command::new(crate::support::program::program())
         .args(["rehearsal", "show", &id])
         .env("AYE_HOME", root.path().join("home/aye"))
@@ -318,8 +319,8 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
 fn rehearsal_is_discarded_only_after_confirmation() {
     let root = Setup::new(&[]).root;
     rehearse_calls(&root, &[]);
-    let layers = root.path().join("home/aye/data/rehearsal");
-    let count = || std::fs::read_dir(&layers).unwrap().count();
+    let overlays = root.path().join("home/aye/data/rehearsal");
+    let count = || std::fs::read_dir(&overlays).unwrap().count();
     assert_eq!(count(), 1);
     for (answer, left) in [("\r", 1), ("y\r", 1), ("yes\r", 0)] {
         let mut program = Setup::with_home(&root, &["rehearsal", "drop"]).start();

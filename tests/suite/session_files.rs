@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-/// The folder that a child process works in.
+/// Environment variable with the folder that a child process works in.
 const FOLDER: &str = "AYE_TEST_FOLDER";
 
 fn user_message(text: &str) -> Entry {
@@ -24,7 +24,8 @@ fn session_id() -> SessionId {
 }
 
 fn header() -> Header {
-    Header::new(session_id(), Path::new("/project"), "m", false)
+    let dry_run = false;
+    Header::new(session_id(), Path::new("/project"), "m", dry_run)
 }
 
 /// Runs one of the ignored tests below in its own process with this umask.
@@ -47,12 +48,12 @@ fn shared_folder() -> PathBuf {
 #[test]
 #[ignore = "the other process of the tests below"]
 fn child_that_appends_until_it_is_killed() {
-    let mut lines = match SessionLog::open(&shared_folder(), &session_id()) {
-        Ok((lines, _)) => lines,
+    let mut log = match SessionLog::open(&shared_folder(), &session_id()) {
+        Ok((log, _)) => log,
         Err(_) => SessionLog::new(&shared_folder(), &header()),
     };
     for n in 0.. {
-        lines.append(&user_message(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
+        log.append(&user_message(&format!("{n} {}", "x".repeat(n % 3000)))).unwrap();
     }
 }
 
@@ -70,9 +71,9 @@ fn append_while_contended(writer_name: &str, folder: &Path) -> usize {
     let (mut added, mut refused) = (0, 0);
     while added < EACH {
         match SessionLog::open(folder, &session_id()) {
-            Ok((mut lines, _)) => {
+            Ok((mut log, _)) => {
                 for _ in 0..(1 + added % 40).min(EACH - added) {
-                    lines.append(&user_message(&format!("{writer_name} {added}"))).unwrap();
+                    log.append(&user_message(&format!("{writer_name} {added}"))).unwrap();
                     added += 1;
                 }
             }
@@ -103,9 +104,9 @@ fn child_that_makes_every_kind_of_file() {
 fn child_that_forks_until_it_is_killed() {
     let places = Places::within(&shared_folder());
     loop {
-        let empty = aye::project::rehearsal::remove_folder;
+        let delete_folder = aye::project::rehearsal::remove_folder;
         let mode = aye::chat::ForkMode::Unchanged;
-        aye::store::fork_session(&places, &session_id(), Path::new("/project"), mode, empty).unwrap().keep();
+        aye::store::fork_session(&places, &session_id(), Path::new("/project"), mode, delete_folder).unwrap().keep();
     }
 }
 
@@ -143,13 +144,13 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
     let places = Places::within(home.path());
     places.prepare().unwrap();
     let sessions = Sessions::new(places.sessions());
-    let mut lines = sessions.begin_session(&header());
+    let mut log = sessions.begin_session(&header());
     for n in 0..20 {
-        lines.append(&user_message(&format!("{n} {}", "x".repeat(5000)))).unwrap();
+        log.append(&user_message(&format!("{n} {}", "x".repeat(5000)))).unwrap();
     }
     let unsent = UnsentText::from_text("half an answer");
     Drafts::new(&places).save(&Owner::Session(session_id()), &unsent).unwrap();
-    let old = fs::read(lines.path()).unwrap();
+    let old = fs::read(log.path()).unwrap();
     let entries = sessions.read(&session_id()).unwrap().entries;
     // Only names are counted; reading each file would let the other process create thousands meanwhile.
     let count = || {
@@ -174,7 +175,7 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
         assert_eq!(copy.from, Some(session_id()));
         assert_eq!(Drafts::new(&places).load(&Owner::Session(copy.id)).unsent, unsent);
     }
-    assert!(fs::read(lines.path()).unwrap() == old, "the original session changed");
+    assert!(fs::read(log.path()).unwrap() == old, "the original session changed");
 }
 
 #[test]
@@ -192,12 +193,12 @@ fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
         }
         process.kill().unwrap();
         process.wait().unwrap();
-        let (lines, read) = SessionLog::open(home.path(), &session_id()).unwrap();
+        let (log, read) = SessionLog::open(home.path(), &session_id()).unwrap();
         assert!(read.entries.len() > entries, "round {round}");
         assert_eq!(read.last_seq, read.entries.len() as u64, "round {round}: {:?}", read.notices);
         assert!(read.notices.len() as u64 <= round + 1, "round {round}: {:?}", read.notices);
         entries = read.entries.len();
-        drop(lines);
+        drop(log);
     }
 }
 
@@ -225,25 +226,25 @@ fn r54_two_processes_share_a_session_without_loss() {
 fn r50_r52_reading_and_resuming_change_no_old_byte() {
     let home = Folder::new();
     let file = session_path(home.path(), &session_id());
-    let mut lines = SessionLog::new(home.path(), &header());
+    let mut log = SessionLog::new(home.path(), &header());
     for text in ["one", "two", "three"] {
-        lines.append(&user_message(text)).unwrap();
+        log.append(&user_message(text)).unwrap();
     }
-    drop(lines);
+    drop(log);
     let mut damaged = fs::read(&file).unwrap();
     let middle = damaged.iter().position(|&byte| byte == b'\n').unwrap() + 5;
     damaged[middle..middle + 20].fill(0);
     damaged.extend_from_slice(b"{\"seq\":4,\"at\":0,\"ent");
     fs::write(&file, &damaged).unwrap();
-    let (mut lines, read) = SessionLog::open(home.path(), &session_id()).unwrap();
+    let (mut log, read) = SessionLog::open(home.path(), &session_id()).unwrap();
     assert_eq!(read.entries, [user_message("two"), user_message("three")]);
     let notices: Vec<String> = read.notices.iter().map(ToString::to_string).collect();
     assert_eq!(
         notices,
         ["line 2 is damaged; unreadable data was skipped", "line 5 was being written when aye ended, and was skipped"]
     );
-    lines.append(&user_message("four")).unwrap();
-    drop(lines);
+    log.append(&user_message("four")).unwrap();
+    drop(log);
     assert!(fs::read(&file).unwrap().starts_with(&damaged));
     let (_, again) = SessionLog::open(home.path(), &session_id()).unwrap();
     assert_eq!(again.entries, [user_message("two"), user_message("three"), user_message("four")]);

@@ -88,7 +88,8 @@ fn find_wrong_rows(program: &mut Program) -> Vec<String> {
     let width = program.screen_width();
     let from = program.bytes().len();
     program.press_keys("\x0c");
-    program.until_condition("the screen is redrawn", |program| program.bytes().len() > from + 500);
+    let min_redraw_bytes = 500;
+    program.until_condition("the screen is redrawn", |program| program.bytes().len() > from + min_redraw_bytes);
     program.until("end of ");
     let after = program.cell_styles();
     let rows = before.chunks(width).zip(after.chunks(width)).enumerate();

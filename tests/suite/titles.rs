@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 /// Delay of a slow title.
 const SLOW: Duration = Duration::from_millis(1000);
 
+/// Starts a service that replies with `answers` and answers each title request with `title`, and the program.
 fn start(answers: Vec<Answer>, title: Answer, extra_arguments: &[&str]) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start_with_title(answers, title));
@@ -39,7 +40,7 @@ fn model_titles_the_session_after_its_first_turn() {
     let messages = request["messages"].to_string();
     assert!(messages.contains("why is the test flaky?") && messages.contains("It is the clock."), "{messages}");
     submit_message(&mut program, "sure?");
-    program.until_condition("the second turn start", |_| service.received().len() == 2);
+    program.until_condition("the second turn starts", |_| service.received().len() == 2);
     program.until_idle("sure?");
     program.wait_ms(200);
     assert_eq!(service.titles().len(), 1, "the title is requested once");

@@ -10,7 +10,7 @@ use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::scripted::{Reply, calls, says};
 use crate::support::service::Service;
-use crate::support::terminal_session::{calls_answer_after, command_answer, text_answer as answers};
+use crate::support::terminal_session::{calls_answer_after, command_answer, text_answer};
 use aye::chat::Outcome;
 use aye::project::overlay_sandbox::{CommandRehearsal, View, test_overlay_sandbox};
 use serde_json::{Value, json};
@@ -124,13 +124,13 @@ fn r30_overlay_sandbox_works_with_home_and_project_nested() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // Nothing of a home next to the project is visible.
-    for (home, note, kept) in [("", false, "exit 1"), ("project/home", true, "seen\nexit 0")] {
+    // Nothing of a home around the project is visible.
+    for (home, is_note_listed, first_result) in [("", false, "exit 1"), ("project/home", true, "seen\nexit 0")] {
         let service = runtime.block_on(Service::start(vec![
             // Scripts, because a command that names a path outside is withheld.
             command_answer("sh first.sh"),
             command_answer("sh second.sh"),
-            answers("Done."),
+            text_answer("Done."),
         ]));
         let arguments = ["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"];
         let first = "echo note > ~/note; echo x > here; find ~/aye -type f 2>/dev/null; test -e ~/kept && echo seen\n";
@@ -143,16 +143,16 @@ fn r30_overlay_sandbox_works_with_home_and_project_nested() {
         std::fs::create_dir_all(aye_folder.join("config")).unwrap();
         std::fs::write(aye_folder.join("config/config.toml"), "[dry_run]\noutside = \"overlay\"\n").unwrap();
         let setup = setup.env("HOME", home.to_str().unwrap()).env("AYE_HOME", aye_folder.to_str().unwrap());
-        assert_eq!(results_of_dry_run(setup, &service), [kept, "note\nx\nexit 0"]);
+        assert_eq!(results_of_dry_run(setup, &service), [first_result, "note\nx\nexit 0"]);
         assert!(!home.join("note").exists() && !root.path().join("project/here").exists());
-        // A change of a home in the project is listed; a change of a home next to it is not.
+        // A change of a home in the project is listed; a change of a home around it is not.
         let show = Setup::with_home(&root, &["rehearsal", "show", "--json"]);
         let (out, err, code) = show.env("AYE_HOME", aye_folder.to_str().unwrap()).run_piped("");
         assert_eq!(code, 0, "{err}");
         let listing: Value = serde_json::from_str(&out).unwrap();
         let paths: Vec<&str> =
             listing["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
-        assert_eq!(paths, if note { vec!["here", "home/note"] } else { vec!["here"] });
+        assert_eq!(paths, if is_note_listed { vec!["here", "home/note"] } else { vec!["here"] });
     }
 }
 
@@ -174,7 +174,7 @@ fn r30_project_name_that_is_not_utf8_is_rehearsed_listed_and_discarded() {
         let service = runtime.block_on(Service::start(vec![
             calls_answer_after(Duration::ZERO, &[("write_file", json!({ "path": "a b.txt", "content": "x\n" }))]),
             command_answer("cat 'a b.txt'; printf y > \"$(printf 'odd\\n\\377')\""),
-            answers("Done."),
+            text_answer("Done."),
         ]));
         let root = Folder::new();
         let (folder, home) = (root.path().join(OsStr::from_bytes(name)), root.path().join("home"));
@@ -202,14 +202,15 @@ fn r30_project_name_that_is_not_utf8_is_rehearsed_listed_and_discarded() {
     }
 }
 
-/// A dry run that wrote two files; returns its provider and session id.
+/// Runs a dry run that writes two files, with a service that then has `more` answers. Returns the service with its
+/// runtime, the setup, and the ID of the session.
 pub fn dry_run_of_two_files(
     more: Vec<crate::support::service::Answer>,
 ) -> (tokio::runtime::Runtime, Service, Setup, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let write = |path: &str| ("write_file", json!({ "path": path, "content": "new\n" }));
     let mut all =
-        vec![calls_answer_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), answers("Would do.")];
+        vec![calls_answer_after(Duration::ZERO, &[write("a.txt"), write("deep/b.txt")]), text_answer("Would do.")];
     all.extend(more);
     let service = runtime.block_on(Service::start(all));
     let setup = Setup::new(&["-p", "--dry-run", "--base-url", &service.base_url, "--model", "m", "go"]);
@@ -262,16 +263,10 @@ async fn overlay_sandbox_has_only_mounts_for_overlays_devices_and_empty_folders(
         .await
         .unwrap()
         .output;
-    let ours = |kinds: &[&str]| {
-        let line = |line: &&str| {
-            let kind = line.split(" - ").nth(1).unwrap();
-            kinds.iter().any(|wanted| kind.starts_with(wanted))
-        };
-        outcome.lines().filter(line).count()
-    };
-    // The project and, outside it, the existing folders for temporary files, each once.
-    assert!((1..=5).contains(&ours(&["overlay aye"])), "{outcome}");
+    // In each line, the type and the source of the file system follow ` - `.
     let count = |kind: &str| outcome.lines().filter(|line| line.contains(kind)).count();
+    // The project and, outside it, the existing folders for temporary files, each once.
+    assert!((1..=5).contains(&count(" - overlay aye")), "{outcome}");
     assert!(count(" - tmpfs ") <= 8, "a root, a /dev, memory to share and empty folders: {outcome}");
     assert_eq!(count(" - proc "), 1, "{outcome}");
     let roots = outcome.lines().filter(|line| line.split(' ').nth(4) == Some("/"));

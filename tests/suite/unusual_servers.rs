@@ -226,6 +226,7 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reasoning_with_only_an_end_tag_is_separated_from_the_reply() {
+    // The reasoning was printed before its end tag arrived. It stays, and a blank line separates it from the reply.
     let answer = Answer::stream().text("Let me see.").text(" Hm.\n</think>\n\nYes.").finish("stop").done();
     assert_eq!(run_print(vec![answer]).await, ("Let me see. Hm.\n\nYes.\n".to_owned(), String::new(), 0, 1));
 }

@@ -110,7 +110,8 @@ fn r17_task_has_its_own_session_and_its_last_reply_is_the_outcome() {
     let Some(Entry::Settled { took_ms, sha256, .. }) = state.session.entries().last() else { panic!("settled") };
     // Two replies took 5 ms each, the call of the sub-agent 7 ms.
     assert_eq!((*took_ms, sha256), (5 + 7 + 5, &state.session.last_plan_digest(&"h".into())));
-    assert_eq!(state.session.usage().total(), 220, "its usage is counted");
+    // Each of the two replies took 100 input tokens and 10 output tokens.
+    assert_eq!(state.session.usage().total(), 2 * (100 + 10), "its usage is counted");
 }
 
 #[test]

@@ -5,6 +5,10 @@ use crate::chat::Echo;
 use crate::llm::Quirks;
 use serde_json::json;
 
+/// Last parameter of `fit_conversation`: whether the request has tools.
+const WITH_TOOLS: bool = true;
+const WITHOUT_TOOLS: bool = false;
+
 fn user_message(text: &str) -> Message {
     Message::User(text.into())
 }
@@ -40,12 +44,12 @@ fn empty_messages_are_dropped_and_roles_alternate() {
         user_message("e"),
     ];
     assert_eq!(
-        fit_conversation(messages.to_vec(), true),
+        fit_conversation(messages.to_vec(), WITH_TOOLS),
         [user_message("a\n\nb\n\nc"), model_message("d", &[]), user_message("e")]
     );
     let messages = [model_message("", &[("1", "f", "{}")]), tool_message("1", "")];
     assert_eq!(
-        fit_conversation(messages.to_vec(), true),
+        fit_conversation(messages.to_vec(), WITH_TOOLS),
         [model_message("", &[("1", "f", "{}")]), tool_message("1", "(no output)")]
     );
 }
@@ -60,7 +64,7 @@ fn an_invalid_call_is_made_acceptable() {
         ("a b.c", "{}", "a_b_c", "{}"),
         ("", "{}", "unknown", "{}"),
     ] {
-        let fitted = fit_conversation(vec![model_message("", &[("1", name, arguments)])], true);
+        let fitted = fit_conversation(vec![model_message("", &[("1", name, arguments)])], WITH_TOOLS);
         assert_eq!(fitted, [model_message("", &[("1", expected_name, expected_arguments)])], "{name} {arguments}");
     }
 }
@@ -78,7 +82,7 @@ fn without_tools_earlier_calls_become_text() {
         model_message("done", &[]),
     ];
     assert_eq!(
-        fit_conversation(messages.to_vec(), false),
+        fit_conversation(messages.to_vec(), WITHOUT_TOOLS),
         [
             user_message("go"),
             model_message("I look.\n[called read with {\"path\":\"a\"}]\n[called list with {}]", &[]),
@@ -91,10 +95,10 @@ fn without_tools_earlier_calls_become_text() {
     let settings = Settings { quirks: Quirks { tools: false, ..Quirks::default() }, ..Settings::new("http://h/v1") };
     let request = build_request(messages.to_vec());
     let prepared = PreparedRequest::new(request.clone(), &settings);
-    assert_eq!((prepared.tools.len(), prepared.messages), (0, fit_conversation(messages.to_vec(), false)));
+    assert_eq!((prepared.tools.len(), prepared.messages), (0, fit_conversation(messages.to_vec(), WITHOUT_TOOLS)));
     assert_eq!(
         PreparedRequest::new(request.clone(), &Settings::new("http://h/v1")).messages,
-        fit_conversation(messages.to_vec(), true)
+        fit_conversation(messages.to_vec(), WITH_TOOLS)
     );
 }
 

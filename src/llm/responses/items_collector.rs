@@ -128,11 +128,14 @@ impl ResponsesCollector {
             }
             "output_text.delta" | "refusal.delta" => self.collect_text(event, Update::Piece, out),
             "output_text.done" | "refusal.done" => self.collect_text(event, Update::Complete, out),
-            "content_part.done" => match part_text(&event["part"]) {
-                (_, true) => self.collect_reasoning("content", event, Update::Complete, out),
-                (text, false) if text.is_empty() => {}
-                (_, false) => self.collect_text(event, Update::Complete, out),
-            },
+            "content_part.done" => {
+                let (text, is_reasoning) = part_text(&event["part"]);
+                if is_reasoning {
+                    self.collect_reasoning("content", event, Update::Complete, out);
+                } else if !text.is_empty() {
+                    self.collect_text(event, Update::Complete, out);
+                }
+            }
             "reasoning_summary_text.delta" | "reasoning_summary.delta" => {
                 self.collect_reasoning("summary", event, Update::Piece, out);
             }

@@ -59,7 +59,7 @@ pub struct Slot {
     pub reasoning: Option<Value>,
     /// Phase of a message.
     pub phase: Option<Value>,
-    /// Number of bytes that this message has of the reply text.
+    /// Length of this message in bytes, as a part of the reply text.
     pub bytes: usize,
 }
 

@@ -139,8 +139,13 @@ fn stored_items_that_do_not_match_are_ignored() {
     assert_eq!((&body["input"][1], &body["input"][2]["content"][0]["text"]), (&encrypted_reasoning("r"), &json!("bc")));
 }
 
+fn new_collector() -> ResponsesCollector {
+    let wants_reasoning = false;
+    ResponsesCollector::for_origin("here".into(), wants_reasoning)
+}
+
 fn collect_events(events: &[Value], end: End) -> Vec<Result<Chunk, Error>> {
-    let (mut collector, mut chunks) = (ResponsesCollector::for_origin("here".into(), false), ChunkQueue::new());
+    let (mut collector, mut chunks) = (new_collector(), ChunkQueue::new());
     for event in events {
         collector.collect_event(event, &mut chunks);
     }
@@ -157,7 +162,7 @@ fn r65_the_size_limit_counts_the_escaped_size() {
         ("reasoning", "response.reasoning_text.delta"),
         ("function_call", "response.function_call_arguments.delta"),
     ] {
-        let (mut collector, mut chunks) = (ResponsesCollector::for_origin("here".into(), false), ChunkQueue::new());
+        let (mut collector, mut chunks) = (new_collector(), ChunkQueue::new());
         collector.items.size = ReplySize::of_bytes(MAX_BYTES - 600);
         collector.collect_event(&added_event(kind), &mut chunks);
         // A control character takes six bytes in the session file.

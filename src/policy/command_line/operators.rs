@@ -10,8 +10,8 @@ impl TreeWalk<'_> {
     pub(super) fn walk_list(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
         let mut context = context.clone();
         let mut last_start = self.parsed_line.commands.len();
-        let mut previous_end = None;
-        for child in self.checked_children(node, true) {
+        let (mut previous_end, allows_newlines) = (None, true);
+        for child in self.checked_children(node, allows_newlines) {
             self.check_same_line(previous_end, child);
             previous_end = Some(child.end_byte());
             match child.kind() {
@@ -44,8 +44,8 @@ impl TreeWalk<'_> {
         let pipeline_number = self.parsed_line.pipeline_count;
         let (mut stage, mut connector) = (0, context.connector);
         let mut last_start = self.parsed_line.commands.len();
-        let mut previous_end = None;
-        for child in self.checked_children(node, true) {
+        let (mut previous_end, allows_newlines) = (None, true);
+        for child in self.checked_children(node, allows_newlines) {
             self.check_same_line(previous_end, child);
             previous_end = Some(child.end_byte());
             match child.kind() {

@@ -37,6 +37,7 @@ fn option_names_are_unique_and_well_formed() {
             assert!(!is_word || program.syntax.is_single_dash || is_sign, "{full_name}: {name}");
         }
         if program.operands.first.iter().any(|kind| matches!(kind, ValueKind::Pattern | ValueKind::Script)) {
+            // An option may hold the pattern or script instead of the operand. fd has no such option.
             let has_script_option = program.all_options().any(|option| option.role == Role::HoldsScript);
             assert!(has_script_option || full_name == "fd", "{full_name}");
         }

@@ -173,7 +173,7 @@ fn failed_change_leaves_nothing() {
 }
 
 #[test]
-fn live_change_before_it_was_recorded_is_a_conflict() {
+fn live_change_before_the_original_was_recorded_is_a_conflict() {
     let project = RehearsedProject::new(&[("late", "one\n"), ("gone", "one\n"), ("same", "one\n"), ("d/x", "x")]);
     // A command in the overlay sandbox was killed together with this program: its changes are in the overlay, but the
     // original states are not recorded.
@@ -207,7 +207,7 @@ fn reverted_rehearsal_is_no_change_even_if_the_live_file_changed() {
     project.rehearse_write("a", "one\n");
     fs::write(project.live_path("a"), "mine\n").unwrap();
     assert_eq!(project.list_conflicts(), []);
-    // After it was applied there is a change, because it would have to be undone.
+    // Once the rehearsed content was applied, the original content is a change again: it undoes the applied one.
     fs::write(project.live_path("a"), "one\n").unwrap();
     project.rehearse_write("a", "two\n");
     project.apply_path("a").unwrap();

@@ -53,7 +53,7 @@ impl ApplyFixture {
     }
 }
 
-/// Creates a whiteout that an unprivileged user can create.
+/// Creates a whiteout: overlayfs's mark of a deleted path. It is a device that an unprivileged user may create.
 fn create_whiteout(path: &Path) {
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0).unwrap();
 }
@@ -155,7 +155,7 @@ fn partial_and_interrupted_application_is_no_conflict() {
     rehearsal.apply_change(&change).unwrap();
     assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
     assert!(!rehearsal.is_conflict(Path::new("a")));
-    // It was interrupted between the record and the change.
+    // Applying the rest was interrupted: it was recorded, but the file was not changed.
     rehearsal.record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
     let remaining = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
@@ -250,7 +250,8 @@ fn remains_of_an_interruption_are_removed_by_the_next_change() {
             fs::write(root.join("a"), text).unwrap();
         }
         fs::write(root.join(format!("{NEW_PREFIX}{old}")), "half").unwrap();
-        // The name holds the hash of the content that may be deleted. That of the second entry does not match.
+        // The name holds the hash of the content that may be deleted. The hash in the name of the second entry is not
+        // that of its content.
         fs::write(root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("a secret"))), "a secret").unwrap();
         let other_entry = root.join(format!("{EXCHANGE_PREFIX}{old}-{}", hash_of("another")));
         fs::write(&other_entry, "theirs").unwrap();

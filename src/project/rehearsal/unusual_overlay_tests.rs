@@ -47,6 +47,7 @@ fn r30_failed_write_leaves_no_folder_and_restores_nothing_deleted() {
     let error = fixture.write_path(&format!("new/deep/{long}"), "x").unwrap_err().to_string();
     assert!(error.contains("File name too long"), "{error}");
     assert_eq!(fixture.changed_paths(), [""; 0]);
+    // A whiteout: overlayfs's mark of a deleted path.
     mknodat(CWD, fixture.rehearsal.upper.join("old"), rustix::fs::FileType::CharacterDevice, 0o600.into(), 0).unwrap();
     assert!(fixture.write_path(&format!("old/{long}"), "x").is_err());
     assert!(!fixture.path_exists("old") && !fixture.path_exists("old/a"));

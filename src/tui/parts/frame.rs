@@ -61,6 +61,7 @@ impl Frame<'_> {
         Block::bordered().border_type(border_type).border_style(border).render(area, buffer);
         let columns = usize::from(area.width) - 4;
         let mut title_columns = columns;
+        // Six columns: a blank at each side of both texts, and two of the border between them.
         if !self.right_title.is_empty()
             && width::text_width(self.title) + width::text_width(self.right_title) + 6 <= columns
         {

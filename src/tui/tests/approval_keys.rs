@@ -81,7 +81,7 @@ fn r05_a_paste_answers_nothing() {
 }
 
 #[test]
-fn r06_focusing_the_window_answers_no_approval_prompt() {
+fn r06_a_key_right_after_focusing_the_window_answers_no_approval_prompt() {
     let mut screen = screen_with_approval();
     screen.advance_ms(2000);
     screen.handle_event(Event::Focused(true));
@@ -135,7 +135,7 @@ fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
 }
 
 #[test]
-fn r63_ctrl_c_twice_quits_in_every_state() {
+fn r63_ctrl_c_twice_quits_with_the_palette_over_a_prompt() {
     let mut screen = screen_with_approval();
     screen.advance_ms(700);
     screen.press_key("ctrl-p");

@@ -3,6 +3,7 @@
 use super::*;
 use crate::tui::host::{HostReply, HostRequest, SessionRequest, SessionRow};
 
+/// Returns a row of the list. Session `03` is a dry run.
 fn session_row(id: &str, title: &str) -> SessionRow {
     SessionRow {
         id: SessionId(id.into()),
@@ -124,6 +125,7 @@ fn the_cursor_stays_on_its_session_as_results_arrive() {
 
 #[test]
 fn the_current_session_is_marked_and_selected() {
+    // `Screen::new` opens session `01J`.
     let mut screen = Screen::new();
     screen.press_key("alt-s");
     screen.handle_event(Event::Host(HostReply::Sessions(vec![

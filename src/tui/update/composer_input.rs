@@ -117,6 +117,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         set_prompt_message(state, format!("Not sent: answer the prompt first · {key} to answer"));
         return;
     }
+    // A question that the user parked is not in front, but it still blocks the message.
     if state.prompts.current.is_some() {
         let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
         return state.show_info(&format!("Not sent: answer the question first · {key} to answer"));

@@ -27,6 +27,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::NoExplanation,
         Some(_) if is_early => RejectedKey::TooSoon,
         None if is_option_number && is_early => RejectedKey::TooSoon,
+        // The explanation needs neither the listening state nor the message.
         None if key.code == KeyCode::Enter => prompt
             .explain_enter(&state.prompt_facts(Listening::Unseen, ""))
             .map_or(RejectedKey::NoExplanation, RejectedKey::Enter),

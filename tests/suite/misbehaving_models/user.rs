@@ -29,6 +29,7 @@ enum Open {
 #[derive(Default)]
 pub struct Persona {
     pub pressed: Vec<Pressed>,
+    /// Turns that have ended so far.
     turns: usize,
 }
 
@@ -137,6 +138,7 @@ impl Persona {
     fn answer_questions(&mut self, call: &CallId, asked: &Questions, program: &mut Program, dice: &mut Dice) {
         let declined = Pressed::Answered(call.clone(), AnswerStatus::Declined, Vec::new());
         match dice.below(6) {
+            // Esc parks the question; then Alt-X declines it, or Ctrl-Q opens it again.
             0 => self.press(program, &["x"], &declined),
             1 => self.press(program, &["\x1b", "", "\x1bx"], &declined),
             2 => self.press(program, &["\x1b", "", "\x11", "", "x"], &declined),

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// An effect that no command may have that runs without approval.
+/// An effect that a command must not have if it runs without approval.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// A file was changed, created or removed.
@@ -87,6 +87,7 @@ impl Watch {
 
 /// Runs a line in bash without a sandbox, in its own environment, and kills everything it started.
 pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> RunEvidence {
+    // Forget what was opened before this line.
     watch.opened();
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut command = Command::new("bash");
@@ -108,13 +109,13 @@ pub fn run(scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> RunEv
     let mut outcome = RunEvidence { output: Vec::new(), stopped: false, opened: BTreeSet::new(), left_running: false };
     let mut buffer = [0; 64 * 1024];
     loop {
-        // A process that waits on a pipe has drained it.
         if Instant::now() > deadline || outcome.output.len() > BYTES {
             outcome.stopped = true;
             break;
         }
         let tick = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
         if poll(&mut [PollFd::new(&reader, PollFlags::IN)], Some(&tick)).unwrap_or(0) == 0 {
+            // A process that emptied the pipe waits for more until the deadline.
             if scratch.is_drained(project) {
                 outcome.stopped = true;
                 break;
@@ -167,6 +168,7 @@ impl Forms {
                     add(&mut any_case, decoy, form.into_bytes());
                 }
             }
+            // Nine bytes are three whole groups of base64, so their text does not depend on the bytes around them.
             for part in secret.as_bytes().windows(PART + 1) {
                 use base64::Engine;
                 let text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(part);

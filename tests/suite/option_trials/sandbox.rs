@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Limit until the processes of a finished line have ended.
-const LAST: Duration = Duration::from_secs(2);
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
 
 /// The real shell of the program.
 pub struct Sandbox {
@@ -28,6 +28,7 @@ impl Sandbox {
 
     /// Runs a line, whether the policy allows it or not, and waits until all its processes have ended.
     pub fn run(&self, scratch: &Scratch, project: &str, text: &str, watch: &Watch) -> RunEvidence {
+        // Forget what was opened before this line.
         watch.opened();
         let line = CommandLine {
             command: text.to_owned(),
@@ -53,15 +54,15 @@ pub fn runs_git(text: &str) -> bool {
     text.contains("git")
 }
 
-/// Returns whether the sandbox cannot prevent this effect of a line that the policy asks about: git prints staged
-/// content from its own objects, which it may read. Only the project `staged` has a secret there.
-pub fn is_known(project: &str, text: &str, effect: &Effect) -> bool {
+/// Returns whether this is the one effect that the sandbox cannot prevent: git prints staged content from its own
+/// objects, which it may read. Only the project `staged` has a secret there. The policy asks about such a line.
+pub fn is_known_leak(project: &str, text: &str, effect: &Effect) -> bool {
     project == "staged" && runs_git(text) && *effect == Effect::Printed("P/keys/server.pem")
 }
 
 /// Returns whether a process of the line still runs after the limit.
 fn is_process_left() -> bool {
-    let deadline = Instant::now() + LAST;
+    let deadline = Instant::now() + EXIT_LIMIT;
     loop {
         match wait(WaitOptions::NOHANG) {
             // An ended process was reaped.

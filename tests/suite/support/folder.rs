@@ -69,6 +69,7 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
 fn unmount(folder: &Path) -> io::Result<()> {
     use rustix::mount::UnmountFlags;
     let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    // The fifth field of a line is the mount point.
     let mount_points = mounts.lines().filter_map(|mount| mount.split(' ').nth(4));
     for mount_point in
         mount_points.collect::<Vec<_>>().into_iter().rev().filter(|place| Path::new(place).starts_with(folder))

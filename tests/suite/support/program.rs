@@ -94,7 +94,8 @@ impl Setup {
         let mut variables = vec![
             ("HOME".to_owned(), text(&home)),
             ("AYE_HOME".to_owned(), text(&home.join("aye"))),
-            // Not the system's folder, which contains this home: no command could write there then.
+            // Not the system's temporary folder: it contains this home, and the sandbox lets no command create a file
+            // directly in a folder that contains aye's own files.
             ("TMPDIR".to_owned(), text(&self.root.path().join("tmp"))),
             ("PATH".to_owned(), std::env::var("PATH").unwrap_or_default()),
             ("TERM".to_owned(), "xterm-256color".to_owned()),
@@ -324,7 +325,7 @@ impl Program {
         self.process_output();
     }
 
-    /// The same with a time limit.
+    /// Waits until the program has ended; returns its exit code. Fails if that takes longer than the limit.
     pub fn wait_for_exit_within(&mut self, limit: Duration) -> u32 {
         let started = Instant::now();
         let mut elapsed = Duration::ZERO;
@@ -343,6 +344,7 @@ pub fn list_descendants(pid: i32) -> Vec<i32> {
     let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let child: i32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // After the name in parentheses follow the state and the ID of the parent process.
         let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
         (parent == pid).then_some(child)
     });
@@ -354,7 +356,7 @@ pub fn list_descendants(pid: i32) -> Vec<i32> {
 pub fn unique_sleep_seconds() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    assert!(number < 256, "so many for each process");
+    assert!(number < 256, "at most 256 numbers per process");
     1_000_000 + 256 * std::process::id() + number
 }
 

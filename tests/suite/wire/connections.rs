@@ -1,5 +1,5 @@
-//! Connections between and within requests: they are reused, closed by the provider before they are reused, and
-//! answered before the whole request was sent.
+//! Connections to a provider: they are reused, the provider closes one after a reply, and an answer arrives before the
+//! whole request was sent.
 
 use super::{collect, format_reply, request_with};
 use aye::llm::{Llm, OpenAi, Settings};
@@ -35,7 +35,8 @@ fn send_reply(socket: &mut TcpStream) {
     socket.write_all(format!("{head}{REPLY}").as_bytes()).unwrap();
 }
 
-/// Starts a provider that handles each connection with this function, and returns what it reports.
+/// Starts a provider that handles each connection with this function. Returns a client of the provider, and the
+/// receiver of what the function sends.
 fn serve<T: Send + 'static>(
     handle: impl Fn(TcpStream, &mpsc::Sender<T>) + Send + 'static,
 ) -> (OpenAi, mpsc::Receiver<T>) {
@@ -71,6 +72,7 @@ async fn connection_closed_by_the_provider_is_replaced_without_a_second_request(
         }
         assert!(seen.try_recv().is_err(), "three requests, three answers");
         tries += 1;
+        // The `.` stands for the end of the reply.
         if replies.iter().all(|reply| reply == "hello.") {
             return;
         }

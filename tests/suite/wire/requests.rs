@@ -39,15 +39,15 @@ async fn without_a_key_none_is_sent() {
 #[tokio::test]
 async fn headers_of_the_settings_replace_the_default_ones() {
     let service = Service::start_strict([Answer::stream().done()]).await;
-    let environment =
+    let custom_headers =
         [("Content-Type", "application/json; charset=utf-8"), ("accept", "*/*"), ("Authorization", "Basic x")];
     let settings = Settings {
-        headers: environment.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
+        headers: custom_headers.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(value))).collect(),
         ..Settings::new(&service.base_url)
     };
     collect(&OpenAi::new(settings)).await;
     let request = &service.received()[0];
-    for (name, value) in environment {
+    for (name, value) in custom_headers {
         let name = name.to_ascii_lowercase();
         let sent: Vec<_> = request.headers.iter().filter(|(own, _)| *own == name).map(|(_, value)| value).collect();
         assert_eq!(sent, [value], "{name}");
@@ -75,7 +75,7 @@ async fn the_models_of_a_service_are_listed() {
 }
 
 #[tokio::test]
-async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
+async fn servers_on_this_machine_are_found_within_a_second() {
     let list = r#"{"data":[{"id":"a"}]}"#;
     let good = Service::start_strict([Answer::body(200, "application/json", &[], list)]).await;
     let mute = Service::start_strict([Answer::default().with_step(crate::support::service::Step::Stall)]).await;
@@ -83,7 +83,7 @@ async fn servers_on_this_machine_are_found_in_a_fifth_of_a_second() {
     let port = |service: &Service| service.base_url.split(['/', ':']).nth(4).unwrap().parse().unwrap();
     let addresses = [("mute", port(&mute)), ("good", port(&good)), ("other", port(&other_service)), ("none", 1)];
     let mut matches = Vec::new();
-    // A machine under load may miss this limit occasionally.
+    // `find_servers_at` waits a fifth of a second for each server. Under load a server may need longer.
     for _ in 0..100 {
         let started = std::time::Instant::now();
         matches = local_servers::find_servers_at(&addresses).await;

@@ -48,7 +48,7 @@ impl OutsideFixture {
         self.rehearsal.write(&location, before.as_deref(), text.as_bytes()).unwrap();
     }
 
-    /// Returns a path in the overlay, where commands in the overlay sandbox make changes.
+    /// Returns a path in the overlay, where commands in the overlay sandbox make changes. Creates its parent folder.
     fn upper(&self, path: &str) -> PathBuf {
         let path = self.base.join(path);
         let upper = self.base.join("layer/outside/upper").join(path.strip_prefix("/").unwrap());
@@ -70,9 +70,10 @@ impl OutsideFixture {
     }
 }
 
+/// Returns the path of each visited entry, relative to `under`, and whether it is inside the project: `new/deep false`.
 fn walk_names(rehearsal: &Rehearsal, under: &Location) -> Vec<String> {
-    let mut names = Vec::new();
-    let result = rehearsal.walk(under, true, &mut |entry| {
+    let (mut names, hidden) = (Vec::new(), true);
+    let result = rehearsal.walk(under, hidden, &mut |entry| {
         assert!(entry.location.display_path.is_absolute(), "{entry:?}");
         let relative = entry.location.display_path.strip_prefix(&under.real).unwrap();
         names.push(format!("{} {}", relative.display(), entry.location.is_inside));

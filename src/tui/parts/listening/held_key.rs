@@ -131,7 +131,8 @@ mod tests {
                         let now = ms(press_time + n % 3 * 10);
                         let first_drawn = Some(ms(10_000 + drawn_after)).filter(|time| *time <= now);
                         let press = key.classify_press(enter_chord(), first_drawn, now);
-                        // If pause and interval differ, the second press has no previous interval to compare with.
+                        // The interval before the second press is compared with the pause. If they differ, the press
+                        // passes for a deliberate one.
                         let is_allowed = first_drawn.is_some() && n == 1 && interval >= 500 && interval != pause;
                         assert!(
                             press != Press::Deliberate || first_drawn.is_none() || is_allowed,

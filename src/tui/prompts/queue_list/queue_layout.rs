@@ -36,6 +36,7 @@ struct QueueLayout {
 impl QueueList {
     /// Returns the rows the list asks for; with fewer, it scrolls.
     pub fn preferred_height(&self, rows: usize) -> u16 {
+        // The last three rows are the two borders and the line above the details.
         (rows.clamp(1, MAX_ROWS) + MAX_DETAIL_ROWS + 3) as u16
     }
 
@@ -170,9 +171,12 @@ fn detail_lines(row: &QueueRow, cells: usize, rows: usize, theme: &Theme) -> Vec
     lines
 }
 
-/// Returns the start of a column's text, which is all that can be visible, with marks for invisible characters.
+/// Maximum cells shown of a column's text.
+const MAX_TEXT_CELLS: usize = 200;
+
+/// Returns the first [`MAX_TEXT_CELLS`] cells of a column's text, with marks for invisible characters.
 fn column_text(text: &str) -> String {
-    reveal::reveal_line(width::cut_to_width(text, 200))
+    reveal::reveal_line(width::cut_to_width(text, MAX_TEXT_CELLS))
 }
 
 /// Returns the cells of the columns for the tool and for the access. A column is no wider than its longest text.
