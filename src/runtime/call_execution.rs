@@ -3,7 +3,7 @@
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
-use crate::chat::{Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId};
+use crate::chat::{Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::output::CommandProgress;
 use crate::text::truncation;
@@ -14,8 +14,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Time limit of every call. A command has its own, shorter limit.
+/// Time limit of every call, without the time that a command may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// Returns the time limit of a call. A command has its own limit, which may be longer than that of other calls and ends
+/// it with its output.
+fn time_limit(work: &Work) -> Duration {
+    match work {
+        Work::Command(line) => CALL_TIMEOUT + Duration::from_secs(line.seconds),
+        Work::Edit(_) | Work::Task(_) | Work::Arguments(_) | Work::Batch(_) => CALL_TIMEOUT,
+    }
+}
 
 /// Runs a call as planned.
 pub(super) async fn run_call(
@@ -44,7 +53,7 @@ pub(super) async fn run_call(
         let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
         tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
     };
-    finish_call(&context, turn, &call, work, &output_added).await;
+    finish_call(&context, turn, &call, time_limit(&plan.work), work, &output_added).await;
 }
 
 /// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
@@ -84,7 +93,7 @@ pub(super) async fn rehearse_call(
         };
         Ok((Outcome::Rehearsed(text), Some(origin)))
     };
-    finish_call(&context, turn, &call, work, &output_added).await;
+    finish_call(&context, turn, &call, time_limit(&plan.work), work, &output_added).await;
 }
 
 /// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
@@ -92,13 +101,14 @@ async fn finish_call(
     context: &EffectContext,
     turn: TurnId,
     call: &ToolCall,
+    time_limit: Duration,
     work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
     output_added: &Notify,
 ) {
     let started = Instant::now();
     journal_events::note_step(context, turn, call, "started");
     let (outcome, result_source) = tokio::select! {
-        settled = await_outcome(&call.name, work) => settled,
+        settled = await_outcome(&call.name, time_limit, work) => settled,
         never = request_output_saves(context, turn, call, output_added) => match never {},
     };
     journal_events::note_outcome(context, turn, call, &outcome, started.elapsed());
@@ -107,16 +117,17 @@ async fn finish_call(
     context.send_event(event).await;
 }
 
-/// Waits for a call, at most [`CALL_TIMEOUT`]. Errors, panics and a timeout are outcomes too.
+/// Waits for a call, at most for `time_limit`. Errors, panics and a timeout are outcomes too.
 async fn await_outcome(
     name: &str,
+    time_limit: Duration,
     work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
 ) -> (Outcome, Option<ResultOrigin>) {
-    match tokio::time::timeout(CALL_TIMEOUT, catch_panic_async(work)).await {
+    match tokio::time::timeout(time_limit, catch_panic_async(work)).await {
         Ok(Some(Ok(done))) => done,
         Ok(Some(Err(error))) => (Outcome::Failed(truncate_error(error.to_string())), None),
         Ok(None) => (Outcome::Failed(panic_error(name)), None),
-        Err(_) => (Outcome::Failed(format!("{name} was stopped after {} s", CALL_TIMEOUT.as_secs())), None),
+        Err(_) => (Outcome::Failed(format!("{name} was stopped after {} s", time_limit.as_secs())), None),
     }
 }
 
@@ -209,9 +220,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn r27_a_call_that_never_ends_is_stopped_after_three_minutes() {
         let started = tokio::time::Instant::now();
-        let (outcome, origin) = await_outcome("x", std::future::pending()).await;
+        let (outcome, origin) = await_outcome("x", CALL_TIMEOUT, std::future::pending()).await;
         assert_eq!((outcome, origin), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));
         let seconds = started.elapsed().as_secs();
         assert!((179..=181).contains(&seconds), "{seconds} s");
+    }
+
+    #[test]
+    fn r27_a_command_may_take_as_long_as_its_own_limit() {
+        let line = crate::chat::CommandLine { seconds: 3600, ..Default::default() };
+        assert!(time_limit(&Work::Command(line)) > Duration::from_secs(3600));
     }
 }
