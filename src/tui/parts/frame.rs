@@ -61,17 +61,17 @@ impl Frame<'_> {
         Block::bordered().border_type(border_type).border_style(border).render(area, buffer);
         let columns = usize::from(area.width) - 4;
         let mut title_columns = columns;
+        let prefix = if self.is_destructive { "Warning: " } else { "" };
+        let shown_title = format!("{prefix}{}", self.title);
         // Six columns: a blank at each side of both texts, and two of the border between them.
         if !self.right_title.is_empty()
-            && width::text_width(self.title) + width::text_width(self.right_title) + 6 <= columns
+            && width::text_width(&shown_title) + width::text_width(self.right_title) + 6 <= columns
         {
             let right_text = format!(" {} ", clean::clean_line(self.right_title));
             title_columns = columns - width::text_width(&right_text) - 1;
             let x = area.right() - 2 - width::text_width(&right_text) as u16;
             buffer.set_stringn(x, area.y, &right_text, columns, text_style(theme, theme.dim));
         }
-        let prefix = if self.is_destructive { "Warning: " } else { "" };
-        let shown_title = format!("{prefix}{}", self.title);
         draw_border_text(&shown_title, title_columns, area.x + 2, area.y, buffer, text_style(theme, title_style));
         self.draw_hints(area, buffer, theme);
         inner_area(area)
@@ -198,6 +198,20 @@ mod tests {
     use super::*;
     use crate::tui::theme::Themes;
     use ratatui::style::Color;
+
+    #[test]
+    fn a_title_that_leaves_no_room_for_the_right_title_is_shown_whole() {
+        let theme = Themes::bundled().choose_theme("dark", None);
+        let top_row = |width: u16| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, width, 4));
+            let frame =
+                Frame { title: "run?", right_title: "1 of 2", hints: &[], is_destructive: true, ..Frame::default() };
+            frame.draw(buffer.area, &mut buffer, &theme);
+            (0..width).map(|x| buffer[(x, 0)].symbol()).collect::<String>()
+        };
+        assert_eq!(top_row(29), "┏━ Warning: run? ━━ 1 of 2 ━┓");
+        assert_eq!(top_row(28), "┏━ Warning: run? ━━━━━━━━━━┓");
+    }
 
     #[test]
     fn text_in_a_border_does_not_take_its_colour() {
