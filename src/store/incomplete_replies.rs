@@ -9,8 +9,10 @@ use std::collections::HashMap;
 
 /// Reason stored with an incomplete reply.
 pub const INCOMPLETE_REASON: &str = "aye exited before it was complete";
+/// Start of the `entry` field of a line with a piece of a reply.
+pub(super) const REPLY_KIND: &str = r#""entry":{"kind":"grown""#;
 /// Start of the `entry` field of a line with a piece of a reply or of an output.
-const KINDS: [&str; 2] = [r#""entry":{"kind":"grown""#, r#""entry":{"kind":"printed""#];
+const KINDS: [&str; 2] = [REPLY_KIND, r#""entry":{"kind":"printed""#];
 
 /// A piece of a reply or of an output.
 #[derive(PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 mod matching_sessions;
 
 use super::session_list::{Listed, Sessions, read_listing};
-use super::{Error, line_parts, private_files, session_reader};
+use super::{Error, incomplete_replies, line_parts, private_files, session_reader};
 use crate::chat::{AnswerValue, Decision, Entry, Preview, SessionId};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
@@ -25,7 +25,7 @@ const CHARS_BEFORE: usize = 40;
 const CHARS_BEFORE_SHORT: usize = 16;
 /// Characters of the longest word that are used to select lines.
 const MAX_PREFIX_CHARS: usize = 200;
-/// An incomplete reply lies within this many bytes from the end of a file.
+/// The last piece of an incomplete reply begins within this many bytes from the end of a file.
 const MAX_TAIL_BYTES: u64 = 4 << 20;
 
 /// Search words. All of them must occur in the same message, ignoring case.
@@ -33,8 +33,8 @@ const MAX_TAIL_BYTES: u64 = 4 << 20;
 pub struct SearchWords {
     /// The words in lower case, longest first.
     words: Vec<String>,
-    /// Matches the lines of a file that contain the longest word, and every line that is one part of a long line (see
-    /// [`line_parts`]).
+    /// Matches the lines of a file that contain the longest word, every line that is one part of a long line (see
+    /// [`line_parts`]), and every piece of a reply, because a word may be split between two.
     longest: RegexMatcher,
 }
 
@@ -114,7 +114,7 @@ impl SearchWords {
             .case_insensitive(true)
             .line_terminator(Some(b'\n'))
             // The words in a split line are escaped twice, so every part of such a line matches too.
-            .build_literals(&[escaped, line_parts::PART_START])
+            .build_literals(&[escaped, line_parts::PART_START, incomplete_replies::REPLY_KIND])
             .ok()?;
         Some(Self { words, longest })
     }
@@ -200,8 +200,12 @@ impl Sessions {
 fn search_file(searcher: &mut Searcher, path: &Path, hits: &mut FileHits<'_>) -> io::Result<()> {
     let mut file = private_files::open_read(path)?;
     searcher.search_file(&hits.words.longest, &file, &mut *hits)?;
-    if hits.has_parts {
-        // Words may be in different parts, so the whole file is read.
+    let ends_incomplete = match hits.last_piece {
+        Some(offset) => is_incomplete_reply(&mut file, offset)?,
+        None => false,
+    };
+    if hits.has_parts || ends_incomplete {
+        // Words may be in different parts or pieces, so the whole file is read.
         *hits = FileHits::new(hits.words, hits.scope);
         let session = session_reader::read(path).map_err(io::Error::other)?;
         for (entry, time) in session.entries.iter().zip(&session.times) {
@@ -209,11 +213,6 @@ fn search_file(searcher: &mut Searcher, path: &Path, hits: &mut FileHits<'_>) ->
                 break;
             }
         }
-        return Ok(());
-    }
-    let Some((offset, _)) = &hits.last_piece_hit else { return Ok(()) };
-    if hits.hits.len() < hits.scope.max_hits && is_incomplete_reply(&mut file, *offset)? {
-        hits.hits.extend(hits.last_piece_hit.take().map(|(_, hit)| hit));
     }
     Ok(())
 }
@@ -233,8 +232,8 @@ struct FileHits<'a> {
     words: &'a SearchWords,
     scope: &'a Scope<'a>,
     hits: Vec<Hit>,
-    /// The last hit in a piece of a reply, with the offset of its line. It counts only if the reply is incomplete.
-    last_piece_hit: Option<(u64, Hit)>,
+    /// Offset of the line with the last piece of a reply.
+    last_piece: Option<u64>,
     has_more: bool,
     /// True if the file has entries in parts.
     has_parts: bool,
@@ -242,7 +241,7 @@ struct FileHits<'a> {
 
 impl<'a> FileHits<'a> {
     fn new(words: &'a SearchWords, scope: &'a Scope<'a>) -> Self {
-        Self { words, scope, hits: Vec::new(), last_piece_hit: None, has_more: false, has_parts: false }
+        Self { words, scope, hits: Vec::new(), last_piece: None, has_more: false, has_parts: false }
     }
 
     /// Adds an entry if it contains all words. Returns whether to continue.
@@ -278,14 +277,13 @@ impl Sink for &mut FileHits<'_> {
                 return Ok(false);
             }
             let Ok(session) = session_reader::read_without_header(line) else { continue };
-            for (entry, time) in session.entries.iter().zip(&session.times) {
-                if session.incomplete_count == 0 {
-                    if !self.add_entry(entry, *time) {
-                        return Ok(false);
-                    }
-                } else if let Some((source, text)) = match_entry(entry, self.words) {
-                    let hit = Hit { source, line: self.words.shorten_line(&text), time_ms: *time };
-                    self.last_piece_hit = Some((line_offset, hit));
+            if session.incomplete_count > 0 {
+                self.last_piece = Some(line_offset);
+            }
+            let complete_count = session.entries.len() - session.incomplete_count;
+            for (entry, time) in session.entries.iter().zip(&session.times).take(complete_count) {
+                if !self.add_entry(entry, *time) {
+                    return Ok(false);
                 }
             }
         }

@@ -239,3 +239,34 @@ fn shortens_long_line_around_the_word() {
     assert_eq!(words.trim_before_match("far in a haystack lies a Needle and more"), "…lies a Needle and more");
     assert_eq!(words.trim_before_match(&("漢".repeat(40) + "needle")), format!("…{}needle", "漢".repeat(8)));
 }
+
+#[test]
+fn an_incomplete_reply_is_found_once_across_its_pieces_and_counts_towards_the_limit() {
+    let (_home, sessions) = create_sessions();
+    let reply_piece = |start: usize, text: &str| PartialReply {
+        sub_agent_call: None,
+        model: "m".into(),
+        text: TextPart(start, text.into()),
+        reasoning: TextPart::default(),
+    };
+    let begin_log = |id: &str| sessions.begin_session(&Header::new(SessionId(id.into()), Path::new("/p"), "m", false));
+    // The first reply was completed, the second one was not and matches nothing.
+    let mut completed_log = begin_log("01A");
+    completed_log.append_reply_piece(&reply_piece(0, "a needle")).unwrap();
+    completed_log.append(&replied("a needle and more")).unwrap();
+    completed_log.append_reply_piece(&reply_piece(0, "hay")).unwrap();
+    let mut split_log = begin_log("01B");
+    split_log.append_reply_piece(&reply_piece(0, "a nee")).unwrap();
+    split_log.append_reply_piece(&reply_piece(5, "dle in")).unwrap();
+    split_log.append_reply_piece(&reply_piece(11, " the hay")).unwrap();
+    let mut full_log = begin_log("01C");
+    for number in 0..3 {
+        full_log.append(&user_message(&format!("needle {number}"))).unwrap();
+    }
+    full_log.append_reply_piece(&reply_piece(0, "the last needle")).unwrap();
+    drop((completed_log, split_log, full_log));
+    let findings = find_hits(&sessions, &["needle"]);
+    let hits: Vec<_> = findings.iter().map(|(id, hits, has_more)| (id.as_str(), hits.len(), *has_more)).collect();
+    assert_eq!(hits, [("01A", 1, false), ("01B", 1, false), ("01C", 3, true)]);
+    check_hits(&sessions, &["hay", "needle"], &[("01B", HitSource::Model, "a needle in the hay")]);
+}
