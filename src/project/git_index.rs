@@ -25,34 +25,49 @@ pub struct IndexEntry {
 
 /// Parses an index of version 2 to 4. Returns `None` if it is invalid or truncated.
 pub fn parse_index(bytes: &[u8]) -> Option<Vec<IndexEntry>> {
+    parse_any_hash(bytes).map(|(entries, _)| entries)
+}
+
+/// Parses an index. Returns its entries with the extensions after them.
+fn parse_any_hash(bytes: &[u8]) -> Option<(Vec<IndexEntry>, &[u8])> {
     // The index does not name the hash algorithm of its repository. Git sorts the entries, so a wrong hash length is
     // detected.
     HASH_LENGTHS.into_iter().find_map(|length| {
         let (entries, remaining) = parse_entries(bytes, length)?;
-        (remaining.len() >= length).then_some(entries)
+        Some((entries, remaining.get(..remaining.len().checked_sub(length)?)?))
     })
+}
+
+/// Returns whether all extensions are optional: no other changes the meaning of the entries.
+fn are_optional(mut extensions: &[u8]) -> bool {
+    // An extension is a name of 4 bytes, a length of 4 bytes, and its data. The name of an optional one begins with a
+    // capital letter.
+    while let [first, ..] = extensions {
+        let length = extensions.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+        let end = length.and_then(|length| usize::try_from(length).ok()?.checked_add(8));
+        match end.and_then(|end| extensions.get(end..)) {
+            Some(remaining) if first.is_ascii_uppercase() => extensions = remaining,
+            Some(_) | None => return false,
+        }
+    }
+    true
 }
 
 /// Returns the paths of all tracked files, including staged ones and those of `git add -N`. Returns `None` if the format
 /// is not fully known: a split or sparse index, one with SHA-256, or one of another version.
 pub fn tracked_paths(bytes: &[u8]) -> Option<Vec<String>> {
     let checksum_length = HASH_LENGTHS[0];
-    let (entries, mut remaining) = parse_entries(bytes, checksum_length)?;
-    while remaining.len() > checksum_length {
-        // An extension is a name of 4 bytes, a length of 4 bytes, and its data. If the name begins with a lowercase
-        // letter, the extension changes the meaning of the entries.
-        let is_optional = remaining[0].is_ascii_uppercase();
-        let length = u32::from_be_bytes(remaining.get(4..8)?.try_into().ok()?);
-        let end = usize::try_from(length).ok()?.checked_add(8)?;
-        remaining = remaining.get(end..).filter(|_| is_optional)?;
-    }
+    let (entries, remaining) = parse_entries(bytes, checksum_length)?;
+    let extensions = remaining.get(..remaining.len().checked_sub(checksum_length)?)?;
     let to_text = |entry: IndexEntry| entry.path.to_string_lossy().into_owned();
-    (remaining.len() == checksum_length).then(|| entries.into_iter().map(to_text).collect())
+    are_optional(extensions).then(|| entries.into_iter().map(to_text).collect())
 }
 
-/// Returns the hash of the staged content, without the times and sizes that git refreshes when it only reads.
+/// Returns the hash of the staged content, without the times and sizes that git refreshes when it only reads. A split
+/// index is hashed as it is, because it names the file with its other entries.
 pub fn staged_digest(bytes: &[u8]) -> Digest {
-    let Some(entries) = parse_index(bytes) else { return Digest::of_bytes(bytes) };
+    let parsed = parse_any_hash(bytes).filter(|(_, extensions)| are_optional(extensions));
+    let Some((entries, _)) = parsed else { return Digest::of_bytes(bytes) };
     let mut content = Vec::new();
     for IndexEntry { path, staged } in entries {
         let path = path.into_os_string().into_vec();

@@ -115,3 +115,13 @@ fn truncated_or_invalid_index_is_none() {
     assert_eq!(parse_index(b"DIRC\0\0\0\x09\0\0\0\0"), None);
     assert_eq!(staged_digest(b"x"), Digest::of_bytes(b"x"));
 }
+
+#[test]
+fn another_base_of_a_split_index_changes_the_digest() {
+    let bytes = index_of(&["a"]);
+    let with_extension = |extension: &[u8]| [&bytes[..bytes.len() - 20], extension, &[7; 20]].concat();
+    let split_digest = |base: &[u8]| staged_digest(&with_extension(&[b"link\0\0\0\x04", base].concat()));
+    assert_ne!(split_digest(b"abcd"), split_digest(b"efgh"));
+    // The extension `TREE` is a cache of the entries.
+    assert_eq!(staged_digest(&with_extension(b"TREE\0\0\0\x04abcd")), staged_digest(&bytes));
+}
