@@ -33,6 +33,12 @@ pub(super) fn git_folder(git: PathBuf) -> Option<PathBuf> {
     Some(git.parent()?.join(OsStr::from_bytes(target)))
 }
 
+/// Returns the folder with the settings that all work trees share, for git's folder of one of them.
+pub(super) fn common_folder(git: &Path) -> PathBuf {
+    let target = fs::read(git.join("commondir")).unwrap_or_default();
+    git.join(OsStr::from_bytes(target.trim_ascii_end()))
+}
+
 fn read_small_file(path: &Path) -> Option<Vec<u8>> {
     let metadata = fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > SIZE_LIMIT {

@@ -1,6 +1,7 @@
 //! Author of commits in a dry run. The user's git settings may hold credentials, so commands see only the name and the
 //! address.
 
+use crate::project::branch::{common_folder, git_folder};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -10,9 +11,12 @@ use std::path::Path;
 pub fn add_identity(environment: &mut Vec<(OsString, OsString)>, home: Option<&Path>, project: &Path) {
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
     let Some(home) = home else { return };
-    let project_settings = read(&project.join(".git/config")).to_lowercase();
-    if project_settings.contains("[user") || project_settings.contains("[include") {
-        return;
+    if let Some(git) = git_folder(project.join(".git")) {
+        let project_settings = read(&common_folder(&git).join("config")) + &read(&git.join("config.worktree"));
+        let project_settings = project_settings.to_lowercase();
+        if project_settings.contains("[user") || project_settings.contains("[include") {
+            return;
+        }
     }
     let user_settings = [read(&home.join(".gitconfig")), read(&home.join(".config/git/config"))];
     for (key, variables) in
@@ -70,5 +74,29 @@ mod tests {
         assert_eq!(identity_with(&[("GIT_AUTHOR_NAME", "C")])[..2], ["GIT_AUTHOR_NAME=C", "GIT_COMMITTER_NAME=A B"]);
         fs::write(project.join(".git/config"), "[user]\n\tname = D\n").unwrap();
         assert_eq!(identity_with(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn own_identity_of_a_linked_worktree_is_kept() {
+        let temporary = tempfile::tempdir().unwrap();
+        let (home, project) = (temporary.path().join("home"), temporary.path().join("linked"));
+        let (common, git) = (temporary.path().join("main/.git"), temporary.path().join("main/.git/worktrees/linked"));
+        for folder in [&home, &project, &git] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(home.join(".gitconfig"), "[user]\n\tname = A\n").unwrap();
+        fs::write(project.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+        fs::write(git.join("commondir"), "../..\n").unwrap();
+        let count_variables = || {
+            let mut environment = Vec::new();
+            add_identity(&mut environment, Some(&home), &project);
+            environment.len()
+        };
+        assert_eq!(count_variables(), 2);
+        for own_file in [common.join("config"), git.join("config.worktree")] {
+            fs::write(&own_file, "[user]\n\tname = B\n").unwrap();
+            assert_eq!(count_variables(), 0, "{own_file:?}");
+            fs::remove_file(own_file).unwrap();
+        }
     }
 }

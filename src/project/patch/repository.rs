@@ -1,10 +1,8 @@
 //! Git repository of a project, as far as a patch depends on it.
 
 use super::object_id::Algorithm;
-use crate::project::branch::git_folder;
-use std::ffi::OsStr;
+use crate::project::branch::{common_folder, git_folder};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Properties of a repository that a patch depends on.
@@ -38,9 +36,7 @@ fn resolve_git_folder(top: &Path) -> Option<PathBuf> {
 
 fn read_algorithm(git: &Path) -> Algorithm {
     // A worktree shares the configuration of its repository.
-    let common_bytes = fs::read(git.join("commondir")).unwrap_or_default();
-    let common_folder = git.join(OsStr::from_bytes(common_bytes.trim_ascii_end()));
-    let text = fs::read(common_folder.join("config")).unwrap_or_default();
+    let text = fs::read(common_folder(git).join("config")).unwrap_or_default();
     let mut in_extensions = false;
     for line in String::from_utf8_lossy(&text).to_lowercase().lines() {
         let line = line.trim();
