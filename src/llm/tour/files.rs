@@ -61,7 +61,8 @@ pub use retry::Retry;
 const RETRY_RS: &str = "\
 //! Backoff between attempts, and the time limit.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Retries with exponential backoff.
 pub struct Retry {

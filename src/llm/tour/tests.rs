@@ -61,7 +61,7 @@ fn approve_all(label: &'static str) -> impl Fn(&ToolCall) -> String {
 fn the_tour_reads_asks_edits_and_runs_in_order() {
     for (label, change) in [
         ("tokio::time::pause", "tests/retry.rs:2"),
-        ("a Clock trait", "src/retry.rs:5"),
+        ("a Clock trait", "src/retry.rs:6"),
         ("the real clock", "tests/retry.rs:18"),
     ] {
         let text = TourConversation::new().play_turn("hi", &approve_all(label));
@@ -222,4 +222,24 @@ async fn a_paced_reply_takes_the_expected_time_and_keeps_graphemes_whole() {
         out.into_iter().filter_map(|item| if let Ok(Chunk::Text(text)) = item { Some(text) } else { None }).collect();
     assert!(texts.iter().all(|piece| piece.chars().count() % 5 == 0));
     assert_eq!(texts.concat(), text);
+}
+
+#[test]
+fn the_recommended_fix_measures_the_time_that_the_test_pauses() {
+    let mut conversation = TourConversation::new();
+    conversation.play_turn("hi", &approve_all("tokio::time::pause"));
+    let calls = conversation.0.iter().flat_map(|message| match message {
+        Message::Model { calls, .. } => calls.clone(),
+        _ => vec![],
+    });
+    let edit = calls.into_iter().find(|call| call.name == "edit_file").unwrap();
+    let arguments: Value = serde_json::from_str(&edit.arguments).unwrap();
+    for (path, content) in FILES.iter().filter(|(_, content)| content.contains("Instant::now")) {
+        let content = match arguments["path"] == *path {
+            true => content.replace(arguments["old_text"].as_str().unwrap(), arguments["new_text"].as_str().unwrap()),
+            false => (*content).to_owned(),
+        };
+        // A paused clock stops only the `Instant` of tokio.
+        assert!(content.contains("use tokio::time::Instant;") && !content.contains("Instant}"), "{path}");
+    }
 }
