@@ -3,7 +3,7 @@
 
 mod live_change;
 
-use super::rehearsal::records::{append_records, path_bytes, read_records};
+use super::rehearsal::records::{append_records, path_bytes, read_records, truncate_records};
 use super::rehearsal::{Change, FileNode, Fingerprint, Rehearsal};
 use super::{Error, Location, Reader, path};
 use serde::{Deserialize, Serialize};
@@ -78,8 +78,14 @@ impl Rehearsal {
         if self.live_node(&change.path) != change.before {
             return Err(Error::Changed(change.path.clone()));
         }
+        let records = self.overlay_folder().join(APPLIED_FILE);
+        let length = records.metadata().map_or(0, |metadata| metadata.len());
         self.record_applied(&change.path, &change.after)?;
-        live_change::write_live_change(self.root(), change)
+        live_change::write_live_change(self.root(), change).inspect_err(|_| {
+            if self.live_node(&change.path) != change.after {
+                truncate_records(&records, length);
+            }
+        })
     }
 
     /// Returns whether something was applied at a path.

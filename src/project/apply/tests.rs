@@ -265,3 +265,20 @@ fn remains_of_an_interruption_are_removed_by_the_next_change() {
         assert_eq!(fs::read_dir(&root).unwrap().count(), 1 + usize::from(after.is_some()));
     }
 }
+
+#[test]
+fn a_change_that_fails_is_not_recorded_as_applied() {
+    let fixture = ApplyFixture::new();
+    let rehearsal = fixture.open_rehearsal();
+    fixture.upper();
+    let file = FileNode::File { bytes: b"x".to_vec(), mode: 0o644 };
+    let apply =
+        |after: FileNode| rehearsal.apply_change(&Change { path: "a".into(), before: FileNode::Nothing, after });
+    let pipe = FileNode::Other("a pipe".to_owned());
+    assert!(matches!(apply(pipe.clone()), Err(Error::Invalid(_))));
+    assert!(!rehearsal.was_applied(Path::new("a")));
+    apply(file.clone()).unwrap();
+    let change = Change { path: "a".into(), before: file.clone(), after: pipe };
+    assert!(rehearsal.apply_change(&change).is_err());
+    assert_eq!(rehearsal.applied_states(Path::new("a")).collect::<Vec<_>>(), [Fingerprint::from_node(&file)]);
+}

@@ -1,4 +1,5 @@
-//! Files of the overlay with one JSON record per line. Records are only appended.
+//! Files of the overlay with one JSON record per line. Records are appended; only the last
+//! ones can be removed.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,11 @@ pub fn append_records<T: Serialize>(file: &Path, records: &[T]) -> io::Result<()
     }
     lines.push(b'\n');
     File::options().create(true).append(true).open(file)?.write_all(&lines)
+}
+
+/// Removes the records after this length of the file, as far as possible.
+pub fn truncate_records(file: &Path, length: u64) {
+    let _ = File::options().write(true).open(file).and_then(|file| file.set_len(length));
 }
 
 /// Serializes a path as bytes, because it may not be Unicode.
