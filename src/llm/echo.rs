@@ -70,8 +70,11 @@ impl EchoData {
     /// Adds a detail. A stream sends details in pieces; providers expect them back complete.
     fn add_detail(&mut self, detail: &Value) {
         let has_same_value = |other: &Value, key: &str| other.get(key) == detail.get(key);
-        let is_text = |key: &str| detail.get(key).is_some_and(Value::is_string);
-        let key = ["text", "summary"].into_iter().find(|key| is_text(key));
+        let is_text = |detail: &Value, key: &str| detail.get(key).is_some_and(Value::is_string);
+        // The last piece of a text may have only its signature.
+        let key = ["text", "summary"]
+            .into_iter()
+            .find(|key| is_text(detail, key) || self.details.last().is_some_and(|last| is_text(last, key)));
         match (self.details.last_mut(), key) {
             (Some(last_detail), Some(key))
                 if has_same_value(last_detail, "type") && has_same_value(last_detail, "index") =>
@@ -250,5 +253,22 @@ mod tests {
         assert_eq!(message["content"], "<think>\nab\n</think>\n\nsaid");
         let stored = collect_echo(&[json!({"reasoning": "r", "reasoning_content": "r"})], &[], vec![]).unwrap();
         assert_eq!(stored, json!({"reasoning_content": "r"}), "the same reasoning is sent once");
+    }
+
+    #[test]
+    fn a_signature_alone_completes_the_detail_before_it() {
+        let event = |detail: Value| json!({"reasoning_details": [detail]});
+        let events = [
+            event(json!({"type": "reasoning.text", "index": 0, "text": "a"})),
+            event(json!({"type": "reasoning.text", "index": 0, "signature": "sig"})),
+            event(json!({"type": "reasoning.text", "index": 1, "signature": "other"})),
+        ];
+        assert_eq!(
+            collect_echo(&events, &[], vec![]).unwrap()["reasoning_details"],
+            json!([
+                {"type": "reasoning.text", "index": 0, "text": "a", "signature": "sig"},
+                {"type": "reasoning.text", "index": 1, "signature": "other"},
+            ])
+        );
     }
 }
