@@ -29,6 +29,12 @@ pub fn walk_disk(
     }
     let has_repository = under.real.ancestors().any(|folder| folder.join(".git").exists());
     let parent_files = if has_repository { Vec::new() } else { parent_ignore_files(root, &under.real) };
+    let start = under.real.clone();
+    // The walk itself compares only the ignore files from its start on. The nearest pattern decides.
+    let is_ignored_above = move |path: &Path, is_folder: bool| {
+        is_ignored(&parent_files, path, is_folder) == Some(true)
+            && is_ignored(&parent_ignore_files(&start, path), path, is_folder) != Some(false)
+    };
     let mut builder = WalkBuilder::new(&under.real);
     builder
         .standard_filters(true)
@@ -41,9 +47,7 @@ pub fn walk_disk(
         .sort_by_file_name(std::cmp::Ord::cmp)
         .filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            entry.depth() == 0
-                || entry.file_name() != ".git"
-                    && !parent_files.iter().any(|file| file.matched(entry.path(), is_folder).is_ignore())
+            entry.depth() == 0 || entry.file_name() != ".git" && !is_ignored_above(entry.path(), is_folder)
         });
     for entry in builder.build().flatten().filter(|entry| entry.depth() > 0) {
         if convert_entry(root, &entry).is_some_and(|converted| visit(converted).is_break()) {
@@ -53,10 +57,15 @@ pub fn walk_disk(
     Ok(())
 }
 
-/// Returns the ignore files between the project root and a subfolder, which a walk that starts in the subfolder does
-/// not read.
-fn parent_ignore_files(root: &Path, under: &Path) -> Vec<Gitignore> {
-    let parents = under.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
+/// Returns whether ignore files, nearest first, ignore a path; `None` if none mentions it.
+fn is_ignored(files: &[Gitignore], path: &Path, is_folder: bool) -> Option<bool> {
+    let mut matches = files.iter().map(|file| file.matched(path, is_folder));
+    matches.find(|found| !found.is_none()).map(|found| found.is_ignore())
+}
+
+/// Returns the ignore files of the folders from a path's parent up to `root`, nearest first.
+fn parent_ignore_files(root: &Path, path: &Path) -> Vec<Gitignore> {
+    let parents = path.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     let read_ignore_files = |folder: &Path| {
         let mut builder = GitignoreBuilder::new(folder);
         for name in [".gitignore", ".ignore"] {
@@ -163,5 +172,27 @@ mod tests {
         let missing = disk.locate("gone").unwrap();
         let error = disk.walk(&missing, false, &mut |_| ControlFlow::Continue(())).unwrap_err();
         assert_eq!(error.to_string(), "there is no file gone");
+    }
+
+    #[test]
+    fn a_nearer_pattern_overrides_the_ignore_file_of_a_parent() {
+        let (folder, disk) = create_tree();
+        let write_file = |path: &str, text: &str| {
+            let path = folder.path().join("project").join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write_file("n/.gitignore", "!*.log\n");
+        write_file("n/m/.ignore", "!out.tmp\n*.log\n");
+        write_file("n/m/x.log", "");
+        write_file("n/o/.gitignore", "!x.tmp\n");
+        for path in ["n/o/x.log", "n/o/x.tmp", "n/o/y.tmp"] {
+            write_file(path, "");
+        }
+        write_file(".gitignore", "*.log\n*.tmp\n");
+        assert_eq!(walk_names(&disk, ".", false).iter().filter(|name| name.starts_with("n/")).count(), 5);
+        assert_eq!(walk_names(&disk, "n", false), ["n/m/", "n/o/", "n/o/x.log", "n/o/x.tmp"]);
+        assert_eq!(walk_names(&disk, "n/m", false), [""; 0]);
+        assert_eq!(walk_names(&disk, "n/o", false), ["n/o/x.log", "n/o/x.tmp"]);
     }
 }
