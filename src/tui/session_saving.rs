@@ -68,7 +68,11 @@ impl Saving {
 /// `/tmp`.
 pub fn alternative_files(session: &SessionId, home: Option<&Path>, project: &Path) -> Vec<PathBuf> {
     let folders = home.into_iter().chain([project, Path::new("/tmp")]);
-    let mut files: Vec<PathBuf> = folders.map(|folder| folder.join(format!("aye-{}.jsonl", session.0))).collect();
-    files.dedup();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for file in folders.map(|folder| folder.join(format!("aye-{}.jsonl", session.0))) {
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
     files
 }

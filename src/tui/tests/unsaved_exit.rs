@@ -131,4 +131,5 @@ fn the_same_folder_is_offered_once() {
     let expected = ["/home/ada", "/p", "/tmp"].map(|folder| PathBuf::from(folder).join("aye-01J.jsonl"));
     assert_eq!(files(Some("/home/ada"), "/p"), expected);
     assert_eq!(files(Some("/home/ada"), "/home/ada"), [expected[0].clone(), expected[2].clone()]);
+    assert_eq!(files(Some("/tmp"), "/p"), [expected[2].clone(), expected[1].clone()]);
 }
