@@ -111,3 +111,15 @@ fn toasts_leave_a_low_screen_to_the_transcript() {
     screen.press_key("up");
     assert!(toast_rows(&mut screen).is_empty(), "{}", screen.screen_text());
 }
+
+#[test]
+fn opening_a_session_ends_the_preview_of_a_theme() {
+    let mut screen = Screen::new();
+    let theme = screen.state.theme.clone();
+    screen.send_text("/theme");
+    screen.press_key("down");
+    assert_ne!(screen.state.theme, theme);
+    screen.handle_event(Event::Host(HostReply::Opened(Box::new(fast_typing::opened_session(None)))));
+    assert!(screen.state.viewport.popups.is_empty());
+    assert_eq!(screen.state.theme, theme);
+}

@@ -47,7 +47,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.input.has_requested_files = false;
             }
             state.viewport.transcript = Transcript::default();
-            state.viewport.popups.clear();
+            while !state.viewport.popups.is_empty() {
+                popup_stack::close_popup(state);
+            }
             state.prompts = Prompts::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;
