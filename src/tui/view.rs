@@ -93,11 +93,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
         let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = composer_cursor;
-            let rows_above = match areas.prompt.is_empty() {
-                true => areas.separator.height + areas.toasts.height,
-                false => areas.separator.height.max(areas.toasts.height),
-            };
-            let bottom = areas.composer.y - rows_above;
+            let bottom = areas.toasts.y;
             let top = areas.transcript.y.min(bottom);
             let completion_area = Rect { y: top, height: bottom - top, ..areas.composer };
             state.input.completion.draw(completion_area, buffer, theme);

@@ -173,3 +173,18 @@ fn enter_in_the_history_search_takes_the_match_without_completing() {
     screen.press_key("enter");
     assert_eq!(screen.state.input.composer.text(), "look at @src/main.rs");
 }
+
+#[test]
+fn the_completion_list_covers_no_row_of_a_prompt() {
+    let mut screen = Screen::with_turn();
+    screen.type_text("/");
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    let screen_text = screen.screen_text();
+    assert!(screen.state.input.completion.is_open(), "{screen_text}");
+    let prompt_rows = |text: &str| -> Vec<String> {
+        text.lines().filter(|row| row.starts_with(['╭', '│', '╰'])).map(str::to_owned).collect()
+    };
+    screen.press_key("backspace");
+    screen.type_text("x");
+    assert_eq!(prompt_rows(&screen_text), prompt_rows(&screen.screen_text()));
+}
