@@ -159,7 +159,7 @@ impl Review {
                 let previous = self.cursor.checked_sub(1).and_then(|index| headings.get(index));
                 match previous {
                     Some(row) if *row >= top && current < top + page => self.cursor -= 1,
-                    Some(row) if *row + 1 == top || current == top => {
+                    Some(row) if *row + 1 == top => {
                         self.cursor -= 1;
                         return Some(*row);
                     }

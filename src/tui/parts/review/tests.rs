@@ -269,3 +269,32 @@ fn hostile_names_are_escaped_and_blocked_items_cannot_be_selected() {
     prompt.press_key(KeyCode::Char('t'));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Once));
 }
+
+#[test]
+fn arrow_keys_show_every_row_in_both_directions() {
+    for size in [(60, 15), (80, 24)] {
+        let long: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+        let items = vec![
+            review_item("a", None, &long),
+            sample_items().remove(0),
+            review_item("b", None, &long.replace("line", "row")),
+        ];
+        let mut prompt = Prompt::new(items, size);
+        let mut press_often = |code: KeyCode| {
+            let (mut rows, mut headings) = (BTreeSet::new(), BTreeSet::new());
+            for _ in 0..400 {
+                for row in prompt.screen_text().lines() {
+                    let is_content = row.contains("line ") || row.contains("row ");
+                    rows.extend(is_content.then(|| row.trim_matches(['│', ' ', '█', '▐']).to_owned()));
+                    headings.extend(row.contains('❯').then(|| row.trim().to_owned()));
+                }
+                prompt.press_key(code);
+            }
+            (rows, headings)
+        };
+        let down = press_often(KeyCode::Down);
+        let up = press_often(KeyCode::Up);
+        assert_eq!(up.1, down.1);
+        assert_eq!(up.0.difference(&down.0).chain(down.0.difference(&up.0)).collect::<Vec<_>>(), [""; 0]);
+    }
+}
