@@ -121,20 +121,22 @@ fn rule_json(rule: &Rule, status: &str) -> String {
     }))
 }
 
-/// Lists problems, project rules that are not trusted, and old names of keys. The exit code is 2 if there are problems.
+/// Lists problems, then as notices project rules that are not trusted and old names of keys. The exit code is 2 if there
+/// are problems.
 fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
-    let notices = loaded.notices();
-    let mut lines: Vec<String> = match (as_json, notices.is_empty()) {
-        (true, _) => notices.iter().map(|notice| json_line(&json!({ "problem": notice }))).collect(),
+    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    let mut lines: Vec<String> = match (as_json, problems.is_empty()) {
+        (true, _) => problems.iter().map(|problem| json_line(&json!({ "problem": problem }))).collect(),
         (false, true) => vec![match loaded.rules.list.len() {
             0 => "no rules, no problems".to_owned(),
             count => format!("{}, no problems", pluralize(count, "rule")),
         }],
-        (false, false) => notices.iter().map(|notice| clean_line(notice).into_owned()).collect(),
+        (false, false) => problems.iter().map(|problem| clean_line(problem).into_owned()).collect(),
     };
-    lines.extend(loaded.old_names.iter().map(|notice| match as_json {
-        true => json_line(&json!({ "notice": notice.to_string() })),
-        false => format!("note: {}", clean_line(&notice.to_string())),
+    let notices = loaded.untrusted_notice().into_iter().chain(loaded.old_names.iter().map(ToString::to_string));
+    lines.extend(notices.map(|notice| match as_json {
+        true => json_line(&json!({ "notice": notice })),
+        false => format!("note: {}", clean_line(&notice)),
     }));
     print_lines(&lines)?;
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))

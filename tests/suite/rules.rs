@@ -298,6 +298,18 @@ fn old_names_of_keys_are_notes_of_rules_check() {
 }
 
 #[test]
+fn untrusted_rules_of_a_project_are_a_notice_of_rules_check() {
+    let user = User::new(Vec::new());
+    user.write_file(".aye/rules.toml", "[[rule]]\nverdict = \"allow\"\nprefix = \"touch\"\n");
+    let (output, _, code) = user.run_headless(&["rules", "check"]);
+    assert!(output.starts_with("no rules, no problems\nnote: .aye/rules.toml of this project"), "{output}");
+    assert_eq!(code, 0);
+    let (output, _, code) = user.run_headless(&["rules", "check", "--json"]);
+    assert!(output.starts_with("{\"notice\":") && output.lines().count() == 1, "{output}");
+    assert_eq!(code, 0);
+}
+
+#[test]
 fn json_of_a_rule_has_new_and_old_field_names() {
     let rules = "[[rule]]\nverdict = \"deny\"\nprefix = \"git push\"\n[[rule]]\nverdict = \"ask\"\nprefix = \"make\"\nexpires = 2001-02-03\n";
     let (output, _, _) = User::new(Vec::new()).with_rules(rules).run_headless(&["rules", "list", "--json"]);
