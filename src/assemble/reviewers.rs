@@ -55,7 +55,7 @@ fn model_reviewer(connector: &Connector, config: &Config, notices: &mut Vec<Stri
         side_model(connector, settings.profile.as_ref()?, settings.model.as_deref(), settings.seconds);
     if let Err(reason) = &reviewer.llm {
         notices.push(format!(
-            "The model reviewer is not available: {reason}. Every call it should review asks you instead."
+            "The model reviewer is not available: {reason}. aye asks about every call it should review instead."
         ));
     }
     notices.extend(model_notices);

@@ -201,7 +201,7 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         (
             "hooks",
             "wrong",
-            "gone is not available, so every call that does more than read inside the project asks you: /no/such/hook does not exist",
+            "gone is not available, so aye asks about every call that does more than read inside the project: /no/such/hook does not exist",
         ),
         ("reviewer", "wrong", "the model reviewer is not available, so every call asks"),
     ] {

@@ -119,7 +119,7 @@ pub(super) fn check_reviewers(is_tour: bool, connector: &Connector) -> Vec<Findi
 fn check_hook(name: &str, hook: &Hook) -> Finding {
     let area = "hooks";
     let Some(program) = hook.command.first().filter(|program| !program.is_empty()) else {
-        let message = format!("{name} has no program, so every call it should review asks you");
+        let message = format!("{name} has no program, so aye asks about every call it should review");
         return Finding::problem(area, message, "set its command, or remove it");
     };
     let arguments = match hook.command.len() - 1 {
@@ -139,7 +139,7 @@ fn check_hook(name: &str, hook: &Hook) -> Finding {
         }
         Err(reason) => Finding::problem(
             area,
-            format!("{name} is not available, so {calls} asks you: {program} {reason}"),
+            format!("{name} is not available, so aye asks about {calls}: {program} {reason}"),
             "install the program, or correct the command",
         ),
     }
