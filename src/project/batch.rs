@@ -246,10 +246,9 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
     }
     if let ([change], [_, ..]) = (changes.as_mut_slice(), rejected) {
         let edit = change_summary::diff_change(change).and_then(|edit| edit.without_hunks(rejected));
-        match (edit, &change.before) {
-            (Some(edit), FileNode::File { mode, .. }) => {
-                change.after = FileNode::File { bytes: edit.after.into_bytes(), mode: *mode };
-            }
+        // Only hunks can be rejected, so a change of the mode is applied.
+        match (edit, &mut change.after) {
+            (Some(edit), FileNode::File { bytes, .. }) => *bytes = edit.after.into_bytes(),
             _ => return ItemOutcome::Conflict(format!("{} differs from the preview", change.path.display())),
         }
     }

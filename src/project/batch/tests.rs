@@ -4,6 +4,7 @@ use super::*;
 use crate::chat::batch::Rejected;
 use crate::project::test_project::RehearsedProject;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 /// Helpers of these tests.
 trait BatchHelpers {
@@ -203,4 +204,20 @@ fn content_that_differs_from_the_preview_is_not_applied() {
     project.rehearse_write("a", "three\n");
     assert!(matches!(project.apply_selected(&draft, &[])[..], [ItemOutcome::Conflict(_)]));
     assert_eq!(project.live_text("a").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn a_rejected_hunk_does_not_leave_the_mode_of_its_file_for_later() {
+    let before: String = (1..=40).map(|n| format!("{n}\n")).collect();
+    let after = before.replace("\n5\n", "\nfive\n").replace("\n30\n", "\nthirty\n");
+    let project = RehearsedProject::new(&[("a", &before)]);
+    project.rehearse_write("a", &after);
+    fs::set_permissions(project.overlay_path("a"), fs::Permissions::from_mode(0o755)).unwrap();
+    let draft = project.draft_source();
+    assert_eq!(draft.0.items[0].notes, ["mode 644 → 755"]);
+    let hunk = draft.0.items[0].diff.as_ref().unwrap().hunks[1].after;
+    let rejected = [Rejected { item: 0, hunks: vec![hunk] }];
+    assert_eq!(project.apply_selected(&draft, &rejected), [ItemOutcome::Applied]);
+    assert_eq!(project.live_path("a").metadata().unwrap().mode() & 0o777, 0o755);
+    assert_eq!(project.draft_source().0.items[0].notes, [""; 0]);
 }
