@@ -130,9 +130,10 @@ impl Answers {
         }
     }
 
-    /// Returns the keywords of the answers that were not used.
+    /// Returns the keywords of the answers that were not used. A question whose answer is `null` counts as not answered.
     pub fn unused_keywords(&self) -> Vec<&str> {
-        self.list.iter().filter(|answer| !answer.is_used).map(|answer| answer.keyword.as_str()).collect()
+        let unused = self.list.iter().filter(|answer| !answer.is_used && !answer.value.is_null());
+        unused.map(|answer| answer.keyword.as_str()).collect()
     }
 
     fn add_object(&mut self, fields: &Map<String, Value>) -> Result<(), String> {

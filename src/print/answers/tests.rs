@@ -232,3 +232,10 @@ fn answers_for_another_call_are_not_used() {
     assert!(matches!(answers.match_questions(&"c9".into(), &questions), AnswerMatch::Answered(_)));
     assert!(answers.unused_keywords().is_empty());
 }
+
+#[test]
+fn an_answer_left_empty_is_missing_but_not_unused() {
+    let mut answers = Answers::parse(r#"{"clock": null, "os": 0, "why": "x"}"#).unwrap();
+    assert_eq!(answers.match_questions(&"c1".into(), &sample_questions()), AnswerMatch::Missing(vec!["clock".into()]));
+    assert_eq!(answers.unused_keywords(), [""; 0]);
+}
