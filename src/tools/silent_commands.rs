@@ -30,15 +30,16 @@ fn is_silent_command(simple: &SimpleCommand) -> bool {
     if simple.is_background || !simple.wrappers.is_empty() || !simple.nesting.is_empty() {
         return false;
     }
-    let writes_file = |redirect: &Redirect| match redirect {
-        Redirect::Write(word) | Redirect::Append(word) => !word.display_text().starts_with("/dev/"),
-        Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => false,
-    };
+    // The last redirection of the output decides.
+    let output_target = simple.redirects.iter().rev().find_map(|redirect| match redirect {
+        Redirect::Write(word) | Redirect::Append(word) => Some(word.display_text()),
+        Redirect::Read(_) | Redirect::Descriptor | Redirect::Text(_) => None,
+    });
+    let writes_file = output_target.is_some_and(|target| !target.starts_with("/dev/"));
     let duplicates_descriptor = simple.redirects.contains(&Redirect::Descriptor);
     // A program given by its path may be anything, whatever its name.
     let program = simple.words.first().and_then(Word::known_text).unwrap_or_default();
-    let is_redirected_to_file =
-        SILENT_IF_REDIRECTED.contains(&program) && simple.redirects.iter().any(writes_file) && !duplicates_descriptor;
+    let is_redirected_to_file = SILENT_IF_REDIRECTED.contains(&program) && writes_file && !duplicates_descriptor;
     let subcommand = simple.words.get(1).and_then(Word::known_text);
     let words = || simple.words.iter().skip(1).map(Word::display_text);
     let has_short_option = |options: &[char]| {
@@ -81,6 +82,7 @@ mod tests {
             "unset A",
             "cd -P x",
             "cat a > b",
+            "echo hi > /dev/stdout > a",
         ] {
             assert!(is_silent(command), "{command}");
         }
@@ -107,6 +109,7 @@ mod tests {
             "cargo test > log",
             "echo hi 2> log",
             "cat a > b 2>&1",
+            "echo hi > a > /dev/stdout",
             "echo hi >&2",
             "echo hi > /dev/stdout",
             "./touch a",
