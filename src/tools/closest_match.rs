@@ -9,19 +9,21 @@ const MAX_LINES: usize = 12;
 /// The result follows the text of an error; it is empty if nothing is similar.
 pub fn describe_closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    // Twenty lines identify a passage; all of them are compared at every line of the file.
-    let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).take(20).collect();
-    let count_equal_lines = |start: usize| {
+    let wanted: Vec<&str> = wanted.lines().map(str::trim).skip_while(|line| line.is_empty()).collect();
+    let count_equal_lines = |wanted: &[&str], start: usize| {
         let pairs = wanted.iter().zip(&lines[start..]);
         pairs.filter(|(wanted, line)| !wanted.is_empty() && **wanted == line.trim()).count()
     };
-    let nonempty_count = wanted.iter().filter(|line| !line.is_empty()).count();
-    match find_best(lines.len(), count_equal_lines) {
-        Some((start, score)) => {
-            let label = if score == nonempty_count { "only whitespace differs at" } else { "closest match at" };
+    // Twenty lines identify a passage; all of them are compared at every line of the file.
+    let first_lines = &wanted[..wanted.len().min(20)];
+    match find_best(lines.len(), |start| count_equal_lines(first_lines, start)) {
+        Some((start, _)) => {
+            let nonempty_count = wanted.iter().filter(|line| !line.is_empty()).count();
+            let is_equal = count_equal_lines(&wanted, start) == nonempty_count;
+            let label = if is_equal { "only whitespace differs at" } else { "closest match at" };
             format_passage(&lines, start, wanted.len(), label)
         }
-        None => find_similar(&lines, &wanted),
+        None => find_similar(&lines, first_lines),
     }
 }
 
@@ -68,5 +70,14 @@ mod tests {
         assert!(describe_closest(text, "two(x, z);").starts_with(" — similar text at line 2:\n"));
         assert_eq!(describe_closest(text, "nothing"), "");
         assert_eq!(describe_closest("", "x"), "");
+    }
+
+    #[test]
+    fn a_difference_after_many_lines_is_not_called_whitespace() {
+        let text: String = (1..=30).map(|n| format!("    line {n}\n")).collect();
+        let wanted = text.replace("    ", "");
+        assert!(describe_closest(&text, &wanted).starts_with(" — only whitespace differs at line 1:"));
+        let wanted = wanted.replace("line 25", "other 25");
+        assert!(describe_closest(&text, &wanted).starts_with(" — closest match at line 1:"));
     }
 }
