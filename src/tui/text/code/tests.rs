@@ -60,6 +60,11 @@ fn tokenizes_every_kind_of_language() {
         &[("grep", SyntaxRole::Function), ("-n", SyntaxRole::Number), ("$x", SyntaxRole::Type)],
     );
     check_roles("bash", "echo a#b | sort", &[("sort", SyntaxRole::Function)]);
+    for line in ["A=1 make x", "A=b make x", "A=b/1.c make x", "A='b c' make x", "A=1 B=\"$c\" make x", "A= make x"] {
+        check_roles("bash", line, &[("make", SyntaxRole::Function), ("x", SyntaxRole::Plain)]);
+    }
+    check_roles("bash", "A=$(git log) make", &[("git", SyntaxRole::Function), ("log", SyntaxRole::Plain)]);
+    check_roles("bash", "echo A=1 make", &[("make", SyntaxRole::Plain)]);
     check_roles(
         "sql",
         "select count(*) FROM t -- c",

@@ -71,7 +71,7 @@ impl<'a> TokenizedLine<'a> {
 
 impl Tokenizer {
     fn read_line(&mut self, text: &str) {
-        let context = WordContext { expected_role: None, expects_command: true };
+        let context = WordContext { expected_role: None, expects_command: true, is_assignment: false };
         let mut line = TokenizedLine { text, position: 0, tokens: Vec::new(), context };
         if self.language.kind == Kind::Lines {
             // Of the two languages of this kind, Markdown and diffs, only Markdown has no line comments.
@@ -147,6 +147,7 @@ impl Tokenizer {
         let rest = line.remaining_text();
         let Some(first) = rest.chars().next() else { return };
         if first.is_whitespace() {
+            line.context.expects_command |= std::mem::take(&mut line.context.is_assignment);
             return line.push_token(line.count_matching(char::is_whitespace), SyntaxRole::Plain);
         }
         if !language.block_comment.0.is_empty() && rest.starts_with(language.block_comment.0) {
@@ -184,6 +185,7 @@ impl Tokenizer {
             }
             _ => {
                 line.context.expects_command = matches!(first, '|' | '&' | ';' | '(' | '{' | '`');
+                line.context.is_assignment &= !line.context.expects_command;
                 line.push_token(
                     first.len_utf8(),
                     if first.is_ascii() { SyntaxRole::Punctuation } else { SyntaxRole::Plain },

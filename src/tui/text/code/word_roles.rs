@@ -34,6 +34,8 @@ pub struct WordContext {
     pub expected_role: Option<SyntaxRole>,
     /// True if the next word is a called command.
     pub expects_command: bool,
+    /// True up to the end of an assignment before a command of a shell: `A=1 make`.
+    pub is_assignment: bool,
 }
 
 /// Returns the role of a word and the context of the next one. `following_text` is the text
@@ -85,8 +87,9 @@ pub fn classify_word(
     };
     let next_context = WordContext {
         expected_role: next_role.filter(|_| keyword_role.is_some()),
-        expects_command: keyword_role == Some(SyntaxRole::Keyword)
-            || language.kind == Kind::Shell && following_text.starts_with('='),
+        expects_command: keyword_role == Some(SyntaxRole::Keyword),
+        is_assignment: context.is_assignment
+            || language.kind == Kind::Shell && context.expects_command && following_text.starts_with('='),
     };
     (role, next_context)
 }
