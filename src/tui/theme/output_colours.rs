@@ -145,9 +145,8 @@ pub fn apply_sgr(requested: &mut Style, sequence: &str) {
     let numbers = sequence.trim_start_matches("\x1b[").trim_end_matches('m');
     let mut numbers = numbers.split(';');
     while let Some(number) = numbers.next() {
-        // `38:2::1:2:3`: the parts of one parameter; some may be empty.
         let (number, mut parts) = match number.split_once(':') {
-            Some((number, parts)) => (number, Some(parts.split(':').filter(|part| !part.is_empty()))),
+            Some((number, parts)) => (number, Some(split_parts(parts))),
             None => (number, None),
         };
         let mut next_colour = || match &mut parts {
@@ -181,6 +180,14 @@ pub fn apply_sgr(requested: &mut Style, sequence: &str) {
             _ => {}
         }
     }
+}
+
+/// Splits the parts of one parameter, such as those of the colour `38:2::1:2:3`: without empty ones, and without the
+/// colour space after the `2`, which older programs do not write.
+fn split_parts(parts: &str) -> impl Iterator<Item = &str> {
+    let has_colour_space = parts.starts_with("2:") && parts.split(':').count() >= 5;
+    let parts = parts.split(':').enumerate().filter(move |(index, _)| !(has_colour_space && *index == 1));
+    parts.map(|(_, part)| part).filter(|part| !part.is_empty())
 }
 
 fn parse_colour<'a>(numbers: impl Iterator<Item = &'a str>) -> Option<Color> {

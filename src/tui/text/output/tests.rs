@@ -69,6 +69,12 @@ fn parses_colours_with_colons() {
     let theme = dark_theme();
     let parsed = parse_output("\x1b[38:2::250:250:250;1mx", theme.text, &theme);
     assert_eq!(parsed.style_ends, parse_output("\x1b[38;2;250;250;250m\x1b[1mx", theme.text, &theme).style_ends);
+    // With and without the id of a colour space, and with a tolerance after the colour.
+    let expected = parse_output("\x1b[38;2;251;252;253mx", theme.text, &theme).style_ends;
+    for parameter in ["38:2:251:252:253", "38:2:0:251:252:253", "38:2::251:252:253::1", "38:2:1:251:252:253:0:1:2"] {
+        let parsed = parse_output(&format!("\x1b[{parameter}mx"), theme.text, &theme);
+        assert_eq!(parsed.style_ends, expected, "{parameter}");
+    }
 }
 
 #[test]
