@@ -21,13 +21,11 @@ pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     /// The unfinished line. Lines are cleaned as a whole, because an escape sequence may be split between parts.
     line: String,
-    /// True if text was printed since the last [`Self::finish_line`].
-    is_line_open: bool,
 }
 
 impl<'a> Printer<'a> {
     pub(super) fn new(format: OutputFormat, clean: fn(&str) -> String, out: &'a mut dyn Write) -> Self {
-        Self { format, clean, out, line: String::new(), is_line_open: false }
+        Self { format, clean, out, line: String::new() }
     }
 
     /// Prints more text of the reply.
@@ -42,7 +40,6 @@ impl<'a> Printer<'a> {
             write!(self.out, "{}", (self.clean)(&complete_lines))?;
             self.out.flush()?;
         }
-        self.is_line_open = true;
         Ok(())
     }
 
@@ -63,9 +60,8 @@ impl<'a> Printer<'a> {
 
     /// Ends an unfinished line.
     pub(super) fn finish_line(&mut self) -> io::Result<()> {
-        if self.is_line_open {
+        if !self.line.is_empty() {
             writeln!(self.out, "{}", (self.clean)(&std::mem::take(&mut self.line)))?;
-            self.is_line_open = false;
         }
         self.out.flush()
     }
@@ -96,6 +92,21 @@ mod tests {
     fn a_printed_reply_has_no_control_characters_except_line_feeds_and_tabs() {
         let text = "a\u{1b}[2J\r\n\tb\rc\u{9b}31m\u{85}\0\u{7f}\u{8} \u{202e}\u{e0041}👩\u{200d}👧 e\u{301}";
         assert_eq!(to_printable(text), "a[2J\n\tbc31m <U+202E><U+E0041>👩\u{200d}👧 e\u{301}");
+    }
+
+    #[test]
+    fn a_reply_that_ends_with_a_line_feed_gets_no_empty_line() {
+        let print_replies = |replies: &[&str]| {
+            let mut out = Vec::new();
+            let mut printer = Printer::new(OutputFormat::Text, to_printable, &mut out);
+            for reply in replies {
+                printer.print_text(reply).unwrap();
+                printer.finish_line().unwrap();
+            }
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(print_replies(&["a\n", "b"]), "a\nb\n");
+        assert_eq!(print_replies(&["a\nb", "", "\n"]), "a\nb\n\n");
     }
 
     #[test]
