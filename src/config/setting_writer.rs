@@ -33,15 +33,25 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
     if schema::find_setting(&section, name).is_none() {
         return Err(format!("{} is not a setting", setting.join(".")));
     }
+    let end_comments = document.trailing().as_str().unwrap_or_default().to_owned();
+    let (mut is_appended, mut is_in_section) = (false, true);
     let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
     for (depth, section) in sections.iter().enumerate() {
+        let is_last = depth + 1 == sections.len();
         let new_section = || {
             let mut section = Table::new();
             // `[profiles]` is not written as a section of its own above `[profiles.mine]`.
-            section.set_implicit(depth + 1 < sections.len());
+            section.set_implicit(!is_last);
+            if is_last && is_in_section && !text.is_empty() {
+                // A new section is the last one, after the comments at the end of the file.
+                section.set_position(Some(isize::MAX));
+                section.decor_mut().set_prefix(format!("{end_comments}\n"));
+                is_appended = true;
+            }
             Item::Table(section)
         };
         let subtable = table.entry(section).or_insert_with(new_section);
+        is_in_section = subtable.is_table();
         table =
             subtable.as_table_like_mut().ok_or_else(|| format!("{section} is not a section in the settings file"))?;
     }
@@ -52,6 +62,9 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
             *old.decor_mut() = decor;
         }
         None => drop(table.insert(name, Item::Value(value))),
+    }
+    if is_appended {
+        document.set_trailing("");
     }
     Ok(document.to_string())
 }
@@ -76,7 +89,7 @@ mod tests {
             "# mine\n[screen]\nmouse = false # no\ntheme = \"new\"  # soon another\n\n[shell]\n",
         );
         check_setting("", THEME, "new", "[screen]\ntheme = \"new\"\n");
-        check_setting("# mine\n", THEME, "new", "[screen]\ntheme = \"new\"\n# mine\n");
+        check_setting("# mine\n", THEME, "new", "# mine\n\n[screen]\ntheme = \"new\"\n");
         check_setting("screen = { mouse = true }\n", THEME, "new", "screen = { mouse = true , theme = \"new\" }\n");
         check_setting("", &["profiles", "mine", "model"], "m", "[profiles.mine]\nmodel = \"m\"\n");
     }
@@ -96,5 +109,27 @@ mod tests {
         std::fs::write(&path, "[screen\nmine").unwrap();
         assert!(write_setting(&path, THEME, "new").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[screen\nmine");
+    }
+
+    #[test]
+    fn a_new_section_leaves_comments_at_their_place() {
+        let own = "# mine\n\n[model]\nprofile = \"a\"\n\n# about the shell\n[shell]\ntimeout = 9\n# the end\n";
+        check_setting(own, THEME, "new", &format!("{own}\n[screen]\ntheme = \"new\"\n"));
+        let profiles = "[profiles.a]\nmodel = \"x\"\n\n# about the shell\n[shell]\ntimeout = 9\n";
+        check_setting(
+            profiles,
+            &["profiles", "mine", "model"],
+            "m",
+            &format!("{profiles}\n[profiles.mine]\nmodel = \"m\"\n"),
+        );
+        check_setting(
+            "# [screen]\n# theme = \"x\"\n",
+            THEME,
+            "new",
+            "# [screen]\n# theme = \"x\"\n\n[screen]\ntheme = \"new\"\n",
+        );
+        let inline = "profiles = { a = { model = \"x\" } }\n# the end\n";
+        let new_inline = inline.replace("} }", "} , mine.model = \"m\" }");
+        check_setting(inline, &["profiles", "mine", "model"], "m", &new_inline);
     }
 }
