@@ -50,10 +50,13 @@ impl ProviderError {
                 // A router puts the provider's text into `metadata.raw`, next to its own message.
                 let raw = map.get("metadata").and_then(|data| data.get("raw")).and_then(Value::as_str);
                 let own_message = [own_message, raw].into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let message = if inner_error.message.is_empty() {
-                    add_field_name(&redact_message(&own_message), map)
-                } else {
-                    inner_error.message
+                let message = match (inner, map.get("message")) {
+                    _ if inner_error.message.is_empty() => add_field_name(&redact_message(&own_message), map),
+                    // Some providers put a category into `error` and the text next to it.
+                    (Some(Value::String(_)), Some(Value::String(text))) if *text != inner_error.message => {
+                        redact_message(&format!("{}: {text}", inner_error.message))
+                    }
+                    _ => inner_error.message,
                 };
                 Self { status: inner_error.status.or(own_status), code: inner_error.code.or(code), message }
             }

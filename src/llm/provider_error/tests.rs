@@ -14,6 +14,8 @@ fn r48_error_bodies_of_every_format_keep_the_error_text() {
     check(r#"{"error":{"message":"busy","code":"429"}}"#, Some(429), None, "busy");
     check(r#"{"error":{"message":"slow","type":"limit","code":"429"}}"#, Some(429), Some("limit"), "slow");
     check(r#"{"error":"model not found"}"#, None, None, "model not found");
+    check(r#"{"error":"Bad Request","message":"no such model"}"#, None, None, "Bad Request: no such model");
+    check(r#"{"error":"no such model","message":"no such model"}"#, None, None, "no such model");
     check(r#"{"detail":"Not Found"}"#, None, None, "Not Found");
     check(
         r#"{"detail":[{"loc":["body"],"msg":"field required","type":"missing"}]}"#,
