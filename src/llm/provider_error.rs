@@ -131,21 +131,24 @@ fn add_field_name(message: &str, map: &Map<String, Value>) -> String {
     if is_named { message.to_owned() } else { format!("{message} ({})", clip(&field, 100)) }
 }
 
-/// Returns the code as text. `None` if it says nothing, is an HTTP status, or is another number below 1000.
+/// Returns the code as text. `None` if it says nothing, or is a number below 1000, such as an HTTP status.
 fn parse_code(value: &Value) -> Option<String> {
-    // `parse_status` also detects a status in quotes, such as `"429"`.
-    let text = match value {
-        Value::Number(number) if number.as_u64().is_some_and(|code| code >= 1000) => number.to_string(),
-        value if parse_status(value).is_some() => return None,
-        value => clip(value.as_str()?, 60),
+    let text = match parse_number(value) {
+        Some(0..1000) => return None,
+        Some(number) => number.to_string(),
+        None => clip(value.as_str()?, 60),
     };
     let is_uninformative = ["", "error", "none", "null"].contains(&text.to_ascii_lowercase().as_str());
     (!is_uninformative).then_some(text)
 }
 
 fn parse_status(value: &Value) -> Option<u16> {
-    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
-    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+    u16::try_from(parse_number(value)?).ok().filter(|status| (400..600).contains(status))
+}
+
+/// Returns a number, also one in quotes, such as `"429"`.
+fn parse_number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
 /// Formats text on one line without control characters, truncated to `max_chars` characters.

@@ -36,6 +36,8 @@ fn r48_error_bodies_of_every_format_keep_the_error_text() {
         None,
         "Provider returned error: deep",
     );
+    check(r#"{"error":{"message":"busy","code":"42"}}"#, None, None, "busy");
+    check(r#"{"error":{"message":"busy","code":"1042"}}"#, None, Some("1042"), "busy");
     check("upstream  connect\n error\u{1b}[31m", None, None, "upstream connect error [31m");
     check(
         "<html><head><title>502 Bad Gateway</title></head>…",
