@@ -174,7 +174,7 @@ pub fn describe_page(body: &str) -> String {
     let title = lower.find("<title>").and_then(|start| {
         let start = start + "<title>".len();
         let end = start + lower[start..].find("</title>")?;
-        Some(clip(&body[start..end], 80))
+        Some(clip(&redact(&body[start..end]).0, 80))
     });
     match title {
         Some(title) if !title.is_empty() => format!("the server sent a web page titled “{title}”"),

@@ -60,6 +60,7 @@ fn r57_a_key_in_an_error_body_is_redacted() {
         serde_json::json!({ "error": sentence }).to_string(),
         serde_json::json!([{ "error": { "metadata": { "raw": sentence } } }]).to_string(),
         sentence.clone(),
+        format!("<html><title>{sentence}</title></html>"),
         // A text that would be truncated in the middle of the key.
         format!("{} {sentence}", "x".repeat(MAX_MESSAGE_CHARS - 40)),
     ];
