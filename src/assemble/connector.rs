@@ -78,11 +78,16 @@ impl Connector {
     }
 
     /// Connects to an address: that of a server found on this machine, or the one that a session began with. Uses the
-    /// profile with this address, if any. Otherwise no key, header or query of another provider is sent to it.
+    /// profile with this address, if any. Otherwise no key, header or parameter of another provider is sent to it.
     pub(crate) fn connect_address(&self, address: &str, model: Option<&str>) -> Result<ConnectedModel> {
         if let Some(profile) = self.profile_at(address) {
             return self.connect_profile(&profile, model);
         }
+        Ok(ConnectedModel::configured(&self.address_connection(address, model)?, self.is_interactive))
+    }
+
+    /// Returns the connection to an address without a profile.
+    fn address_connection(&self, address: &str, model: Option<&str>) -> Result<Connection> {
         let flags = Overrides {
             profile: None,
             base_url: Some(address.to_owned()),
@@ -91,11 +96,16 @@ impl Connector {
         };
         let mut settings = self.settings.clone();
         settings.config.model.profile = None;
-        // An address without a profile uses the settings of the profile `openai`, but must not receive its headers.
+        // An address without a profile uses the settings of the profile `openai`, except those for its provider and model.
         if let Some(profile) = settings.config.profiles.get_mut(OPENAI) {
             profile.headers.clear();
             profile.query.clear();
+            profile.parameters.clear();
             profile.key_command = None;
+            profile.model = None;
+            profile.reasoning_effort = None;
+            profile.context_window = None;
+            (profile.price_input, profile.price_cached, profile.price_output) = (None, None, None);
         }
         // Without the environment, because its keys belong to other providers.
         let resolved = config::resolve_connection(&settings, &|_| None, &flags, &self.credentials)
@@ -106,7 +116,7 @@ impl Connector {
             // The variable may be set, but its key is for another address.
             connection.key_origin = Origin::Default;
         }
-        Ok(ConnectedModel::configured(&connection, self.is_interactive))
+        Ok(connection)
     }
 
     /// Saves a key and connects with it. `current` is the profile in use and its model. If `current` is `None`, the
@@ -151,4 +161,36 @@ impl Connector {
 
 fn read_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::settings_parser::parse_settings;
+
+    fn connector_with(settings: &str) -> (tempfile::TempDir, Connector) {
+        let home = tempfile::tempdir().unwrap();
+        let flags = Overrides::default();
+        let connector = Connector {
+            settings: Settings::from_layers([parse_settings(settings, "f")], &|_| None, &flags),
+            credentials: Credentials::load(&home.path().join("keys.toml")).unwrap(),
+            flags,
+            dry_run: false,
+            is_interactive: true,
+        };
+        (home, connector)
+    }
+
+    #[test]
+    fn an_address_without_a_profile_gets_neither_model_nor_parameters_of_the_profile_openai() {
+        let settings = "[profiles.openai]\nmodel = \"own\"\nreasoning_effort = \"low\"\ncontext_window = 9\n\
+            price_input = 1.0\nca_file = \"/ca.pem\"\nparameters = { service_tier = \"flex\" }\nheaders = { x-org = \"o\" }\n";
+        let (_home, connector) = connector_with(settings);
+        let connection = connector.address_connection("http://127.0.0.1:8080/v1", None).unwrap();
+        let profile = &connection.settings;
+        assert_eq!((&connection.model, profile.parameters.len(), profile.headers.len()), (&None, 0, 0));
+        assert_eq!((&profile.reasoning_effort, profile.context_window, profile.price_input), (&None, None, None));
+        // Settings for the network and the API still apply.
+        assert_eq!((profile.ca_file.as_deref(), profile.images), (Some("/ca.pem"), true));
+    }
 }
