@@ -39,11 +39,7 @@ impl Connector {
     /// Connects to a profile of the settings, at its own address and with its own key, and with its own model if none
     /// is given.
     pub(crate) fn connect_profile(&self, profile: &str, model: Option<&str>) -> Result<ConnectedModel> {
-        let connection = self.profile_connection(profile, model)?;
-        if connection.lacks_key {
-            bail_usage!("it has no key; {} is not set", connection.key_origin);
-        }
-        Ok(self.connect_model(&connection))
+        Ok(self.connect_model(&self.connection_with_key(profile, model)?))
     }
 
     /// Returns the connection of a profile of the settings: its own address and key.
@@ -58,6 +54,11 @@ impl Connector {
         if profile.is_empty() {
             bail_usage!("its settings are invalid");
         }
+        self.connection_with_key(profile, model)
+    }
+
+    /// Returns the connection of a profile; an error if its key is missing.
+    fn connection_with_key(&self, profile: &str, model: Option<&str>) -> Result<Connection> {
         let connection = self.profile_connection(profile, model)?;
         if connection.lacks_key {
             bail_usage!("the profile {profile} has no key; {} is not set", connection.key_origin);
@@ -192,5 +193,13 @@ mod tests {
         assert_eq!((&profile.reasoning_effort, profile.context_window, profile.price_input), (&None, None, None));
         // Settings for the network and the API still apply.
         assert_eq!((profile.ca_file.as_deref(), profile.images), (Some("/ca.pem"), true));
+    }
+
+    #[test]
+    fn an_error_about_a_missing_key_names_the_profile() {
+        let (_home, connector) =
+            connector_with("[profiles.mine]\nbase_url = \"https://a.b/v1\"\nkey_env = \"AYE_NO_SUCH_KEY\"\n");
+        let error = connector.connect_profile("mine", None).err().unwrap();
+        assert_eq!(error.to_string(), "the profile mine has no key; AYE_NO_SUCH_KEY is not set");
     }
 }
