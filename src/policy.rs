@@ -114,6 +114,7 @@ fn judge_live(
         return Verdict::Ask(why);
     }
     Verdict::Ask(match &plan.access {
+        // `judge_plan` has decided these before.
         Access::Nothing | Access::Read(_) | Access::AyeFiles(_) => String::new(),
         Access::ReadSensitive(path) => {
             let why = match (path.is_absolute(), is_sensitive(path)) {
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn judges_each_access_in_each_mode() {
+    fn judges_each_access_in_ask_and_plan_mode() {
         let ask = Policy::default();
         let plan = Policy { mode: Mode::Plan, ..Policy::default() };
         let dry = Policy { mode: Mode::Ask, dry_run: true, ..Policy::default() };

@@ -31,7 +31,7 @@ impl State {
             if is_turn_over && matches!(entry, Entry::UserMessage { .. }) {
                 turn_starts.push(index);
             }
-            let is_neutral = entry.is_outside_turns()
+            let is_neutral = entry.may_be_outside_turns()
                 || matches!(entry, Entry::Reviewed { .. } | Entry::FellBack { .. } | Entry::SubAgent { .. });
             if !is_neutral {
                 is_turn_over = matches!(entry, Entry::Ended { .. });

@@ -252,7 +252,7 @@ impl State {
     /// Returns whether the last turn failed, or was interrupted before any reply, so that the same request can be sent
     /// again.
     pub fn can_retry_turn(&self) -> bool {
-        let mut newest_entries = self.session.entries().iter().rev().filter(|entry| !entry.is_outside_turns());
+        let mut newest_entries = self.session.entries().iter().rev().filter(|entry| !entry.may_be_outside_turns());
         self.is_idle()
             && match newest_entries.next() {
                 Some(Entry::Ended { ending: Ending::Failed(_) }) => true,

@@ -17,8 +17,8 @@ const SUMMARY_DIVISOR: u64 = 4;
 /// Tokens to summarize at once if the context window is unknown.
 const DEFAULT_SUMMARY_WINDOW: u64 = 100_000;
 /// Limits for the texts in a summary request, in two lists, longest first. The second list, whose texts are too short
-/// for details, is used only if no request with the first one fits. User messages are shortened last, and only here: a
-/// session whose user messages alone exceed the window could not continue otherwise.
+/// for details, is used only if no request with the first one fits. Only its last limits shorten user
+/// messages: a session whose user messages alone exceed the window could not continue otherwise.
 pub(super) const TEXT_LIMITS: [&[TextLimits]; 2] = [
     &[
         TextLimits { outcome: 8_000, other: usize::MAX, user_message: usize::MAX },
@@ -40,7 +40,8 @@ const MAX_BYTES_PER_TOKEN: u64 = 16;
 const VERBATIM_DIVISOR: u64 = 4;
 /// Maximum tokens of the user messages kept verbatim, also if the context window is unknown.
 const MAX_VERBATIM_TOKENS: u64 = 12_000;
-/// Maximum number of recent user messages (besides the first), and of open items, kept verbatim.
+/// Maximum number of recent user messages kept verbatim, not counting the first one; also the maximum number of open
+/// items kept verbatim.
 const MAX_RECENT: usize = 3;
 /// Maximum number of files listed.
 const MAX_LISTED_FILES: usize = 60;

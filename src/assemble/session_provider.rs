@@ -26,7 +26,7 @@ struct ProviderRecord {
     profile: String,
     /// Address given for one run only; empty if unknown.
     base_url: String,
-    /// Model at the start, or that of the last reply.
+    /// Model that the session began with; that of the last reply if the header names none.
     model: Option<String>,
     /// All models that replied or were chosen.
     models: Vec<String>,

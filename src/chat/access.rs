@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reach", content = "of", rename_all = "snake_case")]
 pub enum Access {
-    /// Nothing, such as a question to the user or the task list.
+    /// Nothing, such as the start of a sub-agent.
     Nothing,
     /// Reads these paths inside the project, relative to it.
     Read(#[serde(serialize_with = "all_as_unicode")] Vec<PathBuf>),

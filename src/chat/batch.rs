@@ -190,7 +190,7 @@ pub struct Item {
     pub sha256: Digest,
 }
 
-/// A change of a batch that the user rejected.
+/// A change of a batch that the user rejected as a whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
     /// Index in [`Batch::items`].

@@ -123,8 +123,8 @@ impl DryRunSummary {
         Self { changes, calls, outside: OutsideChanges::default() }
     }
 
-    /// Marks the commands that were run live in a copy of the session. Commands from before the copy are ignored,
-    /// because they are in its log too.
+    /// Marks the commands that were run live in a copy of the session. `copy_entries` also contains the entries that
+    /// were copied; only commands after them count.
     pub fn mark_run_live(&mut self, copy_entries: &[Entry]) {
         let is_start_of_copy = |entry: &Entry| matches!(entry, Entry::DryRunChanged { dry_run: false, .. });
         let start = copy_entries.iter().rposition(is_start_of_copy).map_or(copy_entries.len(), |index| index + 1);
@@ -144,7 +144,7 @@ impl DryRunSummary {
     }
 
     /// Returns whether all changes of a command are applied: `changes` no longer lists any path that it changed. False if
-    /// the command changed more paths than are recorded.
+    /// the command changed nothing, or may have changed more paths than are recorded.
     pub fn is_applied(&self, call: &RehearsedCall) -> bool {
         let is_listed = |path: &String| self.changes.iter().any(|change| change.path.starts_with(path));
         (1..MAX_CHANGED_PATHS).contains(&call.changed_paths.len()) && !call.changed_paths.iter().any(is_listed)

@@ -120,13 +120,14 @@ impl Edit {
         }
     }
 
-    /// Returns the edit reduced to the hunk that begins at this line of the new content; `None` if no hunk does.
+    /// Returns the edit reduced to the hunk that begins at this line of the new content; `None` if no hunk does, or if
+    /// the file is new.
     pub fn only_hunk(&self, start: usize) -> Option<Self> {
         self.retain_hunks(|all_starts| all_starts.contains(&start), |hunk_start| hunk_start == start)
     }
 
-    /// Returns the edit without the hunks that begin at these lines of the new content; `None` if no hunk begins at one
-    /// of them.
+    /// Returns the edit without the hunks that begin at these lines of the new content; `None` unless a hunk begins at
+    /// each of them, or if the file is new.
     pub fn without_hunks(&self, rejected_starts: &[usize]) -> Option<Self> {
         let has_rejected = |all_starts: &[usize]| rejected_starts.iter().all(|start| all_starts.contains(start));
         self.retain_hunks(has_rejected, |start| !rejected_starts.contains(&start))

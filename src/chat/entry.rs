@@ -272,7 +272,7 @@ impl Entry {
     }
 
     /// Returns whether the entry may occur between turns as well as inside one: it neither starts nor ends a turn.
-    pub fn is_outside_turns(&self) -> bool {
+    pub fn may_be_outside_turns(&self) -> bool {
         matches!(
             self,
             Self::Titled { .. }

@@ -14,8 +14,7 @@ pub struct Preconditions {
     /// Names of the environment variables that a command receives, sorted; never their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
-    /// The first path a command names that is outside the project, holds secrets or controls other programs, as it is
-    /// shown. Only a grant or rule for exactly this command covers it.
+    /// The first sensitive path that a command names; if it names none, the first one outside the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "beyond")]
     pub restricted_path: Option<RestrictedPath>,
@@ -31,13 +30,14 @@ pub struct Preconditions {
     pub scripts: Scripts,
 }
 
-/// A path named by a command that limits which rules and grants cover it.
+/// A path that limits which rules and grants cover the command that names it: only those for exactly this command, and
+/// none if the path is sensitive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestrictedPath {
     /// As it is shown: relative to the project if inside.
     #[serde(serialize_with = "as_unicode")]
     pub path: PathBuf,
-    /// True if it holds secrets or controls other programs: then not even a rule for exactly this command covers it.
+    /// True if it holds secrets or controls other programs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "sensitive")]
     pub is_sensitive: bool,
@@ -88,7 +88,8 @@ pub enum FileContent {
 }
 
 impl Preconditions {
-    /// Returns the sensitive path that the command names, if any. No grant or rule can cover such a command.
+    /// Returns the sensitive path that the command names, if any. No grant and no rule for a command covers such a
+    /// command. Rules that allow reading exactly the secret files that it names may let it run.
     pub fn sensitive_path(&self) -> Option<&Path> {
         self.restricted_path.as_ref().filter(|restricted| restricted.is_sensitive).map(|restricted| &*restricted.path)
     }

@@ -142,7 +142,7 @@ pub enum AnswerOrigin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStatus {
-    /// With at least one answer.
+    /// Every question was answered or skipped.
     Answered,
     /// The user declined to answer.
     Declined,

@@ -24,7 +24,7 @@ const SENSITIVE_FOLDERS: &[&str] = &[
 /// Files in any folder. One `*` matches anything.
 #[rustfmt::skip]
 const SENSITIVE_FILES: &[&str] = &[
-    // Secrets of a project
+    // Secrets of a project, and copies of `.env` that editors make, such as `#.env#` and `..env.un~`
     ".env*", "*.env", "#.env*", "..env*", ".flaskenv", ".htpasswd", ".secrets*", "secret.txt", "passwords.*", ".vault_pass*",
     "*.tfstate", "*.tfstate.backup", "local.settings.json", "wp-config.php", "secrets.*", "credentials", "credentials.*", ".credentials*",
     // Keys

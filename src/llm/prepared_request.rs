@@ -59,9 +59,9 @@ impl<'a> PreparedRequest<'a> {
         self.images.iter().filter(move |image| names.contains(&image.name.as_str()))
     }
 
-    /// Returns the parameter name and the value of the reply limit; `None` if no limit is set, or if the user's own
-    /// parameter of that name is `null`. The value is the smallest of the limits that are set. The name comes from the
-    /// quirks, else from a limit in the user's own parameters, else it is `default_name`.
+    /// Returns the parameter that limits the reply: its name and value. The name comes from the quirks, else from a
+    /// limit in the user's own parameters, else it is `default_name`. The value is the smallest of the limits that are
+    /// set. `None` if no limit is set, or if the user's own parameter of that name is `null`.
     pub fn reply_limit(&self, default_name: &str) -> Option<(String, u64)> {
         let parameters = &self.settings.parameters;
         let name_in_parameters = || LIMIT_NAMES.into_iter().find(|name| parameters.contains_key(*name));

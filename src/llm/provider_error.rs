@@ -39,6 +39,7 @@ impl ProviderError {
         match value {
             Value::Array(list) => list.first().map(|first| Self::parse_to_depth(first, depth)).unwrap_or_default(),
             Value::Object(map) => {
+                // `null` and `true` contain no inner error.
                 let inner = ["error", "errors", "detail", "base_resp", "x_groq"]
                     .iter()
                     .find_map(|key| map.get(*key).filter(|inner| !inner.is_null() && *inner != &Value::Bool(true)));

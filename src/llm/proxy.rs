@@ -189,13 +189,15 @@ impl ProxyRoute {
             ProxyFailure::Refused(Some(status @ 400..=499)) => {
                 format!("{name} refused the connection ({status}). Allow it there, or correct {setting}")
             }
-            // The proxy itself failed or has recovered since, so a retry may help.
+            // The proxy itself failed, so a retry may help.
             ProxyFailure::Refused(Some(status)) if status >= 300 => {
                 return Error::Unreachable { origin, cause: format!("{name} could not connect ({status})") };
             }
+            // The proxy has recovered since, or did not tell its status when asked, so a retry may help.
             ProxyFailure::Refused(status) if status.is_some() || self.scheme() == "http" => {
                 return Error::Unreachable { origin, cause: format!("{name} could not connect") };
             }
+            // An encrypted proxy is not asked for its status.
             ProxyFailure::Refused(_) => {
                 format!("{name} refused the connection. Allow it there, or correct {setting}")
             }

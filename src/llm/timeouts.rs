@@ -208,10 +208,10 @@ mod tests {
         };
         let check_silence = async {
             let start = Instant::now();
-            let since = pulse.wait_for_silence(limit, false).await;
-            assert_eq!((since.as_secs(), start.elapsed().as_secs()), (45, 75));
-            let since = pulse.wait_for_silence(limit, true).await;
-            assert_eq!((since.as_secs(), start.elapsed().as_secs()), (0, 90));
+            let silence = pulse.wait_for_silence(limit, false).await;
+            assert_eq!((silence.as_secs(), start.elapsed().as_secs()), (45, 75));
+            let silence = pulse.wait_for_silence(limit, true).await;
+            assert_eq!((silence.as_secs(), start.elapsed().as_secs()), (0, 90));
         };
         tokio::join!(send_beats, check_silence);
     }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tower::BoxError;
 
-/// Time limit for probing the better address.
+/// Time limit for the probe: a request to the address with `/v1` added.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum bytes of the probe's response that are read.
 const MAX_PROBE_BYTES: usize = 1 << 20;

@@ -106,12 +106,14 @@ mod tests {
     use crate::chat::{CommandAccess, CommandLine, CommandSandbox, Grant, GrantScope, SandboxAccess};
     use crate::chat::{Decider, SessionGrant};
     use crate::policy::Rules;
+    // The second argument of `plan` is true for a call that destroys something.
     use crate::policy::tests::plan;
     use crate::policy::{Policy, judge_plan};
 
     /// A command in a sandbox without network access.
     fn sandboxed_command(reach: Reach) -> Access {
-        command_access("x", reach, CommandSandbox::enforced(SandboxAccess::default()), false)
+        let is_sensitive = false;
+        command_access("x", reach, CommandSandbox::enforced(SandboxAccess::default()), is_sensitive)
     }
 
     /// A command in this sandbox. With `is_sensitive` it may read secrets.

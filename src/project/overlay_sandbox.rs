@@ -230,6 +230,7 @@ struct OverlayBefore {
 /// version may have left unrecorded changes, so everything is recorded unless `recorded` shows that this was done.
 fn prepare_overlay(rehearsal: &Rehearsal, recorded: Option<LockIdentity>) -> OverlayBefore {
     let _ = rehearsal.prepare_overlay();
+    // Forget the paths changed so far: `merge_changes` must return only those of the next command.
     rehearsal.take_changed();
     let lock = lock_identity(rehearsal);
     let is_recorded =
@@ -282,6 +283,7 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
         command.arg("guard").args(arguments).args(["--", "true"]).current_dir(project);
         command.stdin(OwnedFd::from(child_end)).stdout(Stdio::null()).stderr(Stdio::null());
         let mut process = command.spawn()?;
+        // `command` still holds `child_end`. While that is open, `read_to_end` below does not return.
         drop(command);
         // If the process has already exited, reading its report below notices that.
         let _ = lifeline.write_all(&bytes);

@@ -277,6 +277,7 @@ impl Reader for Rehearsal {
         } else {
             let live_metadata = location.real.symlink_metadata();
             let is_new = live_metadata.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+            // Only a command that saw the whole disk can have copied a secret to a new file.
             if is_new && !self.had_live_view() {
                 return true;
             }

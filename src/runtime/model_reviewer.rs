@@ -71,20 +71,20 @@ fn read_named_file(
     bytes_left: &mut usize,
 ) -> Result<FileExcerpt, String> {
     let name = snapshot.path.display().to_string();
-    let hidden_file = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
+    let file_without_text = |note| Ok(FileExcerpt { name: name.clone(), text: String::new(), note });
     let location = snapshot.path.to_str().and_then(|path| context.project.locate(path).ok());
     let Some(location) = location.filter(|at| at.is_inside && !at.is_sensitive) else {
-        return hidden_file("not shown: possibly secret, or outside the project");
+        return file_without_text("not shown: possibly secret, or outside the project");
     };
     if snapshot.content == FileContent::TooLarge {
-        return hidden_file("not shown: too large");
+        return file_without_text("not shown: too large");
     }
     let bytes = context.project.read(&location).ok();
     if !snapshot.matches_content(bytes.as_deref()) {
         return Err(format!("{name} has changed since the call was planned"));
     }
-    let Some(bytes) = bytes else { return hidden_file("does not exist") };
-    let Ok(text) = String::from_utf8(bytes) else { return hidden_file("not shown: not text") };
+    let Some(bytes) = bytes else { return file_without_text("does not exist") };
+    let Ok(text) = String::from_utf8(bytes) else { return file_without_text("not shown: not text") };
     let max_bytes = MAX_FILE_BYTES.min(*bytes_left);
     let excerpt = truncation::truncate_middle(&text, max_bytes);
     let note = if excerpt.len() < text.len() { "truncated" } else { "complete" };

@@ -45,7 +45,7 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
     }
     if let Work::Command(line) = &plan.work {
         // The same command line may name other files now: a link has another target, or a file was created.
-        if let Some(changed_file) = find_other_file(plan, &line.command, context) {
+        if let Some(changed_file) = find_differing_file(plan, &line.command, context) {
             let file = changed_file.display();
             return changed_error(format!("The files that the command names have changed ({file})"));
         }
@@ -61,7 +61,7 @@ pub(super) fn check_preconditions(context: &EffectContext, plan: &Plan) -> Resul
 
 /// Compares the files that the command names now with those shown to the user, and returns the path of the first
 /// difference. Files that were not shown and may grow, such as logs, are ignored.
-fn find_other_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
+fn find_differing_file(plan: &Plan, command: &str, context: &EffectContext) -> Option<PathBuf> {
     let shown_files = &plan.preconditions.files;
     let current_preconditions = command_preconditions(command, context.project.as_ref());
     if current_preconditions.hard_links != plan.preconditions.hard_links {

@@ -12,8 +12,8 @@ use tree_copier::TreeCopier;
 /// hold secrets.
 const NOT_COPIED: [&str; 5] = ["work", "lock", "unfinished", "root", "discarded"];
 
-/// Copies the overlays of a session, if any. Commands may have created folders in them without permissions, or
-/// nested too deep for a path.
+/// Copies the overlays of a session, if any. Folders without permissions and folders nested too deep for a path are
+/// copied too, because commands may have created such folders.
 ///
 /// # Errors
 /// Returns the path in the original that could not be copied.

@@ -20,8 +20,8 @@ use std::path::Path;
 const MAX_LINE_CHARS: usize = 160;
 /// Characters kept before the longest word when a hit is truncated.
 const CHARS_BEFORE: usize = 40;
-/// Maximum characters before the first word in a line that [`SearchWords::trim_before_match`] leaves unchanged. In any
-/// other line it keeps at most half as many.
+/// [`SearchWords::trim_before_match`] leaves a line unchanged if at most this many characters precede the first search
+/// word in it. In any other line it keeps at most half as many before that word.
 const CHARS_BEFORE_SHORT: usize = 16;
 /// Characters of the longest word that are used to select lines.
 const MAX_PREFIX_CHARS: usize = 200;

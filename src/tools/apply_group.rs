@@ -107,11 +107,12 @@ fn strictest_access(batch: &Batch) -> Access {
     outside_access.or(accesses().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
-/// Outcome of a batch: the names of its items by result.
+/// Outcome of a batch: the names of its items by result, with the reason if an item was not applied.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct BatchOutcome {
     applied: Vec<String>,
     rejected: Vec<String>,
+    /// Items in conflict, and items that a rule denies.
     conflicts: Vec<String>,
     failed: Vec<String>,
 }

@@ -23,13 +23,13 @@ pub fn describe_closest(text: &str, wanted: &str) -> String {
             let label = if is_equal { "only whitespace differs at" } else { "closest match at" };
             format_passage(&lines, start, wanted.len(), label)
         }
-        None => find_similar(&lines, first_lines),
+        None => describe_similar(&lines, first_lines),
     }
 }
 
 /// Describes the line that shares the most words with the longest wanted line, with one line before and after it; empty
 /// if none shares any.
-fn find_similar(lines: &[&str], wanted: &[&str]) -> String {
+fn describe_similar(lines: &[&str], wanted: &[&str]) -> String {
     let Some(longest) = wanted.iter().max_by_key(|line| line.len()) else { return String::new() };
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();
     let count_shared_words =

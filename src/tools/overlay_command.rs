@@ -10,9 +10,13 @@ use crate::project::shell::CommandOutcome;
 const GIT_OBJECT_ERRORS: [&str; 5] =
     ["bad object", "unable to read", "not a git repository", "insufficient permission", "could not read"];
 
-/// Returns what a command sees in the overlay sandbox: the whole disk if it was approved, or only the sensitive files
-/// that it names plainly, if it names any; git's stored content in addition to the project if it runs git and the policy
-/// judged it as only reading; otherwise nothing that may hold secrets.
+/// Returns what a command sees in the overlay sandbox:
+///
+/// - If it was approved and needed approval only to read sensitive files of the project: the project with these files,
+///   without other secrets.
+/// - If it was approved otherwise: the whole disk.
+/// - If it runs git and, according to the policy, only reads: the project without secrets, and git's stored content.
+/// - Otherwise the project without secrets.
 pub(super) fn visible_files(plan: &Plan, line: &CommandLine, is_approved: bool) -> View {
     match &plan.access {
         Access::Run(run) if is_approved && !run.named_secrets.is_empty() => View::Files(run.named_secrets.clone()),

@@ -20,7 +20,8 @@ pub fn clipboard_bytes(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the bytes of the bell and of a desktop notification, which some terminals show.
+/// Returns the bytes of the bell and of a desktop notification, which some terminals show. A longer text is cut after
+/// 120 characters.
 pub fn notification_bytes(text: &str) -> Vec<u8> {
     let text = mark_hidden(text).replace(['\n', '\t'], " ").chars().take(120).collect::<String>();
     format!("\x1b]9;{text}\x1b\\\x07").into_bytes()

@@ -71,7 +71,8 @@ struct Signals {
     ending: [(Signal, i32); 4],
     suspend: Signal,
     resume: Signal,
-    /// Time at which another program released the terminal.
+    /// Time at which another program released the terminal. An interrupt or quit signal that arrives shortly after that
+    /// was meant for that program.
     terminal_returned_at: Option<Instant>,
 }
 

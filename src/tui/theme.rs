@@ -74,7 +74,7 @@ theme! {
     user
     /// Borders of prompts and popups that accept keys.
     border
-    /// Borders that do not accept keys yet, and lines.
+    /// Borders of prompts and popups that do not accept keys yet, and separator lines.
     border_dim
     /// Title of a prompt.
     prompt

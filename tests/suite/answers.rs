@@ -146,10 +146,10 @@ async fn answers_a_resumed_session_on_the_screen_from_a_file() {
     run_headless(&service, setup, "").await;
     let base = service.base_url.clone();
     tokio::task::spawn_blocking(move || {
-        let all = ["--base-url", &base, "--model", "m", "-c", "--answers"];
-        let mut program = Setup::with_home(&root, &[&all[..], &["b.json"]].concat()).start();
+        let arguments = ["--base-url", &base, "--model", "m", "-c", "--answers"];
+        let mut program = Setup::with_home(&root, &[&arguments[..], &["b.json"]].concat()).start();
         assert_eq!(program.wait_for_exit(), 2);
-        let mut program = Setup::with_home(&root, &[&all[..], &["a.json"]].concat()).start();
+        let mut program = Setup::with_home(&root, &[&arguments[..], &["a.json"]].concat()).start();
         let screen = program.until("Good.");
         assert!(screen.contains("Which clock?") && screen.contains("answered by a file"), "{screen}");
     })

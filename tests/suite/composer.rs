@@ -69,6 +69,7 @@ fn text_can_be_undone_searched_and_edited_by_grapheme() {
     program.type_text("first");
     program.press_keys("\r");
     program.until("❯ the first thing");
+    // Alt-Enter inserts a line break.
     program.press_keys("\x1b\r");
     program.type_text("second line");
     let screen = program.until("second line");

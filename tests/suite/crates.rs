@@ -60,27 +60,27 @@ fn is_allowed(licence: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = licence.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();
     let mut remaining = &tokens[..];
-    let may = parse_or(&mut remaining, allowed);
+    let is_permitted = parse_or(&mut remaining, allowed);
     assert!(remaining.is_empty(), "{spaced} is not understood");
-    may
+    is_permitted
 }
 
 fn parse_or(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
-    let mut may = parse_and(tokens, allowed);
+    let mut is_permitted = parse_and(tokens, allowed);
     while let Some((&"OR", rest)) = tokens.split_first() {
         *tokens = rest;
-        may |= parse_and(tokens, allowed);
+        is_permitted |= parse_and(tokens, allowed);
     }
-    may
+    is_permitted
 }
 
 fn parse_and(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
-    let mut may = parse_term(tokens, allowed);
+    let mut is_permitted = parse_term(tokens, allowed);
     while let Some((&"AND", rest)) = tokens.split_first() {
         *tokens = rest;
-        may &= parse_term(tokens, allowed);
+        is_permitted &= parse_term(tokens, allowed);
     }
-    may
+    is_permitted
 }
 
 fn parse_term(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
@@ -88,11 +88,11 @@ fn parse_term(tokens: &mut &[&str], allowed: &BTreeSet<String>) -> bool {
     let Some((first, remaining)) = tokens.split_first() else { return false };
     *tokens = remaining;
     if *first == "(" {
-        let may = parse_or(tokens, allowed);
+        let is_permitted = parse_or(tokens, allowed);
         let (end, remaining) = tokens.split_first().expect("a bracket is closed");
         assert_eq!(*end, ")");
         *tokens = remaining;
-        return may;
+        return is_permitted;
     }
     // A licence with an exception is a separate licence.
     match remaining {

@@ -15,7 +15,7 @@ fn join_lines(lines: Vec<Vec<u8>>) -> Vec<u8> {
     lines.concat()
 }
 
-/// Replaces the line at this index.
+/// Replaces the line at this index. Returns all lines joined.
 fn replace_line(mut lines: Vec<Vec<u8>>, index: usize, line: impl AsRef<[u8]>) -> Vec<u8> {
     lines[index] = line.as_ref().to_vec();
     join_lines(lines)
@@ -121,7 +121,7 @@ fn sample_entries() -> Vec<Entry> {
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Checks that no unknown entry was read; returns the number of entries that were.
+/// Checks that no unknown entry was read; returns the number of entries that were read.
 fn count_read(read: &StoredSession, all: &[Entry]) -> usize {
     let strange: Vec<&Entry> = read.entries.iter().filter(|entry| !all.contains(entry)).collect();
     assert!(strange.is_empty(), "{strange:?}");

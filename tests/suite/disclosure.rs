@@ -201,7 +201,7 @@ fn list_file_calls(root: &Path) -> Vec<(&'static str, Value)> {
 }
 
 /// Runs a session with all calls; returns everything that was sent to the model, and the number of calls.
-fn run_session(place: &Arc<Folder>, extra_arguments: &[&str], written: &str) -> (String, usize) {
+fn run_session(place: &Arc<Folder>, extra_arguments: &[&str], settings_text: &str) -> (String, usize) {
     let lines = list_commands(place.path());
     let all = lines.iter().map(|(line, _)| ("bash_exec", json!({ "command": line })));
     let all: Vec<(&str, Value)> = all.chain(list_file_calls(place.path())).collect();
@@ -211,7 +211,7 @@ fn run_session(place: &Arc<Folder>, extra_arguments: &[&str], written: &str) -> 
     let service = runtime.block_on(Service::start(answers));
     let arguments = ["-p", "go", "--dry-run", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::with_home(place, &[&arguments[..], extra_arguments].concat()).env("HARMLESS_NAME", VARIABLE);
-    write_settings(&setup, written);
+    write_settings(&setup, settings_text);
     let (out, err, code) = setup.run_piped("");
     let bodies: Vec<String> = service.received().iter().map(|request| request.body.to_string()).collect();
     let sent = bodies.concat();
@@ -273,10 +273,10 @@ fn check_commands(root: &Path) {
 }
 
 /// Checks that a session with these arguments and settings discloses no secret.
-fn check(extra_arguments: &[&str], written: &str) {
+fn check(extra_arguments: &[&str], settings_text: &str) {
     let setup = Setup::new(&[]);
     let _process = create_scene(setup.root.path());
-    let (sent, calls) = run_session(&setup.root, extra_arguments, written);
+    let (sent, calls) = run_session(&setup.root, extra_arguments, settings_text);
     let disclosed = list_disclosed(&sent);
     assert!(disclosed.is_empty(), "{} kinds of {calls} calls:\n{}", disclosed.len(), disclosed.join("\n"));
 }

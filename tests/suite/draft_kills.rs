@@ -179,7 +179,7 @@ fn run_trial(runtime: &Runtime, activity: Activity, signal: Signal, dice: &mut D
     repeated_flags.extend((activity != Activity::NewDraft).then_some("--continue"));
     let mut program = Setup::with_home(&root, &repeated_flags).size(110, 40).start();
     program.until("ask mode");
-    // Keys are taken only after the first frame, which shows everything that was saved.
+    // The restored text may reach the screen or the log a moment later, so the check is repeated until `end`.
     let end = Instant::now() + PATIENCE.min(Duration::from_secs(3));
     loop {
         let found = activity.restored_text(&mut program);
@@ -202,6 +202,7 @@ fn text_older_than_a_second_survives_a_kill_and_all_text_an_exit() {
     let runtime = Runtime::new().unwrap();
     let count = requested_trials().unwrap_or_else(|| pick_count(8, 2) * ACTIVITIES.len());
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    // By activity and whether it was killed: the number of trials, and the age of the oldest text that was lost.
     let oldest: Mutex<BTreeMap<(Activity, bool), (usize, Duration)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {

@@ -139,7 +139,7 @@ fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
     program.press_keys("\x0f");
     let screen = program.until("open:");
     assert!(screen.contains("-flag.rs:7"), "{screen}");
-    // The letter of the first link on the screen.
+    // The letter of the first link on the screen, `-flag.rs:7`.
     program.press_keys("a");
     let argv = editor.with_extension("argv");
     program.until_condition("the editor is called", |_| argv.exists());

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tokio::runtime::Runtime;
 
-/// Counts the calls that write, sync, create or rename a file in the folder, as the size of a counter file, and fails
-/// the call with the given number with EIO. Later calls succeed, unless it is set to fail for good.
+/// Counts the calls that write, sync, create or rename a file in the folder, as the size of a counter file. The journal
+/// does not count, because it contains no text of sessions. The call with the given number fails with EIO. Later calls
+/// succeed unless `AYE_TEST_FOR_GOOD` is set.
 const FAULTY: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -92,8 +92,8 @@ fn read_sources() -> Vec<(String, String)> {
 /// The code of a file without its tests and comments; tests may depend on any module.
 fn code_without_tests(text: &str) -> String {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    let line = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
-    text[..end].lines().map(line).collect::<Vec<_>>().join("\n")
+    let without_comment = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
+    text[..end].lines().map(without_comment).collect::<Vec<_>>().join("\n")
 }
 
 /// The top-level modules that this code names as `crate::module`, also within braces.
@@ -126,13 +126,13 @@ fn a_floor_names_only_what_stands_below_it() {
         if is_test(&file) || floor == "main" || floor == "lib" {
             continue;
         }
-        let Some((_, may)) = FLOORS.iter().find(|(name, _)| *name == floor) else {
+        let Some((_, allowed)) = FLOORS.iter().find(|(name, _)| *name == floor) else {
             failures.push(format!("{file}: no such floor"));
             continue;
         };
         for name in named_modules(&code_without_tests(&text)) {
             let known = FLOORS.iter().any(|(floor, _)| *floor == name);
-            if known && name != floor && !may.contains(&name.as_str()) && !may.contains(&"*") {
+            if known && name != floor && !allowed.contains(&name.as_str()) && !allowed.contains(&"*") {
                 failures.push(format!("{file} names {name}"));
             }
         }

@@ -163,8 +163,8 @@ fn r20_a_hook_cannot_allow_a_denied_call() {
     assert!(!made && !setup.root.path().join("home/asked").exists());
     // A destructive call asks regardless of the hook, which still runs.
     let setup = with_hook(headless_setup(), &script, "").with_file("made/kept", "1");
-    let (left, setup) = run_with_call(setup, command_answer("rm -rf made"));
-    assert!(left && setup.root.path().join("home/asked").exists());
+    let (still_exists, setup) = run_with_call(setup, command_answer("rm -rf made"));
+    assert!(still_exists && setup.root.path().join("home/asked").exists());
 }
 
 #[test]

@@ -213,6 +213,7 @@ fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth
         });
         let nth = usize::try_from(nth).unwrap() % rows.len();
         for _ in 0..=nth {
+            // Alt-Up selects the previous call.
             program.press_keys("\x1b[1;3A");
         }
         program.press_keys("o");

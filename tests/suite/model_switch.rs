@@ -40,7 +40,7 @@ fn with_keys(setup: Setup) -> Setup {
     setup.env("KEY_ONE", KEY_ONE).env("KEY_TWO", KEY_TWO)
 }
 
-/// The requests for replies that a service received: the model and the text of each message.
+/// The requests for replies that a service received: the model and the text of each message after the system prompt.
 fn list_requests(service: &Service) -> Vec<String> {
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
     let all = service.received().into_iter().filter(|request| request.line.starts_with("POST"));
@@ -83,6 +83,7 @@ fn switches_model_and_profile_within_a_session() {
     let mut program = wait_until_connected(setup.size(100, 30).start());
     submit_message(&mut program, "first");
     program.until("One.");
+    // Alt-M opens the list of models.
     program.press_keys("\x1bm");
     program.until("128k context · $0.25 / $2");
     program.until("in use");
@@ -139,6 +140,7 @@ fn saves_a_choice_in_the_settings_and_keeps_comments() {
     program.press_keys("\x1bm");
     program.until("a2");
     program.type_text("a2");
+    // Ctrl-S saves the choice in the settings.
     program.press_keys("\x13");
     program.until("aye starts with a2 of one");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -4,7 +4,7 @@ use crate::support::program::Setup;
 use crate::support::scene::Scene;
 use crate::support::scripted::{calls, says};
 use crate::support::service::{Answer, Service};
-use crate::support::terminal_session::{submit_message, text_answer as answers};
+use crate::support::terminal_session::{submit_message, text_answer};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
 use aye::policy::{Mode, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
@@ -129,9 +129,13 @@ fn shell_answer(command: &str) -> Answer {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r20_only_the_user_changes_the_mode() {
-    let service =
-        Service::start(vec![shell_answer("cat a.txt"), answers("Read."), shell_answer("touch made"), answers("Made.")])
-            .await;
+    let service = Service::start(vec![
+        shell_answer("cat a.txt"),
+        text_answer("Read."),
+        shell_answer("touch made"),
+        text_answer("Made."),
+    ])
+    .await;
     let flags = ["--base-url", service.base_url.as_str(), "--model", "scripted-7b"];
     // Files of the project that try to widen the mode.
     let wide = "[approval]\nmode = \"full\"\n";
@@ -172,7 +176,7 @@ async fn r14_no_mode_allows_writing_the_users_rules_inside_the_project() {
         let delta = json!({ "tool_calls": [call] });
         Answer::stream().event(json!({ "choices": [{ "index": 0, "delta": delta }] })).finish("tool_calls").done()
     };
-    let replies = || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), answers("Done.")];
+    let replies = || vec![write("notes.txt", "mine\n"), write("aye/config/rules.toml", rule), text_answer("Done.")];
     let service = Service::start(["auto", "full"].into_iter().flat_map(|_| replies())).await;
     for mode in ["auto", "full"] {
         let root = Setup::new(&[]).root;
@@ -189,7 +193,7 @@ async fn r14_no_mode_allows_writing_the_users_rules_inside_the_project() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r12_read_only_commands_never_run_programs_of_the_project() {
-    let service = Service::start(vec![shell_answer("ls; cat a.txt"), answers("Read.")]).await;
+    let service = Service::start(vec![shell_answer("ls; cat a.txt"), text_answer("Read.")]).await;
     let path = format!("bin:./bin::{}", std::env::var("PATH").unwrap_or_default());
     let flags = ["-p", "go", "--base-url", &service.base_url, "--model", "m"];
     let setup = Setup::new(&flags).with_file("a.txt", "one\n").env("PATH", &path);

@@ -1,4 +1,4 @@
-//! The paths that a command changed, although the overlay is read only once per command.
+//! The paths that a command changed, without those that file tools or other commands changed.
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay};

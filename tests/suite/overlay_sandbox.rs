@@ -76,7 +76,7 @@ async fn r30_commands_and_file_tools_see_each_others_changes() {
     assert_eq!(rehearsal.origin(Path::new("b.txt")).unwrap().digest, Some(aye::chat::Digest::of_bytes(b"b\r\n")));
 }
 
-/// In the overlay sandbox, which has no network, such a command would only fail.
+/// The overlay sandbox has no network, so a command that needs it would only fail there.
 #[tokio::test]
 async fn r30_a_command_that_needs_the_network_is_simulated_although_there_is_an_overlay_sandbox() {
     if !has_overlay_sandbox() {

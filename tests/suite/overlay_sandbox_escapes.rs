@@ -85,7 +85,7 @@ const HOSTILE: &[&str] = &[
     "AYE_TEST_REACH='# @/run/socket' '%' --exact overlay_sandbox_escapes::child_that_tries_to_connect --nocapture", "git clone http://127.0.0.1:#/x; cargo install aye-was-here; npm i x; pip install x",
 ];
 
-/// A project, a home, temporary folders, own files and everything else, below one root.
+/// A project, a home, a folder for temporary files, aye's own files and other files, all in one root folder.
 struct EscapeFixture {
     root: PathBuf,
     shell: OverlayShell,

@@ -101,7 +101,7 @@ async fn r30_writes_outside_are_refused_as_live_and_kept_where_allowed() {
     let kept = outside.join(root.join("elsewhere/open/new").strip_prefix("/").unwrap());
     assert_eq!(fs::read_to_string(kept).unwrap(), "x\n");
 
-    // A file written there by a file tool can be read, but not written.
+    // A file that a file tool wrote outside the project can be read, but not written.
     let noted = outside.join(root.join("home/notes/note").strip_prefix("/").unwrap());
     fs::create_dir_all(noted.parent().unwrap()).unwrap();
     fs::write(&noted, "noted\n").unwrap();
@@ -205,6 +205,7 @@ fn r30_mounts_below_tmp_and_in_the_home_do_not_matter() {
     {
         return;
     }
+    // `start_process` replaces `ROOT`. `$0` is the owner of the files, `$@` the command line of the test's process.
     let mounts = "mkdir -p /tmp/aye-mounted ROOT/home/disk && mount -t tmpfs a /tmp/aye-mounted && mount -t tmpfs b ROOT/home/disk \
         && mkdir /tmp/aye-mounted/project && echo held | tee ROOT/home/disk/file > /tmp/aye-mounted/project/file \
         && chown -R $0 ROOT/home/disk /tmp/aye-mounted && ";
@@ -273,7 +274,7 @@ async fn r30_command_creating_very_many_files_is_stopped_before_the_disk_is_full
     let command = "stat -f -c %c /dev/shm; i=0; while :; do i=$((i + 1)); : > f$i || exit 1; [ $((i % 100)) = 0 ] && sleep 0.01; done";
     let outcome =
         shell.run_in_overlay(&command_line(command, &path_of("project")), View::WithoutSecrets, &|_| {}).await.unwrap();
-    // Files in memory need inodes too, which a size limit does not count.
+    // The number of inodes of `/dev/shm` is limited too: a size limit does not count empty files.
     assert!(outcome.output.starts_with("65536\n"), "{outcome:?}");
     assert!(outcome.output.contains("more files fit on it]"), "{outcome:?}");
     assert!(rustix::fs::statvfs(path_of("disk")).unwrap().f_favail > 1000);

@@ -9,8 +9,8 @@ use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use std::fs;
 use std::path::Path;
 
-/// Waits until a command wrote this file. The commands wait for the test by sleeping, because an overlay may repeat its
-/// earlier answer for a name that was looked up.
+/// Waits until a command wrote this file. The commands wait for the test by sleeping and not by looking for a file,
+/// because an overlay may remember that a file did not exist.
 async fn wait_for(path: &Path) {
     for _ in 0..1500 {
         if path.exists() {

@@ -279,7 +279,7 @@ fn r13_rule_for_exactly_one_sensitive_file_allows_reading_it() {
     }
 }
 
-/// A project with secrets of many kinds, and a rule file.
+/// A project with secrets of many kinds, and a rules file with one rule for each of these paths that allows every tool.
 fn project_with_rules(paths: &[&str]) -> Arc<Folder> {
     let root = create_project(&[
         (".env", "KEY=hunter2\n"),

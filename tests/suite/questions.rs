@@ -95,8 +95,8 @@ fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     program.signal(Signal::KILL);
     program.wait_for_exit();
     assert_eq!(drafts(root.path()).iter().map(|(_, mode)| *mode).collect::<Vec<_>>(), [0o600]);
-    let again = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
-    let mut program = Setup::with_home(&root, &again).start();
+    let resume_arguments = ["-c", "--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::with_home(&root, &resume_arguments).start();
     let after = program.until("2 of 2 · 2 answered");
     let prompt_rows =
         |screen: &str| screen.lines().skip_while(|row| !row.starts_with('╭')).map(str::to_owned).collect::<Vec<_>>();
@@ -109,8 +109,9 @@ fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     program.press_keys("\x03");
     program.press_keys("\x03");
     program.wait_for_exit();
-    let mut program = Setup::with_home(&root, &again).start();
+    let mut program = Setup::with_home(&root, &resume_arguments).start();
     program.until("2 questions wait");
+    // Ctrl-Q reopens the parked prompt.
     program.press_keys("\x11");
     program.until_prompt("note: but not on old ones");
     program.press_keys("\r");

@@ -43,21 +43,21 @@ fn is_tiny_server() -> bool {
     std::env::var_os("AYE_TEST_SERVER_IS_TINY").is_some()
 }
 
-/// Returns control sequences that the program never writes itself: all but plain CSI sequences, titles and links.
+/// Returns the escape sequences and control characters in the output that the program never writes itself.
 fn find_stray_sequences(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    let own = |rest: &str| {
+    let is_own = |rest: &str| {
         ["[", "]0;", "]2;", "]8;", "]9;", "]10;", "]11;", "]22;", "P", "\\", "=", ">", "7", "8", "(B", "c"]
             .iter()
             .any(|start| rest.starts_with(start))
     };
-    let escapes = text.match_indices('\u{1b}').filter(|(at, _)| !own(&text[at + 1..]));
+    let escapes = text.match_indices('\u{1b}').filter(|(at, _)| !is_own(&text[at + 1..]));
     let mut stray: Vec<String> = escapes.map(|(at, _)| text[at..].chars().take(12).collect()).collect();
-    let unruly = |c: &char| {
+    let is_stray = |c: &char| {
         matches!(c, '\u{1}'..='\u{6}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1a}' | '\u{1c}'..='\u{1f}')
             || matches!(c, '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    stray.extend(text.chars().filter(unruly).map(|c| c.escape_unicode().to_string()));
+    stray.extend(text.chars().filter(is_stray).map(|c| c.escape_unicode().to_string()));
     stray
 }
 
@@ -126,8 +126,9 @@ fn r62_esc_during_a_reply_closes_the_connection_and_allows_the_next_turn() {
         let entries = read_session(&next_setup);
         let reply = entries.iter().rev().find(|entry| matches!(entry, Entry::Replied { .. }));
         // If the server had sent nothing yet, there is nothing to keep.
-        let cut = |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if !text.is_empty());
-        assert!(reply.is_none_or(cut), "{reply:?}");
+        let is_partial =
+            |entry: &Entry| matches!(entry, Entry::Replied { text, incomplete: Some(_), .. } if !text.is_empty());
+        assert!(reply.is_none_or(is_partial), "{reply:?}");
     }
     assert_eq!(find_stray_sequences(&program.bytes()), Vec::<String>::new());
 }

@@ -134,7 +134,7 @@ fn r03_hasty_keys_apply_nothing_and_deletions_need_a_capital() {
     program.press_keys("Y");
     program.until_prompt("Apply: change a.txt?");
     assert_eq!(program.file("gone.txt"), None);
-    // The same key, held down, does not answer the next prompt.
+    // A held `y` answers at most this prompt, not the next one.
     program.press_keys("yyyyyyyy");
     program.wait_ms(300);
     assert_eq!(program.file("b.txt"), None);

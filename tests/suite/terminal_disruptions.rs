@@ -80,7 +80,7 @@ fn r63_ctrl_c_twice_exits_although_a_command_cannot_be_killed() {
                 std::thread::yield_now();
             }
         });
-        // Also if an assertion below fails.
+        // Clears the flag even if an assertion below fails; otherwise the thread above would never end.
         let _clear = ClearOnDrop(&is_stopped);
         program.press_keys("\x03");
         program.press_keys("\x03");

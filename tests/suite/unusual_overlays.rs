@@ -124,7 +124,8 @@ fn r30_overlay_sandbox_works_with_home_and_project_nested() {
         return;
     }
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // Nothing of a home around the project is visible.
+    // In the first case the home contains the project, and its other files are not visible. In the second case the
+    // home is inside the project and visible.
     for (home, is_note_listed, first_result) in [("", false, "exit 1"), ("project/home", true, "seen\nexit 0")] {
         let service = runtime.block_on(Service::start(vec![
             // Scripts, because a command that names a path outside is withheld.

@@ -166,7 +166,7 @@ async fn project_name_that_is_not_unicode_works() {
     fs::write(folder.join("a.txt"), "inside\n").unwrap();
     let home = root.path().join("home");
     let base = service.base_url.clone();
-    let kept = home.clone();
+    let home_copy = home.clone();
     tokio::task::spawn_blocking(move || {
         let (output, code) = run_in_folder(&folder, &home, &base, &["first"]);
         assert!(code == 3 && output.contains("Done.") && !output.contains("saved"), "{output}");
@@ -177,7 +177,7 @@ async fn project_name_that_is_not_unicode_works() {
     .unwrap();
     let read_back = service.received()[1].body["messages"].to_string();
     assert!(read_back.contains("inside"), "{read_back}");
-    let file = fs::read_dir(kept.join("data/sessions")).unwrap().next().unwrap().unwrap().path();
+    let file = fs::read_dir(home_copy.join("data/sessions")).unwrap().next().unwrap().unwrap().path();
     let read = read(&file).unwrap();
     assert!(read.notices.is_empty());
     let planned = read.entries.iter().filter(|entry| matches!(entry, Entry::Planned { .. }));
@@ -208,8 +208,8 @@ fn r53_deleted_sessions_folder_is_created_again_without_loss() {
     assert_eq!(program.wait_for_exit(), 0);
     let entries = read_session(&next_setup);
     for word in ["first", "One.", "second", "Two.", "third", "Three."] {
-        let is =
+        let has_word =
             |entry: &&Entry| matches!(entry, Entry::UserMessage { text } | Entry::Replied { text, .. } if text == word);
-        assert_eq!(entries.iter().filter(is).count(), 1, "{word}: {entries:?}");
+        assert_eq!(entries.iter().filter(has_word).count(), 1, "{word}: {entries:?}");
     }
 }

@@ -257,7 +257,7 @@ fn remembers_learned_window_until_model_switch() {
 }
 
 #[test]
-fn retries_too_long_summary_with_less_a_limited_number_of_times() {
+fn retries_too_long_summary_with_less_text_at_most_four_times() {
     let mut state = state_with_window(100_000);
     for name in ["one", "two", "three", "four"] {
         run_turn(&mut state, name, 10_000);

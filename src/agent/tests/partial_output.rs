@@ -4,6 +4,7 @@ use super::*;
 use crate::chat::PartialReply;
 use crate::chat::partial_reply::TextPart;
 
+/// Returns what is saved of the reply. A `TextPart` is an offset in bytes and the text from there on.
 fn save_reply(state: &mut State) -> Vec<PartialReply> {
     let turn = state.current_turn().unwrap_or(TurnId(0));
     let saved_reply = |effect: Effect| match effect {

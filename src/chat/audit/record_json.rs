@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 impl Record<'_> {
     /// Returns all that is known about the call as one object; unknown values are null. A renamed field is also given
-    /// under its old name for one release. `time` returns when an entry was written, in milliseconds since 1970.
+    /// under its old name for one release. `time` returns when the entry at an index was written, in milliseconds since
+    /// 1970.
     ///
     /// Fields: `call`, `tool`, `arguments` (the text sent by the model), `asked_at`; `summary`, `access`, `destroys`,
     /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (of the last plan); `decision`,

@@ -12,7 +12,7 @@ const MAX_MARKED_BYTES: usize = 64 * 1024;
 impl Session {
     /// Returns whether the last turn has not ended.
     pub fn is_mid_turn(&self) -> bool {
-        let last = self.entries.iter().rev().find(|entry| !entry.is_outside_turns());
+        let last = self.entries.iter().rev().find(|entry| !entry.may_be_outside_turns());
         last.is_some_and(|entry| !matches!(entry, Entry::Ended { .. }))
     }
 

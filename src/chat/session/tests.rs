@@ -32,7 +32,7 @@ fn settle_entry(call: &str) -> Entry {
     }
 }
 
-/// Returns one text for each message. That of the model ends with the number of its calls.
+/// Returns one text for each message. The text of a reply ends with the number of its calls.
 fn format_messages(session: &Session) -> Vec<String> {
     let format_message = |message: Message| match message {
         Message::System(_) => "system".to_owned(),

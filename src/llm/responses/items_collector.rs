@@ -13,6 +13,9 @@ use crate::llm::chunk_queue::{CLOSED_EARLY, ChunkQueue, Collector, End, is_visib
 use crate::llm::provider_error::{ProviderError, clip};
 use serde_json::Value;
 
+/// Maximum characters of a provider's reason for an incomplete reply.
+const MAX_REASON_CHARS: usize = 60;
+
 /// A reply of the responses API so far.
 #[derive(Debug, Default)]
 pub struct ResponsesCollector {
@@ -210,7 +213,7 @@ impl ResponsesCollector {
             self.finish = Some(match parse_finish_reason(reason.as_deref().unwrap_or_default()) {
                 // The reply did not end normally, whatever reason is given.
                 None | Some(FinishReason::Stop) => {
-                    FinishReason::Filtered(clip(reason.as_deref().unwrap_or("no reason given"), 60))
+                    FinishReason::Filtered(clip(reason.as_deref().unwrap_or("no reason given"), MAX_REASON_CHARS))
                 }
                 Some(reason @ (FinishReason::Length | FinishReason::Filtered(_))) => reason,
             });

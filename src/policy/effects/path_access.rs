@@ -20,13 +20,13 @@ pub enum PathAccess {
     Names,
     /// Reads the file.
     Contents,
-    /// Reads the file, or every file below the folder. Links inside it are not followed.
+    /// Reads the file, or every file below the folder. Links in it are followed only if `follow_links` is true.
     Recursive {
         /// True if hidden files are included.
         include_hidden: bool,
         /// Names of folders that are skipped.
         skipped_folders: Vec<String>,
-        /// True if a link to a file is followed, and one to a folder may be.
+        /// True if links to files are followed. Links to folders may then be followed too.
         follow_links: bool,
     },
     /// No access. The file must not exist, because it may select which program runs. If words are listed, it may exist

@@ -26,7 +26,7 @@ pub struct ScriptFile {
     pub is_certain: bool,
 }
 
-/// Variables that decide what else runs, or where it is searched.
+/// Variables that decide which other code runs, or where programs and libraries are searched.
 #[rustfmt::skip]
 const PATH_VARIABLES: &[&str] = &[
     "PATH", "CDPATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP",

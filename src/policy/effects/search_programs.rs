@@ -51,7 +51,7 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
         arguments.option_texts(&["--glob", "--iglob"]).filter(|glob| !glob.starts_with('!')).collect();
     let has_filter = !globs.is_empty() || arguments.has_option(&["--type"]);
     let includes_hidden = arguments.has_role(Role::IncludesHidden);
-    // A type does not match folder names, so `.git` stays excluded.
+    // Types and globs such as `*.rs` do not match the folder name `.git`, so the folder stays excluded. `*.git` does.
     let is_extension_glob = |glob: &&str| {
         let extension = glob.strip_prefix("*.").unwrap_or_default();
         !extension.is_empty() && extension != "git" && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -107,7 +107,8 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
-    /// Returns a line of `cd` and `WHERE` commands, which stands for a program that prints its working directory.
+    /// Generates lines of `cd` and `WHERE` commands. `WHERE` stands for a program that prints its number and its
+    /// working directory.
     fn line_strategy() -> impl Strategy<Value = String> {
         let commands = [
             "WHERE",
@@ -144,7 +145,8 @@ mod tests {
         })
     }
 
-    /// Returns the lines that `WHERE` prints if bash runs the line: its number, and its directory relative to `root`.
+    /// Runs the line in bash. Returns what each `WHERE` printed: its number, and its directory relative to `root`, or
+    /// `..` if it is outside `root`.
     fn run_in_bash(root: &Path, line: &str) -> Vec<(String, String)> {
         let output = Command::new("bash").args(["-c", line]).current_dir(root).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();

@@ -9,7 +9,8 @@ const COREUTILS: &str = "GNU coreutils 9";
 
 const READ_OPERANDS: Operands = operands_of(ValueKind::Read);
 
-/// POSIX programs; some implementations end the options with the first operand.
+/// Most of these programs have several implementations. In some of them the first operand ends the options, so the
+/// value of a later option may be a file: see `ParsedArguments::late_values`.
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[Program] = &[
     program(&["cat"], COREUTILS, &[

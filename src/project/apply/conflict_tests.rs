@@ -29,6 +29,7 @@ impl ConflictHelpers for RehearsedProject {
     }
 }
 
+/// Returns the element of `list_conflicts` for a path that is a conflict.
 fn expect_conflict(path: &str) -> (String, bool) {
     (path.to_owned(), true)
 }

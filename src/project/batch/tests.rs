@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 /// Helpers of these tests.
 trait BatchHelpers {
+    /// Drafts the batch of [`Group::Source`], the files that git does not ignore.
     fn draft_source(&self) -> (Batch, BatchWork);
 
     /// Applies all items that are neither blocked nor rejected.

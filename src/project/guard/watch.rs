@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, getpid};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Time between TERM and KILL after a cancelled command, and for processes left in the background.
+/// Time between TERM and KILL after the lifeline was closed, and for processes that the command left in the background.
 const BRIEF_GRACE: Duration = Duration::from_millis(300);
 /// Time to wait after the end of the command before the remaining processes are considered background processes.
 const END_DELAY: Duration = Duration::from_millis(5);

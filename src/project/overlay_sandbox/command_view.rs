@@ -131,7 +131,8 @@ fn writable_places(line: &CommandLine, home: Option<&Path>, disclosed: &Disclose
     private_places.chain(listed_places).collect()
 }
 
-/// Returns all visible paths that must not be opened. `opened_paths` are the real paths that the settings open.
+/// Returns all visible paths that must not be opened. `opened_paths` are the real paths that the settings and
+/// `View::Files` open.
 fn withheld_paths(
     shell: &Shell,
     spec: &OverlaySpec,

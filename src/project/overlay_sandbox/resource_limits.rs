@@ -64,8 +64,9 @@ fn kernel_version() -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Measures the other limits while the command runs. Returns only when one is exceeded, with a text that describes it.
-/// `folder` has an overlay mounted over it, so its free space is that of the overlay's disk.
+/// Checks the limits that the kernel does not enforce while the command runs. Returns only when one is exceeded, with a
+/// text that describes it. `folder` has an overlay mounted over it, so its free space is that of the overlay's disk.
+/// `memory` is the memory limit in bytes; `None` means the default limit.
 pub fn watch_limits(folder: &Path, memory: Option<u64>) -> String {
     let memory_limit = memory.unwrap_or_else(default_memory_limit);
     let measure_disk = || statvfs(folder).ok();

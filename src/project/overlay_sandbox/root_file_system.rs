@@ -246,6 +246,7 @@ impl RootBuilder {
                 Err(error) => ignore_unless_full(error),
             },
             RootEntry::Folder => {
+                // In a mount, such as a tree of the disk, the folder would show its content: an empty one covers it.
                 if create_mount_point(path, kind).is_ok() && device_of(path)? != self.root_device {
                     self.mount_empty_at(path)?;
                 }

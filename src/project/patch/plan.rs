@@ -79,7 +79,7 @@ impl Omissions {
 
 /// Detects files that were moved unchanged: a rename takes no space in a patch, however large the file.
 fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
-    let is_plain = |side: &PathState| side.is_folder() || side.is_nothing();
+    let is_folder_or_nothing = |side: &PathState| side.is_folder() || side.is_nothing();
     let (mut deleted, mut created): (HashMap<_, Vec<usize>>, Vec<(_, usize)>) = (HashMap::new(), Vec::new());
     // No rename crosses a folder that replaces a file or is replaced by one.
     let mut replaced_folder: Option<&Path> = None;
@@ -94,7 +94,10 @@ fn detect_renames(items: &mut [PatchItem], refused_items: &HashSet<usize>) {
             (PathState::Nothing, PathState::File { size, .. }) if *size > 0 => {
                 created.push(((*size, item.after.git_mode()), index));
             }
-            (before, after) if (before.is_folder() || after.is_folder()) && !(is_plain(before) && is_plain(after)) => {
+            (before, after)
+                if (before.is_folder() || after.is_folder())
+                    && !(is_folder_or_nothing(before) && is_folder_or_nothing(after)) =>
+            {
                 replaced_folder = Some(&item.path);
             }
             (_, _) => {}

@@ -108,7 +108,8 @@ impl Rehearsal {
         self.record_outdated(paths, |path| self.shows_live_content(path), |path| self.live_fingerprint(path))
     }
 
-    /// Removes the records of paths without an entry in the overlay, because the planned change was not made.
+    /// Removes the records of paths without an entry in the overlay, because the planned change was not made. The file
+    /// keeps them.
     pub(super) fn forget_origins<'a>(&self, paths: impl Iterator<Item = &'a Path>) {
         let mut origins = self.known_origins();
         let origins = origins.get_or_insert_with(|| read_origins(&self.overlay_folder));

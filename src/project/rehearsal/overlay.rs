@@ -23,7 +23,7 @@ const PREPARED_NAME: &str = "0";
 
 /// Attribute of a folder that hides the content of the project's folder.
 pub(super) const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
-/// Attribute of an empty file that marks a deleted path where no device can be created.
+/// Attribute that makes an empty file a whiteout, used if no whiteout device can be created.
 #[cfg(target_os = "linux")]
 const WHITEOUT_ATTRIBUTE: &str = "user.overlay.whiteout";
 

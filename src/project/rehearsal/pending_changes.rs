@@ -30,7 +30,7 @@ pub(super) const MERGING_FOLDER: &str = "merging";
 const DISCARDED_FOLDER: &str = "discarded";
 /// Time limit for taking the lock after a command. A process that does not end in time may hold it longer.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
-/// Time limit for waiting until the changes of the last command have been checked.
+/// Time limit for waiting until the changes of the last command have been checked for new sensitive files.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Merges the changes of an earlier command and creates the folder for the next one. `upper` must exist, and the caller
@@ -85,7 +85,7 @@ impl Rehearsal {
         }
     }
 
-    /// Sets whether merging must wait until the changes of the last command have been checked.
+    /// Sets whether merging must wait until the changes of the last command have been checked for new sensitive files.
     pub fn set_merge_blocked(&self, is_blocked: bool) {
         self.is_merge_blocked.store(is_blocked, Ordering::Release);
     }

@@ -33,7 +33,7 @@ pub fn landlock_support() -> SandboxSupport {
     support_by([ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1].into_iter().find(|abi| is_supported(*abi)))
 }
 
-/// Returns the support by a kernel with these rules as its newest; `None` if it has none.
+/// Returns the sandbox support of a kernel whose newest Landlock version is `newest`, or that has no Landlock (`None`).
 fn support_by(newest: Option<ABI>) -> SandboxSupport {
     match newest {
         None => {

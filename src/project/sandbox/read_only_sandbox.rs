@@ -31,8 +31,8 @@ impl ReadOnlySpec {
         for folder in PROGRAMS.map(Path::new) {
             let closed: Vec<PathBuf> =
                 self.closed.iter().cloned().chain(CLOSED_SUBFOLDERS.map(PathBuf::from)).collect();
-            // If a closed path, such as the project, contains this folder, its programs may still be executed. Which of
-            // the project's may also be read is decided by `open_paths`.
+            // If a closed path, such as the project, contains this folder, the programs in the folder may still be
+            // executed. `open_paths` decides which files of the project may also be read.
             if closed.iter().any(|closed| folder.starts_with(closed)) {
                 rules = add_path_rule(rules, folder, AccessFs::Execute.into())?;
             }

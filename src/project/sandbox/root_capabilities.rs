@@ -19,15 +19,15 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Drops all other capabilities for this thread and everything it starts. Does nothing if the user is not root and has
-/// no capabilities.
+/// Drops all capabilities except `KEPT_CAPABILITIES`, for this thread and everything it starts. Does nothing if the
+/// user is not root and has no capabilities.
 pub fn drop_capabilities() -> Result<(), SandboxError> {
     let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
     keep_capabilities(current, KEPT_CAPABILITIES)
 }
 
 /// Drops all capabilities except reading files of any owner. In some containers root has this only as part of a
-/// capability that also allows writing.
+/// capability that also allows writing; then that one is kept.
 pub fn drop_all_but_reading() -> Result<(), SandboxError> {
     let current = capabilities(None).map_err(|_| SandboxError::Capabilities)?;
     let read_any_file = CapabilitySet::DAC_READ_SEARCH;

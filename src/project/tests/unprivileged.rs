@@ -4,7 +4,8 @@ use crate::test_folder::Folder;
 use std::path::Path;
 
 /// Runs `action` as a user without privileges and passes it a temporary folder that this user owns. If the tests run as
-/// root, it runs in a thread that has become user 65534 (on Linux only); otherwise as the current user.
+/// root, it runs in a thread that has become user 65534; on systems other than Linux it then does not run at all.
+/// Otherwise it runs as the current user.
 pub fn run_unprivileged(action: impl FnOnce(&Path) + Send) {
     let temporary = Folder::new();
     let folder = temporary.path().canonicalize().unwrap();

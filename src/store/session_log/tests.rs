@@ -52,7 +52,7 @@ fn empty_session_leaves_no_file() {
 fn r52_long_entry_is_written_in_parts_and_read_back() {
     let home = tempfile::tempdir().unwrap();
     let mut log = SessionLog::new(home.path(), &header());
-    // Each character becomes six bytes, and seven in a part.
+    // JSON escapes each character as six bytes, `\u001b`. A part escapes the backslash again, which makes seven.
     let long = format!("{}\"\\end", "\u{1b}".repeat(2 << 20));
     for text in ["a", &long, "b"] {
         log.append(&user_message(text)).unwrap();
@@ -157,7 +157,7 @@ fn r50_terminates_incomplete_line_before_the_next() {
 
 #[test]
 fn r53_writes_failed_entries_with_the_next() {
-    let expected = {
+    let total_bytes = {
         let mut queue = Vec::new();
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {
             push_line(&mut queue, &Line::now(seq, user_message(text))).unwrap();
@@ -166,7 +166,7 @@ fn r53_writes_failed_entries_with_the_next() {
     };
     // Full disk, read-only file system, exceeded quota, lost permission, I/O error.
     let kinds = [Errno::NOSPC, Errno::ROFS, Errno::DQUOT, Errno::ACCESS, Errno::IO];
-    for (capacity, error) in (0..expected).zip(kinds.into_iter().cycle()) {
+    for (capacity, error) in (0..total_bytes).zip(kinds.into_iter().cycle()) {
         let (mut writer, mut queue) = (LimitedWriter { capacity, written: Vec::new(), error }, Vec::new());
         let mut failure_count = 0;
         for (seq, text) in [(1, "one"), (2, "two"), (3, "three")] {

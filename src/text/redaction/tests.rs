@@ -123,7 +123,7 @@ fn r57_redacts_lines_of_one_file_as_one_text() {
         let text = form.with_secret(&secret);
         let mut redactor = Redactor::default();
         let lines: Vec<String> = text.split('\n').map(|line| redactor.redact(line).0.into_owned()).collect();
-        // One line of a key without a beginning, or of a netrc file, cannot be recognised alone.
+        // One line is not enough to recognise a key whose first line is missing, or a secret in a netrc file.
         let needs_context = !text.contains("BEGIN") && text.contains("END ") || text.starts_with("login ");
         assert!(needs_context || !lines.join("\n").contains(&secret[form.prefix.len()..]), "{}: {lines:?}", form.text);
     }

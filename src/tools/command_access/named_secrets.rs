@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Maximum number of such files per command.
 const MAX_FILES: usize = 16;
 
-/// Returns the access of the command, and the files with secrets that it names plainly.
+/// Returns the access of the command. Its `named_secrets` are the files with secrets that the command names plainly.
 pub(in crate::tools) fn command_access(line: CommandLine, files: &dyn Reader) -> Access {
     match access_with_excused(line, files, &[]) {
         Access::Run(run) if run.reach == Reach::Runs && run.may_disclose => {

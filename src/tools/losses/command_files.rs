@@ -69,7 +69,7 @@ pub(super) fn format_names(names: &[&str]) -> String {
     if names.is_empty() { "the files it is given".to_owned() } else { join_items(&names, MAX_LISTED_NAMES) }
 }
 
-/// Parses the arguments of a program by its grammar; uncertain words are skipped.
+/// Parses the arguments of a program by its grammar.
 pub(super) fn parse_program_arguments(program: &'static Program, words: &[&str]) -> ParsedArguments {
     let words: Vec<Word> = words.iter().map(|word| Word::Known((*word).to_owned())).collect();
     grammar::parse_arguments(program, &words)

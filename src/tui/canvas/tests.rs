@@ -216,7 +216,7 @@ impl TestFrame {
             Change::Background(rect, style) => self.buffer.set_style(rect.intersection(area), *style),
             Change::Link(x, y, cells, number) => {
                 let link_area = Rect::new(*x, *y, *cells, 1).intersection(area);
-                // A glyph is in a link completely or not at all.
+                // A glyph is in a link completely or not at all: no link contains or follows the start of a wide glyph.
                 let is_wide_start = |x: u16| x < area.width && self.buffer[(x, *y)].symbol() == "漢";
                 if !link_area.is_empty()
                     && !(link_area.left()..=link_area.right()).any(|x| x > 0 && is_wide_start(x - 1))

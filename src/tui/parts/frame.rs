@@ -45,7 +45,7 @@ pub struct PromptContext<'a> {
 }
 
 impl Frame<'_> {
-    /// Clears the area and draws the frame, unless the area is too small for one. Returns [`inner_area`].
+    /// Clears the area. Draws the frame if the area is large enough for one. Returns [`inner_area`].
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Rect {
         let area = area.intersection(buffer.area);
         Clear.render(area, buffer);

@@ -15,6 +15,8 @@ use std::cell::Cell;
 const TWO_COLUMN_WIDTH: u16 = 120;
 /// Maximum cells per row for the keys of an action.
 const MAX_KEY_CELLS: usize = 26;
+/// Blank cells between the keys and the label of an action.
+const GAP_CELLS: usize = 2;
 
 /// Help page and its scroll position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,10 +110,11 @@ impl Help {
                 lines.push(Line::styled(scope.heading(), theme.heading));
             }
             let chord_rows = pack_chords(&chord_list, key_cells);
-            let label_lines = wrap::wrap_plain(action.help(), theme.text, width.saturating_sub(key_cells + 2).max(1));
+            let label_width = width.saturating_sub(key_cells + GAP_CELLS).max(1);
+            let label_lines = wrap::wrap_plain(action.help(), theme.text, label_width);
             for row in 0..chord_rows.len().max(label_lines.len()) {
                 let chords = chord_rows.get(row).map_or("", String::as_str);
-                let gap = " ".repeat(key_cells + 2 - width::text_width(chords));
+                let gap = " ".repeat(key_cells + GAP_CELLS - width::text_width(chords));
                 let mut spans =
                     vec![Span::styled(width::cut_to_width(chords, key_cells).to_owned(), theme.accent), Span::raw(gap)];
                 spans.extend(label_lines.get(row).cloned().unwrap_or_default().spans);

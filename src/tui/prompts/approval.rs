@@ -1,4 +1,5 @@
-//! The approval prompt: shows everything that will run, and accepts an approval only after its end was on the screen.
+//! The approval prompt: shows everything that will run, and accepts an approval only after the end of the plan was on
+//! the screen.
 
 mod approval_layout;
 mod approval_prompt;

@@ -17,7 +17,8 @@ fn check_ascii(screen: &mut Screen, part: &str) {
 
 fn screen_with_prompt(intent: Intent) -> Screen {
     let mut screen = Screen::dry_run();
-    // Only a live session opens approval prompts, so the session is live until the prompt is open.
+    // A dry run is checked, because it draws more marks. But only a live session opens approval prompts, so the session
+    // is live until the prompt is open.
     screen.state.agent.policy.dry_run = false;
     screen.send_text("go");
     screen.receive_call("a", "bash_exec", intent);

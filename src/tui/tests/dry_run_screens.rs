@@ -286,6 +286,7 @@ fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     screen.handle_event(Event::Agent(agent::Event::ApplyRequested(request)));
     let turn = screen.state.agent.current_turn().unwrap();
     let intent = Ok(command_intent("make"));
+    // The calls of an apply request get the ids `offered_1`, `offered_2` and so on.
     screen.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: "offered_1".into(), intent }));
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 12)] {
         screen.resize_screen(width, height);

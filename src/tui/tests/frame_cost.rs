@@ -117,8 +117,8 @@ fn streamed_replies_and_spinners_send_few_bytes() {
         spinner_bytes += frame_bytes(&mut screen, &mut canvas);
     }
     assert!(spinner_bytes > 0 && spinner_bytes <= 440, "{spinner_bytes} bytes for a second of waiting");
-    // A thousand chunks of 3.5 bytes each and thirty frames a second: 33 chunks, or 115 bytes, per frame. Each chunk
-    // may cost 30 bytes of output.
+    // A provider that sends a thousand chunks a second, each of 3.5 characters, sends 33 chunks or 115 characters for
+    // each of thirty frames a second. Each chunk may cost 30 bytes of output.
     let chars: Vec<char> = sample_reply().chars().collect();
     let (mut sent_bytes, mut frames) = (0, 0);
     for piece in chars.chunks(115) {
@@ -180,6 +180,7 @@ fn brackets_do_not_keep_blocks_open_and_references_resolve_later() {
     let text = screen.screen_text();
     assert!(text.contains("see the page (https://a.example)"), "{text}");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+    // The end of the reply does not change its first line, which has the link.
     assert_eq!(screen.screen_text().lines().nth(4), text.lines().nth(4));
 }
 

@@ -59,6 +59,7 @@ fn r07_a_command_of_a_hundred_kilobytes_is_read_to_its_end() {
         command_intent(&format!("{}touch the_end", "echo one two three\n".repeat(5_300))),
         "touch the_end",
     );
+    // The long word is wrapped, and its last row contains only `_end`.
     check_read_to_end(command_intent(&format!("echo {}the_end", "x".repeat(100_000))), "_end ");
 }
 

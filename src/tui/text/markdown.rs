@@ -27,7 +27,8 @@ pub type Picture<'a> = &'a dyn Fn(&LinkTarget) -> Option<String>;
 pub fn lay_out_markdown(source: &str, width: usize, theme: &Theme, exists: Exists<'_>, picture: Picture<'_>) -> Page {
     let source = clean_text(source);
     let blocks = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (exists, picture));
-    block_layout::BlockLayout { theme }.lay_out_blocks(&blocks, true, width.max(1))
+    let is_loose = true;
+    block_layout::BlockLayout { theme }.lay_out_blocks(&blocks, is_loose, width.max(1))
 }
 
 /// Returns the enabled Markdown extensions.

@@ -36,8 +36,8 @@ const AWK: &[&str] = &[
 ];
 const LISTED: &[&str] = &["list", "show", "show HEAD", "list HEAD", "-l", "--list", "show 'stash@{0}'"];
 
-/// Words that options accept as values: the name with which the words of a program begin or end, names of its options,
-/// and the values.
+/// Values to try for options: a program, the names of its options separated by blanks, and the values. The program may
+/// be only the beginning or the end of a command: `git` of `git log`, `grep` of `git grep`.
 #[rustfmt::skip]
 const VALUES: &[(&str, &str, &[&str])] = &[
     ("grep", "-d --directories", &["read", "skip", "recurse"]), ("grep", "-D --devices", &["read", "skip"]),

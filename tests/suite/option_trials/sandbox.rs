@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Limit until the processes of a finished line have ended.
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
 
-/// The real shell of the program.
+/// The program's own shell, which runs lines in the read-only sandbox.
 pub struct Sandbox {
     shell: Shell,
     runtime: tokio::runtime::Runtime,

@@ -42,11 +42,13 @@ pub struct Scratch {
 /// State of every file in the folders that a line may change.
 #[derive(Default)]
 struct Tree {
+    /// Inode, size, mode, times of the last change of content and of metadata (seconds, nanoseconds), and owner.
     stats: BTreeMap<PathBuf, [i64; 8]>,
+    /// Mode, and content of the file or target of the link.
     contents: BTreeMap<PathBuf, (u32, Vec<u8>)>,
 }
 
-/// Bytes in the pipe of each project.
+/// Bytes in the pipe of each project. The pipe is the last decoy.
 fn pipe_content() -> Vec<u8> {
     format!("SECRET={}\nSECRET pipe\n", DECOYS[6].1).into_bytes()
 }

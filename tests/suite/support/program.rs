@@ -25,7 +25,8 @@ pub(super) struct Output {
 
 pub(super) type SharedOutput = Arc<(Mutex<Output>, Condvar)>;
 
-/// Path of the program under test. `AYE_TEST_PROGRAM` names another build, for measurements.
+/// Path of the program under test. `AYE_TEST_PROGRAM` names another one: a build to measure, or a copy for a test that
+/// starts this suite again, for example as another user.
 pub fn program() -> PathBuf {
     std::env::var_os("AYE_TEST_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_aye").into(), PathBuf::from)
 }
@@ -276,7 +277,7 @@ impl Program {
         self.output.0.lock().unwrap().bytes.clone()
     }
 
-    /// Waits, to check that something does not happen. No other code may sleep.
+    /// Waits for a fixed time, to check that something does not happen. To wait for something, use `until`.
     pub fn wait_ms(&mut self, milliseconds: u64) {
         std::thread::sleep(Duration::from_millis(milliseconds));
         self.process_output();

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Time limit for a test of a turn; a lost event fails instead of hanging.
+/// Time limit for each event: if one is lost, the test fails instead of hanging.
 const LIMIT: Duration = super::keyboard::PATIENCE;
 
 /// A session log in memory. The first `failures_left` writes fail after their entry was added.
@@ -63,14 +63,15 @@ impl Scene {
         Self::build(replies, false)
     }
 
-    /// The same as a dry run.
+    /// The same, but the session is a dry run.
     pub fn dry_run(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::build(replies, true)
     }
 
     /// A model that replies slowly, so that it can be stopped in the middle.
     pub fn slow(text: &str) -> Self {
-        Self::with_scripted(Scripted::new([says(text)]).paced(60), false)
+        let (graphemes_per_second, dry_run) = (60, false);
+        Self::with_scripted(Scripted::new([says(text)]).paced(graphemes_per_second), dry_run)
     }
 
     fn build(replies: impl IntoIterator<Item = Reply>, dry_run: bool) -> Self {

@@ -194,7 +194,7 @@ impl Service {
         Self { base_url, received, titles, task }
     }
 
-    /// The title requests so far, which are not among the others.
+    /// The title requests so far. [`Self::received`] does not contain them.
     pub fn titles(&self) -> Vec<Received> {
         self.titles.lock().unwrap().clone()
     }
@@ -270,7 +270,8 @@ impl Answers {
                 (None, false) => (Answer::body(404, "text/plain", &[], "no"), RequestKind::Ignored),
             };
         }
-        // A list does not answer a message: it was meant for a request of the list that was not repeated.
+        // A list does not answer a message: it was meant for a request for the list that was never sent. Later requests
+        // for the list get it.
         while self.session.len() > 1 && self.session.front().is_some_and(Answer::is_list) {
             self.list = self.session.pop_front();
         }

@@ -20,6 +20,7 @@ fn model_with_idle(service: &Service, factor: u32) -> OpenAi {
 
 #[tokio::test]
 async fn r49_silence_ends_a_reply_but_slowness_does_not() {
+    // Returns whether the last item is the error of the idle limit, the number of items, and the number of requests.
     let silent = |answer: Answer| {
         async move |factor| {
             let service = Service::start_strict([answer.clone()]).await;
@@ -104,13 +105,13 @@ async fn collect_silences(answer: Answer, factor: u32) -> Vec<bool> {
 #[tokio::test]
 async fn silence_is_reported_before_the_limit_and_keepalives_end_it() {
     let stalled = || Answer::default().with_step(Step::Stall);
-    let later = || Answer::stream().text("a").with_step(Step::Stall);
+    let stalled_after_text = || Answer::stream().text("a").with_step(Step::Stall);
     check_with_slower_times(vec![true], async |factor| collect_silences(stalled(), factor).await).await;
-    check_with_slower_times(vec![true], async |factor| collect_silences(later(), factor).await).await;
+    check_with_slower_times(vec![true], async |factor| collect_silences(stalled_after_text(), factor).await).await;
     check_with_slower_times(vec![true, false], async |factor| {
-        let pause = |part| Step::Pause(IDLE * factor * part / 8);
-        let sign = Answer::stream().with_step(pause(6)).raw(": still here\n\n").with_step(pause(1));
-        collect_silences(sign.text("a").done(), factor).await
+        let pause = |eighths| Step::Pause(IDLE * factor * eighths / 8);
+        let keepalive = Answer::stream().with_step(pause(6)).raw(": still here\n\n").with_step(pause(1));
+        collect_silences(keepalive.text("a").done(), factor).await
     })
     .await;
     // No text for longer than the limit, but keepalives all the time.

@@ -109,8 +109,9 @@ struct Writer {
     open_links: Vec<OpenLink>,
     /// Alignment of each column of the open table.
     columns: Vec<Alignment>,
-    /// Current table column, and whether it is in the header row.
+    /// Index of the column of the next table cell.
     column: usize,
+    /// True in the header row of a table.
     is_header_row: bool,
     /// Byte offset in the source where the last table cell ends.
     cell_end: usize,

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn errors_keep_their_text_and_before_any_output_their_status() {
+fn errors_keep_their_text_and_get_a_status_only_before_any_output() {
     let failed_event = |code: &str| json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": code, "message": "m"}}});
     let provider_error = |status, code: &str| {
         Err(Error::Provider { status, code: Some(code.into()), message: "m".into(), retry_after: None })

@@ -46,6 +46,7 @@ fn fully_known_commands(parsed_line: &ParsedLine) -> Option<Vec<Vec<String>>> {
     let mut commands = Vec::new();
     for simple in &parsed_line.commands {
         let is_comparable = simple.assignments.iter().all(|(_, value)| value.known_text().is_some())
+            // Every command succeeds, so bash does not run a command after `||`.
             && simple.connector != Connector::Or
             // A background command may outlive bash and the end of the output.
             && !simple.is_background

@@ -243,6 +243,7 @@ fn all_outside_changes_are_listed_with_their_author() {
     fs::create_dir_all(&opt).unwrap();
     fs::write(opt.join("z"), "").unwrap();
     let changes = fixture.rehearsal.outside_changes().unwrap();
+    // `/opt` itself is listed if its mode in the overlay differs from the live one.
     let listed: Vec<(String, bool)> = changes
         .changes
         .iter()

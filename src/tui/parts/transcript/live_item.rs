@@ -25,7 +25,7 @@ const QUEUED_TEXT_CELLS: usize = 400;
 /// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type ReplyId = (TurnId, usize, u32);
 
-/// Layout of the streaming reply, with final layouts of closed blocks.
+/// Layout of the streaming reply. Closed blocks, which more text cannot change, keep their layouts.
 #[derive(Default)]
 pub struct LiveLayout {
     /// Identity of the reply.
@@ -111,7 +111,8 @@ fn lay_out_thinking(context: &LayoutContext<'_>, draft: &StreamingReply, has_tex
     if has_text {
         let duration = draft.thinking_time.map(entry_layout::format_thinking_time).unwrap_or_default();
         // The reasoning is closed while the text streams, so its own text is not needed.
-        return entry_layout::lay_out_reasoning(context, "", duration, false);
+        let is_open = false;
+        return entry_layout::lay_out_reasoning(context, "", duration, is_open);
     }
     // Only the last 3 lines, laid out from the last 2000 characters. The finished entry can be opened for the rest.
     let tail: String = draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();

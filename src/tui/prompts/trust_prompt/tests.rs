@@ -59,10 +59,10 @@ fn pass_key(prompt: &mut TrustPrompt, key: KeyEvent, listening: Listening) -> Ke
 
 /// Returns whether the key trusts all files.
 fn trusts_files(result: KeyResult) -> bool {
-    let request = |command: &PromptCommand| {
+    let is_trust_request = |command: &PromptCommand| {
         matches!(command, PromptCommand::Effect(Effect::Request(HostRequest::Trust(TrustRequest::Trust { .. }))))
     };
-    matches!(result, KeyResult::Run(commands) if commands.iter().any(request))
+    matches!(result, KeyResult::Run(commands) if commands.iter().any(is_trust_request))
 }
 
 /// Returns every row of the prompt, paged from the top to the end.

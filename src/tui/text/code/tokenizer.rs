@@ -37,13 +37,16 @@ struct Tokenizer {
     language: &'static Language,
     keywords: KeywordTable,
     open_construct: OpenConstruct,
+    /// Tokens of each line: length in bytes, and role.
     lines: Vec<Vec<(usize, SyntaxRole)>>,
 }
 
 /// A line while it is tokenized.
 struct TokenizedLine<'a> {
     text: &'a str,
+    /// Offset of the text that is not tokenized yet.
     position: usize,
+    /// Length in bytes, and role.
     tokens: Vec<(usize, SyntaxRole)>,
     context: WordContext,
 }
@@ -270,6 +273,7 @@ impl Tokenizer {
                 }
             }
             Some('&') => {
+                // An entity such as `&amp;` is short. A semicolon farther away does not end one.
                 let end = rest.find(';').filter(|end| *end < 12);
                 line.push_token(end.map_or(1, |end| end + 1), SyntaxRole::Number);
             }

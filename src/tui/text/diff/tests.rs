@@ -112,6 +112,7 @@ fn sides_are_shown_side_by_side_if_the_width_allows_it() {
     let (before, after) = ("a\nb\nc\n", "a\nB\nc\nd\n");
     let pad_side = |text: &str| format!("{text:<MIN_SIDE_COLUMNS$}");
     let row = |left: &str, right: &str| format!("{} │ {right}", pad_side(left)).trim_end().to_owned();
+    // The narrowest width for two sides. ` │ ` between them takes 3 columns.
     check_diff(
         Some(before),
         after,

@@ -77,6 +77,7 @@ struct BlockParser<'a> {
     code: Option<(String, String)>,
     /// Column alignments of the open table.
     alignments: Vec<Alignment>,
+    /// Rows of the open table; a row is a list of cells.
     rows: Vec<Vec<Vec<Piece>>>,
     /// Byte of the source at which the last table cell ends.
     cell_end: usize,
@@ -380,6 +381,7 @@ fn shorten_address(address: &str) -> String {
     if text_width(address) <= MAX_ADDRESS {
         return address.to_owned();
     }
+    // One column is for the `…`, which `fit_end` puts before the end.
     let start = cut_to_width(address, MAX_ADDRESS - ADDRESS_TAIL - 1);
     format!("{start}{}", fit_end(&address[start.len()..], ADDRESS_TAIL + 1))
 }

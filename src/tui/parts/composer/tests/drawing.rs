@@ -46,6 +46,7 @@ fn the_view_scrolls_only_when_the_cursor_leaves_it() {
 fn hidden_rows_above_and_below_are_marked() {
     let mut composer = composer_with("|");
     composer.insert(&numbered_lines(5));
+    // Drawing sets the scroll position.
     screen_text(&composer, 12, 3);
     press_keys(&mut composer, "up");
     let edge_marks = |composer: &Composer| {

@@ -9,6 +9,7 @@ fn save_and_restore(prompt: &QuestionPrompt, questions: &Questions) -> QuestionP
 #[test]
 fn a_partly_answered_prompt_is_restored_exactly() {
     let sample_questions = || questions(vec![question("a", false), question("b", true), question("c", false)]);
+    // In these keys `>` is Tab, `<` Shift-Tab, `v` Down, `!` Enter, `^` Alt-Enter and `_` Esc.
     for key_string in [
         "",
         "v",
