@@ -141,7 +141,7 @@ fn r03_digits_typed_while_a_question_appears_pick_nothing() {
     for key in ["2", "3", "x", "n"] {
         program.press_keys(key);
     }
-    program.until("1111111111123xn");
+    program.until("❯ 11111111111123xn");
     program.press_keys("\x1b[200~2\r\x1b[201~");
     program.wait_ms(700);
     let screen = program.screen();

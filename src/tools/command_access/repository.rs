@@ -85,7 +85,11 @@ pub(super) fn check_tracked_files(files: &dyn Reader, limited_to: &[String], wit
         }
     }
     let names_stash = |text: Vec<u8>| text.windows(10).any(|name| name == b"refs/stash");
-    let has_packed_stash = || read(".git/packed-refs").is_some_and(|content| content.map_or(true, names_stash));
+    // A file that cannot be read, or is a link, may name one.
+    let has_packed_stash = || match read(".git/packed-refs") {
+        Some(content) => content.map_or(true, names_stash),
+        None => exists(files, ".git/packed-refs"),
+    };
     let mut stash_files = [".git/refs/stash", ".git/MERGE_AUTOSTASH"].into_iter();
     if with_stash && (stash_files.any(|name| exists(files, name)) || has_packed_stash()) {
         return Err("git may print stashed changes, which are not checked".to_owned());

@@ -127,7 +127,7 @@ fn r13_git_printing_a_tracked_secret_needs_approval() {
 
 #[test]
 fn r13_git_printing_stashed_changes_needs_approval() {
-    for is_packed in [false, true] {
+    for place in ["refs/stash", "packed-refs", "a link"] {
         let (directory, files) = plain_project();
         let lines = [
             "git log -p --all",
@@ -141,11 +141,12 @@ fn r13_git_printing_stashed_changes_needs_approval() {
         let count_unasked = || lines.iter().filter(|line| judge_reach(line, &files).0 == Reach::Reads).count();
         assert_eq!(count_unasked(), lines.len());
         let git = directory.path().join("project/.git");
-        match is_packed {
-            true => fs::write(git.join("packed-refs"), "# pack-refs\n1a2b refs/stash\n").unwrap(),
-            false => fs::write(git.join("refs/stash"), "1a2b\n").unwrap(),
+        match place {
+            "refs/stash" => fs::write(git.join("refs/stash"), "1a2b\n").unwrap(),
+            "packed-refs" => fs::write(git.join("packed-refs"), "# pack-refs\n1a2b refs/stash\n").unwrap(),
+            _ => symlink("../docs/a.md", git.join("packed-refs")).unwrap(),
         }
-        assert_eq!(count_unasked(), 0);
+        assert_eq!(count_unasked(), 0, "{place}");
         assert!(judge_reach("git show 1a2b3c4", &files).1.contains("stashed"));
         assert_eq!(judge_reach("git show HEAD", &files).0, Reach::Reads);
         assert_eq!(judge_reach("git log --all --oneline", &files).0, Reach::Reads);
