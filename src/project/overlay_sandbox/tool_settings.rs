@@ -36,8 +36,7 @@ pub fn is_visible_setting(project: &Path, path: &Path) -> bool {
     let setting = relative.ancestors().find(|ancestor| SETTING_PATHS.iter().any(|setting| ancestor.ends_with(setting)));
     let Some(setting) = setting else { return false };
     let parent = setting.parent().unwrap_or(Path::new(""));
-    let is_within_cargo = setting.starts_with(".cargo") || parent.ends_with(".cargo");
-    let outer_folder = if is_within_cargo { parent.parent().unwrap_or(parent) } else { parent };
+    let outer_folder = if parent.ends_with(".cargo") { parent.parent().unwrap_or(parent) } else { parent };
     !is_sensitive(outer_folder) && is_harmless(path)
 }
 
@@ -106,6 +105,7 @@ mod tests {
         write("j/.vscode/settings.json", &format!("{{ \"x\": \"{}\" }}\n", "0a".repeat(32)));
         write("h/.githooks/x", "\u{0}");
         write(".ssh/.npmrc", "save-exact=true\n");
+        write(".cargo/.ssh/.npmrc", "save-exact=true\n");
         write(".env", "A=1\n");
         write("big/.npmrc", &"a=1\n".repeat(20_000));
         fs::write(project.join("h/.githooks/y"), [0xff]).unwrap();
@@ -128,6 +128,7 @@ mod tests {
             ("j/.vscode", false),
             ("h/.githooks", false),
             (".ssh/.npmrc", false),
+            (".cargo/.ssh/.npmrc", false),
             (".env", false),
             (".cargo/credentials.toml", false),
             ("big/.npmrc", false),
