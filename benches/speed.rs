@@ -189,7 +189,7 @@ fn paint(c: &mut Criterion) {
     group.throughput(Throughput::Elements(pieces.len() as u64));
     group.sample_size(10);
     // The same frames for both writers.
-    let mut pictures = Vec::new();
+    let mut drawn_frames = Vec::new();
     let draw_frames = |visit: &mut dyn FnMut(&Buffer, &view::DrawnScreen)| {
         let (mut state, mut cache) = (screen(10), LayoutCache::default());
         let message = agent::Event::UserMessage("go".into());
@@ -204,7 +204,7 @@ fn paint(c: &mut Criterion) {
             visit(&buffer, &drawn);
         }
     };
-    draw_frames(&mut |buffer, drawn| pictures.push((buffer.clone(), drawn.clone())));
+    draw_frames(&mut |buffer, drawn| drawn_frames.push((buffer.clone(), drawn.clone())));
     group.bench_function("update, lay out and draw every frame of 35 kB", |b| {
         b.iter(|| {
             draw_frames(&mut |buffer, _| {
@@ -218,12 +218,12 @@ fn paint(c: &mut Criterion) {
         let frame = |(buffer, drawn): &(Buffer, view::DrawnScreen)| {
             canvas.encode_frame(buffer.clone(), &drawn.links, drawn.cursor).len()
         };
-        pictures.iter().map(frame).sum()
+        drawn_frames.iter().map(frame).sum()
     };
     let library_backend = || -> usize {
         let mut bytes = Vec::new();
         let mut previous = Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1));
-        for (buffer, _) in &pictures {
+        for (buffer, _) in &drawn_frames {
             let cells = previous.diff(buffer).into_iter();
             let mut backend = CrosstermBackend::new(&mut bytes);
             backend.draw(cells).expect("writing to memory");
@@ -232,7 +232,7 @@ fn paint(c: &mut Criterion) {
         bytes.len()
     };
     // The name contains the number of bytes.
-    let name = |writer: &str, bytes: usize| format!("write frames {writer}, {} bytes each", bytes / pictures.len());
+    let name = |writer: &str, bytes: usize| format!("write frames {writer}, {} bytes each", bytes / drawn_frames.len());
     group.bench_function(name("by the canvas", own_canvas()), |b| b.iter(own_canvas));
     group.bench_function(name("by ratatui's backend", library_backend()), |b| b.iter(library_backend));
     group.finish();

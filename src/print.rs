@@ -69,7 +69,7 @@ pub struct HeadlessRun<'a> {
     pub err: &'a mut dyn Write,
 }
 
-/// Describes which entries of a session could not be saved.
+/// Returns the reason why entries could not be saved, and a description of these entries.
 fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     let entries = state.session.entries();
     let unsaved_entries = &entries[entries.len().saturating_sub(unsaved.entries)..];

@@ -1,4 +1,4 @@
-//! Verdict on the plan of a call, before its reviews, and a new one for waiting calls that a grant covers.
+//! Judges the plan of a call before its reviews, and replans the waiting calls that a new grant covers.
 
 use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
@@ -29,7 +29,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = ctx.judge_plan(&call.name, &plan);
     let verdict = match apply_turn::require_decision(ctx.state.turn.is_apply_turn(), verdict) {
-        // None of these three verdicts asks the user. A task is allowed by the policy or denied.
+        // The policy never asks about a task of a sub-agent. If the task cannot be delegated, it is denied here.
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
         {

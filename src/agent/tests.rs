@@ -176,6 +176,7 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             Effect::RunCall { call, .. } => format!("RUN {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
             Effect::RequestTitle { .. } => "REQUEST_TITLE".to_owned(),
+            // The second field of a `TextPart` is the text; the first is the offset where it begins.
             Effect::SavePartialReply(reply) => format!("SAVE {}", reply.text.1),
             Effect::SaveOutput(output) => format!("SAVE {}", output.text),
             Effect::RetryNow => "RETRY".to_owned(),

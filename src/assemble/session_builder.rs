@@ -86,7 +86,7 @@ impl SessionBuilder {
         let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
         let mut session = self.build_session(id, &self.folder, model, (kind, None), log)?;
         session.runtime.set_simulator(self.build_simulator(model, SimulationLedger::default()));
-        self.update_context_window(&mut session);
+        self.request_unknown_context_window(&mut session);
         Ok(session)
     }
 
@@ -147,7 +147,7 @@ impl SessionBuilder {
             model.connection_info.model.clone_from(&state.model.name);
         }
         let mut session = Session { state, effects, notices, ..built };
-        self.update_context_window(&mut session);
+        self.request_unknown_context_window(&mut session);
         Ok(session)
     }
 
@@ -185,7 +185,7 @@ impl SessionBuilder {
     }
 
     /// Sets the request for the context window of the session's model if the window is unknown.
-    fn update_context_window(&self, session: &mut Session) {
+    fn request_unknown_context_window(&self, session: &mut Session) {
         let Session { state, runtime, model, .. } = session;
         if state.model.context_window.is_none() {
             request_context_window(runtime, self.is_interactive, model, state.model.name.clone());
@@ -214,7 +214,7 @@ impl SessionBuilder {
         let dry_run = kind == SessionKind::DryRun;
         let disk = sandbox_setup::open_project(&self.places, folder);
         let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
-        // The changes of the dry run that this session is a copy of can be applied here.
+        // The overlay of the dry run that this live session is a copy of. Its changes can be applied in this session.
         let overlay =
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
         let tools = overlay.map_or_else(
@@ -311,8 +311,8 @@ impl SessionBuilder {
     }
 }
 
-/// Sets the request that asks the provider for the context window of a model. It is sent after the model's next reply.
-/// `is_interactive` is false if no turn follows the current one.
+/// Sets the request that asks the provider for the context window of a model. It is sent after the model's next reply;
+/// if `is_interactive` is false, only after a reply with calls, because no turn follows the current one.
 pub(super) fn request_context_window(
     runtime: &mut Runtime,
     is_interactive: bool,

@@ -47,7 +47,8 @@ pub enum Chunk {
     ModelChosen {
         /// Name of the model, as its provider knows it.
         model: String,
-        /// Reason why the requested model does not answer, in one sentence; `None` if no model was requested by name.
+        /// Reason why the requested model does not answer, in one sentence; `None` if no model was requested by name, or
+        /// if the reason was given earlier in the turn.
         reason: Option<String>,
     },
     /// Data that the provider wants back with this reply.

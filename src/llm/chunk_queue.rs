@@ -1,4 +1,4 @@
-//! Collection of a reply's events into a queue of chunks, by either API.
+//! Collection of a reply's events into a queue of chunks, the same for both APIs (chat completions and responses).
 
 use super::Error;
 use crate::chat::Chunk;

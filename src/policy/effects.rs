@@ -86,7 +86,7 @@ impl AskReasons {
         }
     }
 
-    /// Returns the widest reach and its reasons.
+    /// Returns the widest reach and its reasons; `None` if no reason was added.
     pub fn widest(&self) -> Option<(Reach, String)> {
         Some((self.reach?, join_items(&self.reasons, MAX_REASONS)))
     }

@@ -49,6 +49,7 @@ fn find_wider_option<'a>(grammar: &'static Program, words: &'a [Word]) -> Option
     let arguments = grammar::parse_arguments(grammar, words);
     let wider_kinds = [&RUNNING_KINDS[..], &[ValueKind::Write]].concat();
     if !arguments.problems.is_empty() {
+        // Some argument has an uncertain meaning. The first option, or else the first word, is returned for it.
         let option = words.iter().find(|word| word.display_text().starts_with('-'));
         return option.or(words.first()).map(Word::display_text);
     }

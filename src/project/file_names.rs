@@ -36,8 +36,8 @@ fn collect_up_to(
 ) -> FileNames {
     let (mut found, mut last_sent) = (FileNames::default(), Instant::now());
     let Ok(root) = project.locate(".") else { return found };
-    let hidden = false;
-    let result = project.walk(&root, hidden, &mut |entry| {
+    let include_hidden = false;
+    let result = project.walk(&root, include_hidden, &mut |entry| {
         if !is_wanted() {
             return ControlFlow::Break(());
         }

@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 /// Time limit of every call, without the time that a command may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Returns the time limit of a call. A command has its own limit, which may be longer than that of other calls and ends
-/// it with its output.
+/// Returns the time limit of a call. A command has a limit of its own, which keeps its output when it stops it, so the
+/// limit of the call is later.
 fn time_limit(work: &Work) -> Duration {
     match work {
         Work::Command(line) => CALL_TIMEOUT + Duration::from_secs(line.seconds),

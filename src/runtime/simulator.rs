@@ -150,7 +150,9 @@ fn build_request(
     blocks.extend(earlier_results.into_iter().map(|earlier| ("EARLIER_CALL".to_owned(), earlier)));
     blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters)))));
     blocks.push(("RESULT_SCHEMA".to_owned(), truncate(&result_schema.to_string())));
-    let mut text = side_request::format_blocks(&Digest::of_call(&spec.name, arguments, &Digest::default()), &blocks);
+    // The mark at the start and the end of each block is made from this seed.
+    let seed = Digest::of_call(&spec.name, arguments, &Digest::default());
+    let mut text = side_request::format_blocks(&seed, &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     model.build_request(SYSTEM_PROMPT, text, MAX_TOKENS)
 }

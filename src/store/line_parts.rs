@@ -90,9 +90,10 @@ pub(super) fn is_part(line: &[u8]) -> bool {
     has_kind(line, PART_START)
 }
 
-/// Returns whether the `entry` field of a line starts like this.
-pub(super) fn has_kind(line: &[u8], kind: &str) -> bool {
-    line[..line.len().min(100)].windows(kind.len()).any(|window| window == kind.as_bytes())
+/// Returns whether the `entry` field of a line starts with this text, for example [`PART_START`].
+pub(super) fn has_kind(line: &[u8], entry_start: &str) -> bool {
+    // The fields before `entry` are two numbers, so it starts within the first 100 bytes.
+    line[..line.len().min(100)].windows(entry_start.len()).any(|window| window == entry_start.as_bytes())
 }
 
 /// Joins the parts of lines while a file is read.

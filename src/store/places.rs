@@ -42,8 +42,8 @@ impl Places {
     /// Creates every folder with access for the owner only, tightens existing ones, and removes leftover temporary
     /// files of killed processes.
     pub fn prepare(&self) -> Result<(), Error> {
-        let data_folders = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
-        for folder in [&self.config, &self.data].into_iter().chain(&data_folders) {
+        let other_folders = [self.themes(), self.sessions(), self.drafts(), self.history(), self.tour()];
+        for folder in [&self.config, &self.data].into_iter().chain(&other_folders) {
             private_files::create_folder(folder).map_err(Error::with_path(folder))?;
         }
         for folder in [&self.config, &self.sessions(), &self.drafts(), &self.history()] {

@@ -187,8 +187,8 @@ fn undisclosed_outcome(displayed_path: &str, is_full_replacement: bool) -> Strin
     format!("{displayed_path}: {status} is not disclosed, because live the user would have been asked.")
 }
 
-/// Writes the change if the file and its location are unchanged. `is_full_replacement` is true if the model gave the
-/// whole file.
+/// Writes the change if the file and its location are unchanged. Returns the outcome for the model.
+/// `is_full_replacement` is true if the model gave the whole file.
 pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replacement: bool) -> Result<String, Error> {
     let (Work::Edit(edit), Preview::Edit(diff)) = (plan.work.clone(), &plan.preview) else {
         return Err(Error::Internal("the plan holds no change".to_owned()));
@@ -213,11 +213,12 @@ pub async fn write_change(plan: &Plan, project: Arc<dyn Writer>, is_full_replace
             true => writer.write_whole(&location, before, after),
             false => writer.write(&location, before, after),
         };
+        let undisclosed = || undisclosed_outcome(&displayed_path, is_full_replacement);
         match (must_not_disclose, is_full_replacement) {
             (false, _) => result?,
-            (true, true) => return result.map(|()| undisclosed_outcome(&displayed_path, true)).map_err(Error::from),
+            (true, true) => return result.map(|()| undisclosed()).map_err(Error::from),
             // An error would disclose that the text was found.
-            (true, false) => return Ok(undisclosed_outcome(&displayed_path, false)),
+            (true, false) => return Ok(undisclosed()),
         }
         Ok(format!("{displayed_path}: +{added} −{removed}"))
     })

@@ -119,7 +119,7 @@ fn format_listing(listing: &Listing, files: &dyn Reader, reporter: &mut Progress
         }
         ControlFlow::Continue(())
     })?;
-    // Walking a file visits no entry either.
+    // The walk of a file lists no entry either, like the walk of an empty folder.
     let is_empty = listed_count == 0 && deeper_count == 0;
     if is_empty && !matches!(files.read(&folder), Err(project::Error::NotAFile { kind: "a folder", .. })) {
         return Err(Error::Failed(format!("{} is not a folder. Use read_file.", planned_path::display_path(&folder))));

@@ -15,7 +15,8 @@ use crate::project::Reader;
 use command_files::{CommandFiles, FileLookups, TargetKind, format_names, parse_program_arguments};
 use std::cell::Cell;
 
-/// Programs whose arguments name no program to run: they only print or search them, or `rm` is a subcommand.
+/// Programs whose arguments name no program to run: they print their arguments or search for them, or they have a
+/// subcommand `rm`.
 const PROGRAMS_WITHOUT_INNER_COMMAND: &[&str] =
     &["echo", "printf", "grep", "egrep", "fgrep", "rg", "git", "npm", "man", "which", "type", "apt"];
 /// Maximum nesting depth of command lines in arguments: `ssh a "ssh b 'rm -r x'"`.

@@ -208,7 +208,8 @@ mod tests {
             let has_unknown_hard_links = files.unknown_hard_link_check();
             let mut paths = Vec::new();
             let root = files.locate(".").unwrap();
-            let result = files.walk(&root, false, &mut |entry| {
+            let hidden = false;
+            let result = files.walk(&root, hidden, &mut |entry| {
                 if !entry.is_folder && has_unknown_hard_links(&entry.location) {
                     paths.push(entry.location.display_path.display().to_string());
                 }

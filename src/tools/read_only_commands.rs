@@ -94,8 +94,8 @@ pub fn runs_git(command: &str) -> bool {
     command_line::parse_command_line(command).commands.iter().any(|simple| simple.program() == Some("git"))
 }
 
-/// Returns a line to add to the output of a command that the read-only sandbox blocked: which of its files were
-/// withheld, and how to read them.
+/// Returns a line to add to the output of a command that the read-only sandbox seems to have blocked: which of its
+/// files were withheld, and how to read them. `None` if neither the output nor the signal indicates that.
 pub fn blocked_hint(
     line: &CommandLine,
     paths: &[PathBuf],

@@ -380,7 +380,7 @@ mod tests {
         );
         let wide_lines = run_call(&SearchText, &plan_search("y"), &files).await.unwrap();
         assert!(
-            wide_lines.len() < MAX_BYTES + 200 && wide_lines.contains("…\n[more matching lines: 2"),
+            wide_lines.len() < MAX_BYTES + 200 && wide_lines.contains("…\n[more matching lines: 24;"),
             "{}",
             wide_lines.len()
         );

@@ -98,8 +98,8 @@ async fn r22_stopping_a_turn_ends_its_command() {
     scene.say("go").await;
     let Some(WaitingCall::Approval { call, .. }) = scene.state.waiting_call() else { panic!("no call waits") };
     let by = Decider::User { key: "y".into(), after_ms: 900 };
-    let yes = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
-    scene.apply_event(yes);
+    let approval = Event::CallDecided { call: call.id.clone(), decision: Decision::Once, by };
+    scene.apply_event(approval);
     while scene.state.pending()[0].latest_output.is_empty() {
         scene.apply_next_event().await;
     }

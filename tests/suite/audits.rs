@@ -10,6 +10,7 @@ use std::path::PathBuf;
 const ID: &str = "01JZZZZZZZZZZZZZZZZZZZZZZZ";
 
 /// Writes a session with a header of this version. A string is written as a raw line, anything else as an entry.
+/// Returns a setup for `aye audit` and the file of the session.
 fn write_session(version: u32, lines: &[Value]) -> (Setup, PathBuf) {
     let setup = Setup::new(&["audit"]);
     let project = setup.root.path().join("project").canonicalize().unwrap();
@@ -39,7 +40,8 @@ fn settled_entry(id: &str, text: &str) -> Value {
     json!({ "kind": "settled", "call": id, "outcome": { "how": "done", "text": text }, "took_ms": 1 })
 }
 
-/// Runs the audit as text and as JSON. Checks that the output is printable and that the file is unchanged.
+/// Runs the audit as text and as JSON. Checks that the output is printable and that the file is unchanged. Returns the
+/// text, the JSON objects, and the errors of the run as text.
 fn run_audit(setup: &Setup, file: &PathBuf) -> (String, Vec<Value>, String) {
     let before = std::fs::read(file).unwrap();
     let (page, err, code) = setup.run_piped("");
@@ -122,7 +124,7 @@ fn r52_reports_the_readable_part_of_a_damaged_session() {
     assert!(page.contains("1 call\n") && page.contains("read_file"), "{page}");
     assert_eq!((objects.len(), &objects[0]["outcome"]), (1, &json!("done")));
     assert!(err.contains("lines 3 to 5 are damaged; unreadable data was skipped"), "{err}");
-    // A file without its header can still be read by its name.
+    // A file without its header is read, or the error names its ID.
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.split_once('\n').unwrap().1).unwrap();
     let (out, err, code) = Setup::with_home(&setup.root, &["audit", ID]).run_piped("");

@@ -294,8 +294,8 @@ fn summarizes_a_long_session_without_a_screen() {
 #[test]
 fn learns_the_context_window_from_the_provider_and_estimates_its_use() {
     let list = r#"{"object":"list","data":[{"id":"scripted-7b","max_model_len":20000}]}"#;
-    let uncounted = || Answer::stream().text("Hello.").finish("stop").done();
-    let answers = vec![uncounted(), Answer::body(200, "application/json", &[], list), uncounted()];
+    let reply_without_usage = || Answer::stream().text("Hello.").finish("stop").done();
+    let answers = vec![reply_without_usage(), Answer::body(200, "application/json", &[], list), reply_without_usage()];
     let (_runtime, _service, setup) = start_service(answers, None);
     let mut program = start_session(setup);
     submit_message(&mut program, "hello");

@@ -8,7 +8,7 @@ use crate::support::scene::Scene;
 use crate::support::scripted::{Reply, calls, says};
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
-use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer as answers};
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use aye::chat::Outcome;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell};
@@ -23,6 +23,7 @@ fn command_call(command: &str) -> Reply {
     calls("bash_exec", json!({ "command": command }))
 }
 
+/// A call that writes lines of 100 bytes, at least this many bytes in total.
 fn write_call(path: &str, bytes: usize) -> (&'static str, Value) {
     let content = format!("{}\n", "x".repeat(99)).repeat(bytes.div_ceil(100));
     ("write_file", json!({ "path": path, "content": content }))
@@ -64,7 +65,7 @@ fn r24_reports_a_rehearsed_write_that_does_not_fit() {
             &[write_call("first.txt", 100), write_call("large.txt", 600_000), write_call("deep/er/large.txt", 600_000)],
         ),
         calls_answer_after(Duration::ZERO, &[write_call("a.txt", 600_000), write_call("last.txt", 100)]),
-        answers("Done."),
+        text_answer("Done."),
     ]));
     let arguments = ["--dry-run", "--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&arguments).with_file("a.txt", "real\n").size(100, 30);
@@ -183,7 +184,7 @@ async fn r24_a_command_without_room_for_an_overlay_fails_and_is_not_simulated() 
 /// Opens the screen that applies rehearsed changes to a project on a separate disk that is almost full.
 fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::Runtime, Service, Program) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let answers = vec![calls_answer_after(Duration::ZERO, calls), answers("Would do."), answers("I see.")];
+    let answers = vec![calls_answer_after(Duration::ZERO, calls), text_answer("Would do."), text_answer("I see.")];
     let service = runtime.block_on(Service::start(answers));
     let base = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = Setup::new(&[&["-p", "--dry-run", "go"][..], &base[..]].concat());

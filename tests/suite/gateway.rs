@@ -96,6 +96,7 @@ fn counts_tokens_and_resumes_a_session_through_a_gateway() {
 #[test]
 fn r48_each_gateway_error_is_one_line() {
     let Some((_, key)) = gateway() else { return };
+    // Runs `-p` with this model on a thread, and checks the last error. The thread returns the number of error lines.
     let check = |model: &'static str, expected: &'static str| {
         let key = key.clone();
         std::thread::spawn(move || {
@@ -297,8 +298,8 @@ fn runs_tool_calls_that_a_gateway_translates() {
 
 #[test]
 fn keeps_a_partial_reply_through_a_gateway() {
-    // A broken connection is reported as a regular end by this gateway, which no client can detect; an error event is
-    // not.
+    // This gateway reports a broken connection as a regular end, which no client can detect. It does pass on an error
+    // event, so the reply ends with one here.
     let error = json!({ "error": { "message": "the card burnt", "code": 500 } });
     let answer = Answer::stream().text("Half of it").event(error);
     let Some((_runtime, _service, mut program, kept)) = start_behind_gateway("behind", "/v1", vec![answer]) else {

@@ -25,8 +25,8 @@ fn read_memory_kb(program: &Program) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Waits for a window of time (three seconds in a thorough run) in which no thread ran and nothing was written. Earlier
-/// work may still end in other windows, for example a pooled thread after ten seconds.
+/// Waits for a window of time (three seconds in a thorough run, otherwise one) in which no thread runs and nothing is
+/// written. In the windows before, earlier work may still end, for example a pooled thread after ten seconds.
 fn check_idle(program: &mut Program, description: &str) {
     let milliseconds = pick_count(3000, 1000) as u64;
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ fn r61_no_thread_wakes_up_while_idle_or_while_a_prompt_waits() {
     }
 }
 
-/// A measurement for a run of an hour.
+/// Measures the idle program for this many seconds, and prints the figures. Runs only if `AYE_TEST_SECONDS` is set.
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
 fn check_idle_for(program: &mut Program, seconds: u64) {
     let (switches, ticks, before) = (count_switches(program), read_cpu_ticks(program), read_memory_kb(program));
@@ -81,6 +81,7 @@ fn check_idle_for(program: &mut Program, seconds: u64) {
 fn read_cpu_ticks(program: &Program) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", program.pid())).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    // The time in user mode and the time in the kernel.
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 

@@ -17,9 +17,9 @@ use std::time::Duration;
 /// Wide enough for the line about the sandbox to fit on one row.
 const WIDE: (u16, u16) = (180, 40);
 
-/// Returns the text about the sandbox in the prompt on this machine.
-fn sandbox_line(available: &'static str) -> &'static str {
-    if has_sandbox() { available } else { "no sandbox here: this kernel" }
+/// Returns what the prompt shows about the sandbox: `with_sandbox`, or that this machine has none.
+fn sandbox_line(with_sandbox: &'static str) -> &'static str {
+    if has_sandbox() { with_sandbox } else { "no sandbox here: this kernel" }
 }
 
 /// Returns the result of the last call that the model received.
@@ -108,7 +108,7 @@ fn r26_command_changes_neither_own_settings_nor_the_terminal() {
     if has_sandbox() {
         let home = program.root.path().join("home/aye");
         assert!(!home.join("config/config.toml").exists() && !home.join("data/x").exists());
-        // The prompt and the call show the command itself, each after another character.
+        // The screen also shows the command line, which contains this text, but not at the start of a row.
         let screen = program.screen();
         assert!(!screen.lines().any(|line| line.trim_start().starts_with("FORGED-BY-IT")), "{screen}");
     }

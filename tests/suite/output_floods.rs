@@ -101,7 +101,8 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
 fn r35_a_flooding_model_uses_little_memory_and_delays_no_key() {
     let word = "x".repeat(200_000);
     let lines: String = (0..20_000).map(|n| format!("line {n}\n")).collect();
-    let large = "a word and another ".repeat(pick_count(10_000_000, 3_000_000) / 19);
+    let phrase = "a word and another ";
+    let large = phrase.repeat(pick_count(10_000_000, 3_000_000) / phrase.len());
     let answers = vec![text_answer(&word), text_answer(&lines), text_answer(&large)];
     let (_runtime, _service, mut program) = start_session(answers, (100, 24), &[]);
     let setup = Setup::with_home(&program.root, &[]);

@@ -73,6 +73,7 @@ async fn r13_changes_outside_disclose_no_real_file_content() {
         assert_eq!(bare(one, names[0]), bare(other, names[1]));
         assert!(matches!((&outcomes[one], &outcomes[other]), (Outcome::Rehearsed(_), Outcome::Rehearsed(_))));
     };
+    // A right guess and a wrong guess of the content have the same outcome.
     assert_same(0, 1, ["a", "b"]);
     assert_same(2, 3, ["c", "d"]);
     for outcome in &outcomes {

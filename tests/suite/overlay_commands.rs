@@ -95,7 +95,7 @@ async fn git_sees_no_changes_between_commands() {
     }
     let scene = EmptyProject::new();
     let git = async |command: &str| run_ok(&scene, &format!("{GIT}{command}")).await;
-    // Old enough that git compares metadata only, and merged in another second than the index was written.
+    // The files are so old that git compares only their metadata. The merge comes a second after the index is written.
     git("git init -q && echo one > a.txt && echo b > b.txt && touch -d 2000-01-01 a.txt b.txt && git add -A && git commit -qm first && sleep 1.1").await;
     assert_eq!(git("git diff-index --name-only HEAD").await, "");
     git("touch -d 2001-01-01 a.txt").await;
@@ -147,16 +147,16 @@ async fn a_build_over_several_commands_builds_only_what_changed() {
     assert!(again.contains("a.c") && !again.contains("b.c"), "{again}");
 }
 
-/// When the program is killed.
+/// When the program is killed: during the second command of the model, or during the merge of that command.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// The second command has created this many files.
+    /// The command has created this many files.
     Written(usize),
-    /// This many milliseconds after its first file.
+    /// This many milliseconds have passed since the first file of the command.
     Later(u64),
-    /// Its merge has begun.
+    /// The merge has begun.
     Merging,
-    /// This many of its files are merged.
+    /// This many files of the command are merged.
     Merged(usize),
 }
 
@@ -326,7 +326,7 @@ async fn full_disk_during_a_merge_is_reported_and_later_commands_work() {
     }
     let mut scene = Scene::dry_run([
         command_reply("mkdir -p d/e; echo one > d/e/one; chmod 700 d/e"),
-        // Folders whose mode locks their owner out, changed again until no byte is left on the disk.
+        // Writes files, removes the owner's write permission from their folders, and fills the disk to the last byte.
         command_reply("echo two > d/e/two; mkdir f; echo three > f/three; chmod 500 d/e f; dd if=/dev/zero of=large bs=64k count=1; exec 2>/dev/null; while head -c 4096 /dev/zero >> large; do :; done; exec 2>&1; echo x > g; exit 1"),
         command_reply("cat d/e/one d/e/two f/three; stat -c %a d/e f"),
         command_reply("rm large; echo four > four; cat four"),

@@ -1,5 +1,5 @@
-//! Files that a project brings along: only data until the user trusts them in a prompt that shows them, and asked about
-//! again after a change.
+//! Files of a project that would change how aye behaves: they are not used until the user trusts them in a prompt that
+//! shows them, and after a change the user is asked again.
 
 use crate::support::program::{Program, Setup};
 use crate::support::service::Received;

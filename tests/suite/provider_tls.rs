@@ -222,8 +222,8 @@ fn r47_unencrypted_network_address_warns_and_uses_the_proxy_unless_excluded() {
         }
     });
     let origin = base.trim_end_matches("/v1");
-    let place = origin.trim_start_matches("http://");
-    let warning = format!("The connection to {place} is not encrypted: others on the network can read the key");
+    let host_and_port = origin.trim_start_matches("http://");
+    let warning = format!("The connection to {host_and_port} is not encrypted: others on the network can read the key");
     let (out, err, code) = run_print(&base, &[]);
     assert_eq!((out.as_str(), code), ("straight\n", 0), "{err}");
     assert!(err.contains(&warning), "{err}");

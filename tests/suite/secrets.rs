@@ -109,15 +109,15 @@ fn r57_key_of_a_profile_is_sent_to_its_provider_only() {
     let mut program = setup.start();
     program.until("Messages go to");
     let mut lines = String::new();
-    let wait_for_line = |lines: &mut String, description: &str| {
+    let wait_for_line = |lines: &mut String, part: &str| {
         let end = std::time::Instant::now() + PATIENCE;
         let seen = lines.len();
-        while !lines[seen..].contains(description) && std::time::Instant::now() < end {
+        while !lines[seen..].contains(part) && std::time::Instant::now() < end {
             *lines += &read_command_lines();
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         // The lines are not printed, because they are those of every program of the machine.
-        assert!(lines[seen..].contains(description), "{description} was never on a command line");
+        assert!(lines[seen..].contains(part), "{part} was never on a command line");
     };
     let give = root.path().join("home/give").display().to_string();
     for (profile, reply) in [("one", "One."), ("two", "Two."), ("three", "Three.")] {

@@ -182,7 +182,7 @@ fn r51_kill_at_any_moment_leaves_a_complete_fork_or_none() {
 fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
     let home = Folder::new();
     let file = session_path(home.path(), &session_id());
-    let mut entries = 0;
+    let mut entry_count = 0;
     for round in 0..12 {
         let mut process = start_child("child_that_appends_until_it_is_killed", "077", home.path()).unwrap();
         let before = fs::metadata(&file).map_or(0, |data| data.len());
@@ -194,10 +194,10 @@ fn r51_kill_at_any_moment_loses_at_most_the_line_being_written() {
         process.kill().unwrap();
         process.wait().unwrap();
         let (log, read) = SessionLog::open(home.path(), &session_id()).unwrap();
-        assert!(read.entries.len() > entries, "round {round}");
+        assert!(read.entries.len() > entry_count, "round {round}");
         assert_eq!(read.last_seq, read.entries.len() as u64, "round {round}: {:?}", read.notices);
         assert!(read.notices.len() as u64 <= round + 1, "round {round}: {:?}", read.notices);
-        entries = read.entries.len();
+        entry_count = read.entries.len();
         drop(log);
     }
 }

@@ -42,6 +42,7 @@ impl Home {
         file
     }
 
+    /// Runs `aye sessions` with these arguments; returns the output, the errors and the exit code.
     pub fn run(&self, arguments: &[&str]) -> (String, String, i32) {
         let arguments = [&["sessions"], arguments].concat();
         Setup::with_home(&self.0.root, &arguments).run_piped("")
@@ -56,6 +57,7 @@ impl Home {
         assert!(err.contains(message), "{arguments:?}: {err}");
     }
 
+    /// Returns the number of files in the folder of sessions.
     fn files(&self) -> usize {
         std::fs::read_dir(self.sessions()).map_or(0, Iterator::count)
     }

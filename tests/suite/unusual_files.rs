@@ -12,7 +12,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Instant;
 
-/// A project with unusual files.
+/// Creates a scene in a project with unusual files. In each turn the model makes the next of these calls.
 fn scene(cases: &[(&str, Value)]) -> Scene {
     let replies = cases.iter().flat_map(|(tool, arguments)| [calls(tool, arguments.clone()), says("ok")]);
     let scene = Scene::new(replies.collect::<Vec<_>>())
@@ -128,6 +128,7 @@ async fn r23_misbehaving_commands_are_stopped_and_reported() {
     let run = |command: &str| json!({ "command": command });
     check(&[
         ("bash_exec", run("sleep 100 & echo started"), true, "started\nexit 0"),
+        // All but 64 KiB are omitted: 49,934,464 bytes.
         ("bash_exec", run("yes | head -c 50000000"), true, "\n[49934"),
         ("bash_exec", run("sleep 0"), true, "exit 0"),
         ("bash_exec", json!({ "command": "sleep 9", "timeout": 1 }), true, "stopped after 1 s"),

@@ -194,6 +194,7 @@ impl Cleaner {
 
     /// Formats the lines of a change. They are redacted as one text, because a key may span several.
     fn clean_change(&mut self, diff: &Diff) -> Vec<(DiffSign, String)> {
+        // The first character of each line is a sign that `parse_line` removes again.
         let mut lines = String::new();
         for hunk in &diff.hunks {
             lines.push_str(&format!("@line {} → {}\n", hunk.before, hunk.after));

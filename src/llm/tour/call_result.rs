@@ -43,7 +43,7 @@ pub fn classify_result(text: &str) -> CallResult<'_> {
     }
 }
 
-/// The user's answer to the clock question.
+/// The user's answer to the tour's question, which clock a test should use.
 #[derive(Debug, PartialEq)]
 pub enum Choice {
     /// One of the three options, counted from 0.
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_answer_is_not_replaced() {
+    fn answers_are_parsed_and_a_missing_one_is_none() {
         let answer = |answer: &str| {
             format!(
                 r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#

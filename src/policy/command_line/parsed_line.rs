@@ -90,7 +90,8 @@ pub enum Nesting {
     Substitution,
     /// `<( … )` or `>( … )`.
     ProcessSubstitution,
-    /// Unsupported syntax, such as a loop, a condition or a function. Only substitutions inside it are parsed.
+    /// Unsupported syntax, such as a loop, a condition or a function. Commands inside it are listed, but the line is
+    /// unclear.
     Other,
     /// The arguments of this program: `bash -c '…'`, `find -exec …`, `xargs …`.
     Arguments(String),

@@ -26,7 +26,8 @@ pub(super) fn parse_into(text: &str, depth: usize, context: &WalkContext, parsed
         parsed_line.mark_unclear("syntax not fully understood");
     }
     if depth == 0 {
-        file_words::collect_file_words(root, text, 0, &mut parsed_line.file_words);
+        let words_around = 0;
+        file_words::collect_file_words(root, text, words_around, &mut parsed_line.file_words);
     }
     let mut walk = TreeWalk { text, depth, parsed_line };
     walk.walk_sequence(root, context);
@@ -38,6 +39,7 @@ pub(super) struct WalkContext {
     pub(super) nesting: Vec<Nesting>,
     /// Number of each pipeline around the command, outermost first, and its stage in that pipeline.
     pub(super) pipelines: Vec<(usize, usize)>,
+    /// As [`SimpleCommand::shells`].
     pub(super) shells: Vec<usize>,
     pub(super) connector: Connector,
     /// As [`SimpleCommand::is_skippable`], because of the constructs around the command.
@@ -117,7 +119,8 @@ impl TreeWalk<'_> {
         let mut context = context.clone();
         let mut last_start = self.parsed_line.commands.len();
         let mut previous_end: Option<usize> = None;
-        for child in self.checked_children(node, true) {
+        let allows_newlines = true;
+        for child in self.checked_children(node, allows_newlines) {
             match child.kind() {
                 "(" | ")" | "{" | "}" | "$(" | "<(" | ">(" | "`" | "comment" => {}
                 ";" | "&" => {
@@ -171,7 +174,9 @@ impl TreeWalk<'_> {
                     self.mark_unclear("ambiguous “!”");
                 }
                 let context = WalkContext { is_skippable: true, ..context.clone() };
-                for child in self.checked_children(node, false).into_iter().filter(|child| child.kind() != "!") {
+                let allows_newlines = false;
+                let children = self.checked_children(node, allows_newlines);
+                for child in children.into_iter().filter(|child| child.kind() != "!") {
                     self.walk_statement(child, &context);
                 }
             }
@@ -192,7 +197,8 @@ impl TreeWalk<'_> {
             kind => {
                 self.mark_unclear(unsupported_syntax_reason(kind));
                 let inner = self.nested_context(context, Nesting::Other);
-                self.walk_substitutions(node, &inner, true);
+                let with_commands = true;
+                self.walk_substitutions(node, &inner, with_commands);
             }
         }
         start
@@ -201,8 +207,11 @@ impl TreeWalk<'_> {
     /// Reads a program with its arguments, or assignments.
     fn walk_simple(&mut self, node: Node<'_>, context: &WalkContext) {
         let mut simple = empty_command(context);
-        let children =
-            if node.kind() == "variable_assignment" { vec![node] } else { self.checked_children(node, false) };
+        let allows_newlines = false;
+        let children = match node.kind() {
+            "variable_assignment" => vec![node],
+            _ => self.checked_children(node, allows_newlines),
+        };
         let mut previous_end = None;
         for child in children {
             // Words without a blank between them are one word.
@@ -239,7 +248,8 @@ impl TreeWalk<'_> {
 
     fn walk_assignment(&mut self, node: Node<'_>, context: &WalkContext) -> (String, Word) {
         let raw = self.node_text(node);
-        self.walk_substitutions(node, context, false);
+        let with_commands = false;
+        self.walk_substitutions(node, context, with_commands);
         let (name, value) = raw.split_once('=').unwrap_or((&raw, ""));
         let is_plain_name = !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -260,7 +270,8 @@ impl TreeWalk<'_> {
     }
 
     pub(super) fn walk_word(&mut self, node: Node<'_>, context: &WalkContext) -> Word {
-        self.walk_substitutions(node, context, false);
+        let with_commands = false;
+        self.walk_substitutions(node, context, with_commands);
         word::parse_word(&self.node_text(node)).unwrap_or_else(|why| {
             // `<( … )` is a word that contains blanks.
             if !matches!(node.kind(), "process_substitution" | "concatenation" | "command_name")

@@ -146,7 +146,8 @@ static SUBCOMMANDS: &[Program] = &[
     ]),
     partial_subcommand(&["stash"], &[]),
     partial_subcommand(&["worktree"], &[flags("-f --force").role(Role::Forces)]),
-    // In some of these, `-O` names a program to run.
+    // `policy::exec_options` reads unknown subcommands with this grammar too. As in `git grep`, their `-O` may name a
+    // program to run.
     partial_subcommand(&["commit", "merge", "am", "cherry-pick", "revert", "fetch", "pull", "add"], &[
         with_word("-m --message"), flags("-e --edit"), with_value("-O", ValueKind::Program),
     ]),

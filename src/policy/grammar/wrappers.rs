@@ -12,7 +12,7 @@ const fn wrapper(names: &'static [&'static str], options: &'static [OptionGroup]
     Program { syntax: Syntax { permutes: false, ..GNU }, ..program(names, described_versions, options, operands) }
 }
 
-/// Wrappers. Their `first` operands precede the program, such as the duration of `timeout`.
+/// Wrappers. `leading_operands` lists the operands before the program, such as the duration of `timeout`.
 #[rustfmt::skip]
 pub(super) static WRAPPERS: &[Program] = &[
     wrapper(&["env"], &[flags("-i --ignore-environment, -0 --null"), with_word("-u --unset")]),

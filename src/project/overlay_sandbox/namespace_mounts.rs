@@ -151,6 +151,7 @@ fn bring_up_loopback() -> io::Result<()> {
     message.extend(32u32.to_ne_bytes());
     message.extend(NEW_LINK.to_ne_bytes());
     message.extend(REQUEST.to_ne_bytes());
+    // Sequence number and port of the message, both unused.
     message.extend([0; 8]);
     // Any family; interface 1, which is the loopback; set the flag UP and change nothing else.
     message.extend([0; 4]);

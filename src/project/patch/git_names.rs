@@ -82,15 +82,17 @@ mod tests {
 
     #[test]
     fn r30_recognises_the_names_that_git_refuses() {
+        let is_refused_file = |name: &str| is_refused(Path::new(name), false);
+        let is_refused_link = |name: &str| is_refused(Path::new(name), true);
         for name in
             [".git", ".GIT", "a/.Git/b", "git~1", ".git ", ".git...", ".git::$DATA", "a\\.git\\b", ".g\u{200c}it"]
         {
-            assert!(is_refused(Path::new(name), false), "{name}");
+            assert!(is_refused_file(name), "{name}");
         }
         for name in [".gitignore", "git", "x.git", ".github/x", "git~2", ".gitmodules"] {
-            assert!(!is_refused(Path::new(name), false), "{name}");
+            assert!(!is_refused_file(name), "{name}");
         }
-        assert!(is_refused(Path::new(".gitmodules"), true) && is_refused(Path::new("GITMOD~1"), true));
+        assert!(is_refused_link(".gitmodules") && is_refused_link("GITMOD~1"));
         assert_eq!(enclosing_git_folder(Path::new("sub/.git/HEAD")), Some(PathBuf::from("sub/.git")));
         assert_eq!(enclosing_git_folder(Path::new("sub/.gitignore")), None);
     }

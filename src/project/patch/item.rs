@@ -53,6 +53,7 @@ pub enum PathState {
 }
 
 impl PatchItem {
+    /// Creates the item of a change. The plan of the patch later sets which sides it has and whether it is a renaming.
     pub fn new(rehearsal: &Rehearsal, change: Change) -> Self {
         let upper = rehearsal.overlay_folder().join(UPPER);
         let Change { path, before, after } = change;
@@ -213,8 +214,8 @@ fn quote_path(path: &Path) -> String {
     String::from_utf8_lossy(&super::git_names::quote_name("", path)).into_owned()
 }
 
-/// Returns the upper limit of a binary file's size: base 85 writes four bytes as five, and each line of 52 has a length
-/// and a line end.
+/// Returns the upper limit of a binary file's size in a patch: base 85 writes four bytes as five, and each line of 52
+/// bytes gets its length and a line end. Together that is less than four thirds of the size.
 fn max_encoded_size(size: u64) -> u64 {
     size / 3 * 4 + 1024
 }

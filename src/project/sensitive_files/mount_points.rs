@@ -1,4 +1,5 @@
-//! Mount points inside a project. A mount makes a file visible at another path without changing any of its timestamps.
+//! Mount points inside a project. A mount makes a file visible at another path without changing any of its timestamps,
+//! so a scan that reads only changed folders does not find it.
 
 use crate::chat::sensitive_paths::is_sensitive;
 use std::ffi::OsString;

@@ -92,7 +92,8 @@ impl Shell {
 }
 
 /// Returns the folders of `PATH` in which a command without approval may find programs. Excludes closed and sensitive
-/// folders, folders that contain a closed one (such as the home), and the system's folders, which are open already.
+/// folders, folders that contain a closed one, and the system's folders, which are open already. `private_folders` (the
+/// home and the temporary folder) are excluded, and folders that contain one of them; folders inside them are not.
 fn program_folders(path: &OsStr, closed: &[PathBuf], private_folders: &[PathBuf]) -> Vec<PathBuf> {
     let real = |folder: PathBuf| folder.canonicalize().ok();
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute()).filter_map(real);

@@ -165,6 +165,7 @@ fn r52_endless_line_uses_no_memory_and_the_rest_is_kept() {
 fn damaged_number_does_not_prevent_appending() {
     let session =
         check_read(file_with_middle(entry_line(2).replace(":2,", ":18446744073709551615,")), &["1", "3", "2"], &[]);
+    // The next entry gets the number `last_seq` plus one, but at most `u64::MAX`.
     assert_eq!(session.last_seq, u64::MAX);
 }
 
@@ -197,7 +198,7 @@ fn reads_sessions_from_before_hashes() {
     let stored = read_from(format!("{HEAD}\n{lines}").as_bytes()).unwrap();
     assert_eq!((stored.entries.len(), stored.notices.len()), (OLD.len(), 0), "{:?}", stored.notices);
     for (entry, old) in stored.entries.iter().zip(OLD) {
-        // Except for two fields, only those of the old line are written, so that older versions can read the entry.
+        // At most two fields are added to those of the old line, so that older versions can read the entry.
         let (old, new): (serde_json::Value, _) =
             (serde_json::from_str(old).unwrap(), serde_json::to_value(entry).unwrap());
         let new = new.as_object().unwrap();

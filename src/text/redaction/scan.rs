@@ -111,10 +111,12 @@ fn next_position(text: &str, position: usize, line: &mut LineState) -> usize {
                     end += 5;
                 }
                 Some(b'\n') => {
+                    // A backslash precedes the line feed: the command continues on the next line.
                     line.end_line(true);
                     end += 1;
                 }
                 Some(b'"' | b'\'' | b'`') => end += 1,
+                // The text ends with a backslash: the command may continue in the next text.
                 None => line.end_line(true),
                 Some(_) => {}
             }

@@ -80,7 +80,8 @@ impl Shift {
     }
 }
 
-/// Returns the shift that saves most bytes, if any saves enough.
+/// Returns the shift that saves most bytes, if any saves enough. `changed` holds for each row whether its old and new
+/// cells differ.
 pub(super) fn find_shift(old_rows: &[RowHash], new_rows: &[RowHash], changed: &[bool]) -> Option<Shift> {
     let height = new_rows.len();
     let mut best: Option<(usize, Shift)> = None;

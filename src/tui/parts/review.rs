@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Review {
     /// Index of the item or hunk under the cursor, in [`select_targets`].
     cursor: usize,
-    /// Items and hunks that are not selected. A rejected item contains its hunks.
+    /// Items and hunks that are not selected. The hunks of a rejected item are not listed.
     rejected: BTreeSet<SelectTarget>,
     row_cache: LineCache<(), Row>,
 }
@@ -29,6 +29,7 @@ type SelectTarget = (usize, Option<usize>);
 
 /// Returns everything that can be selected, from top to bottom: every item that is not blocked, and its hunks, if any.
 fn select_targets(batch: &Batch) -> impl Iterator<Item = SelectTarget> {
+    // If nothing is rejected, all items that can be selected are selected.
     batch.selected_items(&[]).flat_map(|(index, item)| {
         let hunks = item.diff.iter().filter(|_| item.has_hunks()).flat_map(|diff| &diff.hunks);
         std::iter::once((index, None)).chain(hunks.map(move |hunk| (index, Some(hunk.after))))

@@ -79,7 +79,8 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     assert_eq!(text, "ok 3 tests\npale<U+001B>]0;title<U+0007>\nexit 0");
     let entries = screen.state.agent.session.entries().to_vec();
     let records = crate::chat::audit::collect_records(&entries);
-    let page = crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 80, true).join("\n");
+    let is_full = true;
+    let page = crate::tui::parts::audit_page::audit_page_lines(&records[0], &|_| String::new(), 80, is_full).join("\n");
     assert!(page.contains("ok 3 tests") && !page.contains("<U+001B>[1;32m"), "{page}");
     screen.receive_reply("Done.");
     screen.press_key("alt-up");

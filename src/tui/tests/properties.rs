@@ -49,7 +49,7 @@ fn apply_random_event(screen: &mut Screen, (kind, number, text): (u8, u16, Strin
             let id = CallId(format!("c{number}"));
             screen.receive_chunk(Chunk::Call(ToolCall { id, name: text, arguments: "{}".into() }));
         }
-        // The scroll bar is grabbed, dragged and released.
+        // The scroll bar is grabbed, dragged or released.
         23 => {
             use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
             let (columns, rows) = screen.state.viewport.size;

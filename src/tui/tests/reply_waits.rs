@@ -248,7 +248,7 @@ fn a_fallback_model_is_announced_and_shown_while_it_answers() {
     ");
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     let header = screen.screen_text().lines().next().unwrap().to_owned();
-    assert!(header.contains("gpt-5-mini"), "the next turn tries the first again: {header}");
+    assert!(header.contains("gpt-5-mini"), "the next turn tries the first model again: {header}");
     screen.send_text("more");
     assert!(screen.screen_text().contains("waiting for gpt-5-mini"), "{}", screen.screen_text());
 }

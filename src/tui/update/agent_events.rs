@@ -17,7 +17,8 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event
         && state.agent.current_turn() == Some(*turn)
     {
-        // No model was named in the settings: the header shows the one that answered.
+        // No model was named in the settings, or the fallback continues the turn. The header shows this name if it
+        // knows no other.
         state.session.connection.model.clone_from(model);
     }
     if let agent::Event::ReplyChunk { turn, chunk, .. } = &event

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The names that one file takes from each other file.
 pub type FileGraph = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// Re-exports of re-exports that are followed before a path is given up.
+/// Maximum number of imports that are followed to resolve one path.
 const MAX_HOPS: usize = 12;
 
 type ModulePath = Vec<String>;
@@ -71,7 +71,8 @@ fn module_of(file: &str) -> ModulePath {
     module
 }
 
-/// Returns the path from the root of the crate, or `None` if it leads to another crate.
+/// Returns the path from the root of the crate, or `None` if it leads to another crate. `hops` is the number of imports
+/// that were followed to get to this path.
 fn absolute(
     source: &SourceFile,
     path: &[String],
@@ -104,7 +105,8 @@ fn absolute(
     Some(base)
 }
 
-/// Returns the file that defines the item at an absolute path and the item's name; `None` for a module.
+/// Returns the file that defines the item at an absolute path and the item's name; `None` for a module. `hops` is the
+/// number of imports that were followed to get to this path.
 fn resolve(path: ModulePath, files: &HashMap<ModulePath, SourceFile>, hops: usize) -> Option<(String, String)> {
     let depth = (1..=path.len()).take_while(|depth| files.contains_key(&path[..*depth])).last().unwrap_or(0);
     let source = files.get(&path[..depth])?;
@@ -200,7 +202,7 @@ fn add_import(source: &mut SourceFile, mut path: ModulePath, alias: Option<Strin
     source.imports.push(Import { name, path, is_public });
 }
 
-/// Rewrites a path inside inline modules to one of the file.
+/// Rewrites a path that is used in these inline modules as the path with the same meaning at the top of the file.
 fn from_file(path: &[String], inline: &[(String, usize)]) -> ModulePath {
     let supers = path.iter().take_while(|segment| *segment == "super").count();
     let outer = supers.min(inline.len());

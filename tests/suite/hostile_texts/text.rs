@@ -70,7 +70,9 @@ const MARKDOWN: [&str; 8] = [
 /// Generates texts with known words in them.
 pub struct Generator {
     pub dice: Dice,
+    /// Number of words so far.
     count: u64,
+    /// Number of texts so far.
     pub texts: usize,
 }
 
@@ -150,7 +152,7 @@ pub fn remove_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && !('\u{2500}'..='\u{259f}').contains(c)).collect()
 }
 
-/// The first character that a terminal would obey or not show.
+/// The first character that a terminal would obey or not show, after its byte offset.
 pub fn find_forbidden(printed: &str) -> Option<(usize, char)> {
     aye::text::hidden_chars::find_hidden(printed)
 }

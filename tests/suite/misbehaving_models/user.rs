@@ -100,12 +100,14 @@ impl Persona {
             }
             match find_open(&entries) {
                 (_, _, None) => program.wait_ms(20),
-                (many, Some(last), Some(_)) if many > 20 && dice.one_of(2) => {
+                (open_count, Some(last), Some(_)) if open_count > 20 && dice.one_of(2) => {
                     // The last of very many calls, from the queue.
                     let approval = Pressed::Decided(last, Decision::Once, "y".into());
                     self.press(program, &["l", "", "\x1b[F", "", "\r", "", "", "y"], &approval);
                 }
-                (many, _, Some(_)) if (many > 20 && dice.one_of(3)) || dice.one_of(12) => stop_turn(program),
+                (open_count, _, Some(_)) if (open_count > 20 && dice.one_of(3)) || dice.one_of(12) => {
+                    stop_turn(program)
+                }
                 (_, _, Some(Open::Approval(call))) => self.decide_call(&call, program, dice),
                 (_, _, Some(Open::Question(call, questions))) => {
                     self.answer_questions(&call, &questions, program, dice);

@@ -4,11 +4,11 @@ use super::program::program;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Allowed delay on a busy machine, in durations of the shortest run of the program.
+/// Allowed delay on a busy machine, in multiples of the time that `--version` takes, the shortest run of the program.
 const ALLOWED_RUNS: u32 = 20;
 
-/// Returns whether an operation stayed within its limit. A longer time is compared with the duration of the shortest
-/// run of the program at this moment: hardly anything on a quiet machine, and much more on a busy one.
+/// Returns whether an operation stayed within its limit. It may exceed the limit by the time of [`ALLOWED_RUNS`] short
+/// runs of the program at this moment: very little on a quiet machine, and much more on a busy one.
 pub fn is_within_limit(limit: Duration, elapsed: Duration) -> bool {
     elapsed <= limit || elapsed <= limit + ALLOWED_RUNS * shortest_run()
 }
@@ -19,8 +19,8 @@ fn shortest_run() -> Duration {
     started.elapsed()
 }
 
-/// Compares a result that depends on times which a busy machine may exceed. Tries with the given times first, then with
-/// four and sixteen times as long.
+/// Asserts that `check` returns the expected result, which depends on times that a busy machine may exceed. `check`
+/// receives the factor for its times: first 1, then 4 and 16 if the result was another one.
 pub async fn check_with_slower_times<T: PartialEq + std::fmt::Debug>(expected: T, check: impl AsyncFn(u32) -> T) {
     for factor in [1, 4, 16] {
         let result = check(factor).await;

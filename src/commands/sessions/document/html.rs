@@ -79,9 +79,9 @@ fn write_message(message: &Message, out: &mut String) {
 }
 
 fn write_call(call: &CallPart, out: &mut String) {
-    // Calls with a diff, questions, a sub-agent or a problem start expanded.
-    let has_content = call.bodies.iter().any(|body| matches!(body, Body::Questions(_) | Body::Change { .. }));
-    let is_open = has_content || !call.sub_agent.is_empty() || call.end != EndKind::Done;
+    // Calls with a diff, questions or a sub-agent start expanded, and all whose end is not `Done`.
+    let has_diff_or_questions = call.bodies.iter().any(|body| matches!(body, Body::Questions(_) | Body::Change { .. }));
+    let is_open = has_diff_or_questions || !call.sub_agent.is_empty() || call.end != EndKind::Done;
     let _ = writeln!(
         out,
         "<details class=\"call\"{}><summary>{} <code>{}</code> {} <span class=\"end{warning_class}\">{} {}</span></summary>",

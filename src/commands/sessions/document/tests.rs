@@ -190,7 +190,7 @@ fn r57_no_known_secret_is_in_any_format() {
 }
 
 #[test]
-fn transcript_is_in_order_with_decisions_and_outcomes() {
+fn transcript_has_messages_decisions_and_outcomes() {
     let stored = stored_session(
         &[
             json!({ "kind": "said", "text": "1. fix\n    it" }),

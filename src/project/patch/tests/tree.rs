@@ -105,7 +105,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether git can represent the path: absent, a file or a link, with a default mode, and only in folders.
+    /// Returns whether git can represent the path: it is absent, a link, or a file with a default mode, and all folders
+    /// above it have the default mode or are absent.
     pub fn is_plain(&self, path: &Path) -> bool {
         let has_default_folders = path.ancestors().skip(1).all(|folder| {
             folder.as_os_str().is_empty()

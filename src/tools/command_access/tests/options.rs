@@ -1,5 +1,5 @@
-//! Tests of options that may hide what a command reads or writes. Each command in the table once ran without approval
-//! although it should not have, or might have.
+//! Tests of options that may hide what a command reads or writes. The commands in the table once ran without approval
+//! by mistake, or could have.
 
 use super::*;
 

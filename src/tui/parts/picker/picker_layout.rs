@@ -242,6 +242,8 @@ impl RowColumns {
     fn new(row: &Row, row_width: usize, main_cells: usize) -> Self {
         let [text_cells, secondary_cells, detail_cells] =
             [&row.text, &row.secondary, &row.detail].map(|text| width::text_width(text));
+        // Two blanks separate the columns. The detail is left out if it does not fit next to the main text, of which
+        // `main_cells`, but at least 12 cells, are enough.
         let has_detail = detail_cells > 0 && text_cells.min(main_cells.max(12)) + detail_cells + 2 <= row_width;
         let (detail, free_cells) =
             if has_detail { (detail_cells, row_width - detail_cells - 2) } else { (0, row_width) };
@@ -253,6 +255,7 @@ impl RowColumns {
             free_cells
         };
         let secondary_start = main_cells.max(text_cells.min(main)) + 2;
+        // A second column of fewer than 4 cells would be unreadable.
         let secondary = if secondary_start + 4 <= free_cells { free_cells - secondary_start } else { 0 };
         Self { main, secondary_start, secondary, detail }
     }

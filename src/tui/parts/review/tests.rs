@@ -147,8 +147,8 @@ fn each_file_and_hunk_is_selected_separately() {
         screen.contains("[-] ~ a") && screen.contains("[x] hunk 1 of 2") && screen.contains("[ ] hunk 2"),
         "{screen}"
     );
-    let second = sample_items()[0].diff.as_ref().unwrap().hunks[1].after;
-    let rejected = Rejected { item: 0, hunks: vec![second] };
+    let second_hunk_line = sample_items()[0].diff.as_ref().unwrap().hunks[1].after;
+    let rejected = Rejected { item: 0, hunks: vec![second_hunk_line] };
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Selected(vec![rejected])));
 }
 

@@ -190,11 +190,11 @@ fn column_widths(rows: &[QueueRow], cells: usize) -> (usize, usize) {
     )
 }
 
-/// Draws the message of a denial. Returns the position of its cursor.
-fn draw_denial_message(calls: usize, field: &TextField, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
-    let label = match calls {
+/// Draws the message with which this number of calls is denied. Returns the position of its cursor.
+fn draw_denial_message(count: usize, field: &TextField, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
+    let label = match count {
         1 => "deny because ".to_owned(),
-        calls => format!("deny {calls} because "),
+        count => format!("deny {count} because "),
     };
     field.draw_with_label(&label, area, buffer, theme)
 }

@@ -31,7 +31,7 @@ fn the_focused_row_of_a_huge_prompt_is_always_visible() {
     // Every size if `AYE_TEST_THOROUGH` is set, otherwise every second one from the second on.
     for &size in crate::tui::tests::select_cases(&SIZES, 2, 1) {
         let mut prompt = QuestionPrompt::new("1".into(), &question_set);
-        // All rows of the first question, and the first three of the second.
+        // All options of the first question, and the first three of the second.
         for (page, rows) in [25, 3].into_iter().enumerate() {
             for row in 0..rows {
                 let screen = draw_prompt(&mut prompt, &question_set, size);
@@ -186,6 +186,7 @@ fn the_prompt_shows_how_much_was_truncated() {
 fn the_review_page_shows_every_answer_and_opens_questions() {
     let several_questions = questions(vec![question("a", false), question("b", false), question("c", true)]);
     let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
+    // Picks the second option of question `a`, writes the note `so` in `b`, and goes past `c` to the review page.
     press_keys(&mut prompt, &several_questions, "2nso!>>");
     let screen = draw_prompt(&mut prompt, &several_questions, (80, 12));
     assert_eq!(prompt.page, 3);
