@@ -46,12 +46,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
                     next = Some(index);
                     break;
                 }
-                CallStage::AwaitingTurn
-                | CallStage::Planning
-                | CallStage::UnderReview(_)
-                | CallStage::AwaitingApproval(..)
-                | CallStage::AwaitingAnswer(_)
-                | CallStage::Running(_) => return,
+                _ => return,
             }
         }
         let Some(index) = next else {

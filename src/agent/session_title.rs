@@ -74,10 +74,8 @@ fn clean_title(reply: &str) -> Option<String> {
             || matches!(c, '"' | '\'' | '`' | '*' | '#' | '_' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '-' | '>')
     };
     let trimmed = line.trim_start_matches(is_mark);
-    let trimmed = match trimmed.split_at_checked(6) {
-        Some((word, rest)) if word.eq_ignore_ascii_case("title:") => rest,
-        Some(_) | None => trimmed,
-    };
+    let label = trimmed.split_at_checked(6).filter(|(word, _)| word.eq_ignore_ascii_case("title:"));
+    let trimmed = label.map_or(trimmed, |(_, rest)| rest);
     let trimmed = trimmed.trim_matches(is_mark).trim_end_matches(['.', '。']).trim_matches(is_mark);
     let words: Vec<&str> = trimmed.split_whitespace().collect();
     if words.len() > MAX_TITLE_WORDS || !trimmed.chars().any(char::is_alphanumeric) {

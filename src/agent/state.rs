@@ -326,9 +326,7 @@ impl State {
 
     /// Returns a call being carried out.
     pub(super) fn pending_mut(&mut self, id: &CallId) -> Option<&mut PendingCall> {
-        match &mut self.phase {
-            Phase::RunningCalls { calls, .. } => calls.iter_mut().find(|pending| pending.call.id == *id),
-            Phase::Idle | Phase::Replying(_) => None,
-        }
+        let Phase::RunningCalls { calls, .. } = &mut self.phase else { return None };
+        calls.iter_mut().find(|pending| pending.call.id == *id)
     }
 }

@@ -102,22 +102,14 @@ impl NamedVerifier {
 /// Returns whether the certificate was rejected only because it is marked as an authority. WebPKI checks the dates
 /// before that, so they are valid.
 fn is_ca_certificate_error(error: &rustls::Error) -> bool {
-    match error {
-        rustls::Error::InvalidCertificate(CertificateError::Other(reason)) => {
-            reason.0.to_string() == CA_USED_AS_END_ENTITY
-        }
-        _ => false,
-    }
+    matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(reason))
+        if reason.0.to_string() == CA_USED_AS_END_ENTITY)
 }
 
 /// Returns whether the name was rejected because the certificate has no alternative names.
 fn has_no_names(error: &rustls::Error) -> bool {
-    match error {
-        rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
-            presented.is_empty()
-        }
-        _ => false,
-    }
+    matches!(error, rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. })
+        if presented.is_empty())
 }
 
 /// Returns whether a common name in the certificate is this name. It need not be parsed further: the user named exactly

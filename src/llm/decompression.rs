@@ -32,13 +32,9 @@ impl Decompressor {
     /// Fails if the encoding is not supported.
     pub fn new(encoding: &str) -> Result<Self, Error> {
         let encoding = encoding.trim().to_ascii_lowercase();
-        match encoding.as_str() {
-            "" | "identity" | "gzip" | "x-gzip" | "deflate" => {}
-            _ => {
-                let name = super::provider_error::clip(&encoding, 20);
-                let message = format!("Cannot read the response: unsupported compression ({name})");
-                return Err(Error::InvalidReply(message));
-            }
+        if !["", "identity", "gzip", "x-gzip", "deflate"].contains(&encoding.as_str()) {
+            let name = super::provider_error::clip(&encoding, 20);
+            return Err(Error::InvalidReply(format!("Cannot read the response: unsupported compression ({name})")));
         }
         Ok(Self { is_deflate_declared: encoding == "deflate", compression: None, input: Bytes::new(), failure: None })
     }

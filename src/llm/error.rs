@@ -193,10 +193,7 @@ fn describe_response(status: u16, code: Option<&str>, message: &str, retry_after
     };
     let code = code.map(|code| format!(", {code}")).unwrap_or_default();
     let message = if message.is_empty() { String::new() } else { format!(": {message}") };
-    let wait = match wait {
-        Some(wait) if status != 429 => format!(" (it asks to wait {wait})"),
-        Some(_) | None => String::new(),
-    };
+    let wait = wait.filter(|_| status != 429).map(|wait| format!(" (it asks to wait {wait})")).unwrap_or_default();
     format!("{summary} ({status}{code}){message}{wait}")
 }
 
@@ -218,10 +215,8 @@ fn connection_advice(origin: &str, cause: &str) -> &'static str {
 /// Returns advice if the server closed or reset an unencrypted connection, because it may expect TLS.
 fn tls_advice(origin: &str, cause: &str) -> String {
     let is_closed = cause.starts_with(CONNECTION_CLOSED) || cause.to_lowercase().contains("connection reset");
-    match origin.strip_prefix("http://").filter(|_| is_closed) {
-        Some(host) => format!(". If the port speaks TLS, use https://{host} in the address."),
-        None => String::new(),
-    }
+    let host = origin.strip_prefix("http://").filter(|_| is_closed);
+    host.map(|host| format!(". If the port speaks TLS, use https://{host} in the address.")).unwrap_or_default()
 }
 
 /// Formats the end of a long wait. Empty if the date is out of range.

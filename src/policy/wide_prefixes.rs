@@ -70,13 +70,9 @@ pub fn explain_too_wide(words: &[String]) -> Option<String> {
     if EXACT_ONLY_PROGRAMS.contains(&program) {
         return Some(format!("effect of {program} depends on every argument"));
     }
-    let entry = WRAPPER_SUBCOMMANDS.iter().find(|(name, _)| *name == program);
-    match (entry, subcommand) {
-        (Some((_, subcommands)), Some(subcommand)) if subcommands.contains(&subcommand) => {
-            Some(format!("{program} {subcommand} can run other programs"))
-        }
-        (Some(_) | None, _) => None,
-    }
+    let (_, subcommands) = WRAPPER_SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
+    let wrapper = subcommand.filter(|subcommand| subcommands.contains(subcommand))?;
+    Some(format!("{program} {wrapper} can run other programs"))
 }
 
 /// Returns whether a program runs its arguments.

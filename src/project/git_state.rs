@@ -28,10 +28,7 @@ enum Phase {
 
 /// Reads a live file.
 fn read_live(rehearsal: &Rehearsal, path: &Path) -> Option<Vec<u8>> {
-    match rehearsal.live_node(path) {
-        FileNode::File { bytes, .. } => Some(bytes),
-        _ => None,
-    }
+    rehearsal.live_node(path).file_bytes().map(<[u8]>::to_vec)
 }
 
 /// Returns the reason why the state of the repository in `git` cannot be applied, `None` if it can.

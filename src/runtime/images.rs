@@ -15,10 +15,8 @@ const MAX_IMAGES: usize = 20;
 /// Adds the images that the user mentioned to the request, if the model accepts images. If an image cannot be added, the
 /// reason is appended to the message that mentions it.
 pub(super) async fn attach_images(context: &EffectContext, request: Request) -> Request {
-    let mentions_image = |message: &Message| match message {
-        Message::User(text) => !image::find_images(text).is_empty(),
-        Message::System(_) | Message::Model { .. } | Message::Tool { .. } => false,
-    };
+    let mentions_image =
+        |message: &Message| matches!(message, Message::User(text) if !image::find_images(text).is_empty());
     if !context.llm.accepts_images() || !request.messages.iter().any(mentions_image) {
         return request;
     }

@@ -40,13 +40,7 @@ fn describe_entry(entry: &Entry) -> Option<String> {
                 if *is_failed { "gave no valid answer".to_owned() } else { format!("says {}", verdict.as_str()) };
             format!("{} {verdict_text} after {took_ms} ms", reviewer.kind_name())
         }
-        Entry::Replied { .. }
-        | Entry::Planned { .. }
-        | Entry::Asked { .. }
-        | Entry::Settled { .. }
-        | Entry::Titled { .. }
-        | Entry::Revoked { .. }
-        | Entry::SubAgent { .. } => return None,
+        _ => return None,
     };
     Some(description)
 }
@@ -111,14 +105,7 @@ impl ReplyNotes {
                 match chunk {
                     Chunk::Text(text) | Chunk::Reasoning(text) => self.bytes += text.len(),
                     Chunk::Call(_) => self.calls += 1,
-                    Chunk::WasReasoning
-                    | Chunk::CallProgress { .. }
-                    | Chunk::Usage(_)
-                    | Chunk::Retrying { .. }
-                    | Chunk::Silent { .. }
-                    | Chunk::ModelChosen { .. }
-                    | Chunk::Echo(_)
-                    | Chunk::Done(_) => {}
+                    _ => {}
                 }
             }
             Some(Err(error)) => {

@@ -116,17 +116,7 @@ async fn sleep_until_some(deadline: Option<Instant>) {
 
 /// Returns whether a part can be merged with others of its kind.
 fn is_mergeable(chunk: &Chunk) -> bool {
-    match chunk {
-        Chunk::Text(_) | Chunk::Reasoning(_) | Chunk::CallProgress { .. } => true,
-        Chunk::WasReasoning
-        | Chunk::Call(_)
-        | Chunk::Usage(_)
-        | Chunk::Retrying { .. }
-        | Chunk::Silent { .. }
-        | Chunk::ModelChosen { .. }
-        | Chunk::Echo(_)
-        | Chunk::Done(_) => false,
-    }
+    matches!(chunk, Chunk::Text(_) | Chunk::Reasoning(_) | Chunk::CallProgress { .. })
 }
 
 /// Appends a part to one of the same kind; returns it if the kinds differ.

@@ -31,12 +31,7 @@ async fn read_title(context: &EffectContext, request: Request) -> Option<(String
             Chunk::Done(_) => break,
             // A title is not worth a second request.
             Chunk::Retrying { .. } => return None,
-            Chunk::Reasoning(_)
-            | Chunk::CallProgress { .. }
-            | Chunk::Call(_)
-            | Chunk::ModelChosen { .. }
-            | Chunk::Silent { .. }
-            | Chunk::Echo(_) => {}
+            _ => {}
         }
         if title.chars().count() >= MAX_TITLE_CHARS {
             break;

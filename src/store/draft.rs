@@ -212,21 +212,15 @@ fn read_draft(path: &Path) -> Result<UnsentText, String> {
 /// Opens a draft for this process alone; `None` while another program has it, or if it is gone.
 fn lock_draft(path: &Path) -> Option<File> {
     let file = private_files::open_read(path).ok()?;
-    match file.try_lock() {
-        // Without locks on this file system, finding a draft twice is better than never.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
-        Err(TryLockError::WouldBlock) => return None,
-    }
-    (!session_log::is_deleted(&file)).then_some(file)
+    // Without locks on this file system, finding a draft twice is better than never.
+    let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    (!is_locked && !session_log::is_deleted(&file)).then_some(file)
 }
 
 /// Keeps a damaged draft under another name, and returns a notice.
 fn set_aside(path: &Path, reason: &str) -> String {
     let damaged = path.with_extension("damaged");
-    let kept_path = match fs::rename(path, &damaged) {
-        Ok(()) => damaged,
-        Err(_) => path.to_owned(),
-    };
+    let kept_path = if fs::rename(path, &damaged).is_ok() { damaged } else { path.to_owned() };
     format!("Cannot read the unsent draft: {reason}. Its file is kept as {}.", kept_path.display())
 }
 

@@ -119,10 +119,7 @@ fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
         let host_length = text[position..].find(|c: char| !(c.is_ascii_alphanumeric() || ".-:@_[]".contains(c)));
         let host_end = host_length.map_or(text.len(), |offset| position + offset);
         // Host names are ASCII, so text in another script may follow one without a space.
-        let has_path = match text[host_end..].chars().next() {
-            Some('/' | '?' | '#') => true,
-            _ => !is_web,
-        };
+        let has_path = !is_web || text[host_end..].starts_with(['/', '?', '#']);
         let end = if has_path {
             text[host_end..].find(ends_address).map_or(text.len(), |offset| host_end + offset)
         } else {

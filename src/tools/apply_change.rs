@@ -305,10 +305,6 @@ fn describe_loss(change: &Change, entries: &[Change], location: &Location) -> Op
 
 /// Returns the preconditions: the files that are compared again before the change is applied.
 fn preconditions(changes: &[Change]) -> Preconditions {
-    let node_bytes = |node: &FileNode| match node {
-        FileNode::File { bytes, .. } => Some(bytes.clone()),
-        FileNode::Nothing | FileNode::Folder { .. } | FileNode::Link(_) | FileNode::Other(_) => None,
-    };
     // A file to delete is listed only if its path is UTF-8 without control characters. Any other path is left out:
     // `Rehearsal::apply_change` compares every path again.
     let has_plain_name = |path: &Path| path.to_str().is_some_and(|path| !path.contains(char::is_control));
@@ -319,8 +315,8 @@ fn preconditions(changes: &[Change]) -> Preconditions {
     };
     let snapshot = |change: &Change| FileSnapshot {
         path: change.path.clone(),
-        content: FileContent::from_bytes(node_bytes(&change.before).as_deref()),
-        new_sha256: node_bytes(&change.after).map(|bytes| Digest::of_bytes(&bytes)),
+        content: FileContent::from_bytes(change.before.file_bytes()),
+        new_sha256: change.after.file_bytes().map(Digest::of_bytes),
         may_grow: false,
     };
     let files = changes.iter().filter(is_compared).map(snapshot).collect();

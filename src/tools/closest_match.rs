@@ -34,10 +34,8 @@ fn describe_similar(lines: &[&str], wanted: &[&str]) -> String {
     let words: Vec<&str> = longest.split_whitespace().take(30).collect();
     let count_shared_words =
         |index: usize| lines[index].split_whitespace().take(60).filter(|word| words.contains(word)).count();
-    match find_best(lines.len(), count_shared_words) {
-        Some((index, _)) => format_passage(lines, index.saturating_sub(1), 3, "similar text at"),
-        None => String::new(),
-    }
+    let passage = |(index, _): (usize, _)| format_passage(lines, index.saturating_sub(1), 3, "similar text at");
+    find_best(lines.len(), count_shared_words).map(passage).unwrap_or_default()
 }
 
 /// Returns the first index below `count` with the highest score, and that score. `None` if no score is above 0.

@@ -49,10 +49,7 @@ impl ResultKind {
 
     /// Returns a plausible result, formatted like a live outcome; `None` for a text.
     pub fn sample(self) -> Option<String> {
-        match self {
-            Self::Text => None,
-            Self::Command { .. } => Some(append_status("", "exit 0")),
-        }
+        matches!(self, Self::Command { .. }).then(|| append_status("", "exit 0"))
     }
 
     /// Formats a result written by a model in the format of a live outcome. The error is one line that says what does

@@ -67,10 +67,7 @@ The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than t
 }
 
 pub fn closing_text(edit_location: Option<(&str, usize)>) -> String {
-    let edit_line = match edit_location {
-        Some((path, line)) => format!("- the edit: {path}:{line}\n"),
-        None => String::new(),
-    };
+    let edit_line = edit_location.map(|(path, line)| format!("- the edit: {path}:{line}\n")).unwrap_or_default();
     let test = find_line(TEST, "async fn");
     let library = find_line(LIBRARY, "pub async fn until");
     format!(

@@ -63,10 +63,7 @@ fn skip_sed_address(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix('/') {
         return skip_sed_part(rest, '/');
     }
-    match text.strip_prefix('$') {
-        Some(rest) => Some(rest),
-        None => Some(text.trim_start_matches(|c: char| c.is_ascii_digit())),
-    }
+    Some(text.strip_prefix('$').unwrap_or_else(|| text.trim_start_matches(|c: char| c.is_ascii_digit())))
 }
 
 /// Returns the text after the next `delimiter`. `None` if there is none, or if it is inside brackets, where only some

@@ -124,9 +124,7 @@ fn leftover_flags(folder: &OwnedFd, name: &str) -> Option<AtFlags> {
             (&file).take(READ_LIMIT + 1).read_to_end(&mut bytes).ok()?;
             is_removable(&bytes).then_some(AtFlags::empty())
         }
-        FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {
-            None
-        }
+        _ => None,
     }
 }
 

@@ -57,10 +57,7 @@ impl PatchItem {
     pub fn new(rehearsal: &Rehearsal, change: Change) -> Self {
         let upper = rehearsal.overlay_folder().join(UPPER);
         let Change { path, before, after } = change;
-        let same_bytes = match (&before, &after) {
-            (FileNode::File { bytes: before, .. }, FileNode::File { bytes: after, .. }) => Some(before == after),
-            (_, _) => None,
-        };
+        let same_bytes = before.file_bytes().zip(after.file_bytes()).map(|(before, after)| before == after);
         let (before, after) =
             (PathState::new(before, rehearsal.root().join(&path)), PathState::new(after, upper.join(&path)));
         let is_same_content = same_bytes.unwrap_or_else(|| before.is_stored() && before.has_same_content(&after));
@@ -116,7 +113,7 @@ impl PathState {
             Self::File { mode, .. } if mode & 0o100 == 0 => Some("100644"),
             Self::File { .. } => Some("100755"),
             Self::Link(_) => Some("120000"),
-            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
+            _ => None,
         }
     }
 
@@ -133,7 +130,7 @@ impl PathState {
     pub fn permissions(&self) -> u32 {
         match self {
             Self::File { mode, .. } | Self::Folder { mode } => *mode,
-            Self::Nothing | Self::Link(_) | Self::Other(_) => 0,
+            _ => 0,
         }
     }
 
@@ -159,7 +156,7 @@ impl PathState {
         match self {
             Self::File { size, .. } => Some(*size),
             Self::Link(target) => Some(target.as_os_str().len() as u64),
-            Self::Nothing | Self::Folder { .. } | Self::Other(_) => None,
+            _ => None,
         }
     }
 
@@ -168,7 +165,7 @@ impl PathState {
         match self {
             Self::File { cost, .. } => *cost,
             Self::Link(target) => 2 * target.as_os_str().len() as u64,
-            Self::Nothing | Self::Folder { .. } | Self::Other(_) => 0,
+            _ => 0,
         }
     }
 

@@ -244,10 +244,8 @@ fn drop_creations(
 /// Returns whether git fails at this link, for example because it leads to itself: git looks below a link before it
 /// deletes it.
 fn is_broken_for_git(link: &Path) -> bool {
-    match link.join("x").symlink_metadata() {
-        Ok(_) => false,
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-    }
+    let is_unexpected = |error: std::io::Error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    link.join("x").symlink_metadata().is_err_and(is_unexpected)
 }
 
 /// Lists folders that git creates differently, or not at all.

@@ -53,17 +53,11 @@ impl Fingerprint {
     /// Creates the fingerprint of `node`, which was read at a path of the disk.
     pub(super) fn from_disk(path: &Path, node: &FileNode) -> Self {
         let fingerprint = Self::from_node(node);
-        match node {
-            FileNode::Other(description) => {
-                let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
-                let (seconds, nanoseconds) = time.unwrap_or_default();
-                Self {
-                    digest: Some(Digest::of_bytes(format!("{description} {seconds} {nanoseconds}").as_bytes())),
-                    ..fingerprint
-                }
-            }
-            FileNode::Nothing | FileNode::Folder { .. } | FileNode::File { .. } | FileNode::Link(_) => fingerprint,
-        }
+        let FileNode::Other(description) = node else { return fingerprint };
+        let time = path.symlink_metadata().map(|meta| (meta.mtime(), meta.mtime_nsec()));
+        let (seconds, nanoseconds) = time.unwrap_or_default();
+        let digest = Some(Digest::of_bytes(format!("{description} {seconds} {nanoseconds}").as_bytes()));
+        Self { digest, ..fingerprint }
     }
 
     /// Returns whether `current` is the same state, as far as recorded.

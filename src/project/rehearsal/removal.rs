@@ -40,10 +40,7 @@ pub fn remove_overlay(overlay_folder: &Path) -> io::Result<()> {
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     let (prefix, mut count) = (ulid::Ulid::new(), 0u64);
     loop {
-        let folders = match remove_files(folder)? {
-            Some(entries) => entries,
-            None => return Ok(()),
-        };
+        let Some(folders) = remove_files(folder)? else { return Ok(()) };
         if folders.is_empty() {
             return ignore_missing(fs::remove_dir(folder));
         }
@@ -94,7 +91,7 @@ fn grant_owner_access(folder: &Path) -> io::Result<()> {
 }
 
 /// Ignores that another process removed the same entry.
-fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+pub(super) fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,

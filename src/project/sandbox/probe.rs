@@ -81,15 +81,12 @@ pub fn run_probe(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let checks = match kind.as_ref().and_then(|kind| kind.to_str()) {
         Some(SANDBOX_ARGUMENT) => from_argument(spec).and_then(|spec| check_sandbox(&spec)),
         Some(READ_ONLY_ARGUMENT) => from_argument(spec).and_then(|spec| check_read_only(&spec)),
-        Some(_) | None => None,
+        _ => None,
     };
     let Some(checks) = checks else { return ExitCode::FAILURE };
     let failed: Vec<TestedOperation> =
         checks.into_iter().filter(|(_, is_failed)| *is_failed).map(|(operation, _)| operation).collect();
-    match serde_json::to_writer(io::stdout(), &failed) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+    if serde_json::to_writer(io::stdout(), &failed).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The tested operations, each with true if it failed the test.

@@ -236,10 +236,8 @@ fn set_mode(folder: &OwnedFd, name: &OsStr, _: &Stat, mode: Mode) -> Result<(), 
 /// Copies an attribute, if present and supported.
 fn copy_attribute(old: impl AsFd, new: impl AsFd, name: &str) -> Result<(), Errno> {
     let mut value = [0; 8];
-    match rustix::fs::fgetxattr(old, name, &mut value[..]) {
-        Ok(bytes) => rustix::fs::fsetxattr(new, name, &value[..bytes], XattrFlags::empty()),
-        Err(_) => Ok(()),
-    }
+    let Ok(bytes) = rustix::fs::fgetxattr(old, name, &mut value[..]) else { return Ok(()) };
+    rustix::fs::fsetxattr(new, name, &value[..bytes], XattrFlags::empty())
 }
 
 /// Sets the original's owner, if permitted, and its mode.

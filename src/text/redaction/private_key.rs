@@ -60,10 +60,8 @@ pub(super) fn find_body_before(text: &str, search_start: usize, end_line: usize)
     private_label_length(&text[end_line + END.len()..])?;
     let mut start = end_line;
     // On the end line itself only a diff marker or other text of less than 8 bytes may precede the end.
-    let mut line_end = match find_previous_break(text, search_start, end_line) {
-        Some((line_end, line_start)) if text[line_start..end_line].len() < 8 => line_end,
-        Some(_) | None => return None,
-    };
+    let (mut line_end, _) =
+        find_previous_break(text, search_start, end_line).filter(|(_, line_start)| end_line - line_start < 8)?;
     let mut is_last = true;
     loop {
         let (previous_end, line_start) =
@@ -99,11 +97,8 @@ fn find_previous_break(text: &str, search_start: usize, position: usize) -> Opti
 /// Returns the end of the line break at this offset, which may be an escape.
 fn skip_line_break(text: &str, position: usize) -> Option<usize> {
     let slashes = prefix_length(&text[position..], |byte| byte == b'\\');
-    match text.as_bytes().get(position + slashes) {
-        Some(b'\n') => Some(position + slashes + 1),
-        Some(b'n' | b'r') if slashes > 0 => Some(position + slashes + 1),
-        Some(_) | None => None,
-    }
+    let is_break = |byte: &u8| *byte == b'\n' || slashes > 0 && matches!(byte, b'n' | b'r');
+    text.as_bytes().get(position + slashes).is_some_and(is_break).then_some(position + slashes + 1)
 }
 
 /// Returns the end of the line at this offset if it may belong to the body of a key: base64, a PEM header, or empty.

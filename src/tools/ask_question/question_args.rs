@@ -141,10 +141,8 @@ fn parse_question(
     if let Some(details) = first_present(fields, DETAIL_FIELDS).and_then(|name| scalar_text(&fields[name])) {
         text = format!("{text}\n\n{details}");
     }
-    let raw = match first_present(fields, OPTION_FIELDS) {
-        Some(name) => options::raw_options(&fields[name])?,
-        None => Vec::new(),
-    };
+    let raw =
+        first_present(fields, OPTION_FIELDS).map_or(Ok(Vec::new()), |name| options::raw_options(&fields[name]))?;
     let recommended_value = first_present(fields, RECOMMENDED_INDEX_FIELDS).map(|name| &fields[name]);
     let (options, recommended) = options::parse_options(&raw, recommended_value, dropped)?;
     let keyword =

@@ -99,11 +99,9 @@ impl Line {
     /// Returns the text to show, and whether some of its bytes are not UTF-8.
     pub(super) fn display_text(&self) -> (String, bool) {
         let is_complete = self.characters <= MAX_LINE_CHARS;
-        let is_invalid = match std::str::from_utf8(&self.first_bytes) {
-            Ok(_) => false,
-            // The last character kept may be incomplete.
-            Err(error) => is_complete || error.error_len().is_some(),
-        };
+        // The last character kept may be incomplete.
+        let is_invalid =
+            std::str::from_utf8(&self.first_bytes).is_err_and(|error| is_complete || error.error_len().is_some());
         let text = String::from_utf8_lossy(&self.first_bytes);
         let (truncated, _) = summary_line::truncate_chars(&text, MAX_LINE_CHARS);
         let truncation_note = match is_complete {

@@ -1,5 +1,6 @@
 //! Journal of the modes and times of folders during a merge, and functions that copy folder attributes.
 
+use super::super::removal::ignore_missing;
 use rustix::fs::{
     AtFlags, Gid, Mode, RawMode, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, XattrFlags, chmodat, fchmod, fgetxattr,
     flistxattr, fremovexattr, fsetxattr, fstat, futimens, utimensat,
@@ -77,10 +78,7 @@ impl<'a> Journal<'a> {
 
 /// Removes the journal, if any.
 pub(in super::super) fn forget_journal(overlay_folder: &Path) -> io::Result<()> {
-    match fs::remove_file(overlay_folder.join(JOURNAL_FILE)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    ignore_missing(fs::remove_file(overlay_folder.join(JOURNAL_FILE)))
 }
 
 /// Parses a line of the journal. `None` if it is truncated.

@@ -156,8 +156,5 @@ fn strip_bullet(line: &str) -> &str {
     }
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let numbered = line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") "));
-    match numbered {
-        Some(item) if digits > 0 => item.trim(),
-        Some(_) | None => line,
-    }
+    numbered.filter(|_| digits > 0).map_or(line, str::trim)
 }
