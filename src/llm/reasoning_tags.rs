@@ -154,7 +154,7 @@ impl ReasoningSplitter {
         let remaining = &self.pending[position..];
         let mut is_undecided = false;
         for (tag, (open, close)) in TAGS.iter().enumerate() {
-            if self.has_reasoning && self.line.is_blank {
+            if self.has_reasoning && !self.line.has_text {
                 if remaining.starts_with(open) {
                     return Tag::Opens(tag);
                 }
@@ -162,7 +162,7 @@ impl ReasoningSplitter {
             }
             if !self.has_reasoning && !self.is_lone_close_text {
                 match remaining.strip_prefix(close) {
-                    Some(following) if self.line.is_blank || following.starts_with(['\r', '\n']) => {
+                    Some(following) if !self.line.has_text || following.starts_with(['\r', '\n']) => {
                         return Tag::Closes(tag);
                     }
                     Some(following) => is_undecided |= following.is_empty(),
@@ -186,10 +186,10 @@ enum Tag {
 }
 
 /// Markdown state of the current line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct MarkdownLine {
-    /// Only whitespace since the line began.
-    is_blank: bool,
+    /// More than whitespace since the line began.
+    has_text: bool,
     /// Length of the current run of backticks or tildes.
     run_length: usize,
     /// The run began its line.
@@ -202,12 +202,6 @@ struct MarkdownLine {
     fence: Option<(u8, usize)>,
 }
 
-impl Default for MarkdownLine {
-    fn default() -> Self {
-        Self { is_blank: true, run_length: 0, is_run_at_line_start: false, run_byte: 0, is_in_code: false, fence: None }
-    }
-}
-
 impl MarkdownLine {
     fn push_byte(&mut self, byte: u8) {
         if matches!(byte, b'`' | b'~') {
@@ -215,21 +209,21 @@ impl MarkdownLine {
                 self.finish_run();
             }
             if self.run_length == 0 {
-                (self.run_byte, self.is_run_at_line_start) = (byte, self.is_blank);
+                (self.run_byte, self.is_run_at_line_start) = (byte, !self.has_text);
             }
             self.run_length += 1;
-            self.is_blank = false;
+            self.has_text = true;
             return;
         }
         self.finish_run();
         match byte {
             b'\n' => {
                 // Inline code continues over a line break but not over an empty line.
-                self.is_in_code &= !self.is_blank;
-                self.is_blank = true;
+                self.is_in_code &= self.has_text;
+                self.has_text = false;
             }
             b' ' | b'\t' | b'\r' => {}
-            _ => self.is_blank = false,
+            _ => self.has_text = true,
         }
     }
 

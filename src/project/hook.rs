@@ -12,12 +12,11 @@ use super::guard::lifeline::Report;
 use super::spec_encoding::frame_bytes;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 use tokio::process::{ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
@@ -68,37 +67,24 @@ impl Hook {
     }
 
     fn start_hook(&self) -> io::Result<RunningHook> {
-        let (lifeline, guard_end) = UnixStream::pair()?;
-        lifeline.set_nonblocking(true)?;
         let mut command_line = self.command_line.clone();
         if let Some(program) = command_line.first_mut()
             && let Some(relative) = program.strip_prefix("~/")
         {
             *program = self.working_folder.join(relative).to_string_lossy().into_owned();
         }
-        let mut guard = Command::new(&self.aye_path)
-            .args(["guard", guard::INPUT_ARGUMENT, "--"])
-            .args(command_line)
-            .current_dir(&self.working_folder)
-            .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(OwnedFd::from(guard_end))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        Ok(RunningHook {
-            out: guard.stdout.take(),
-            err: guard.stderr.take(),
-            guard: GuardProcess(guard),
-            lifeline: tokio::net::UnixStream::from_std(lifeline)?,
-        })
+        let mut command = Command::new(&self.aye_path);
+        command.args(["guard", guard::INPUT_ARGUMENT, "--"]).args(command_line).current_dir(&self.working_folder);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (mut guard, lifeline) = GuardProcess::start(command, &self.environment)?;
+        Ok(RunningHook { out: guard.0.stdout.take(), err: guard.0.stderr.take(), guard, lifeline })
     }
 }
 
 /// A running hook. Dropping it closes the lifeline, which makes the guard end everything.
 struct RunningHook {
     guard: GuardProcess,
-    lifeline: tokio::net::UnixStream,
+    lifeline: UnixStream,
     out: Option<ChildStdout>,
     err: Option<ChildStderr>,
 }

@@ -18,7 +18,6 @@ use super::{Error, Reader, change_summary};
 use crate::chat::dry_run_summary::{BY_COMMAND_NOTE, OutsideChange};
 use hunks::write_line;
 use item::{PatchItem, PathState};
-use object_id::ObjectId;
 pub use plan::Omission;
 use repository::Repository;
 use std::io::{self, Write};
@@ -114,7 +113,7 @@ impl Patch {
             }
             (_, mode) => mode,
         };
-        let object_id = |side: &PathState| -> io::Result<ObjectId> {
+        let object_id = |side: &PathState| -> io::Result<String> {
             match side.size() {
                 None => Ok(self.repository.algorithm.null_id()),
                 Some(size) => self.repository.algorithm.hash_blob(side.open_content()?, size),

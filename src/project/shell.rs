@@ -12,10 +12,10 @@ use crate::chat::{CommandLine, CommandSandbox};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 use tokio::time::{MissedTickBehavior, interval, sleep_until, timeout};
@@ -165,29 +165,18 @@ impl Shell {
 
     /// Starts the guard, which starts the command.
     fn start_guard(&self, line: &CommandLine, guard_arguments: Vec<OsString>) -> io::Result<RunningCommand> {
-        let (lifeline, guard_end) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
-        lifeline.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         command
             .arg("guard")
             .args(guard_arguments)
             .args(["--", shell_program(), "-c", &line.command])
             .current_dir(&line.folder)
-            .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(OwnedFd::from(guard_end))
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        let guard = command.spawn()?;
-        // `command` still holds the writing end of the pipe, which would keep the output open.
-        drop(command);
-        Ok(RunningCommand {
-            guard: GuardProcess(guard),
-            lifeline: tokio::net::UnixStream::from_std(lifeline)?,
-            pipe: pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?,
-            output: Output::default(),
-        })
+        let (guard, lifeline) = GuardProcess::start(command, &self.environment)?;
+        let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+        Ok(RunningCommand { guard, lifeline, pipe, output: Output::default() })
     }
 
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.
@@ -215,7 +204,7 @@ fn shell_program() -> &'static str {
 /// A running command. Dropping it closes the lifeline, which makes the guard end everything.
 struct RunningCommand {
     guard: GuardProcess,
-    lifeline: tokio::net::UnixStream,
+    lifeline: UnixStream,
     pipe: pipe::Receiver,
     output: Output,
 }

@@ -147,7 +147,7 @@ pub(super) fn is_mentioned(withheld_file: &WithheldPath, output: &str) -> bool {
 pub(super) fn list_withheld(project: &Path, files: &[&WithheldPath]) -> String {
     let describe = |file: &&WithheldPath| {
         let path = file.path.strip_prefix(project).unwrap_or(&file.path);
-        format!("{} ({})", path.display().to_string().escape_debug(), file.reason.message())
+        format!("{} ({})", path.display().to_string().escape_debug(), file.reason)
     };
     let mut parts: Vec<String> = files.iter().take(MAX_LISTED).map(describe).collect();
     if let remaining @ 1.. = files.len().saturating_sub(MAX_LISTED) {

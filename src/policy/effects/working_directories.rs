@@ -5,7 +5,8 @@ use crate::policy::command_line::{Connector, ParsedLine, SimpleCommand, Word};
 
 /// Returns the possible working directories of each command of a line, relative to the project.
 pub fn working_directories(parsed_line: &ParsedLine) -> Vec<Vec<String>> {
-    let mut state = WorkingDirectories::default();
+    let project = PossibleDirectories { possible: vec![String::new()], certain: None };
+    let mut state = WorkingDirectories { shells: vec![(Vec::new(), project)] };
     let directories_before = |simple: &SimpleCommand| {
         let directories = state.directories_of(simple);
         state.apply_cd(simple);
@@ -35,12 +36,6 @@ const MAX_DIRECTORIES: usize = 8;
 impl PossibleDirectories {
     fn current(&self) -> &[String] {
         self.certain.as_ref().unwrap_or(&self.possible)
-    }
-}
-
-impl Default for WorkingDirectories {
-    fn default() -> Self {
-        Self { shells: vec![(Vec::new(), PossibleDirectories { possible: vec![String::new()], certain: None })] }
     }
 }
 

@@ -2,10 +2,14 @@
 
 use crate::project::process_set::ProcessSet;
 use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 #[cfg(target_os = "linux")]
-use std::{os::fd::OwnedFd, thread, time::Instant};
-use tokio::process::Child;
+use std::{thread, time::Instant};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 /// Time for which output is read after the guard has exited. Only processes that escaped the guard could still write.
@@ -23,6 +27,15 @@ pub const RESUME_INTERVAL: Duration = Duration::from_millis(50);
 pub struct GuardProcess(pub Child);
 
 impl GuardProcess {
+    /// Starts the guard, with its lifeline as stdin. Closes the files that the command holds: a writing end of a pipe
+    /// would keep the output open.
+    pub fn start(mut command: Command, environment: &[(OsString, OsString)]) -> io::Result<(Self, UnixStream)> {
+        let (lifeline, guard_end) = std::os::unix::net::UnixStream::pair()?;
+        lifeline.set_nonblocking(true)?;
+        command.env_clear().envs(environment.iter().map(|(name, value)| (name, value))).stdin(OwnedFd::from(guard_end));
+        Ok((Self(command.spawn()?), UnixStream::from_std(lifeline)?))
+    }
+
     /// Returns the process id, while it cannot have been reused.
     fn pid(&self) -> Option<Pid> {
         self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)

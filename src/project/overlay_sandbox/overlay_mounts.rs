@@ -104,9 +104,7 @@ fn mount_overlay(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Resu
     fsconfig_set_flag(&overlay, "userxattr")?;
     // Otherwise the end of each command would sync the whole file system that holds the overlay.
     fsconfig_set_flag(&overlay, "volatile")?;
-    fsconfig_create(&overlay)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    Ok(fsmount(&overlay, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    mount_configured(&overlay, MountAttrFlags::empty())
 }
 
 /// Creates an empty in-memory file system of this size and returns the detached mount.
@@ -115,16 +113,17 @@ pub fn mount_memory(bytes: u64, mode: u32) -> io::Result<OwnedFd> {
     fsconfig_set_string(&tmpfs, "size", bytes.to_string())?;
     fsconfig_set_string(&tmpfs, "mode", format!("{mode:o}"))?;
     fsconfig_set_string(&tmpfs, "nr_inodes", MAX_NAMES.to_string())?;
-    fsconfig_create(&tmpfs)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    Ok(fsmount(&tmpfs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    mount_configured(&tmpfs, MountAttrFlags::empty())
 }
 
 /// Mounts the `/proc` of this process namespace and returns the detached mount.
 pub fn mount_proc() -> io::Result<OwnedFd> {
-    let proc = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&proc)?;
-    let attributes =
-        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    Ok(fsmount(&proc, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
+    mount_configured(&fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?, MountAttrFlags::MOUNT_ATTR_NOEXEC)
+}
+
+/// Mounts a file system after its options were set. Neither devices nor set-user-id bits are in effect in it.
+fn mount_configured(file_system: &OwnedFd, attributes: MountAttrFlags) -> io::Result<OwnedFd> {
+    fsconfig_create(file_system)?;
+    let attributes = attributes | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    Ok(fsmount(file_system, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?)
 }

@@ -6,57 +6,50 @@ use serde::{Deserialize, Serialize};
 use std::io;
 
 /// Steps of setting up the overlay sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum SetupStep {
     /// Parsing its specification.
+    #[error("its specification is malformed")]
     Specification,
     /// Creating the folders of the overlay.
+    #[error("cannot create the folders of the overlay")]
     OverlayFolders,
     /// Leaving the system's namespaces.
+    #[error("cannot create its namespaces")]
     Namespaces,
     /// Mapping the user in the new user namespace.
+    #[error("cannot map the user in its user namespace")]
     UserMapping,
     /// Checking that the project is not `/` and contains no mount point.
+    #[error("the project is the root of a file system or contains a mount point")]
     Project,
     /// Mounting the overlay on the project.
+    #[error("cannot mount an overlay on the project's file system")]
     Overlay,
     /// Making everything else read-only.
+    #[error("cannot make the rest of the disk read-only, which requires Linux 5.12 or newer")]
     ReadOnlyDisk,
     /// Creating its devices.
+    #[error("cannot create its devices")]
     Devices,
     /// Mounting its `/proc`.
+    #[error("cannot mount its own /proc")]
     Processes,
     /// Mounting the other overlays.
+    #[error("cannot mount the overlays outside the project")]
     OtherOverlays,
     /// Setting resource limits.
+    #[error("cannot set its resource limits")]
     ResourceLimits,
     /// Starting its first process.
+    #[error("cannot start its first process")]
     FirstProcess,
     /// Creating its root file system.
+    #[error("cannot create its root file system")]
     Root,
     /// Masking files that may hold secrets.
+    #[error("cannot mask files that may hold secrets")]
     Masks,
-}
-
-impl SetupStep {
-    fn message(self) -> &'static str {
-        match self {
-            Self::Specification => "its specification is malformed",
-            Self::OverlayFolders => "cannot create the folders of the overlay",
-            Self::Namespaces => "cannot create its namespaces",
-            Self::UserMapping => "cannot map the user in its user namespace",
-            Self::Project => "the project is the root of a file system or contains a mount point",
-            Self::Overlay => "cannot mount an overlay on the project's file system",
-            Self::ReadOnlyDisk => "cannot make the rest of the disk read-only, which requires Linux 5.12 or newer",
-            Self::Devices => "cannot create its devices",
-            Self::Processes => "cannot mount its own /proc",
-            Self::OtherOverlays => "cannot mount the overlays outside the project",
-            Self::ResourceLimits => "cannot set its resource limits",
-            Self::FirstProcess => "cannot start its first process",
-            Self::Root => "cannot create its root file system",
-            Self::Masks => "cannot mask files that may hold secrets",
-        }
-    }
 }
 
 /// Reason why the overlay sandbox could not be set up.
@@ -78,7 +71,7 @@ impl std::fmt::Display for SetupError {
         if let Some(cause) = self.system_cause(read_setting) {
             return f.write_str(&cause);
         }
-        f.write_str(self.step.message())?;
+        write!(f, "{}", self.step)?;
         match self.errno {
             0 => Ok(()),
             errno => write!(f, " ({})", io::Error::from_raw_os_error(errno.into())),

@@ -1,7 +1,7 @@
 //! Object ids that git computes for contents, which patches of binary files contain.
 
 use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Write as _;
 use std::io::{self, Read};
 
 /// Bytes that are hashed at a time.
@@ -14,31 +14,21 @@ pub enum Algorithm {
     Sha256,
 }
 
-/// An object id in hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObjectId(String);
-
-impl Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl Algorithm {
-    /// Returns the all-zero id, which means that there is no object.
-    pub fn null_id(self) -> ObjectId {
+    /// Returns the all-zero id, which means that there is no object, in hexadecimal digits.
+    pub fn null_id(self) -> String {
         let digits = match self {
             Self::Sha1 => 40,
             Self::Sha256 => 64,
         };
-        ObjectId("0".repeat(digits))
+        "0".repeat(digits)
     }
 
-    /// Returns the id of content of this size.
+    /// Returns the id of content of this size, in hexadecimal digits.
     ///
     /// # Errors
     /// If the content cannot be read or has another size.
-    pub fn hash_blob(self, mut content: impl Read, size: u64) -> io::Result<ObjectId> {
+    pub fn hash_blob(self, mut content: impl Read, size: u64) -> io::Result<String> {
         let mut context = Context::new(match self {
             Self::Sha1 => &SHA1_FOR_LEGACY_USE_ONLY,
             Self::Sha256 => &SHA256,
@@ -60,7 +50,7 @@ impl Algorithm {
         for byte in context.finish().as_ref() {
             let _ = write!(digits, "{byte:02x}");
         }
-        Ok(ObjectId(digits))
+        Ok(digits)
     }
 }
 
@@ -75,9 +65,8 @@ mod tests {
 
     #[test]
     fn r30_computes_object_ids_like_git() {
-        let hash_text = |algorithm: Algorithm, text: &str| {
-            algorithm.hash_blob(text.as_bytes(), text.len() as u64).unwrap().to_string()
-        };
+        let hash_text =
+            |algorithm: Algorithm, text: &str| algorithm.hash_blob(text.as_bytes(), text.len() as u64).unwrap();
         assert_eq!(hash_text(Algorithm::Sha1, ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(hash_text(Algorithm::Sha1, "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
         assert_eq!(

@@ -2,45 +2,37 @@
 
 use std::path::{Path, PathBuf};
 
-/// Reason why a file is withheld.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Reason why a file is withheld, as the text that follows the path in a message.
+#[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     /// Its name, or that of a link to it, is sensitive.
+    #[error("may hold secrets or configure other programs")]
     Sensitive,
     /// It is a hard link to a file with a sensitive name.
+    #[error("is a hard link to a file that may hold secrets")]
     HardLinkToSensitive,
     /// It has hard links outside the project, whose names may be sensitive.
+    #[error("has hard links outside the project")]
     HardLinkedOutside,
     /// It is mounted from elsewhere.
+    #[error("is mounted from outside the project")]
     Mounted,
     /// A pipe, a device or a socket.
+    #[error("is not a regular file")]
     NotAFile,
     /// The project has too many files to examine all of them.
+    #[error("was not examined: the project has too many files")]
     NotExamined,
     /// Withheld only because of its neighbours: its folder contains a sensitive file, so the sandbox must permit the
     /// other files one by one, and there are too many of them.
+    #[error("is in a folder with a sensitive file and too many others for the read-only sandbox")]
     Crowded,
     /// It holds the content of files that git tracks or has stashed, some of which may hold secrets.
+    #[error("holds file contents stored by git, some of which may hold secrets")]
     StoredByGit,
     /// A file tool changed a part of it in a dry run; the rest is the content of a live file outside the project.
+    #[error("is an edited copy of a file outside the project")]
     EditedCopy,
-}
-
-impl Reason {
-    /// Returns the text that follows the path in a message.
-    pub fn message(self) -> &'static str {
-        match self {
-            Self::Sensitive => "may hold secrets or configure other programs",
-            Self::HardLinkToSensitive => "is a hard link to a file that may hold secrets",
-            Self::HardLinkedOutside => "has hard links outside the project",
-            Self::Mounted => "is mounted from outside the project",
-            Self::NotAFile => "is not a regular file",
-            Self::NotExamined => "was not examined: the project has too many files",
-            Self::Crowded => "is in a folder with a sensitive file and too many others for the read-only sandbox",
-            Self::StoredByGit => "holds file contents stored by git, some of which may hold secrets",
-            Self::EditedCopy => "is an edited copy of a file outside the project",
-        }
-    }
 }
 
 /// A withheld file, or a withheld folder with everything below it.
