@@ -3,8 +3,8 @@
 use super::Error;
 use super::calls::Calls;
 use super::chat_events::{self, Delta, REPLY_INDEX};
-use super::chunk_queue::CLOSED_EARLY;
-pub use super::chunk_queue::{ChunkQueue, Collector, End, is_visible};
+use super::chunk_queue::{CLOSED_EARLY, has_new_visible};
+pub use super::chunk_queue::{ChunkQueue, Collector, End};
 use super::echo::EchoData;
 use super::other_choice::OtherChoice;
 use super::provider_error::ProviderError;
@@ -68,7 +68,7 @@ impl Collector for ChatCollector {
             has_content |= matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Calls(_));
             has_end |= matches!(delta, Delta::Finish(_) | Delta::Complete);
             self.collect_delta(delta, out);
-            self.was_shown |= out.iter().skip(old_length).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+            self.was_shown |= has_new_visible(out, old_length);
         }
         if has_content || has_end {
             self.is_ending = has_end && !has_content;
@@ -113,19 +113,18 @@ impl ChatCollector {
         if chat_events::choice_indexes(event).any(|index| index == REPLY_INDEX) {
             (self.has_reply, self.other_choice) = (true, None);
         } else if let Some(index) = chat_events::choice_indexes(event).next() {
-            let new_echo_data = || EchoData::new(self.echo_data.wants_reasoning());
+            let new_echo_data = || EchoData::new(self.echo_data.wants_reasoning);
             let other_choice = self.other_choice.get_or_insert_with(|| OtherChoice::new(index, new_echo_data()));
             other_choice.collect_event(event);
-            if let Some(message) = other_choice.size().excess_error() {
-                self.abort_reply(message, out);
+            if let Some(message) = other_choice.size.excess_error() {
+                self.abort_reply(Error::InvalidReply(message), out);
             }
         }
     }
 
     /// Uses the other choice as the reply because choice 0 never arrived.
     fn use_other_choice(&mut self, out: &mut ChunkQueue) {
-        let Some(other_choice) = self.other_choice.take() else { return };
-        let (deltas, echo_data) = other_choice.into_parts();
+        let Some(OtherChoice { deltas, echo_data, .. }) = self.other_choice.take() else { return };
         self.echo_data = echo_data;
         self.saw_chat_event |= !deltas.is_empty();
         for delta in deltas {
@@ -133,13 +132,13 @@ impl ChatCollector {
                 self.collect_delta(delta, out);
             }
         }
-        self.was_shown |= out.iter().any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        self.was_shown |= has_new_visible(out, 0);
     }
 
     fn collect_delta(&mut self, delta: Delta, out: &mut ChunkQueue) {
         delta.add_size(&mut self.size);
         if let Some(message) = self.size.excess_error() {
-            return self.abort_reply(message, out);
+            return self.abort_reply(Error::InvalidReply(message), out);
         }
         match delta {
             Delta::Text(text) => {
@@ -149,7 +148,7 @@ impl ChatCollector {
                 self.emit_text(&text, out);
             }
             Delta::Reasoning(text) => {
-                self.splitter.mark_separate();
+                self.splitter.is_lone_close_text = true;
                 let mark = self.unreadable.take_mark(self.was_shown);
                 let text = format!("{mark}{}", self.reasoning_surrogates.convert(&text));
                 if !text.is_empty() {
@@ -162,7 +161,7 @@ impl ChatCollector {
                 }
                 if self.calls.count() > MAX_CALLS {
                     let message = format!("The reply was aborted: it has more than {MAX_CALLS} tool calls");
-                    self.abort_reply(message, out);
+                    self.abort_reply(Error::InvalidReply(message), out);
                 }
             }
             Delta::Usage(usage) => self.update_usage(usage, out),
@@ -172,11 +171,12 @@ impl ChatCollector {
                     let code =
                         (reason != "error").then(|| super::provider_error::clip(&reason, MAX_FINISH_REASON_CHARS));
                     let message = "the model stopped with an error".to_owned();
-                    self.fail_reply(ProviderError { code, message, ..ProviderError::default() }, out);
+                    let fault = ProviderError { code, message, ..ProviderError::default() };
+                    self.abort_reply(fault.into_reply_error(self.was_shown), out);
                 }
             },
             Delta::Complete => self.finish = self.finish.take().or(Some(FinishReason::Stop)),
-            Delta::Fault(fault) => self.fail_reply(fault, out),
+            Delta::Fault(fault) => self.abort_reply(fault.into_reply_error(self.was_shown), out),
         }
     }
 
@@ -246,16 +246,10 @@ impl ChatCollector {
         out.extend(self.splitter.finish().map(Ok));
     }
 
-    fn abort_reply(&mut self, message: String, out: &mut ChunkQueue) {
+    fn abort_reply(&mut self, error: Error, out: &mut ChunkQueue) {
         self.flush(out);
         self.has_ended = true;
-        out.push_back(Err(Error::InvalidReply(message)));
-    }
-
-    fn fail_reply(&mut self, fault: ProviderError, out: &mut ChunkQueue) {
-        self.flush(out);
-        self.has_ended = true;
-        out.push_back(Err(fault.into_reply_error(self.was_shown)));
+        out.push_back(Err(error));
     }
 }
 

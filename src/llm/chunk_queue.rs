@@ -45,6 +45,11 @@ pub trait Collector: Send {
     fn finish(&mut self, end: End, out: &mut ChunkQueue);
 }
 
+/// Returns whether the user sees a chunk that was added after the first `old_length` ones.
+pub fn has_new_visible(chunks: &ChunkQueue, old_length: usize) -> bool {
+    chunks.iter().skip(old_length).any(|chunk| chunk.as_ref().is_ok_and(is_visible))
+}
+
 /// Returns whether the user sees the chunk. After a visible chunk a request is not retried.
 pub fn is_visible(chunk: &Chunk) -> bool {
     !matches!(

@@ -30,18 +30,14 @@ pub struct EchoData {
     reasoning: [String; 2],
     /// Reasoning found between tags in the text.
     tagged: String,
-    wants_reasoning: bool,
+    /// Reasoning text is collected.
+    pub wants_reasoning: bool,
 }
 
 impl EchoData {
     /// Starts empty. Reasoning text is collected only if `wants_reasoning`.
     pub fn new(wants_reasoning: bool) -> Self {
         Self { wants_reasoning, ..Self::default() }
-    }
-
-    /// Returns whether reasoning text is collected.
-    pub fn wants_reasoning(&self) -> bool {
-        self.wants_reasoning
     }
 
     /// Collects the data in one event for the choice with this index.

@@ -12,9 +12,10 @@ const DELTA_OVERHEAD: usize = 64;
 #[derive(Debug)]
 pub struct OtherChoice {
     index: u64,
-    deltas: Vec<Delta>,
-    echo_data: EchoData,
-    size: ReplySize,
+    pub deltas: Vec<Delta>,
+    pub echo_data: EchoData,
+    /// How much of the reply size limit the choice uses.
+    pub size: ReplySize,
 }
 
 impl OtherChoice {
@@ -37,14 +38,5 @@ impl OtherChoice {
                 }
             }
         }
-    }
-
-    /// Returns how much of the reply size limit the choice uses.
-    pub fn size(&self) -> ReplySize {
-        self.size
-    }
-
-    pub fn into_parts(self) -> (Vec<Delta>, EchoData) {
-        (self.deltas, self.echo_data)
     }
 }

@@ -22,7 +22,7 @@ pub struct ReasoningSplitter {
     has_reasoning: bool,
     /// A closing tag without an opening one is text, because the provider sends reasoning separately or an opening tag
     /// was text.
-    is_lone_close_text: bool,
+    pub is_lone_close_text: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
@@ -40,11 +40,6 @@ enum TagState {
 }
 
 impl ReasoningSplitter {
-    /// Records that the provider sends reasoning separately from the text.
-    pub fn mark_separate(&mut self) {
-        self.is_lone_close_text = true;
-    }
-
     /// Processes more text and returns the chunks that are decided.
     pub fn split_text(&mut self, text: &str) -> Vec<Chunk> {
         self.pending.push_str(text);

@@ -12,7 +12,8 @@ pub const TAIL: usize = 40 * 1024;
 pub struct Output {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    received: u64,
+    /// Total number of bytes received.
+    pub received: u64,
     /// Bytes that `Output::take_new` has returned or skipped.
     reported: u64,
 }
@@ -46,11 +47,6 @@ impl Output {
         let excess = (self.tail.len() + remaining.len()).saturating_sub(TAIL);
         self.tail.drain(..excess);
         self.tail.extend(remaining);
-    }
-
-    /// Returns the total number of bytes received.
-    pub fn received(&self) -> u64 {
-        self.received
     }
 
     /// Returns the last part of the output, at most `bytes` bytes, starting at a character boundary.

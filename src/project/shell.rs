@@ -239,7 +239,7 @@ impl RunningCommand {
                     count => {
                         self.output.push(&buffer[..count]);
                         has_new_output = true;
-                        if self.output.received() > OUTPUT_LIMIT && !timed_out && !exceeded_output {
+                        if self.output.received > OUTPUT_LIMIT && !timed_out && !exceeded_output {
                             exceeded_output = true;
                             self.request_stop().await;
                             deadline = Instant::now() + GUARD_TIMEOUT;

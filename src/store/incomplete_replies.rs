@@ -33,7 +33,8 @@ pub(super) fn is_piece(line: &[u8]) -> bool {
 #[derive(Default)]
 pub(super) struct IncompleteReplies {
     replies: Vec<IncompleteReply>,
-    outputs: HashMap<CallId, String>,
+    /// Outputs so far of calls that are not settled.
+    pub(super) outputs: HashMap<CallId, String>,
 }
 
 struct IncompleteReply {
@@ -85,11 +86,6 @@ impl IncompleteReplies {
             entry if is_end(entry) => self.replies.retain(|reply| reply.sub_agent_call.is_some()),
             _ => {}
         }
-    }
-
-    /// Returns the output so far of calls that are not settled.
-    pub(super) fn take_outputs(&mut self) -> HashMap<CallId, String> {
-        std::mem::take(&mut self.outputs)
     }
 
     /// Returns the incomplete replies as entries, with the time of their last piece.

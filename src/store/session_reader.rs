@@ -336,7 +336,7 @@ impl Reading {
         let last_piece_seq = self.pieces.iter().map(|line| line.seq).max().unwrap_or(0);
         self.session.last_seq = self.session.last_seq.max(last_seq).max(last_piece_seq);
         let mut replies = collect_incomplete(&self.lines, self.pieces);
-        self.session.unfinished_outputs = replies.take_outputs();
+        self.session.unfinished_outputs = std::mem::take(&mut replies.outputs);
         self.session.times = self.lines.iter().map(|line| line.at).collect();
         self.session.entries = self.lines.into_iter().map(|line| line.entry).collect();
         for (time, entry) in replies.into_entries() {

@@ -9,7 +9,7 @@ use crate::chat::{Chunk, Echo, FinishReason, Usage};
 use crate::llm::Error;
 use crate::llm::chat_collector::parse_finish_reason;
 use crate::llm::chat_events::{self, non_empty_text};
-use crate::llm::chunk_queue::{CLOSED_EARLY, ChunkQueue, Collector, End, is_visible};
+use crate::llm::chunk_queue::{CLOSED_EARLY, ChunkQueue, Collector, End, has_new_visible};
 use crate::llm::provider_error::{ProviderError, clip};
 use serde_json::Value;
 
@@ -56,8 +56,7 @@ impl Collector for ResponsesCollector {
             self.has_failed = true;
             out.push_back(Err(Error::InvalidReply(message)));
         }
-        self.items.was_shown |=
-            out.iter().skip(old_length).any(|chunk| matches!(chunk, Ok(chunk) if is_visible(chunk)));
+        self.items.was_shown |= has_new_visible(out, old_length);
     }
 
     fn skip_event(&mut self, start: String) {

@@ -49,7 +49,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     };
     let mut arguments = parse_read_only(&command_name, grammar, words)?;
     if name == "grep" {
-        take_script(&command_name, grammar, &mut arguments)?;
+        take_script(&command_name, &mut arguments)?;
     }
     if matches!(name, "branch" | "tag") && !arguments.operands.is_empty() && !arguments.has_role(Role::Lists) {
         return Err(format!("possible repository change by {command_name} with a name"));
@@ -60,7 +60,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     }
     let mut touched = repository_access();
     touched.extend(range_files(&arguments));
-    touched.extend(option_paths(grammar, &arguments));
+    touched.extend(option_paths(&arguments));
     touched.extend(shown_content(name, &arguments).map(|access| (current_folder(), access)));
     if arguments.has_option(&["--untracked"]) {
         let access = PathAccess::Recursive {

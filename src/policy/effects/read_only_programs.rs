@@ -107,10 +107,9 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
 
 /// Judges `date`: an operand without a leading `+` sets the clock.
 fn judge_date(words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("date")?;
-    let arguments = stated_paths::parse_read_only("date", program, words)?;
+    let arguments = stated_paths::parse_read_only("date", grammar_of("date")?, words)?;
     match arguments.operands.iter().all(|word| word.known_text().is_some_and(|text| text.starts_with('+'))) {
-        true => Ok(stated_paths::option_paths(program, &arguments)),
+        true => Ok(stated_paths::option_paths(&arguments)),
         false => Err("possible change of the clock by date".to_owned()),
     }
 }

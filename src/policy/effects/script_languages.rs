@@ -7,14 +7,13 @@ use crate::policy::command_line::Word;
 
 /// Judges `sed -n 1,20p`, `sed s/a/b/`.
 pub(super) fn judge_sed(words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("sed")?;
-    let mut arguments = parse_read_only("sed", program, words)?;
-    let script = take_script("sed", program, &mut arguments)?;
+    let mut arguments = parse_read_only("sed", grammar_of("sed")?, words)?;
+    let script = take_script("sed", &mut arguments)?;
     let mut scripts = arguments.option_texts(&["-e"]).chain(script.as_deref());
     if !scripts.all(is_printing_sed) {
         return Err("possible writes and commands in the sed script".to_owned());
     }
-    Ok(argument_paths(program, &arguments, &PathAccess::Contents))
+    Ok(argument_paths(&arguments, &PathAccess::Contents))
 }
 
 /// Returns whether every command of a sed script is an address with `p`, `d`, `q` or `=`, or a replacement that neither
@@ -111,9 +110,8 @@ const UNSAFE_AWK_WORDS: &[&str] = &[
 
 /// Judges `awk '{ print $1 }'`.
 pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
-    let grammar = grammar_of("awk")?;
-    let mut arguments = parse_read_only(name, grammar, words)?;
-    let program = take_script(name, grammar, &mut arguments)?.unwrap_or_default();
+    let mut arguments = parse_read_only(name, grammar_of("awk")?, words)?;
+    let program = take_script(name, &mut arguments)?.unwrap_or_default();
     if !is_printing_awk(&program) {
         return Err(format!("possible writes and commands in the {name} program"));
     }
@@ -121,18 +119,17 @@ pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
     if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains('=')) {
         return Err(describe_unknown_word(word));
     }
-    Ok(argument_paths(grammar, &arguments, &PathAccess::Contents))
+    Ok(argument_paths(&arguments, &PathAccess::Contents))
 }
 
 /// Judges `jq`, which also reads what its filter includes.
 pub(super) fn judge_jq(words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("jq")?;
-    let mut arguments = parse_read_only("jq", program, words)?;
-    let filter = take_script("jq", program, &mut arguments)?.unwrap_or_default();
+    let mut arguments = parse_read_only("jq", grammar_of("jq")?, words)?;
+    let filter = take_script("jq", &mut arguments)?.unwrap_or_default();
     if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
         return Err("possible reads of other files by the jq filter".to_owned());
     }
-    Ok(argument_paths(program, &arguments, &PathAccess::Contents))
+    Ok(argument_paths(&arguments, &PathAccess::Contents))
 }
 
 fn is_printing_awk(program: &str) -> bool {

@@ -16,9 +16,8 @@ fn add_default_operand(arguments: &mut ParsedArguments) {
 
 /// Judges `grep`. `-R` needs approval because it follows links.
 pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("grep")?;
-    let mut arguments = parse_read_only(name, program, words)?;
-    take_script(name, program, &mut arguments)?;
+    let mut arguments = parse_read_only(name, grammar_of("grep")?, words)?;
+    take_script(name, &mut arguments)?;
     // grep accepts abbreviations, so every other value may mean `recurse`.
     let may_recurse = |value: &str| !matches!(value, "skip" | "read");
     let is_recursive =
@@ -31,20 +30,19 @@ pub(super) fn judge_grep(name: &str, words: &[Word]) -> ProgramPaths {
         .map(|name| name.trim_end_matches('/').to_owned())
         .collect();
     if !is_recursive {
-        return Ok(argument_paths(program, &arguments, &PathAccess::Contents));
+        return Ok(argument_paths(&arguments, &PathAccess::Contents));
     }
     add_default_operand(&mut arguments);
     let access = PathAccess::Recursive { include_hidden: true, skipped_folders, follow_links: false };
-    Ok(argument_paths(program, &arguments, &access))
+    Ok(argument_paths(&arguments, &access))
 }
 
 /// Judges `rg` without options that start another program or follow links.
 pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("rg")?;
-    let mut arguments = parse_read_only("rg", program, words)?;
+    let mut arguments = parse_read_only("rg", grammar_of("rg")?, words)?;
     let lists_files = arguments.has_role(Role::Lists);
     if !lists_files {
-        take_script("rg", program, &mut arguments)?;
+        take_script("rg", &mut arguments)?;
     }
     // A file that matches a glob or a type is read even if it is hidden.
     let globs: Vec<&str> =
@@ -65,18 +63,17 @@ pub(super) fn judge_rg(words: &[Word]) -> ProgramPaths {
     } else {
         PathAccess::Recursive { include_hidden, skipped_folders, follow_links: false }
     };
-    Ok(argument_paths(program, &arguments, &access))
+    Ok(argument_paths(&arguments, &access))
 }
 
 /// Judges `fd` without options that run something for each file.
 pub(super) fn judge_fd(words: &[Word]) -> ProgramPaths {
-    let program = grammar_of("fd")?;
-    let mut arguments = parse_read_only("fd", program, words)?;
+    let mut arguments = parse_read_only("fd", grammar_of("fd")?, words)?;
     if !arguments.operands.is_empty() {
-        take_script("fd", program, &mut arguments)?;
+        take_script("fd", &mut arguments)?;
     }
     add_default_operand(&mut arguments);
-    Ok(argument_paths(program, &arguments, &PathAccess::Names))
+    Ok(argument_paths(&arguments, &PathAccess::Names))
 }
 
 /// Judges `find` without actions that delete or write. The commands that it runs are judged separately, with the names
@@ -90,7 +87,7 @@ pub(super) fn judge_find(words: &[Word]) -> ProgramPaths {
     }
     let mut arguments = require_certain("find", arguments)?;
     add_default_operand(&mut arguments);
-    let mut touched = argument_paths(program, &arguments, &PathAccess::Names);
+    let mut touched = argument_paths(&arguments, &PathAccess::Names);
     if arguments.has_option(&["-exec"]) {
         for (_, access) in &mut touched {
             *access = PathAccess::Recursive { include_hidden: true, skipped_folders: Vec::new(), follow_links: true };

@@ -22,7 +22,7 @@ pub(super) fn parse_read_only(
     let changes_or_runs = |kind: &ValueKind| {
         matches!(kind, ValueKind::Write | ValueKind::Delete | ValueKind::Folder | ValueKind::Program)
     };
-    let operands = &program.operands;
+    let operands = arguments.operand_kinds;
     if operands.first.iter().chain(&operands.last).any(changes_or_runs)
         && let Some(word) = arguments.operands.iter().find(|word| matches!(word, Word::Pattern(_)))
     {
@@ -82,7 +82,7 @@ fn access_for_kind(kind: ValueKind) -> Option<PathAccess> {
 }
 
 /// Returns the paths touched by options, apart from operands.
-pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Vec<(Word, PathAccess)> {
+pub(super) fn option_paths(arguments: &ParsedArguments) -> Vec<(Word, PathAccess)> {
     let value_path = |option: &ParsedOption| match option.option.value {
         OptionValue::None | OptionValue::OptionalNumber { .. } => None,
         OptionValue::Required(kind) | OptionValue::Optional(kind) => {
@@ -91,7 +91,7 @@ pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Ve
     };
     let mut touched: Vec<(Word, PathAccess)> = arguments.options.iter().filter_map(value_path).collect();
     // Some implementations stop parsing options at the first operand and read the values of later options as files.
-    if let Some(access) = program.operands.rest.and_then(access_for_kind) {
+    if let Some(access) = arguments.operand_kinds.rest.and_then(access_for_kind) {
         touched.extend(arguments.late_values.iter().map(|word| (word.clone(), access.clone())));
     }
     // The shell passes a pattern such as `--include=*.rs` on unchanged only if it matches no file.
@@ -102,12 +102,8 @@ pub(super) fn option_paths(program: &Program, arguments: &ParsedArguments) -> Ve
 
 /// Removes the pattern or the script from the operands and returns it; `None` if an option holds it. Fails with the
 /// reason if there is none.
-pub(super) fn take_script(
-    command_name: &str,
-    program: &Program,
-    arguments: &mut ParsedArguments,
-) -> Result<Option<String>, String> {
-    let is_script = program.operands.first.first() == Some(&ValueKind::Script);
+pub(super) fn take_script(command_name: &str, arguments: &mut ParsedArguments) -> Result<Option<String>, String> {
+    let is_script = arguments.operand_kinds.first.first() == Some(&ValueKind::Script);
     let noun = if is_script { "script" } else { "pattern" };
     if arguments.has_role(Role::HoldsScript) {
         return Ok(None);
@@ -124,12 +120,8 @@ pub(super) fn take_script(
 }
 
 /// Returns the paths touched by the options and, with one kind of access, by the operands.
-pub(super) fn argument_paths(
-    program: &Program,
-    arguments: &ParsedArguments,
-    access: &PathAccess,
-) -> Vec<(Word, PathAccess)> {
-    let mut touched = option_paths(program, arguments);
+pub(super) fn argument_paths(arguments: &ParsedArguments, access: &PathAccess) -> Vec<(Word, PathAccess)> {
+    let mut touched = option_paths(arguments);
     touched.extend(operand_paths(&arguments.operands, access));
     touched
 }
@@ -143,8 +135,8 @@ fn operand_paths(operands: &[Word], access: &PathAccess) -> Vec<(Word, PathAcces
 /// Returns the paths touched by a program that does only what its grammar states.
 pub(super) fn stated_paths(command_name: &str, program: &'static Program, words: &[Word]) -> ProgramPaths {
     let arguments = parse_read_only(command_name, program, words)?;
-    let mut touched = option_paths(program, &arguments);
-    let operands = &program.operands;
+    let mut touched = option_paths(&arguments);
+    let operands = arguments.operand_kinds;
     if arguments.operands.is_empty()
         && let (Some(default), Some(access)) = (operands.default, operands.rest.and_then(access_for_kind))
     {

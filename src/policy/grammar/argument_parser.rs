@@ -49,8 +49,8 @@ pub fn possible_options<'a>(program: &'static Program, word: &'a str) -> Vec<(Op
 
 /// Parses the arguments of a program. A subcommand and the words after it are operands.
 pub fn parse_arguments(program: &'static Program, words: &[Word]) -> ParsedArguments {
-    let mut parser =
-        ArgumentParser { program, words: words.iter(), arguments: ParsedArguments::default(), is_past_options: false };
+    let arguments = ParsedArguments { operand_kinds: program.operands, ..ParsedArguments::default() };
+    let mut parser = ArgumentParser { program, words: words.iter(), arguments, is_past_options: false };
     if let Some(leading_options) = program.syntax.before_expression {
         parser.read_operands(leading_options);
         parser.read_expression();

@@ -1,6 +1,6 @@
 //! Arguments parsed by the grammar of a program: options, operands, and everything that is not certain.
 
-use super::program::{OptionSpec, OptionValue, Role, ValueKind};
+use super::program::{Operands, OptionSpec, OptionValue, Role, ValueKind};
 use crate::policy::command_line::Word;
 
 /// Parsed arguments of a program.
@@ -18,6 +18,8 @@ pub struct ParsedArguments {
     /// that read no options after the first operand read this value as a file. Names of excluded folders are not
     /// included. Empty for programs with a single implementation.
     pub late_values: Vec<Word>,
+    /// Kinds of the operands, from the grammar.
+    pub operand_kinds: Operands,
     /// Everything that is not certain.
     pub problems: Vec<ArgumentProblem>,
 }

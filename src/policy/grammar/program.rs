@@ -179,7 +179,7 @@ pub enum Role {
 }
 
 /// Operands of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Operands {
     /// Kinds of the first operands. A first [`ValueKind::Pattern`] or [`ValueKind::Script`] is missing if an option
     /// with [`Role::HoldsScript`] is given.
