@@ -93,6 +93,9 @@ pub struct WalkEntry {
     pub size: u64,
 }
 
+/// Receives the entries of [`Reader::walk`], and stops the walk by returning `Break`.
+pub type Visit<'a> = &'a mut dyn FnMut(WalkEntry) -> ControlFlow<()>;
+
 impl WalkEntry {
     /// Creates the entry of a file or a folder; `None` for anything else.
     fn new(location: Location, metadata: &std::fs::Metadata) -> Option<Self> {
@@ -143,13 +146,8 @@ pub trait Reader: Send + Sync {
     /// Unicode.
     fn list_names(&self, location: &Location) -> Result<Vec<String>, Error>;
     /// Visits every file and folder under a folder, sorted by path. Respects ignore files and skips `.git`. Dot files
-    /// are visited only if `hidden` is set. `visit` stops the walk by returning `Break`.
-    fn walk(
-        &self,
-        under: &Location,
-        hidden: bool,
-        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
-    ) -> Result<(), Error>;
+    /// are visited only if `hidden` is set.
+    fn walk(&self, under: &Location, hidden: bool, visit: Visit<'_>) -> Result<(), Error>;
 }
 
 /// Write access to the project, given only to code that runs approved calls.

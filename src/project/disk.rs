@@ -2,9 +2,10 @@
 
 use super::atomic_file::{self, FileVersion};
 use super::sensitive_files::{SensitiveFiles, is_in_package_folder};
-use super::{Error, FileKind, Location, OwnFiles, Reader, UnknownHardLinkCheck, WalkEntry, Writer, file_walk, path};
+use super::{
+    Error, FileKind, Location, OwnFiles, Reader, UnknownHardLinkCheck, Visit, WalkEntry, Writer, file_walk, path,
+};
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -109,12 +110,7 @@ impl Reader for Disk {
         Ok(names)
     }
 
-    fn walk(
-        &self,
-        under: &Location,
-        hidden: bool,
-        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    fn walk(&self, under: &Location, hidden: bool, visit: Visit<'_>) -> Result<(), Error> {
         file_walk::walk_disk(&self.root, under, hidden, &mut |entry| {
             visit(WalkEntry { location: self.mark_own_below(entry.location), ..entry })
         })

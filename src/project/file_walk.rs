@@ -1,10 +1,9 @@
 //! Walks the live project, respecting ignore files.
 
 use super::path::{locate_path, locate_real};
-use super::{Error, Location, WalkEntry};
+use super::{Error, Location, Visit, WalkEntry};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Maximum depth. Deeper folders are skipped.
@@ -13,12 +12,7 @@ const MAX_DEPTH: usize = 64;
 /// Walks `under`, sorted by path. If it is a file, only that file is visited. Dot files are visited only if `hidden` is
 /// set. Links that lead into the project are visited but not followed. Links that lead out of it, pipes, devices and
 /// unreadable folders are skipped.
-pub fn walk_disk(
-    root: &Path,
-    under: &Location,
-    hidden: bool,
-    visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
-) -> Result<(), Error> {
+pub fn walk_disk(root: &Path, under: &Location, hidden: bool, visit: Visit<'_>) -> Result<(), Error> {
     let metadata = std::fs::symlink_metadata(&under.real).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Missing(under.display_path.clone()),
         _ => Error::Io { path: under.display_path.clone(), source },
@@ -90,8 +84,8 @@ fn convert_entry(root: &Path, entry: &DirEntry) -> Option<WalkEntry> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::project::{Reader, disk::Disk};
+    use std::ops::ControlFlow;
     use std::os::unix::fs::symlink;
 
     fn create_tree() -> (tempfile::TempDir, Disk) {

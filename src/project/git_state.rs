@@ -119,7 +119,7 @@ pub(super) fn draft_state(
     (paths, unapplied_count): (&[PathBuf], usize),
 ) -> Result<(Batch, BatchWork), Error> {
     let mut operations: Vec<(Phase, Operation)> = Vec::new();
-    let (mut notes, mut destroys) = (Vec::new(), Vec::new());
+    let mut description = StateDescription { rehearsal, git, notes: Vec::new(), destroys: Vec::new() };
     let (mut object_count, mut conflict) = (0, None);
     for path in paths {
         let Some(change) = rehearsal.change_at(path)? else { continue };
@@ -131,13 +131,14 @@ pub(super) fn draft_state(
             conflict.get_or_insert_with(|| path.clone());
         }
         if let FileNode::Other(kind) = &change.after {
-            notes.push(format!("{}: {kind}", relative.display()));
+            description.notes.push(format!("{}: {kind}", relative.display()));
         }
-        describe_change(rehearsal, git, (relative, &change), &mut notes, &mut destroys);
+        description.describe_change(relative, &change);
         operations.push((phase, describe_operation(&change)));
     }
     operations.sort_by_key(|(phase, _)| *phase);
     let operations: Vec<Operation> = operations.into_iter().map(|(_, operation)| operation).collect();
+    let StateDescription { mut notes, destroys, .. } = description;
     if object_count > 0 {
         notes.push(if object_count == 1 { "1 new object".to_owned() } else { format!("{object_count} new objects") });
     }
@@ -169,38 +170,39 @@ pub(super) fn draft_state(
     Ok((batch, BatchWork { items: vec![operations], ..BatchWork::default() }))
 }
 
-/// Describes one change of the repository state: in `notes`, and in `destroys` what is lost.
-fn describe_change(
-    rehearsal: &Rehearsal,
-    git: &Path,
-    (relative, change): (&Path, &Change),
-    notes: &mut Vec<String>,
-    destroys: &mut Vec<String>,
-) {
-    let node_text = |node: &FileNode| Some(String::from_utf8_lossy(node.file_bytes()?).trim().to_owned());
-    let (before, after) = (node_text(&change.before), node_text(&change.after));
-    let name = relative.display().to_string();
-    let mut describe_ref = |name: &str, before: Option<&str>, after: Option<&str>| {
-        commits::describe_ref_change(rehearsal, git, (name, before, after), notes, destroys);
-    };
-    if relative.starts_with("refs") || name == "HEAD" {
-        if before.is_some() || after.is_some() {
-            describe_ref(&name, before.as_deref(), after.as_deref());
-        }
-    } else if name == "packed-refs" {
-        let (old_refs, new_refs) =
-            (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
-        let has_own_file = |name: &str| read_rehearsed(rehearsal, &git.join(name)).is_some();
-        for name in old_refs.keys().chain(new_refs.keys().filter(|name| !old_refs.contains_key(*name))) {
-            // A ref with its own file is described by that file.
-            if old_refs.get(name) != new_refs.get(name) && !has_own_file(name) {
-                describe_ref(name, old_refs.get(name).map(String::as_str), new_refs.get(name).map(String::as_str));
+/// Description of the changes of the repository in `git`: in `notes`, and in `destroys` what is lost.
+struct StateDescription<'a> {
+    rehearsal: &'a Rehearsal,
+    git: &'a Path,
+    notes: Vec<String>,
+    destroys: Vec<String>,
+}
+
+impl StateDescription<'_> {
+    /// Describes one change.
+    fn describe_change(&mut self, relative: &Path, change: &Change) {
+        let node_text = |node: &FileNode| Some(String::from_utf8_lossy(node.file_bytes()?).trim().to_owned());
+        let (before, after) = (node_text(&change.before), node_text(&change.after));
+        let name = relative.display().to_string();
+        if relative.starts_with("refs") || name == "HEAD" {
+            if before.is_some() || after.is_some() {
+                self.describe_ref_change(&name, before.as_deref(), after.as_deref());
             }
-        }
-    } else if name == "index" {
-        let index_digest = |node: &FileNode| node.file_bytes().map(git_index::staged_digest);
-        if index_digest(&change.before) != index_digest(&change.after) {
-            notes.push("index: staged content changes with the commits".to_owned());
+        } else if name == "packed-refs" {
+            let (old_refs, new_refs) =
+                (parse_packed_refs(&before.unwrap_or_default()), parse_packed_refs(&after.unwrap_or_default()));
+            for name in old_refs.keys().chain(new_refs.keys().filter(|name| !old_refs.contains_key(*name))) {
+                let (old_id, new_id) = (old_refs.get(name), new_refs.get(name));
+                // A ref with its own file is described by that file.
+                if old_id != new_id && read_rehearsed(self.rehearsal, &self.git.join(name)).is_none() {
+                    self.describe_ref_change(name, old_id.map(String::as_str), new_id.map(String::as_str));
+                }
+            }
+        } else if name == "index" {
+            let index_digest = |node: &FileNode| node.file_bytes().map(git_index::staged_digest);
+            if index_digest(&change.before) != index_digest(&change.after) {
+                self.notes.push("index: staged content changes with the commits".to_owned());
+            }
         }
     }
 }

@@ -45,14 +45,13 @@ pub use snapshot::Snapshot;
 
 use super::disk::Disk;
 use super::sensitive_files::is_in_package_folder;
-use super::{Error, FileKind, Location, Reader, UnknownHardLinkCheck, WalkEntry, Writer, atomic_file, path};
+use super::{Error, FileKind, Location, Reader, UnknownHardLinkCheck, Visit, WalkEntry, Writer, atomic_file, path};
 use crate::chat::Digest;
 use overlay::{ContentSource, ROOT_PATH};
 use rustix::fs::Access;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -313,12 +312,7 @@ impl Reader for Rehearsal {
         entries.into_keys().map(|name| name.into_string().map_err(Error::for_name)).collect()
     }
 
-    fn walk(
-        &self,
-        under: &Location,
-        hidden: bool,
-        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    fn walk(&self, under: &Location, hidden: bool, visit: Visit<'_>) -> Result<(), Error> {
         if self.path_below(under).is_none() {
             return self.walk_outside(under, hidden, visit);
         }

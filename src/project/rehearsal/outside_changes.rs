@@ -7,7 +7,7 @@
 use super::overlay::{self, OUTSIDE_FOLDER};
 use super::records::{append_records, path_bytes, read_records};
 use super::{
-    Change, Error, Location, ROOT_PATH, Reader, Rehearsal, Trail, WalkEntry, Writer, lock, overlay_walk, path,
+    Change, Error, Location, ROOT_PATH, Reader, Rehearsal, Trail, Visit, WalkEntry, Writer, lock, overlay_walk, path,
 };
 use crate::chat::Digest;
 use serde::{Deserialize, Serialize};
@@ -127,12 +127,7 @@ impl Rehearsal {
 
     /// Walks a folder outside the project as the rehearsal shows it, including the project if it lies below. Dot files
     /// are visited only if `hidden` is set.
-    pub(super) fn walk_outside(
-        &self,
-        under: &Location,
-        hidden: bool,
-        visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    pub(super) fn walk_outside(&self, under: &Location, hidden: bool, visit: Visit<'_>) -> Result<(), Error> {
         let Some(outside) = self.outside_overlay().filter(|outside| outside.upper.exists()) else {
             return self.disk.walk(under, hidden, visit);
         };

@@ -2,7 +2,7 @@
 //! files apply.
 
 use super::overlay::{self, OverlayEntry};
-use super::{Error, Location, Reader, Rehearsal, WalkEntry};
+use super::{Error, Location, Reader, Rehearsal, Visit, WalkEntry};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ struct OverlayWalk<'a> {
     shows_hidden: bool,
     /// `.git/info/exclude` of the repository, if any.
     exclude: Option<Gitignore>,
-    visit: &'a mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
+    visit: Visit<'a>,
 }
 
 /// Implements [`Reader::walk`] for the folder `under`.
@@ -49,7 +49,7 @@ pub fn walk_overlay(
     rehearsal: &Rehearsal,
     under: &Location,
     shows_hidden: bool,
-    visit: &mut dyn FnMut(WalkEntry) -> ControlFlow<()>,
+    visit: Visit<'_>,
 ) -> Result<(), Error> {
     let relative = rehearsal.path_below(under).unwrap_or(Path::new(""));
     let content = rehearsal.locate_source(under, relative)?;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::Digest;
 use crate::project::disk::Disk;
+use std::ops::ControlFlow;
 
 struct RehearsalFixture {
     _folder: tempfile::TempDir,

@@ -290,7 +290,7 @@ impl Reader for LookupCounter {
         &self,
         _: &crate::project::Location,
         _: bool,
-        _: &mut dyn FnMut(crate::project::WalkEntry) -> std::ops::ControlFlow<()>,
+        _: crate::project::Visit<'_>,
     ) -> Result<(), crate::project::Error> {
         panic!("the project is walked")
     }
