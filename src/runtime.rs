@@ -23,6 +23,7 @@ use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
+use call_execution::RunningCall;
 pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -151,13 +152,12 @@ impl Runtime {
                     self.turn_tasks.spawn_task(turn, review_task);
                 }
                 Effect::RunCall { turn, call, plan, excluded_paths } => {
-                    let run = call_execution::run_call(self.context.clone(), turn, call, plan, excluded_paths);
-                    self.turn_tasks.spawn_task(turn, run);
+                    let running_call = RunningCall::new(self.context.clone(), turn, call);
+                    self.turn_tasks.spawn_task(turn, running_call.run(plan, excluded_paths));
                 }
                 Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {
-                    let rehearsal =
-                        call_execution::rehearse_call(self.context.clone(), turn, call, plan, excluded_paths, approved);
-                    self.turn_tasks.spawn_task(turn, rehearsal);
+                    let running_call = RunningCall::new(self.context.clone(), turn, call);
+                    self.turn_tasks.spawn_task(turn, running_call.rehearse(plan, excluded_paths, approved));
                 }
                 Effect::RequestTitle { request } => {
                     self.title_request.abort_all();

@@ -26,95 +26,118 @@ fn time_limit(work: &Work) -> Duration {
     }
 }
 
-/// Runs a call as planned.
-pub(super) async fn run_call(
+/// A call that runs or is rehearsed.
+pub(super) struct RunningCall {
     context: EffectContext,
     turn: TurnId,
     call: ToolCall,
-    plan: Box<Plan>,
-    excluded_paths: ExcludedPaths,
-) {
-    let output_added = Arc::new(Notify::new());
-    let work = async {
-        let tool = context.tools.find_tool(&call.name)?;
-        let Some(shell) = context.shell.clone() else {
-            return Err(Error::Internal("calls cannot run live in a dry run".to_owned()));
-        };
-        if precondition_check::has_preconditions(&plan) {
-            let (task_context, task_plan) = (context.clone(), plan.clone());
-            let check = tokio::task::spawn_blocking(move || {
-                catch_panic(|| precondition_check::check_preconditions(&task_context, &task_plan))
-            });
-            let check_error = || Err(Error::Internal("its preconditions could not be checked".to_owned()));
-            check.await.ok().flatten().unwrap_or_else(check_error)?;
-        }
-        let (project, progress) =
-            (context.project.clone(), progress_sender(&context, turn, &call, output_added.clone()));
-        let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
-        tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
-    };
-    finish_call(&context, turn, &call, time_limit(&plan.work), work, &output_added).await;
+    output_added: Arc<Notify>,
 }
 
-/// Rehearses a call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
-pub(super) async fn rehearse_call(
-    context: EffectContext,
-    turn: TurnId,
-    call: ToolCall,
-    plan: Box<Plan>,
-    excluded_paths: ExcludedPaths,
-    approved: bool,
-) {
-    let output_added = Arc::new(Notify::new());
-    let work = async {
-        let (project, commands) = (context.project.clone(), context.rehearsal.clone());
-        let progress = progress_sender(&context, turn, &call, output_added.clone());
-        let is_hidden = context.simulator.hides_dry_run;
-        let has_simulator = context.simulator.model.is_some();
-        let rehearsal_context = RehearsalContext {
-            project,
-            commands,
-            is_hidden,
-            is_approved: approved,
-            has_simulator,
-            excluded: excluded_paths,
-            progress: progress.clone(),
-        };
-        let tool = context.tools.find_tool(&call.name)?;
-        let (text, origin) = match tool.rehearse(&plan, &rehearsal_context).await? {
-            RehearsalOutcome::Ran(text) => (text, ResultOrigin::ran()),
-            RehearsalOutcome::RanCommand(text, paths) => (text, ResultOrigin::Ran(paths)),
-            RehearsalOutcome::NotRun(text) => (text, ResultOrigin::simulated(SimulationSource::NotRun)),
-            RehearsalOutcome::Simulate(why) => {
-                let (text, simulated) =
-                    simulator::simulate_result(&context, &call, &tool, &plan, &why, &progress).await?;
-                (text, ResultOrigin::Simulated(Box::new(simulated)))
+impl RunningCall {
+    pub(super) fn new(context: EffectContext, turn: TurnId, call: ToolCall) -> Self {
+        Self { context, turn, call, output_added: Arc::default() }
+    }
+
+    /// Runs the call as planned.
+    pub(super) async fn run(self, plan: Box<Plan>, excluded_paths: ExcludedPaths) {
+        let work = async {
+            let tool = self.context.tools.find_tool(&self.call.name)?;
+            let Some(shell) = self.context.shell.clone() else {
+                return Err(Error::Internal("calls cannot run live in a dry run".to_owned()));
+            };
+            if precondition_check::has_preconditions(&plan) {
+                let (task_context, task_plan) = (self.context.clone(), plan.clone());
+                let check = tokio::task::spawn_blocking(move || {
+                    catch_panic(|| precondition_check::check_preconditions(&task_context, &task_plan))
+                });
+                let check_error = || Err(Error::Internal("its preconditions could not be checked".to_owned()));
+                check.await.ok().flatten().unwrap_or_else(check_error)?;
             }
+            let (project, progress) = (self.context.project.clone(), self.progress_sender());
+            let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
+            tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
         };
-        Ok((Outcome::Rehearsed(text), Some(origin)))
-    };
-    finish_call(&context, turn, &call, time_limit(&plan.work), work, &output_added).await;
-}
+        self.finish(time_limit(&plan.work), work).await;
+    }
 
-/// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
-async fn finish_call(
-    context: &EffectContext,
-    turn: TurnId,
-    call: &ToolCall,
-    time_limit: Duration,
-    work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
-    output_added: &Notify,
-) {
-    let started = Instant::now();
-    journal_events::note_step(context, turn, call, "started");
-    let (outcome, result_source) = tokio::select! {
-        settled = await_outcome(&call.name, time_limit, work) => settled,
-        never = request_output_saves(context, turn, call, output_added) => match never {},
-    };
-    journal_events::note_outcome(context, turn, call, &outcome, started.elapsed());
-    let event =
-        Event::CallFinished { turn, call: call.id.clone(), outcome, result_source, duration: started.elapsed() };
-    context.send_event(event).await;
+    /// Rehearses the call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
+    pub(super) async fn rehearse(self, plan: Box<Plan>, excluded_paths: ExcludedPaths, approved: bool) {
+        let (context, call) = (&self.context, &self.call);
+        let work = async {
+            let progress = self.progress_sender();
+            let rehearsal_context = RehearsalContext {
+                project: context.project.clone(),
+                commands: context.rehearsal.clone(),
+                is_hidden: context.simulator.hides_dry_run,
+                is_approved: approved,
+                has_simulator: context.simulator.model.is_some(),
+                excluded: excluded_paths,
+                progress: progress.clone(),
+            };
+            let tool = context.tools.find_tool(&call.name)?;
+            let (text, origin) = match tool.rehearse(&plan, &rehearsal_context).await? {
+                RehearsalOutcome::Ran(text) => (text, ResultOrigin::ran()),
+                RehearsalOutcome::RanCommand(text, paths) => (text, ResultOrigin::Ran(paths)),
+                RehearsalOutcome::NotRun(text) => (text, ResultOrigin::simulated(SimulationSource::NotRun)),
+                RehearsalOutcome::Simulate(why) => {
+                    let (text, simulated) =
+                        simulator::simulate_result(context, call, &tool, &plan, &why, &progress).await?;
+                    (text, ResultOrigin::Simulated(Box::new(simulated)))
+                }
+            };
+            Ok((Outcome::Rehearsed(text), Some(origin)))
+        };
+        self.finish(time_limit(&plan.work), work).await;
+    }
+
+    /// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
+    async fn finish(
+        &self,
+        time_limit: Duration,
+        work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
+    ) {
+        let Self { context, turn, call, .. } = self;
+        let (turn, started) = (*turn, Instant::now());
+        journal_events::note_step(context, turn, call, "started");
+        let (outcome, result_source) = tokio::select! {
+            settled = await_outcome(&call.name, time_limit, work) => settled,
+            never = self.request_output_saves() => match never {},
+        };
+        let duration = started.elapsed();
+        journal_events::note_outcome(context, turn, call, &outcome, duration);
+        context.send_event(Event::CallFinished { turn, call: call.id.clone(), outcome, result_source, duration }).await;
+    }
+
+    /// Tells the agent when new output of the call has to be saved. Never returns.
+    async fn request_output_saves(&self) -> Infallible {
+        loop {
+            self.output_added.notified().await;
+            tokio::time::sleep(OUTPUT_SAVE_DELAY).await;
+            self.context.send_event(Event::OutputSaveDue { turn: self.turn, call: self.call.id.clone() }).await;
+        }
+    }
+
+    /// Returns a function that sends the output of the call to the frontend. While the event channel is full, new
+    /// output is collected for the next event.
+    fn progress_sender(&self) -> Progress {
+        let (events, turn, id) = (self.context.events.clone(), self.turn, self.call.id.clone());
+        let output_added = self.output_added.clone();
+        let unsent = Mutex::new(String::new());
+        Arc::new(move |progress: CommandProgress<'_>| {
+            let mut unsent = unsent.lock().unwrap_or_else(PoisonError::into_inner);
+            unsent.push_str(progress.new_output);
+            if unsent.len() > MAX_PENDING_OUTPUT {
+                *unsent = truncation::truncate_middle(&unsent, MAX_PENDING_OUTPUT / 2).into_owned();
+            }
+            let (call, output, new_output) = (id.clone(), progress.latest.to_owned(), unsent.clone());
+            let event = Event::CallProgressed { turn, call, output, new_output };
+            if events.try_send(event).is_ok() && !unsent.is_empty() {
+                unsent.clear();
+                output_added.notify_one();
+            }
+        })
+    }
 }
 
 /// Waits for a call, at most for `time_limit`. Errors, panics and a timeout are outcomes too.
@@ -133,40 +156,6 @@ async fn await_outcome(
 
 /// Delay between new output and its record in the session: a kill loses less than a second of output.
 const OUTPUT_SAVE_DELAY: Duration = Duration::from_millis(800);
-
-/// Tells the agent when new output of the call has to be saved. Never returns.
-async fn request_output_saves(
-    context: &EffectContext,
-    turn: TurnId,
-    call: &ToolCall,
-    output_added: &Notify,
-) -> Infallible {
-    loop {
-        output_added.notified().await;
-        tokio::time::sleep(OUTPUT_SAVE_DELAY).await;
-        context.send_event(Event::OutputSaveDue { turn, call: call.id.clone() }).await;
-    }
-}
-
-/// Returns a function that sends the output of a call to the frontend. While the event channel is full, new output is
-/// collected for the next event.
-fn progress_sender(context: &EffectContext, turn: TurnId, call: &ToolCall, output_added: Arc<Notify>) -> Progress {
-    let (events, id) = (context.events.clone(), call.id.clone());
-    let unsent = Mutex::new(String::new());
-    Arc::new(move |progress: CommandProgress<'_>| {
-        let mut unsent = unsent.lock().unwrap_or_else(PoisonError::into_inner);
-        unsent.push_str(progress.new_output);
-        if unsent.len() > MAX_PENDING_OUTPUT {
-            *unsent = truncation::truncate_middle(&unsent, MAX_PENDING_OUTPUT / 2).into_owned();
-        }
-        let (call, output, new_output) = (id.clone(), progress.latest.to_owned(), unsent.clone());
-        let event = Event::CallProgressed { turn, call, output, new_output };
-        if events.try_send(event).is_ok() && !unsent.is_empty() {
-            unsent.clear();
-            output_added.notify_one();
-        }
-    })
-}
 
 /// Maximum bytes of collected output.
 const MAX_PENDING_OUTPUT: usize = 256 << 10;
@@ -190,8 +179,8 @@ mod tests {
         );
         let context = runtime.context.clone();
         let call = ToolCall { id: "a".into(), name: "bash_exec".into(), arguments: String::new() };
-        let output_added = Arc::new(Notify::new());
-        let progress = progress_sender(&context, TurnId(1), &call, output_added.clone());
+        let running_call = RunningCall::new(context, TurnId(1), call);
+        let progress = running_call.progress_sender();
         let print = async {
             for _ in 0..10 {
                 progress(CommandProgress { latest: "x", new_output: "x" });
@@ -201,7 +190,7 @@ mod tests {
         };
         tokio::select! {
             () = print => {}
-            never = request_output_saves(&context, TurnId(1), &call, &output_added) => match never {},
+            never = running_call.request_output_saves() => match never {},
         }
         let (mut unsaved, mut saves) = (0, 0);
         while let Ok(event) = events.try_recv() {
