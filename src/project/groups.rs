@@ -82,10 +82,9 @@ impl<'a> GroupClassifier<'a> {
             let rehearsal = self.rehearsal;
             let file = self.ignore_files.entry(parent.to_owned());
             let file = file.or_insert_with(|| rehearsal.ignore_file(parent, ".gitignore"));
-            match file.as_ref().map_or(Match::None, |file| file.matched(path, is_folder)) {
-                Match::None => {}
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
+            let result = file.as_ref().map_or(Match::None, |file| file.matched(path, is_folder));
+            if !result.is_none() {
+                return result.is_ignore();
             }
         }
         self.exclude.as_ref().is_some_and(|file| file.matched(path, is_folder).is_ignore())

@@ -114,10 +114,7 @@ impl RunningHook {
                         is_open = false;
                         result?;
                     }
-                    result = self.lifeline.read_buf(&mut report) => match result {
-                        Ok(0) | Err(_) => break,
-                        Ok(_) => {}
-                    },
+                    result = self.lifeline.read_buf(&mut report) => if !matches!(result, Ok(1..)) { break },
                 }
             }
             if is_open && let Ok(result) = timeout(DRAIN_TIME, read_output).await {

@@ -246,10 +246,7 @@ impl RunningCommand {
                         }
                     }
                 },
-                result = self.lifeline.read_buf(&mut report) => match result {
-                    Ok(0) | Err(_) => break true,
-                    Ok(_) => {}
-                },
+                result = self.lifeline.read_buf(&mut report) => if !matches!(result, Ok(1..)) { break true },
                 () = sleep_until(deadline.into()) => {
                     if timed_out || exceeded_output {
                         break false;

@@ -3,7 +3,6 @@
 
 use super::overlay::{self, OverlayEntry};
 use super::{Error, Location, Reader, Rehearsal, Visit, WalkEntry};
-use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -110,17 +109,9 @@ impl OverlayWalk<'_> {
     fn is_ignored(&self, relative: &Path, is_folder: bool, ignores: &Ignores) -> bool {
         let path = self.rehearsal.root().join(relative);
         // Every `.ignore` file takes precedence over every `.gitignore` file.
-        for kind in 0..2 {
-            for files in ignores.iter().rev() {
-                let Some(file) = &files[kind] else { continue };
-                match file.matched(&path, is_folder) {
-                    Match::None => {}
-                    Match::Ignore(_) => return true,
-                    Match::Whitelist(_) => return false,
-                }
-            }
-        }
-        self.exclude.as_ref().is_some_and(|file| file.matched(&path, is_folder).is_ignore())
+        let files = (0..2).flat_map(|kind| ignores.iter().rev().filter_map(move |files| files[kind].as_ref()));
+        let mut results = files.chain(&self.exclude).map(|file| file.matched(&path, is_folder));
+        results.find(|result| !result.is_none()).is_some_and(|result| result.is_ignore())
     }
 
     fn convert_entry(&self, relative: &Path, entry: &VisibleEntry) -> Option<WalkEntry> {

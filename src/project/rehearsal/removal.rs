@@ -60,11 +60,8 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
 
 /// Removes the files in a folder and returns its subfolders. `None` if the folder does not exist.
 fn remove_files(folder: &Path) -> io::Result<Option<Vec<std::ffi::OsString>>> {
-    if let Err(error) = grant_owner_access(folder) {
-        return ignore_missing(Err(error)).map(|()| None);
-    }
     let mut folders = Vec::new();
-    let entries = match fs::read_dir(folder) {
+    let entries = match grant_owner_access(folder).and_then(|()| fs::read_dir(folder)) {
         Err(error) => return ignore_missing(Err(error)).map(|()| None),
         Ok(entries) => entries,
     };
