@@ -16,10 +16,7 @@ use crate::project::folder_facts;
 use crate::runtime::Runtime;
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History};
-use crate::tui::host::{
-    Host, HostReply, HostRequest, InspectionReason, ModelRequest, Opened, RehearsalRequest, RuleRequest,
-    SessionRequest, TrustRequest,
-};
+use crate::tui::host::{Host, HostReply, HostRequest, InspectionReason, Opened};
 use lookups::LatestRequest;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,12 +209,12 @@ impl Drop for ScreenHost {
 impl Host for ScreenHost {
     fn start_request(&mut self, request: HostRequest) {
         match request {
-            HostRequest::Session(SessionRequest::List) => self.list_sessions(),
-            HostRequest::Session(SessionRequest::Search(query)) => self.search_sessions(query),
-            HostRequest::Session(SessionRequest::Open(id)) if id == self.session => {
+            HostRequest::ListSessions => self.list_sessions(),
+            HostRequest::SearchSessions(query) => self.search_sessions(query),
+            HostRequest::OpenSession(id) if id == self.session => {
                 self.send(HostReply::Notice("This session is already open.".to_owned()));
             }
-            HostRequest::Session(SessionRequest::Open(id)) => {
+            HostRequest::OpenSession(id) => {
                 let mut session = self.session_builder.continue_session(&id, &self.model, &self.connector);
                 if let Ok(session) = &mut session
                     && session.state.is_dry_run()
@@ -227,7 +224,7 @@ impl Host for ScreenHost {
                 }
                 self.open_session(session, None);
             }
-            HostRequest::Session(SessionRequest::Fork(id, fork_mode)) => {
+            HostRequest::ForkSession(id, fork_mode) => {
                 // The copy starts with the current draft. If it cannot be written, the footer shows it.
                 let _ = self.drafts.write();
                 // A copy uses the model of its session, whatever was given at the start.
@@ -235,19 +232,19 @@ impl Host for ScreenHost {
                 let session = session_builder.fork_session(&id, fork_mode, &self.model, &self.connector);
                 self.open_session(session, None);
             }
-            HostRequest::Rehearsal(RehearsalRequest::Load(id)) => {
+            HostRequest::LoadRehearsal(id) => {
                 let session_builder = self.session_builder.clone();
                 self.run_in_background(move || {
                     Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&session_builder, &id)))
                 });
             }
-            HostRequest::Rehearsal(RehearsalRequest::Apply(id, approvals)) => {
+            HostRequest::ApplyRehearsal(id, approvals) => {
                 let _ = self.drafts.write();
                 let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
                 let session = session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
                 self.open_session(session, Some(approvals));
             }
-            HostRequest::Rehearsal(RehearsalRequest::Discard(id)) => {
+            HostRequest::DiscardRehearsal(id) => {
                 let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
                 self.run_in_background(move || {
                     Some(match rehearsal::discard(&places, &id, Some(&open_id)) {
@@ -256,18 +253,16 @@ impl Host for ScreenHost {
                     })
                 });
             }
-            HostRequest::Session(SessionRequest::New) => {
+            HostRequest::StartSession => {
                 let session = self.session_builder.start_session(&self.model, self.connector.dry_run);
                 self.open_session(session, None);
             }
-            HostRequest::Model(ModelRequest::List) => self.list_models(),
-            HostRequest::Model(ModelRequest::Use(name)) => self.switch_model(name),
-            HostRequest::Model(ModelRequest::UseProfile { profile, model }) => self.switch_profile(&profile, &model),
-            HostRequest::Model(ModelRequest::SwitchConnection(number)) => self.confirm_switch(number),
-            HostRequest::Model(ModelRequest::Save { profile, address, model }) => {
-                self.save_model(profile, &address, model)
-            }
-            HostRequest::Session(SessionRequest::ReadEntryTimes(id)) => self.read_entry_times(id),
+            HostRequest::ListModels => self.list_models(),
+            HostRequest::UseModel(name) => self.switch_model(name),
+            HostRequest::UseProfile { profile, model } => self.switch_profile(&profile, &model),
+            HostRequest::SwitchConnection(number) => self.confirm_switch(number),
+            HostRequest::SaveModel { profile, address, model } => self.save_model(profile, &address, model),
+            HostRequest::ReadEntryTimes(id) => self.read_entry_times(id),
             HostRequest::ListFiles => self.list_files(),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
             HostRequest::SaveTheme(name) => {
@@ -277,7 +272,7 @@ impl Host for ScreenHost {
                     result.err().map(|error| HostReply::Notice(format!("Cannot save the theme: {error}.")))
                 });
             }
-            HostRequest::Session(SessionRequest::SaveUnsent(session, unsent)) => {
+            HostRequest::SaveUnsent(session, unsent) => {
                 self.drafts.save(self.draft_owner(&session), *unsent);
                 self.write_drafts();
             }
@@ -294,22 +289,20 @@ impl Host for ScreenHost {
                     result.err().map(|error| HostReply::Notice(format!("Cannot add this to the history: {error}.")))
                 });
             }
-            HostRequest::Rule(RuleRequest::Save { call, grant, by }) => self.save_rule(call, grant, by),
-            HostRequest::Rule(RuleRequest::Revoke { rule, by }) => self.remove_rule(*rule, by),
-            HostRequest::Rule(RuleRequest::Reload) => self.reload_rules(),
-            HostRequest::Rule(RuleRequest::List) => self.send_rules(),
-            HostRequest::Trust(TrustRequest::Inspect { is_user_request }) => {
-                self.load_project_files(if is_user_request {
-                    InspectionReason::UserRequest
-                } else {
-                    InspectionReason::SessionStarted
-                })
-            }
-            HostRequest::Trust(TrustRequest::Trust { folder, files }) => self.trust_files(folder, files),
-            HostRequest::Trust(TrustRequest::Revoke(folder)) => self.remove_trust(folder),
-            HostRequest::Model(ModelRequest::FindLocalServers) => self.find_local_servers(),
-            HostRequest::Model(ModelRequest::UseLocalServer(server)) => self.switch_to_local(&server),
-            HostRequest::Model(ModelRequest::SaveKey(key)) => self.save_key(&key),
+            HostRequest::SaveRule { call, grant, by } => self.save_rule(call, grant, by),
+            HostRequest::RevokeRule { rule, by } => self.remove_rule(*rule, by),
+            HostRequest::ReloadRules => self.reload_rules(),
+            HostRequest::ListRules => self.send_rules(),
+            HostRequest::InspectProject { is_user_request } => self.load_project_files(if is_user_request {
+                InspectionReason::UserRequest
+            } else {
+                InspectionReason::SessionStarted
+            }),
+            HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
+            HostRequest::RevokeTrust(folder) => self.remove_trust(folder),
+            HostRequest::FindLocalServers => self.find_local_servers(),
+            HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
+            HostRequest::SaveKey(key) => self.save_key(&key),
         }
     }
 }

@@ -25,72 +25,26 @@ pub trait Host: Send {
 /// Request of the screen to the rest of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HostRequest {
-    /// About sessions.
-    Session(SessionRequest),
-    /// About models and providers.
-    Model(ModelRequest),
-    /// About rules.
-    Rule(RuleRequest),
-    /// About the rehearsal of a dry run.
-    Rehearsal(RehearsalRequest),
-    /// About trust in the project.
-    Trust(TrustRequest),
-    /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
-    ListFiles,
-    /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
-    CheckLinks(Vec<LinkTarget>),
-    /// Save the theme the user chose.
-    SaveTheme(String),
-    /// Add a message of the user to the history of the composer.
-    AddToHistory(String),
-}
-
-macro_rules! impl_from_request {
-    ($($kind:ident($request:ident))*) => {
-        $(impl From<$request> for HostRequest {
-            fn from(request: $request) -> Self {
-                Self::$kind(request)
-            }
-        })*
-    };
-}
-
-impl_from_request! {
-    Session(SessionRequest)
-    Model(ModelRequest)
-    Rule(RuleRequest)
-    Rehearsal(RehearsalRequest)
-    Trust(TrustRequest)
-}
-
-/// A request about sessions.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SessionRequest {
     /// List the sessions of this project, newest first. Reply: `Sessions`.
-    List,
+    ListSessions,
     /// Search the messages of this project's sessions. Reply: `SearchResults`, repeated while the search runs. Replaces
     /// a search that still runs; empty text ends it.
-    Search(String),
+    SearchSessions(String),
     /// Continue another session. Reply: `Opened`.
-    Open(SessionId),
+    OpenSession(SessionId),
     /// Continue in a copy of this session, which is not changed. Reply: `Opened`.
-    Fork(SessionId, ForkMode),
+    ForkSession(SessionId, ForkMode),
     /// Start a new session. Reply: `Opened`.
-    New,
+    StartSession,
     /// Read when each entry of this session was written. Reply: `EntryTimes`.
     ReadEntryTimes(SessionId),
     /// Save the unsent text of this session in place of the text saved before. Reply: `UnsentSaved` when saving
     /// starts to fail or works again.
     SaveUnsent(SessionId, Box<UnsentText>),
-}
-
-/// A request about models and providers.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ModelRequest {
     /// List the available models. Reply: `Models`, repeated as more become known.
-    List,
+    ListModels,
     /// Use this model from the next request on. The screen, not the host, records the change in the session.
-    Use(String),
+    UseModel(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
     /// Use this model server from now on. Reply: `Connected`; if the session is empty or the tour, `Opened` with a
@@ -109,7 +63,7 @@ pub enum ModelRequest {
     /// the session.
     SwitchConnection(u64),
     /// Save the model to start with.
-    Save {
+    SaveModel {
         /// Name of the profile; empty for the current one.
         profile: String,
         /// Address of a server on this machine that has no profile; otherwise empty.
@@ -117,13 +71,8 @@ pub enum ModelRequest {
         /// Model to use; empty for the profile's own.
         model: String,
     },
-}
-
-/// A request about rules.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RuleRequest {
     /// Write the rule for this grant to the user's rules file. Reply: `RuleSaved`.
-    Save {
+    SaveRule {
         /// The call whose prompt the grant was given in. It is decided when the reply arrives.
         call: CallId,
         /// The grant to save.
@@ -132,48 +81,46 @@ pub enum RuleRequest {
         by: Decider,
     },
     /// Delete this rule from its file. Reply: `RuleRevoked`.
-    Revoke {
+    RevokeRule {
         /// The rule.
         rule: Box<Rule>,
         /// Origin of the request, and how it was made.
         by: Decider,
     },
     /// Read the rules again. Reply: `AgentEvent`.
-    Reload,
+    ReloadRules,
     /// List all rules in effect. Reply: `Rules`.
-    List,
-}
-
-/// A request about the rehearsal of a dry run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RehearsalRequest {
+    ListRules,
     /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
-    Load(SessionId),
+    LoadRehearsal(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
-    Apply(SessionId, agent::ApplyRequest),
+    ApplyRehearsal(SessionId, agent::ApplyRequest),
     /// Discard the rehearsal of this session.
-    Discard(SessionId),
-}
-
-/// A request about trust in the project.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TrustRequest {
+    DiscardRehearsal(SessionId),
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and within a few
     /// seconds.
-    Inspect {
+    InspectProject {
         /// True if the user asked to see them.
         is_user_request: bool,
     },
     /// Trust these files of the project in this folder: the user has seen them. Reply: `TrustChanged`, or
     /// `ProjectFiles` if they have changed since.
-    Trust {
+    TrustProject {
         /// The project's folder.
         folder: PathBuf,
         /// The files as the user saw them: [`ProjectFiles::signature`](crate::config::project_files::ProjectFiles::signature).
         files: Vec<(String, Digest)>,
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
-    Revoke(PathBuf),
+    RevokeTrust(PathBuf),
+    /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
+    ListFiles,
+    /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
+    CheckLinks(Vec<LinkTarget>),
+    /// Save the theme the user chose.
+    SaveTheme(String),
+    /// Add a message of the user to the history of the composer.
+    AddToHistory(String),
 }
 
 /// Result of a `HostRequest`.

@@ -1,7 +1,7 @@
 //! State of the screen. It contains the agent's state and duplicates none of it.
 
 use super::effect::Effect;
-use super::host::{Connection, HostRequest, LocalServer, ModelRequest};
+use super::host::{Connection, HostRequest, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
 use super::parts::completion::{Candidate, Completion};
@@ -203,7 +203,7 @@ impl State {
         state.sync_prompt();
         let connection = &state.session.connection;
         if connection.is_tour || connection.is_unconfigured {
-            state.send_request(ModelRequest::FindLocalServers);
+            state.send_request(HostRequest::FindLocalServers);
         }
         state
     }
@@ -214,8 +214,8 @@ impl State {
     }
 
     /// Adds a request to the host to the effects of the current event.
-    pub(super) fn send_request(&mut self, request: impl Into<HostRequest>) {
-        self.push_effect(Effect::Request(request.into()));
+    pub(super) fn send_request(&mut self, request: HostRequest) {
+        self.push_effect(Effect::Request(request));
     }
 
     /// Returns and removes the effects of the current event.

@@ -1,6 +1,6 @@
 //! Saves unsent text while it is typed, so that an abrupt end of the program loses less than a second of it.
 
-use super::host::SessionRequest;
+use super::host::HostRequest;
 use super::state::State;
 use super::user_input::DraftSaving;
 use crate::chat::{DraftPart, UnsentText};
@@ -52,7 +52,7 @@ impl State {
         }
         self.input.draft_saving.saved_at = Some(self.timing.now);
         self.input.draft_saving.saved = unsent.clone();
-        self.send_request(SessionRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent)));
+        self.send_request(HostRequest::SaveUnsent(self.session.id.clone(), Box::new(unsent)));
     }
 
     /// Returns the time of the next save; `None` without a change.

@@ -8,7 +8,7 @@ use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::effect::Effect;
-use crate::tui::host::{HostRequest, InspectionReason, TrustRequest};
+use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext, scroll_position};
 use crate::tui::parts::line_cache::LineCache;
@@ -68,15 +68,15 @@ impl TrustPrompt {
             KeyResult::Explained(format!("Already trusted · {revoke_key} to revoke, {close_key} to close"))
         } else if self.has_reached_end {
             let (folder, files) = (self.files.folder.clone(), self.files.signature());
-            self.store_decision(TrustRequest::Trust { folder, files })
+            self.store_decision(HostRequest::TrustProject { folder, files })
         } else {
             KeyResult::Explained(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
         }
     }
 
-    fn store_decision(&mut self, request: TrustRequest) -> KeyResult {
+    fn store_decision(&mut self, request: HostRequest) -> KeyResult {
         self.is_storing = true;
-        KeyResult::answered(PromptCommand::Effect(Effect::Request(HostRequest::Trust(request))))
+        KeyResult::answered(PromptCommand::Effect(Effect::Request(request)))
     }
 }
 
@@ -154,7 +154,9 @@ impl Prompt for TrustPrompt {
             // A repeat belongs to an earlier press of a held key.
             _ if key.kind != KeyEventKind::Press || self.is_storing => KeyResult::Handled,
             Action::Trust => self.trust_files(keys),
-            Action::Deny if self.is_trusted() => self.store_decision(TrustRequest::Revoke(self.files.folder.clone())),
+            Action::Deny if self.is_trusted() => {
+                self.store_decision(HostRequest::RevokeTrust(self.files.folder.clone()))
+            }
             Action::Deny => KeyResult::answered(PromptCommand::SkipProjectFiles),
             _ => KeyResult::PassedOn,
         }

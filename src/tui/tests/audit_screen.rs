@@ -1,7 +1,7 @@
 //! The list of calls and decisions, and the page of one call.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, SessionRequest};
+use crate::tui::host::{HostReply, HostRequest};
 use crate::tui::popup::Popup;
 
 /// A session with two calls: one approved with `y`, one interrupted while it waited.
@@ -27,11 +27,7 @@ fn screen_with_two_calls() -> Screen {
 fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     let mut screen = screen_with_two_calls();
     screen.send_text("/audit");
-    assert!(
-        screen
-            .effects
-            .contains(&Effect::Request(HostRequest::Session(SessionRequest::ReadEntryTimes(SessionId("01J".into())))))
-    );
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::ReadEntryTimes(SessionId("01J".into())))));
     let list = screen.screen_text();
     assert!(list.contains("Calls and decisions") && list.contains("2 of 2"), "{list}");
     assert!(list.contains("✓ bash_exec  you approved, done · cargo test retry"), "{list}");

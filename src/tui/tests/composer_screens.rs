@@ -1,7 +1,7 @@
 //! Typing, sending, and toasts next to the composer.
 
 use super::*;
-use crate::tui::host::SessionRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::parts::toast::Kind;
 use crate::tui::popup::{Popup, Reader, ReaderBody};
 
@@ -92,9 +92,7 @@ fn messages_queued_in_a_stopped_turn_can_be_sent_or_edited() {
     screen.type_text("more");
     let effects = update::prepare_exit(&mut screen.state);
     let saved = effects.iter().find_map(|effect| match effect {
-        Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => {
-            Some((unsent.queue.join("|"), unsent.text()))
-        }
+        Effect::Request(HostRequest::SaveUnsent(_, unsent)) => Some((unsent.queue.join("|"), unsent.text())),
         _ => None,
     });
     assert_eq!(saved, Some(("and quickly".into(), "more".into())), "quitting loses nothing");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chat::dry_run_summary::{OutsideChange, OutsideChanges};
 use crate::chat::{ChangeKind, DryRunChange};
-use crate::tui::host::{HostReply, HostRequest, Rehearsal, RehearsalRequest};
+use crate::tui::host::{HostReply, HostRequest, Rehearsal};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 
 /// The prompt that asks whether the rehearsed changes are discarded.
@@ -30,10 +30,7 @@ fn screen_with_confirmation() -> Screen {
 }
 
 fn has_discarded(screen: &Screen) -> bool {
-    screen
-        .effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Request(HostRequest::Rehearsal(RehearsalRequest::Discard(_)))))
+    screen.effects.iter().any(|effect| matches!(effect, Effect::Request(HostRequest::DiscardRehearsal(_))))
 }
 
 #[test]

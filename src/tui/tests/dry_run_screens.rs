@@ -1,7 +1,7 @@
 //! Dry runs on the screen: marks, the summary of a turn, and the footer under every popup.
 
 use super::*;
-use crate::tui::host::SessionRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::update::slash_commands::COMMANDS;
 
 /// Receives a call that runs `command`, and its rehearsed outcome with this text and origin.
@@ -195,7 +195,7 @@ fn r30_fork_parses_its_options_and_reports_invalid_ones() {
         screen.receive_reply("Done.");
         screen.send_text(command);
         let fork_mode = screen.effects.iter().find_map(|effect| match effect {
-            Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::Fork(_, mode))) => Some(*mode),
+            Effect::Request(HostRequest::ForkSession(_, mode)) => Some(*mode),
             _ => None,
         });
         assert_eq!(fork_mode, expected, "{command}");

@@ -1,7 +1,6 @@
 //! Fast typing: keys that arrive in bursts, are held, or were meant for another part of the screen.
 
 use super::*;
-use crate::tui::host::SessionRequest;
 
 fn screen_with_approval() -> Screen {
     let mut screen = Screen::with_turn();
@@ -211,16 +210,11 @@ fn a_draft_stays_with_its_session() {
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
     screen.effects.clear();
     screen.press_key("enter");
-    let Some(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent)))) =
-        screen.effects.first()
-    else {
+    let Some(Effect::Request(HostRequest::SaveUnsent(session, unsent))) = screen.effects.first() else {
         panic!("the draft is saved first: {:?}", screen.effects)
     };
     assert_eq!((session.0.as_str(), unsent.text().as_str()), ("01J", "half a thought"));
-    assert_eq!(
-        screen.effects[1..],
-        [Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("02".into()))))]
-    );
+    assert_eq!(screen.effects[1..], [Effect::Request(HostRequest::OpenSession(SessionId("02".into())))]);
 }
 
 /// A session to open: the session `02`, as a copy of the session `from` if given.
@@ -252,7 +246,7 @@ fn a_session_is_forked_only_between_turns() {
         screen
             .effects
             .iter()
-            .any(|effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::Fork(id, ForkMode::Unchanged))) if id.0 == "01J"))
+            .any(|effect| matches!(effect, Effect::Request(HostRequest::ForkSession(id, ForkMode::Unchanged)) if id.0 == "01J"))
     };
     let mut screen = Screen::new();
     assert!(!try_fork(&mut screen) && screen.screen_text().contains("Nothing to copy yet"), "{}", screen.screen_text());
@@ -277,7 +271,7 @@ fn a_session_picked_from_the_list_is_forked() {
         None,
         Some(PickedAction::Fork(ForkMode::Unchanged)),
     );
-    assert!(effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::List))), "{effects:?}");
+    assert!(effects.contains(&Effect::Request(HostRequest::ListSessions)), "{effects:?}");
     let row = SessionRow {
         id: SessionId("02".into()),
         title: "other".into(),
@@ -291,10 +285,9 @@ fn a_session_picked_from_the_list_is_forked() {
     assert!(text.contains("Continue in a copy of") && text.contains("copy, dry run"), "{text}");
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Fork(
-            SessionId("02".into()),
-            ForkMode::Unchanged
-        )))),
+        screen
+            .effects
+            .contains(&Effect::Request(HostRequest::ForkSession(SessionId("02".into()), ForkMode::Unchanged))),
         "{:?}",
         screen.effects
     );

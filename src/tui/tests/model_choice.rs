@@ -1,7 +1,7 @@
 //! Choosing a model, a provider or a theme: the lists, the effects of a choice, and the price of a reply.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRequest, ModelRow, Models};
+use crate::tui::host::{HostReply, HostRequest, ModelList, ModelRow, Models};
 
 fn model_row(profile: &str, model: &str) -> ModelRow {
     ModelRow { profile: profile.into(), model: model.into(), ..ModelRow::default() }
@@ -12,7 +12,7 @@ fn the_automatic_theme_can_be_chosen_again() {
     let mut screen = Screen::new();
     let saved_themes = |screen: &Screen| {
         let saved_theme = |effect: &Effect| match effect {
-            Effect::Request(crate::tui::host::HostRequest::SaveTheme(name)) => Some(name.clone()),
+            Effect::Request(HostRequest::SaveTheme(name)) => Some(name.clone()),
             _ => None,
         };
         screen.effects.iter().filter_map(saved_theme).collect::<Vec<_>>()
@@ -50,7 +50,7 @@ fn the_header_names_the_answering_model_if_none_was_configured() {
 fn open_model_list(rows: Vec<ModelRow>, others: Vec<ModelRow>) -> Screen {
     let mut screen = Screen::new();
     screen.press_key("alt-m");
-    assert_eq!(host_requests(&screen), [&HostRequest::Model(ModelRequest::List)]);
+    assert_eq!(host_requests(&screen), [&HostRequest::ListModels]);
     screen.effects.clear();
     screen
         .handle_event(Event::Host(HostReply::Models(Models { listed: ModelList::Models(rows), other_models: others })));
@@ -108,37 +108,39 @@ fn a_picked_model_is_used_and_stored_on_request() {
         let requests = host_requests(&screen).into_iter().cloned().collect::<Vec<_>>();
         (requests, screen)
     };
-    let save_request = |profile: &str, model: &str| {
-        HostRequest::Model(ModelRequest::Save { profile: profile.into(), address: String::new(), model: model.into() })
+    let save_request = |profile: &str, model: &str| HostRequest::SaveModel {
+        profile: profile.into(),
+        address: String::new(),
+        model: model.into(),
     };
     let (requests, screen) = pick_typed("free", "enter");
-    assert_eq!(requests, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
+    assert_eq!(requests, [HostRequest::UseModel("free-one".into())]);
     assert_eq!(
         (screen.state.session.connection.price, screen.state.session.connection.context_window),
         (Some((0.0, 0.0, 0.0)), None)
     );
     assert_eq!(
         pick_typed("free", "ctrl-s").0,
-        [HostRequest::Model(ModelRequest::Use("free-one".into())), save_request("", "free-one")]
+        [HostRequest::UseModel("free-one".into()), save_request("", "free-one")]
     );
-    let profile = HostRequest::Model(ModelRequest::UseProfile { profile: "groq".into(), model: "g1".into() });
+    let profile = HostRequest::UseProfile { profile: "groq".into(), model: "g1".into() };
     assert_eq!(pick_typed("groq", "enter").0, std::slice::from_ref(&profile));
     assert_eq!(pick_typed("groq", "ctrl-s").0, [profile, save_request("groq", "g1")]);
-    assert_eq!(pick_typed("no such", "enter").0, [HostRequest::Model(ModelRequest::Use("no such".into()))]);
+    assert_eq!(pick_typed("no such", "enter").0, [HostRequest::UseModel("no such".into())]);
     assert_eq!(
         pick_typed("no such", "ctrl-s").0,
-        [HostRequest::Model(ModelRequest::Use("no such".into())), save_request("", "no such")]
+        [HostRequest::UseModel("no such".into()), save_request("", "no such")]
     );
     let hostile = pick_typed("hostile", "enter").0;
     assert_eq!(
         hostile,
-        [HostRequest::Model(ModelRequest::Use("hostile\u{1b}[31m\u{202e}name".into()))],
+        [HostRequest::UseModel("hostile\u{1b}[31m\u{202e}name".into())],
         "exactly as the provider sent it"
     );
     assert_eq!(pick_typed("free", "esc").0, []);
     // A typed name that is a row is not offered a second time.
     let (requests, _) = pick_typed("free-one", "enter");
-    assert_eq!(requests, [HostRequest::Model(ModelRequest::Use("free-one".into()))]);
+    assert_eq!(requests, [HostRequest::UseModel("free-one".into())]);
 }
 
 #[test]
@@ -167,7 +169,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     screen.send_text("hello");
     screen.handle_event(connected_event(&session));
     assert!(screen.screen_text().contains("Stop it first"), "a turn runs: {}", screen.screen_text());
-    assert!(!host_requests(&screen).contains(&&HostRequest::Model(ModelRequest::SwitchConnection(7))));
+    assert!(!host_requests(&screen).contains(&&HostRequest::SwitchConnection(7)));
     screen.receive_reply("Hello.");
     screen.effects.clear();
     screen.handle_event(connected_event(&crate::chat::SessionId("another".into())));
@@ -176,10 +178,7 @@ fn a_provider_is_switched_when_the_session_records_it() {
     let entry = Entry::Switched { model: "b1".into(), profile: Some("two".into()) };
     assert_eq!(
         screen.effects[..2],
-        [
-            Effect::Agent(vec![agent::Effect::AppendEntry(entry)]),
-            Effect::Request(HostRequest::Model(ModelRequest::SwitchConnection(7)))
-        ]
+        [Effect::Agent(vec![agent::Effect::AppendEntry(entry)]), Effect::Request(HostRequest::SwitchConnection(7))]
     );
     screen.draw_frame();
     assert!(screen.screen_text().contains("switched to b1 (profile two)"), "{}", screen.screen_text());
@@ -193,7 +192,7 @@ fn a_list_of_thousands_of_models_is_filtered() {
     screen.type_text("mk69 prev");
     screen.press_key("enter");
     assert!(
-        matches!(host_requests(&screen)[..], [HostRequest::Model(ModelRequest::Use(name))] if name.starts_with("maker-69/")),
+        matches!(host_requests(&screen)[..], [HostRequest::UseModel(name)] if name.starts_with("maker-69/")),
         "{:?}",
         host_requests(&screen)
     );

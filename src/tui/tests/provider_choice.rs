@@ -1,7 +1,7 @@
 //! Choosing a provider, from the welcome screen on.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, LocalServer, ModelRequest};
+use crate::tui::host::{HostReply, HostRequest, LocalServer};
 
 fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
     let mut screen = Screen::new();
@@ -18,10 +18,7 @@ fn tour_screen(servers: &[(&str, &[&str])]) -> Screen {
 
 fn provider_requests(screen: &Screen) -> Vec<&HostRequest> {
     let provider_request = |effect| match effect {
-        &Effect::Request(
-            ref request @ (HostRequest::Model(ModelRequest::UseLocalServer(_))
-            | HostRequest::Model(ModelRequest::SaveKey(_))),
-        ) => Some(request),
+        &Effect::Request(ref request @ (HostRequest::UseLocalServer(_) | HostRequest::SaveKey(_))) => Some(request),
         _ => None,
     };
     screen.effects.iter().filter_map(provider_request).collect()
@@ -91,14 +88,14 @@ fn a_local_server_is_picked_from_the_list() {
         address: "http://127.0.0.1:11434/v1".into(),
         models: vec!["llama3".into()],
     };
-    assert_eq!(provider_requests(&screen), [&HostRequest::Model(ModelRequest::UseLocalServer(picked))]);
+    assert_eq!(provider_requests(&screen), [&HostRequest::UseLocalServer(picked)]);
 }
 
 #[test]
 fn opening_the_list_finds_servers_started_later() {
     let mut screen = tour_screen(&[]);
     screen.press_key("alt-c");
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::Model(ModelRequest::FindLocalServers))));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::FindLocalServers)));
     let server = LocalServer { name: "vLLM".into(), address: "http://127.0.0.1:8000/v1".into(), models: vec![] };
     screen.handle_event(Event::Host(HostReply::LocalServers(vec![server])));
     assert!(screen.screen_text().contains("vLLM, on this machine"), "{}", screen.screen_text());
@@ -114,7 +111,7 @@ fn r57_an_entered_api_key_is_never_shown() {
     let text = screen.screen_text();
     assert!(text.contains("❯ •••••••••") && !text.contains("sk-") && !text.contains("ret "), "{text}");
     screen.press_key("enter");
-    assert_eq!(provider_requests(&screen), [&HostRequest::Model(ModelRequest::SaveKey("sk-secret".into()))]);
+    assert_eq!(provider_requests(&screen), [&HostRequest::SaveKey("sk-secret".into())]);
     assert!(screen.state.input.composer.is_empty(), "nothing of it is in the composer");
 }
 

@@ -1,7 +1,7 @@
 //! Keys, pastes and clicks for the question prompt.
 
 use super::*;
-use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened, SessionRequest};
+use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened};
 
 fn screen_with_question() -> Screen {
     let mut screen = Screen::with_turn();
@@ -18,7 +18,7 @@ fn saved_drafts(screen: &Screen) -> Vec<String> {
 /// again whenever another draft of the session is saved.
 fn saved_drafts_after(screen: &Screen, previous: &str) -> Vec<String> {
     let saved_questions = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(session, unsent))) => {
+        Effect::Request(HostRequest::SaveUnsent(session, unsent)) => {
             assert_eq!(session.0, "01J");
             Some(unsent.questions.concat())
         }

@@ -1,7 +1,7 @@
 //! The queue list: opened over a prompt, decided from, and closed.
 
 use super::*;
-use crate::tui::host::SessionRequest;
+use crate::tui::host::HostRequest;
 
 /// A reply with `count` commands; the first waits for approval.
 fn screen_with_queue(count: usize) -> Screen {
@@ -331,9 +331,7 @@ fn choices_of_a_parked_question_are_saved() {
     screen.advance_ms(1000);
     assert!(screen.screen_text().contains("$ echo 0"), "{}", screen.screen_text());
     let saved = screen.effects.iter().rev().find_map(|effect| match effect {
-        Effect::Request(crate::tui::host::HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => {
-            Some(unsent.questions.concat())
-        }
+        Effect::Request(HostRequest::SaveUnsent(_, unsent)) => Some(unsent.questions.concat()),
         _ => None,
     });
     assert!(saved.is_some_and(|text| text.contains(r#""picks":[1]"#)));

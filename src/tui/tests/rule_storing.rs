@@ -1,7 +1,7 @@
 //! Approval with a rule: the call runs once the rule is written, and no other call does.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, RuleRequest};
+use crate::tui::host::{HostReply, HostRequest};
 
 fn screen_with_approval() -> Screen {
     let mut screen = Screen::with_turn();
@@ -22,9 +22,7 @@ fn approve_with_rule() -> (Screen, Event) {
         screen.advance_ms(600);
     }
     let saved_rule = screen.effects.iter().find_map(|effect| match effect {
-        Effect::Request(HostRequest::Rule(RuleRequest::Save { call, grant, by })) => {
-            Some((call.clone(), grant.clone(), by.clone()))
-        }
+        Effect::Request(HostRequest::SaveRule { call, grant, by }) => Some((call.clone(), grant.clone(), by.clone())),
         _ => None,
     });
     let (call, grant, by) = saved_rule.expect("a rule is to be written");

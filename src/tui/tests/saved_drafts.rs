@@ -1,12 +1,12 @@
 //! Drafts are saved while they are typed and restored when the session is opened.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, Opened, SessionRequest};
+use crate::tui::host::{HostReply, HostRequest, Opened};
 
 /// Returns the drafts of any session that the screen has saved, oldest first.
 fn saved_drafts(screen: &Screen) -> Vec<UnsentText> {
     let saved_text = |effect: &Effect| match effect {
-        Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) => Some((**unsent).clone()),
+        Effect::Request(HostRequest::SaveUnsent(_, unsent)) => Some((**unsent).clone()),
         _ => None,
     };
     screen.effects.iter().filter_map(saved_text).collect()
@@ -123,10 +123,7 @@ fn a_sent_message_is_not_restored_as_a_draft() {
     let old_draft = last_draft(&screen);
     screen.receive_reply("first");
     // The program was killed before the empty queue was saved.
-    screen.effects.push(Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(
-        SessionId("01J".into()),
-        Box::new(old_draft),
-    ))));
+    screen.effects.push(Effect::Request(HostRequest::SaveUnsent(SessionId("01J".into()), Box::new(old_draft))));
     assert!(reopen_session(&screen).state.agent.queued_messages.is_empty());
 }
 

@@ -1,7 +1,7 @@
 //! The list of sessions and the search in their text.
 
 use super::*;
-use crate::tui::host::{HostReply, HostRequest, SessionRequest, SessionRow};
+use crate::tui::host::{HostReply, HostRequest, SessionRow};
 
 /// Returns a row of the list. Session `03` is a dry run.
 fn session_row(id: &str, title: &str) -> SessionRow {
@@ -40,7 +40,7 @@ fn receive_results(screen: &mut Screen, query: &str, matches: &[(&str, &str)], i
 /// Returns the texts searched for since the last check. An empty text stops the search.
 fn take_requested_searches(screen: &mut Screen) -> Vec<String> {
     let searched_text = |effect: Effect| match effect {
-        Effect::Request(HostRequest::Session(SessionRequest::Search(query))) => Some(query),
+        Effect::Request(HostRequest::SearchSessions(query)) => Some(query),
         _ => None,
     };
     std::mem::take(&mut screen.effects).into_iter().filter_map(searched_text).collect()
@@ -68,7 +68,7 @@ fn sessions_are_found_by_their_text() {
     screen.press_key("down");
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("04".into()))))),
+        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("04".into())))),
         "{:?}",
         screen.effects
     );
@@ -117,7 +117,7 @@ fn the_cursor_stays_on_its_session_as_results_arrive() {
     receive_results(&mut screen, "needle", &[("02", "you: a needle"), ("03", "you: a needle")], FINISHED);
     screen.press_key("enter");
     assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::Session(SessionRequest::Open(SessionId("03".into()))))),
+        screen.effects.contains(&Effect::Request(HostRequest::OpenSession(SessionId("03".into())))),
         "{:?}",
         screen.effects
     );

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::ProjectFiles;
 use crate::config::trust::TrustState;
-use crate::tui::host::{HostReply, HostRequest, InspectionReason, Opened, SessionRequest, TrustRequest};
+use crate::tui::host::{HostReply, HostRequest, InspectionReason, Opened};
 use crate::tui::prompts::trust_prompt::tests::{instructions_file, project_files, rules_file};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,11 +36,7 @@ fn unwrapped_text(screen: &mut Screen) -> String {
 
 /// Counts how often the files were trusted.
 fn count_trusted(screen: &Screen) -> usize {
-    screen
-        .effects
-        .iter()
-        .filter(|effect| matches!(effect, Effect::Request(HostRequest::Trust(TrustRequest::Trust { .. }))))
-        .count()
+    screen.effects.iter().filter(|effect| matches!(effect, Effect::Request(HostRequest::TrustProject { .. }))).count()
 }
 
 /// Receives the report that the trust in `/project` changed: from now on this text of `AGENTS.md` is sent.
@@ -59,10 +55,7 @@ fn receive_trust(screen: &mut Screen, text: &str) {
 fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let mut screen = Screen::new();
     let effects = update::apply_start_options(&mut screen.state, String::new(), None, None);
-    assert!(
-        effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false }))),
-        "{effects:?}"
-    );
+    assert!(effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: false })), "{effects:?}");
     receive_project_files(
         &mut screen,
         sample_files("Use tabs.", TrustState::Unknown),
@@ -73,7 +66,7 @@ fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     screen.press_key("y");
     // In these tests the digest of a file is that of its name.
     let signature = vec![("AGENTS.md".to_owned(), Digest::of_bytes(b"AGENTS.md"))];
-    let request = HostRequest::Trust(TrustRequest::Trust { folder: PathBuf::from("/project"), files: signature });
+    let request = HostRequest::TrustProject { folder: PathBuf::from("/project"), files: signature };
     assert!(screen.effects.contains(&Effect::Request(request)), "{:?}", screen.effects);
     assert!(unwrapped_text(&mut screen).contains("Saving…"), "{}", unwrapped_text(&mut screen));
     screen.advance_ms(600);
@@ -147,11 +140,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         assert!(screen.state.prompts.current.is_none(), "it was asked once");
         screen.advance_ms(2_000);
         screen.send_text("/trust");
-        assert!(
-            screen
-                .effects
-                .contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: true })))
-        );
+        assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: true })));
         receive_project_files(
             &mut screen,
             sample_files("Use tabs.", TrustState::Unknown),
@@ -233,7 +222,7 @@ fn r68_the_first_message_waits_for_the_trust_decision() {
     );
     screen.type_text("and more");
     let effects = update::prepare_exit(&mut screen.state);
-    let is_saved = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::SaveUnsent(_, unsent))) if unsent.text() == "fix it\n\nand more");
+    let is_saved = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::SaveUnsent(_, unsent)) if unsent.text() == "fix it\n\nand more");
     assert!(effects.iter().any(is_saved), "{effects:?}");
     // Files of another folder open no prompt, and the message keeps waiting.
     let mut screen = Screen::new();
@@ -335,9 +324,7 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(build_session("/elsewhere")))));
     screen.draw_frame();
     assert!(screen.state.prompts.current.is_none(), "{}", unwrapped_text(&mut screen));
-    assert!(
-        screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Inspect { is_user_request: false })))
-    );
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: false })));
     receive_trust(&mut screen, "of the folder before");
     assert!(screen.state.agent.config.instructions.is_empty());
 }
@@ -364,5 +351,5 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
     receive_project_files(&mut screen, sample_files("x", TrustState::Trusted), InspectionReason::UserRequest);
     screen.advance_ms(600);
     screen.press_key("n");
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::Trust(TrustRequest::Revoke("/project".into())))));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::RevokeTrust("/project".into()))));
 }

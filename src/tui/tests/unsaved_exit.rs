@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::runtime::Unsaved;
-use crate::tui::host::{HostRequest, SessionRequest};
+use crate::tui::host::HostRequest;
 use std::path::{Path, PathBuf};
 
 /// Returns the event that an attempt to save failed and this many entries are unsaved.
@@ -119,7 +119,7 @@ fn r53_an_unsaved_session_is_not_replaced_by_another() {
     screen.send_text("/new");
     let text = screen.screen_text();
     assert!(text.contains("Cannot leave this session: it is not saved"), "{text}");
-    let is_new_session = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::Session(SessionRequest::New)));
+    let is_new_session = |effect: &Effect| matches!(effect, Effect::Request(HostRequest::StartSession));
     assert!(!screen.effects.iter().any(is_new_session));
 }
 

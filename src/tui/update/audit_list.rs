@@ -4,7 +4,7 @@ use super::popup_stack;
 use crate::chat::audit::{Record, collect_records};
 use crate::chat::{CallId, SessionId};
 use crate::text::{clean, width};
-use crate::tui::host::SessionRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup};
@@ -23,7 +23,7 @@ pub fn open_audit_list(state: &mut State) {
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
     picker.select(calls.len().saturating_sub(1));
     state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
-    state.send_request(SessionRequest::ReadEntryTimes(state.session.id.clone()));
+    state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
 /// Stores the times of a session's entries and refreshes the list.

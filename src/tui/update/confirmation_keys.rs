@@ -2,7 +2,7 @@
 
 use super::grant_list;
 use super::prompt_keys::user_decider;
-use crate::tui::host::RehearsalRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::keys::Chord;
 use crate::tui::parts::confirmation::KeyResult;
 use crate::tui::popup::{ConfirmedAction, Popup};
@@ -33,7 +33,7 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
     state.input.recent_keys.record_answer(chord, now);
     match popup {
         Some(Popup::Confirmation(_, ConfirmedAction::DiscardRehearsal(session))) if result == KeyResult::Confirmed => {
-            state.send_request(RehearsalRequest::Discard(session));
+            state.send_request(HostRequest::DiscardRehearsal(session));
         }
         Some(Popup::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
             let by = user_decider(state, chord.to_string(), first_drawn);

@@ -6,7 +6,7 @@ use crate::chat::audit::{Record, collect_records};
 use crate::chat::{Decider, Entry};
 use crate::text::clean::clean_line;
 use crate::text::width;
-use crate::tui::host::{RuleRequest, SessionRequest};
+use crate::tui::host::HostRequest;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
@@ -21,8 +21,8 @@ const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) {
     show_grants(state, 0);
-    state.send_request(RuleRequest::Reload);
-    state.send_request(SessionRequest::ReadEntryTimes(state.session.id.clone()));
+    state.send_request(HostRequest::ReloadRules);
+    state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
 /// Opens the list with the cursor on this row.
@@ -146,7 +146,7 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
                 Event::GrantRevoked { granting_call: Some(grant.call), description, by },
             )
         }
-        ApprovalSource::Rule(rule) => state.send_request(RuleRequest::Revoke { rule, by }),
+        ApprovalSource::Rule(rule) => state.send_request(HostRequest::RevokeRule { rule, by }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Choosing a model: of the provider in use, of another profile, or by a name that no list contains.
 
 use super::{agent_events, provider_list};
-use crate::tui::host::{ModelList, ModelRequest, ModelRow, Models, PendingConnection};
+use crate::tui::host::{HostRequest, ModelList, ModelRow, Models, PendingConnection};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::popup::{List, Popup};
@@ -18,7 +18,7 @@ pub fn open_model_list(state: &mut State) {
     let picker = Picker::new("Models", "", Vec::new()).with_typed_choice("use").with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Models(Vec::new())));
     show_models(state, Models { listed: ModelList::Loading, other_models: Vec::new() });
-    state.send_request(ModelRequest::List);
+    state.send_request(HostRequest::ListModels);
 }
 
 /// Shows the models that are known by now.
@@ -53,12 +53,13 @@ pub fn show_models(state: &mut State, models: Models) {
 /// Applies the model in a row.
 pub fn pick_model(state: &mut State, row: ModelRow, save: bool) {
     let ModelRow { profile, model, .. } = row.clone();
-    let save_request = ModelRequest::Save { profile: profile.clone(), address: String::new(), model: model.clone() };
+    let save_request =
+        HostRequest::SaveModel { profile: profile.clone(), address: String::new(), model: model.clone() };
     let is_switched = if profile.is_empty() {
         use_model(state, row);
         true
     } else {
-        provider_list::switch_provider(state, ModelRequest::UseProfile { profile, model })
+        provider_list::switch_provider(state, HostRequest::UseProfile { profile, model })
     };
     if save && is_switched {
         state.send_request(save_request);
@@ -89,7 +90,7 @@ fn use_model(state: &mut State, row: ModelRow) {
     let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
     agent_events::handle_agent_event(state, event);
     report_context_window(state);
-    state.send_request(ModelRequest::Use(row.model));
+    state.send_request(HostRequest::UseModel(row.model));
 }
 
 /// Switches to another provider and records the switch in the session. Does nothing if another session has been opened
@@ -104,7 +105,7 @@ pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) {
     state.session.connection = connection;
     agent_events::handle_agent_event(state, event);
     report_context_window(state);
-    state.send_request(ModelRequest::SwitchConnection(number));
+    state.send_request(HostRequest::SwitchConnection(number));
 }
 
 /// Passes the context window known from the list or the settings to the agent.

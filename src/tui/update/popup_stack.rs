@@ -1,6 +1,6 @@
 //! Opens texts in the pager and closes the popup in front.
 
-use crate::tui::host::SessionRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::popup::{List, Popup, Reader, ReaderBody};
@@ -37,7 +37,7 @@ pub fn close_popup(state: &mut State) {
         Some(Popup::List(_, List::Themes(previous_theme))) => state.theme = *previous_theme,
         Some(Popup::List(_, List::Sessions(search, _))) if !search.query.is_empty() => {
             // An empty search text ends the search.
-            state.send_request(SessionRequest::Search(String::new()));
+            state.send_request(HostRequest::SearchSessions(String::new()));
         }
         _ => {}
     }

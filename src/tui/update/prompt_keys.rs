@@ -4,7 +4,7 @@
 use super::{agent_events, key_explanations, trust_decision};
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{CallId, Decider, Decision, Grant};
-use crate::tui::host::RuleRequest;
+use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::prompts::prompt::{KeyResult, Prompt, PromptCommand};
 use crate::tui::prompts::queue_list::QueueList;
@@ -46,7 +46,7 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
             agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by: by.clone() });
         }
         PromptCommand::SaveRule(call, grant) => {
-            state.send_request(RuleRequest::Save { call, grant, by: by.clone() });
+            state.send_request(HostRequest::SaveRule { call, grant, by: by.clone() });
         }
         PromptCommand::OpenPrompt(call) => {
             // The prompt is created again, as not yet seen.

@@ -1,7 +1,7 @@
 //! Choosing a provider: a server found on this machine, or an API key that the user enters.
 
 use super::popup_stack;
-use crate::tui::host::{LocalServer, ModelRequest};
+use crate::tui::host::{HostRequest, LocalServer};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
@@ -15,7 +15,7 @@ pub fn open_provider_list(state: &mut State) {
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Connect(choices)));
-    state.send_request(ModelRequest::FindLocalServers);
+    state.send_request(HostRequest::FindLocalServers);
 }
 
 /// Shows the local servers that were found.
@@ -34,12 +34,12 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
         ProviderChoice::KeepCurrent => {}
         ProviderChoice::EnterKey => state.viewport.popups.push(Popup::ApiKey(TextField::default())),
         ProviderChoice::Server(server) => {
-            let save_request = ModelRequest::Save {
+            let save_request = HostRequest::SaveModel {
                 profile: String::new(),
                 address: server.address.clone(),
                 model: server.models.first().cloned().unwrap_or_default(),
             };
-            if switch_provider(state, ModelRequest::UseLocalServer(server)) && save {
+            if switch_provider(state, HostRequest::UseLocalServer(server)) && save {
                 state.send_request(save_request);
             }
         }
@@ -58,7 +58,7 @@ pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEvent
             };
             popup_stack::close_popup(state);
             if !api_key.is_empty() {
-                switch_provider(state, ModelRequest::SaveKey(api_key));
+                switch_provider(state, HostRequest::SaveKey(api_key));
             }
         }
         KeyResult::Accepted | KeyResult::PassedOn | KeyResult::Handled | KeyResult::Changed => {}
@@ -66,7 +66,7 @@ pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEvent
 }
 
 /// Sends a request that switches the provider. Returns false if that is not possible now.
-pub fn switch_provider(state: &mut State, request: ModelRequest) -> bool {
+pub fn switch_provider(state: &mut State, request: HostRequest) -> bool {
     let can_switch = can_switch_provider(state);
     if can_switch {
         state.send_request(request);

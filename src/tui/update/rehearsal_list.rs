@@ -4,7 +4,7 @@ use super::{agent_events, popup_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
-use crate::tui::host::{Rehearsal, RehearsalRequest};
+use crate::tui::host::{HostRequest, Rehearsal};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::rehearsal_lines::{call_row_texts, change_row, escape_to_line, outside_row};
@@ -35,7 +35,7 @@ pub fn run_rehearsal_command(state: &mut State, argument: &str) {
     let picker = Picker::new("Dry run results", "Loading…", Vec::new());
     let view = RehearsalView { pending_action, ..RehearsalView::default() };
     state.viewport.popups.push(Popup::List(picker, List::Rehearsal(view)));
-    state.send_request(RehearsalRequest::Load(state.session.id.clone()));
+    state.send_request(HostRequest::LoadRehearsal(state.session.id.clone()));
 }
 
 /// Shows the results of the dry run once the host has loaded them.
@@ -174,7 +174,7 @@ fn offer_changes(state: &mut State, session: SessionId, summary: &DryRunSummary,
         return state.show_info("No rehearsed changes to apply");
     }
     match state.agent.is_dry_run() {
-        true => session_exit::leave_session_for(state, RehearsalRequest::Apply(session, request)),
+        true => session_exit::leave_session_for(state, HostRequest::ApplyRehearsal(session, request)),
         false => agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
     }
 }

@@ -94,7 +94,7 @@ pub fn interrupt_turn(state: &mut State) {
 
 /// Leaves for another session, which the request opens. The draft stays with this session. Refused while this session
 /// is not saved.
-pub fn leave_session_for(state: &mut State, request: impl Into<HostRequest>) {
+pub fn leave_session_for(state: &mut State, request: HostRequest) {
     if let Some(unsaved) = state.session.saving.unsaved() {
         let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
         return state.show_warning(&notice);

@@ -2,7 +2,7 @@
 
 use super::session_exit;
 use crate::chat::SessionId;
-use crate::tui::host::{SessionRequest, SessionRow};
+use crate::tui::host::{HostRequest, SessionRow};
 use crate::tui::parts::picker::{IN_USE, Picker, Row};
 use crate::tui::popup::{List, PickedAction, Popup, SessionSearch};
 use crate::tui::state::State;
@@ -20,7 +20,7 @@ pub fn open_session_list(state: &mut State, action: PickedAction) {
     };
     let picker = Picker::new(title, "Loading sessions…", Vec::new()).with_filter_hint("Filter by title or text");
     state.viewport.popups.push(Popup::List(picker, List::Sessions(SessionSearch::default(), action)));
-    state.send_request(SessionRequest::List);
+    state.send_request(HostRequest::ListSessions);
 }
 
 /// Shows the sessions that the host loaded.
@@ -54,7 +54,7 @@ pub fn update_session_search(state: &mut State) -> bool {
         show_session_rows(picker, search, &state.session.id);
     }
     // The results of the previous text stay until new ones arrive, so that rows do not flicker.
-    let request = SessionRequest::Search(search.query.clone());
+    let request = HostRequest::SearchSessions(search.query.clone());
     state.send_request(request);
     true
 }
@@ -74,15 +74,15 @@ pub fn set_search_results(state: &mut State, query: &str, matches: Vec<(SessionI
 pub fn pick_session(state: &mut State, search: SessionSearch, action: PickedAction, row: usize) {
     if !search.query.is_empty() {
         // Ends the search.
-        state.send_request(SessionRequest::Search(String::new()));
+        state.send_request(HostRequest::SearchSessions(String::new()));
     }
     let Some(SessionRow { id, .. }) = search.rows.into_iter().nth(row) else { return };
     match action {
         PickedAction::Fork(fork_mode) => {
-            session_exit::leave_session_for(state, SessionRequest::Fork(id, fork_mode));
+            session_exit::leave_session_for(state, HostRequest::ForkSession(id, fork_mode));
         }
         PickedAction::Open if id == state.session.id => {}
-        PickedAction::Open => session_exit::leave_session_for(state, SessionRequest::Open(id)),
+        PickedAction::Open => session_exit::leave_session_for(state, HostRequest::OpenSession(id)),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
-use crate::tui::host::{RuleRequest, SessionRequest, TrustRequest};
+use crate::tui::host::HostRequest;
 use crate::tui::keys::Action;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::slash_command::SlashCommand;
@@ -26,7 +26,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["help", "keys"], "Key help; /help TOPIC reads a page of the manual", help_lists::run_help_command)
         .with_key(Action::Help),
     command(&["new", "clear"], "Start a new session", |state, _| {
-        session_exit::leave_session_for(state, SessionRequest::New);
+        session_exit::leave_session_for(state, HostRequest::StartSession);
     }),
     action_command(&["resume", "sessions"], "Continue another session", Action::Sessions),
     command(&["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", fork_session),
@@ -39,9 +39,9 @@ pub const COMMANDS: &[SlashCommand] = &[
         audit_list::open_audit_list(state)
     }),
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
-    command(&["rules"], "List rules in effect", |state, _| state.send_request(RuleRequest::List)),
+    command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
     command(&["trust"], "Review the project files aye would use", |state, _| {
-        state.send_request(TrustRequest::Inspect { is_user_request: true });
+        state.send_request(HostRequest::InspectProject { is_user_request: true });
     }),
     command(&["mode"], "Set permission mode: plan, ask, auto, full", mode_list::run_mode_command)
         .with_key(Action::ChangeMode),
@@ -151,7 +151,7 @@ fn fork_session(state: &mut State, option: &str) {
         Some(_) | None if state.agent.is_busy() => "Not available now. Wait for the end of the turn or for a question",
         None if state.agent.session.entries().is_empty() => "Nothing to copy yet",
         Some(_) | None => {
-            let request = SessionRequest::Fork(state.session.id.clone(), fork_mode);
+            let request = HostRequest::ForkSession(state.session.id.clone(), fork_mode);
             return session_exit::leave_session_for(state, request);
         }
     };

@@ -5,7 +5,7 @@ use crate::agent::Event;
 use crate::chat::Instructions;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
-use crate::tui::host::{InspectionReason, TrustRequest};
+use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::prompts::trust_prompt::describe_file;
 use crate::tui::state::State;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Checks the project's files at the start of a session. `first_message` is sent after the decision about them.
 pub fn check_project_files(state: &mut State, first_message: String) {
     state.session.trust.first_message = first_message;
-    state.send_request(TrustRequest::Inspect { is_user_request: false });
+    state.send_request(HostRequest::InspectProject { is_user_request: false });
 }
 
 /// Opens the trust prompt for the files that were found, if needed.

@@ -60,7 +60,7 @@ fn pass_key(prompt: &mut TrustPrompt, key: KeyEvent, listening: Listening) -> Ke
 /// Returns whether the key trusts all files.
 fn trusts_files(result: KeyResult) -> bool {
     let is_trust_request = |command: &PromptCommand| {
-        matches!(command, PromptCommand::Effect(Effect::Request(HostRequest::Trust(TrustRequest::Trust { .. }))))
+        matches!(command, PromptCommand::Effect(Effect::Request(HostRequest::TrustProject { .. })))
     };
     matches!(result, KeyResult::Run(commands) if commands.iter().any(is_trust_request))
 }
@@ -221,7 +221,7 @@ fn trusted_files_can_be_read_and_revoked() {
     assert!(
         matches!(press_key(&mut prompt, KeyCode::Char('y')), KeyResult::Explained(message) if message.contains("Already trusted"))
     );
-    let revoke = HostRequest::Trust(TrustRequest::Revoke("/home/a/src/app".into()));
+    let revoke = HostRequest::RevokeTrust("/home/a/src/app".into());
     let expected = KeyResult::answered(PromptCommand::Effect(Effect::Request(revoke)));
     assert_eq!(press_key(&mut prompt, KeyCode::Char('n')), expected);
 }
