@@ -16,7 +16,7 @@ use crate::project::folder_facts;
 use crate::runtime::Runtime;
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History};
-use crate::tui::host::{Host, HostReply, HostRequest, InspectionReason, Opened};
+use crate::tui::host::{Host, HostReply, HostRequest, Opened};
 use lookups::LatestRequest;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -160,6 +160,16 @@ impl ScreenHost {
         });
     }
 
+    /// Continues in a copy of a session.
+    fn fork_session(&mut self, id: &SessionId, fork_mode: ForkMode, apply_request: Option<ApplyRequest>) {
+        // The copy starts with the current draft. If it cannot be written, the footer shows it.
+        let _ = self.drafts.write();
+        // A copy uses the model of its session, whatever was given at the start.
+        let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
+        let session = session_builder.fork_session(id, fork_mode, &self.model, &self.connector);
+        self.open_session(session, apply_request);
+    }
+
     /// Makes a session the open one, and passes it to the screen, with calls to approve at once if any.
     fn open_session(&mut self, opened: anyhow::Result<Session>, apply_request: Option<ApplyRequest>) {
         match opened {
@@ -224,26 +234,14 @@ impl Host for ScreenHost {
                 }
                 self.open_session(session, None);
             }
-            HostRequest::ForkSession(id, fork_mode) => {
-                // The copy starts with the current draft. If it cannot be written, the footer shows it.
-                let _ = self.drafts.write();
-                // A copy uses the model of its session, whatever was given at the start.
-                let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
-                let session = session_builder.fork_session(&id, fork_mode, &self.model, &self.connector);
-                self.open_session(session, None);
-            }
+            HostRequest::ForkSession(id, fork_mode) => self.fork_session(&id, fork_mode, None),
             HostRequest::LoadRehearsal(id) => {
                 let session_builder = self.session_builder.clone();
                 self.run_in_background(move || {
                     Some(HostReply::Rehearsal(rehearsal::screen_rehearsal(&session_builder, &id)))
                 });
             }
-            HostRequest::ApplyRehearsal(id, approvals) => {
-                let _ = self.drafts.write();
-                let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
-                let session = session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
-                self.open_session(session, Some(approvals));
-            }
+            HostRequest::ApplyRehearsal(id, approvals) => self.fork_session(&id, ForkMode::Live, Some(approvals)),
             HostRequest::DiscardRehearsal(id) => {
                 let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
                 self.run_in_background(move || {
@@ -293,11 +291,7 @@ impl Host for ScreenHost {
             HostRequest::RevokeRule { rule, by } => self.remove_rule(*rule, by),
             HostRequest::ReloadRules => self.reload_rules(),
             HostRequest::ListRules => self.send_rules(),
-            HostRequest::InspectProject { is_user_request } => self.load_project_files(if is_user_request {
-                InspectionReason::UserRequest
-            } else {
-                InspectionReason::SessionStarted
-            }),
+            HostRequest::InspectProject(reason) => self.load_project_files(reason),
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
             HostRequest::RevokeTrust(folder) => self.remove_trust(folder),
             HostRequest::FindLocalServers => self.find_local_servers(),

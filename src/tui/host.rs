@@ -99,10 +99,7 @@ pub enum HostRequest {
     DiscardRehearsal(SessionId),
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and within a few
     /// seconds.
-    InspectProject {
-        /// True if the user asked to see them.
-        is_user_request: bool,
-    },
+    InspectProject(InspectionReason),
     /// Trust these files of the project in this folder: the user has seen them. Reply: `TrustChanged`, or
     /// `ProjectFiles` if they have changed since.
     TrustProject {

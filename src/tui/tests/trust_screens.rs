@@ -55,7 +55,10 @@ fn receive_trust(screen: &mut Screen, text: &str) {
 fn r68_a_session_checks_the_project_and_accepts_deliberate_approval() {
     let mut screen = Screen::new();
     let effects = update::apply_start_options(&mut screen.state, String::new(), None, None);
-    assert!(effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: false })), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::Request(HostRequest::InspectProject(InspectionReason::SessionStarted))),
+        "{effects:?}"
+    );
     receive_project_files(
         &mut screen,
         sample_files("Use tabs.", TrustState::Unknown),
@@ -140,7 +143,7 @@ fn r68_a_refusal_lasts_until_exit_and_trust_command_asks_again() {
         assert!(screen.state.prompts.current.is_none(), "it was asked once");
         screen.advance_ms(2_000);
         screen.send_text("/trust");
-        assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: true })));
+        assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject(InspectionReason::UserRequest))));
         receive_project_files(
             &mut screen,
             sample_files("Use tabs.", TrustState::Unknown),
@@ -324,7 +327,7 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     screen.handle_event(Event::Host(HostReply::Opened(Box::new(build_session("/elsewhere")))));
     screen.draw_frame();
     assert!(screen.state.prompts.current.is_none(), "{}", unwrapped_text(&mut screen));
-    assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject { is_user_request: false })));
+    assert!(screen.effects.contains(&Effect::Request(HostRequest::InspectProject(InspectionReason::SessionStarted))));
     receive_trust(&mut screen, "of the folder before");
     assert!(screen.state.agent.config.instructions.is_empty());
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::Action;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::slash_command::SlashCommand;
@@ -41,7 +41,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
     command(&["trust"], "Review the project files aye would use", |state, _| {
-        state.send_request(HostRequest::InspectProject { is_user_request: true });
+        state.send_request(HostRequest::InspectProject(InspectionReason::UserRequest));
     }),
     command(&["mode"], "Set permission mode: plan, ask, auto, full", mode_list::run_mode_command)
         .with_key(Action::ChangeMode),

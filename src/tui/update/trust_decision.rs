@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Checks the project's files at the start of a session. `first_message` is sent after the decision about them.
 pub fn check_project_files(state: &mut State, first_message: String) {
     state.session.trust.first_message = first_message;
-    state.send_request(HostRequest::InspectProject { is_user_request: false });
+    state.send_request(HostRequest::InspectProject(InspectionReason::SessionStarted));
 }
 
 /// Opens the trust prompt for the files that were found, if needed.
