@@ -9,8 +9,7 @@ use super::session_provider::choose_provider;
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::{UsageError, bail_usage};
-use crate::config::project_files::ProjectSource;
-use crate::config::rules::RulesSource;
+use crate::config::rules::ProjectSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
@@ -193,7 +192,7 @@ impl SessionBuilder {
     }
 
     /// Returns the source of the project's own files (instructions and rules).
-    pub(crate) fn project_files(&self, folder: &Path) -> ProjectSource {
+    pub(crate) fn project_source(&self, folder: &Path) -> ProjectSource {
         ProjectSource::new(&self.places, folder, self.tools.tool_names(), self.max_instruction_bytes)
     }
 
@@ -272,8 +271,9 @@ impl SessionBuilder {
             simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
         state.model.context_window = model.connection_info.context_window;
         state.config.requests_titles = self.titles && !model.connection_info.is_tour;
-        state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&self.project_files(folder))));
-        let watcher = RuleWatcher::new(RulesSource::new(&self.places, folder, self.tools.tool_names()));
+        let source = self.project_source(folder);
+        state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&source)));
+        let watcher = RuleWatcher::new(source);
         let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();
         notices.extend(
             self.simulator.iter().filter(|_| dry_run).flat_map(|(_, simulator_notices)| simulator_notices.clone()),

@@ -7,7 +7,7 @@ use crate::assemble::session_builder::project_with_overlay;
 use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall, pluralize};
 use crate::cli::commands::{ExplainCommand, RulesCommand};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
-use crate::config::rules::{LoadedRules, ProjectRules, RulesSource, today_date};
+use crate::config::rules::{LoadedRules, ProjectRules, ProjectSource, today_date};
 use crate::config::settings::parse_mode;
 use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
@@ -40,28 +40,29 @@ pub(super) fn run(command: &RulesCommand) -> Result<ExitCode> {
 }
 
 /// The rules of a folder, and what is needed to check and explain them.
-struct CheckedRules {
+pub(super) struct CheckedRules {
     places: Places,
     settings: config::Settings,
     tools: Toolbox,
-    source: RulesSource,
+    pub(super) source: ProjectSource,
     loaded: LoadedRules,
 }
 
 impl CheckedRules {
-    fn load(place: &FolderOptions, mode: Option<&str>) -> Result<Self> {
+    pub(super) fn load(place: &FolderOptions, mode: Option<&str>) -> Result<Self> {
         let (places, folder) = open_places(place)?;
         let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
         let tools = checking_tools(&settings.config);
-        let source = RulesSource::new(&places, &folder, tools.tool_names());
+        let source =
+            ProjectSource::new(&places, &folder, tools.tool_names(), settings.config.project.instructions_kib << 10);
         let loaded = source.load(&today_date());
         Ok(Self { places, settings, tools, source, loaded })
     }
 }
 
 /// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
-pub(super) fn checking_tools(config: &config::Config) -> Toolbox {
+fn checking_tools(config: &config::Config) -> Toolbox {
     Toolbox::with_builtin_tools(ToolSettings {
         default_timeout: config.shell.timeout,
         max_timeout: config.shell.max_timeout,

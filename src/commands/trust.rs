@@ -1,15 +1,13 @@
 //! `aye trust`: shows the project's own files in full, and trusts them if a user at a terminal confirms.
 
-use super::folder::open_places;
 use super::output::{confirm, print_lines};
-use super::rules::checking_tools;
+use super::rules::CheckedRules;
 use crate::chat::Digest;
 use crate::cli::commands::ReportOptions;
 use crate::cli::{FolderOptions, UsageError, bail_usage};
-use crate::config::project_files::{ProjectFile, ProjectFiles, ProjectSource, read_project_text};
-use crate::config::rules::today_date;
+use crate::config::project_files::{ProjectFile, ProjectFiles, read_project_text};
+use crate::config::rules::{ProjectSource, today_date};
 use crate::config::trust::{self, TrustState, TrustedProject};
-use crate::config::{self, Overrides};
 use crate::print::json_line;
 use crate::text::clean::clean_text;
 use crate::text::reveal;
@@ -20,28 +18,21 @@ use std::process::ExitCode;
 
 /// Shows all files of the project, and trusts them if the user confirms.
 pub(super) fn ask_for_trust(place: &FolderOptions) -> Result<ExitCode> {
-    show_and_ask(&project_source(place)?)
+    show_and_ask(&CheckedRules::load(place, None)?.source)
 }
 
 /// Lists the files of this project and the trusted files of others.
 pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
-    print_lines(&list_trust(&project_source(&options.place)?, options.json))
+    print_lines(&list_trust(&CheckedRules::load(&options.place, None)?.source, options.json))
 }
 
 /// Revokes the trust in all files of the project.
 pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
-    let source = project_source(place)?;
+    let source = CheckedRules::load(place, None)?.source;
     let every_file = None;
     trust::revoke_trust(&source.trust_file, &source.folder, every_file)
         .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
     print_lines(&["no file of this project is trusted".to_owned()])
-}
-
-fn project_source(place: &FolderOptions) -> Result<ProjectSource> {
-    let (places, folder) = open_places(place)?;
-    let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
-    let tools = checking_tools(&settings.config).tool_names();
-    Ok(ProjectSource::new(&places, &folder, tools, settings.config.project.instructions_kib << 10))
 }
 
 /// Lists this project's files with their state, and the trusted files of other projects.

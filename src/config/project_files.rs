@@ -3,11 +3,10 @@
 pub use super::project_text::read_project_text;
 
 use super::project_text::resolve_in_project;
-use super::rules::{self, PROJECT_RULES_FILE, rules_parser::ParsedRules};
+use super::rules::{self, PROJECT_RULES_FILE, ProjectSource, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
-use crate::store::Places;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,19 +16,6 @@ pub const INSTRUCTION_FILES: [&str; 2] = ["AGENTS.md", ".aye/instructions.md"];
 
 /// Maximum number of other names in `.aye` that are listed.
 const MAX_OTHER_NAMES: usize = 6;
-
-/// Location of the project files and the data needed to read them.
-#[derive(Debug, Clone)]
-pub struct ProjectSource {
-    /// Project directory with symlinks resolved.
-    pub folder: PathBuf,
-    /// File that records what the user trusts.
-    pub trust_file: PathBuf,
-    /// Names of the available tools. A rule for any other tool is invalid.
-    pub tools: Vec<String>,
-    /// Maximum bytes of instructions that are sent. 0: the instruction files are not read.
-    pub max_instruction_bytes: usize,
-}
 
 /// Project files that affect aye.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,13 +62,6 @@ pub enum ProjectFileKind {
     },
     /// Unusable file, with the reason.
     Unusable(String),
-}
-
-impl ProjectSource {
-    /// Creates the source of the project files in `folder`.
-    pub fn new(places: &Places, folder: &Path, tools: Vec<String>, max_instruction_bytes: usize) -> Self {
-        Self { folder: folder.to_owned(), trust_file: places.trusted(), tools, max_instruction_bytes }
-    }
 }
 
 impl ProjectFiles {

@@ -21,9 +21,9 @@ use rules_parser::ParsedRules;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Location of the rules files and the data needed to read them.
+/// Location of the rules and of the project files, and the data needed to read them.
 #[derive(Debug, Clone)]
-pub struct RulesSource {
+pub struct ProjectSource {
     /// The user's rules. The file need not exist.
     pub rules_file: PathBuf,
     /// File that records which project files the user trusts.
@@ -34,6 +34,8 @@ pub struct RulesSource {
     pub tools: Vec<String>,
     /// The user's home directory, displayed as `~`.
     pub home: Option<PathBuf>,
+    /// Maximum bytes of instructions that are sent. 0: the instruction files are not read.
+    pub max_instruction_bytes: usize,
 }
 
 /// Result of reading the rules.
@@ -84,15 +86,16 @@ pub fn expiry_date() -> String {
     today.checked_add(jiff::ToSpan::days(RULE_DAYS)).unwrap_or(today).to_string()
 }
 
-impl RulesSource {
+impl ProjectSource {
     /// Returns the files with the rules for work in this folder.
-    pub fn new(places: &Places, folder: &Path, tools: Vec<String>) -> Self {
+    pub fn new(places: &Places, folder: &Path, tools: Vec<String>, max_instruction_bytes: usize) -> Self {
         Self {
             rules_file: places.rules(),
             trust_file: places.trusted(),
             folder: folder.to_owned(),
             tools,
             home: std::env::var_os("HOME").map(PathBuf::from),
+            max_instruction_bytes,
         }
     }
 

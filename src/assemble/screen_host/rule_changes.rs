@@ -3,20 +3,19 @@
 use super::ScreenHost;
 use crate::agent::Event;
 use crate::chat::{CallId, Decider, Grant};
-use crate::config::rules::{RulesSource, expiry_date, rules_editor, today_date};
+use crate::config::rules::{ProjectSource, expiry_date, rules_editor, today_date};
 use crate::policy::Rule;
 use crate::tui::host::HostReply;
 use std::sync::Arc;
 
 impl ScreenHost {
-    pub(super) fn rules_source(&self) -> RulesSource {
-        let builder = &self.session_builder;
-        RulesSource::new(&builder.places, &builder.folder, builder.tools.tool_names())
+    pub(super) fn project_source(&self) -> ProjectSource {
+        self.session_builder.project_source(&self.session_builder.folder)
     }
 
     /// Writes the rule for a grant.
     pub(super) fn save_rule(&self, call: CallId, grant: Grant, by: Decider) {
-        let source = self.rules_source();
+        let source = self.project_source();
         self.run_in_background(move || {
             let key = match &by {
                 Decider::User { key, .. } => key.as_str(),
@@ -33,7 +32,7 @@ impl ScreenHost {
 
     /// Removes a rule from its file. For a rule of the project's file, all trust in that file is removed.
     pub(super) fn remove_rule(&self, rule: Rule, by: Decider) {
-        let source = self.rules_source();
+        let source = self.project_source();
         self.run_in_background(move || {
             let (result, description) = source.remove_rule(&rule);
             Some(match result {
@@ -48,7 +47,7 @@ impl ScreenHost {
 
     /// Sends the current rules to the agent. Problems with them are reported before the next call is judged.
     pub(super) fn reload_rules(&self) {
-        let source = self.rules_source();
+        let source = self.project_source();
         self.run_in_background(move || {
             let rules = Arc::new(source.load(&today_date()).rules);
             Some(HostReply::AgentEvent(Event::RulesLoaded { rules, notices: Vec::new() }))
@@ -57,7 +56,7 @@ impl ScreenHost {
 
     /// Sends the list of all rules that apply.
     pub(super) fn send_rules(&self) {
-        let source = self.rules_source();
+        let source = self.project_source();
         self.run_in_background(move || {
             let loaded = source.load(&today_date());
             Some(HostReply::Rules(loaded.describe(&source.rules_file)))

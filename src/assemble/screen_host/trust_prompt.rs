@@ -3,8 +3,8 @@
 use super::ScreenHost;
 use crate::agent::Event;
 use crate::chat::Digest;
-use crate::config::project_files::{ProjectFiles, ProjectSource};
-use crate::config::rules::{RulesSource, today_date};
+use crate::config::project_files::ProjectFiles;
+use crate::config::rules::{ProjectSource, today_date};
 use crate::config::trust;
 use crate::tui::host::{HostReply, InspectionReason};
 use std::path::PathBuf;
@@ -17,8 +17,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(5);
 impl ScreenHost {
     /// Reads the project's own files.
     pub(super) fn load_project_files(&self, reason: InspectionReason) {
-        let (source, replies) =
-            (self.session_builder.project_files(&self.session_builder.folder), self.replies.clone());
+        let (source, replies) = (self.project_source(), self.replies.clone());
         let folder = source.folder.clone();
         let (sender, loaded) = tokio::sync::oneshot::channel();
         // A separate thread, so that no pool thread is blocked. If it cannot start, the receiver reports an error.
@@ -38,10 +37,10 @@ impl ScreenHost {
 
     /// Trusts the files that the user saw, if they are unchanged.
     pub(super) fn trust_files(&self, folder: PathBuf, files: Vec<(String, Digest)>) {
-        let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
+        let source = self.session_builder.project_source(&folder);
         self.run_in_background(move || {
             Some(match ProjectFiles::trust(&source, &files, &today_date()) {
-                Ok(true) => trust_changed_reply(source, rules_source),
+                Ok(true) => trust_changed_reply(source),
                 Ok(false) => HostReply::ProjectFiles {
                     files: Box::new(ProjectFiles::load(&source)),
                     reason: InspectionReason::FilesChanged,
@@ -55,11 +54,11 @@ impl ScreenHost {
 
     /// Removes the trust in the project's files.
     pub(super) fn remove_trust(&self, folder: PathBuf) {
-        let (source, rules_source) = (self.session_builder.project_files(&folder), self.rules_source());
+        let source = self.session_builder.project_source(&folder);
         self.run_in_background(move || {
             let every_file = None;
             Some(match trust::revoke_trust(&source.trust_file, &source.folder, every_file) {
-                Ok(()) => trust_changed_reply(source, rules_source),
+                Ok(()) => trust_changed_reply(source),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
         });
@@ -67,9 +66,8 @@ impl ScreenHost {
 }
 
 /// Creates the reply after trust was given or removed: the instructions and rules that apply now.
-fn trust_changed_reply(source: ProjectSource, rules_source: RulesSource) -> HostReply {
-    let rules_source = RulesSource { folder: source.folder.clone(), ..rules_source };
-    let rules = Event::RulesLoaded { rules: Arc::new(rules_source.load(&today_date()).rules), notices: Vec::new() };
+fn trust_changed_reply(source: ProjectSource) -> HostReply {
+    let rules = Event::RulesLoaded { rules: Arc::new(source.load(&today_date()).rules), notices: Vec::new() };
     let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
     HostReply::TrustChanged { folder: source.folder, instructions, rules_event: rules }
 }

@@ -6,8 +6,8 @@ use crate::chat::image;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::print_notice;
 use crate::commands::rehearsal::dry_run_report;
-use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles, ProjectSource};
-use crate::config::rules::PROJECT_RULES_FILE;
+use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
+use crate::config::rules::{PROJECT_RULES_FILE, ProjectSource};
 use crate::config::trust::TrustState;
 use crate::print::{self, Answers, OutputFormat};
 use crate::store::Drafts;
@@ -54,7 +54,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         notices.push(format!("session {} is a copy of {original}, which is unchanged", session.id));
     }
     notices.extend(session.notices);
-    notices.extend(untrusted_notices(&start.session_builder.project_files(&session.folder)));
+    notices.extend(untrusted_notices(&start.session_builder.project_source(&session.folder)));
     if !session.model.connection_info.accepts_images
         && !session.model.connection_info.is_tour
         && !image::find_images(&prompt).is_empty()

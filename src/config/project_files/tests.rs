@@ -20,9 +20,11 @@ impl TestProject {
         let root = self.0.path().canonicalize().unwrap();
         let tools = vec!["bash_exec".to_owned()];
         ProjectSource {
+            rules_file: root.join("rules.toml"),
             folder: root.join("app"),
             trust_file: root.join("trusted.toml"),
             tools,
+            home: None,
             max_instruction_bytes: 1_000,
         }
     }

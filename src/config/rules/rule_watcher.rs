@@ -1,6 +1,6 @@
 //! Detects changes of the rules: by another process, by the user in the file, or by a new day.
 
-use super::{LoadedRules, PROJECT_RULES_FILE, RulesSource};
+use super::{LoadedRules, PROJECT_RULES_FILE, ProjectSource};
 use crate::policy::Rules;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Detects changes of the rule files before every call.
 pub struct RuleWatcher {
-    source: RulesSource,
+    source: ProjectSource,
     cached: Mutex<Option<(FileState, LoadedRules)>>,
 }
 
@@ -25,7 +25,7 @@ struct FileState {
 }
 
 impl RuleWatcher {
-    pub fn new(source: RulesSource) -> Self {
+    pub fn new(source: ProjectSource) -> Self {
         Self { source, cached: Mutex::new(None) }
     }
 

@@ -9,16 +9,17 @@ use std::path::Path;
 
 const TODAY: &str = "2026-11-22";
 
-fn build_source(base: &Path) -> RulesSource {
+fn build_source(base: &Path) -> ProjectSource {
     let path_of = |name: &str| base.canonicalize().unwrap().join(name);
     fs::create_dir_all(path_of("app")).unwrap();
     let tools = vec!["read_file".to_owned()];
-    RulesSource {
+    ProjectSource {
         rules_file: path_of("rules.toml"),
         trust_file: path_of("trusted.toml"),
         folder: path_of("app"),
         tools,
         home: None,
+        max_instruction_bytes: 0,
     }
 }
 

@@ -19,14 +19,15 @@ impl TestProject {
         Self(directory)
     }
 
-    fn source(&self) -> RulesSource {
+    fn source(&self) -> ProjectSource {
         let path_of = |name: &str| self.0.path().join(name);
-        RulesSource {
+        ProjectSource {
             rules_file: path_of("rules.toml"),
             trust_file: path_of("trusted.toml"),
             folder: path_of("app"),
             tools: ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec(),
             home: None,
+            max_instruction_bytes: 0,
         }
     }
 
@@ -213,7 +214,7 @@ fn r14_untrusted_project_rules_allow_nothing() {
     );
     assert!(loaded.notices()[0].contains("has changed since you trusted it"));
     // The same text in another directory is not trusted.
-    let other_source = RulesSource { folder: project.0.path().join("other"), ..source.clone() };
+    let other_source = ProjectSource { folder: project.0.path().join("other"), ..source.clone() };
     fs::create_dir_all(other_source.folder.join(".aye")).unwrap();
     fs::write(other_source.folder.join(PROJECT_RULES_FILE), allow).unwrap();
     assert!(other_source.load(TODAY).rules.list.is_empty());
