@@ -1,7 +1,7 @@
 //! `aye audit`: lists every call of a session, who approved it, and its outcome.
 
 use super::folder::open_places;
-use super::output::{page_width, print_lines, print_notice};
+use super::output::{page_width, print_lines, print_notices};
 use super::sessions::find_latest;
 use crate::chat::audit::{Integrity, Record, collect_records};
 use crate::chat::{Session, SessionId, extend_object, pluralize};
@@ -31,9 +31,7 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
         None => find_latest(&sessions, &folder)?,
     };
     let stored = sessions.read(&id).map_err(UsageError::from_error)?;
-    for notice in &stored.notices {
-        print_notice(&notice.to_string())?;
-    }
+    print_notices(&stored.notices)?;
     print_lines(&if arguments.report.json { json_lines(&id, &stored) } else { text_lines(&id, &stored) })
 }
 

@@ -85,8 +85,7 @@ fn show_in_pager(lines: &[Line<'_>]) -> bool {
 }
 
 fn plain_text(line: &Line<'_>) -> String {
-    let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-    text.trim_end().to_owned()
+    line.to_string().trim_end().to_owned()
 }
 
 fn format_span(span: &Span<'_>) -> String {

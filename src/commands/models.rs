@@ -1,6 +1,6 @@
 //! `aye models`: lists the provider's models, one per line.
 
-use super::output::{print_lines, print_notice};
+use super::output::{print_lines, print_notices};
 use crate::assemble::{Start, prepare_start};
 use crate::cli::commands::Models;
 use crate::cli::{ChatOptions, bail_usage};
@@ -18,9 +18,7 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     let Models { json, connection, place } = arguments;
     let options = ChatOptions { connection, folder: place.folder, tour: place.tour, ..ChatOptions::default() };
     let Start { model, notices, .. } = prepare_start(options, None)?;
-    for notice in notices {
-        print_notice(&notice)?;
-    }
+    print_notices(notices)?;
     let Some(provider) = model.provider else {
         bail_usage!(
             "no provider is configured: set the environment variable of its key, or use --profile or --base-url"

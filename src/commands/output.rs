@@ -3,6 +3,7 @@
 use crate::cli::bail_usage;
 use crate::text::clean::clean_text;
 use anyhow::Result;
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -18,6 +19,11 @@ pub(super) fn page_width() -> usize {
 /// Prints a notice to standard error.
 pub(super) fn print_notice(message: &str) -> io::Result<()> {
     writeln!(io::stderr(), "aye: {}", clean_text(message))
+}
+
+/// Prints notices to standard error.
+pub(super) fn print_notices(notices: impl IntoIterator<Item: Display>) -> io::Result<()> {
+    notices.into_iter().try_for_each(|notice| print_notice(&notice.to_string()))
 }
 
 /// Prints the lines. Stops without an error if the pipe was closed.

@@ -4,7 +4,7 @@ pub(super) mod dry_run_report;
 mod patch;
 
 use super::folder::open_places;
-use super::output::{confirm, print_notice};
+use super::output::{confirm, print_notices};
 use crate::assemble::rehearsal::{LoadedRehearsal, discard, load_rehearsal, mark_applied};
 use crate::chat::SessionId;
 use crate::cli::commands::RehearsalCommand;
@@ -33,9 +33,7 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
     let load = || -> Result<LoadedRehearsal> {
         let mut loaded = load_rehearsal(&places, &folder, &id)?;
         mark_applied(&sessions, &mut loaded);
-        for notice in &loaded.notices {
-            print_notice(notice)?;
-        }
+        print_notices(&loaded.notices)?;
         Ok(loaded)
     };
     let mut out = io::stdout().lock();

@@ -7,7 +7,7 @@ mod remove;
 mod search;
 
 use super::folder::open_places;
-use super::output::{print_lines, print_notice};
+use super::output::{print_lines, print_notice, print_notices};
 use crate::chat::{ForkMode, SessionId};
 use crate::cli::sessions::{self as cli, SessionsCommand};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
@@ -68,9 +68,7 @@ impl SessionStore {
     /// Reads a session, and prints notices about unreadable parts.
     fn read_session(&self, id: &SessionId) -> Result<StoredSession> {
         let stored = self.sessions.read(id).map_err(UsageError::from_error)?;
-        for notice in &stored.notices {
-            print_notice(&notice.to_string())?;
-        }
+        print_notices(&stored.notices)?;
         Ok(stored)
     }
 

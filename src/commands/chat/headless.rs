@@ -4,7 +4,7 @@ use super::answers;
 use crate::assemble::Start;
 use crate::chat::image;
 use crate::cli::{UsageError, bail_usage};
-use crate::commands::output::print_notice;
+use crate::commands::output::print_notices;
 use crate::commands::rehearsal::dry_run_report;
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::rules::{PROJECT_RULES_FILE, ProjectSource};
@@ -96,9 +96,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         // The question is answered, so answers to it in the session's draft are outdated.
         let owner = Owner::Session(session.id.clone());
         let mut loaded = drafts.load(&owner);
-        for notice in &loaded.notices {
-            print_notice(notice)?;
-        }
+        print_notices(&loaded.notices)?;
         loaded.unsent.questions.clear();
         drafts.save(&owner, &loaded.unsent).map_err(UsageError::from_error)?;
     }
@@ -111,10 +109,6 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         Err(error) => Err(error.into()),
     }
-}
-
-fn print_notices(notices: &[String]) -> std::io::Result<()> {
-    notices.iter().try_for_each(|notice| print_notice(notice))
 }
 
 fn no_provider_error() -> anyhow::Error {

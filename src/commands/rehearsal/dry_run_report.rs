@@ -104,8 +104,7 @@ fn print_outside(outside: &OutsideChanges, width: usize, theme: &Theme, out: &mu
 
 fn print_lines(lines: &[Line<'_>], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     for line in lines {
-        let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
-        writeln!(out, "{indent}{}", text.trim_end())?;
+        writeln!(out, "{indent}{}", line.to_string().trim_end())?;
     }
     Ok(())
 }

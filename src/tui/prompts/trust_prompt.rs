@@ -16,7 +16,7 @@ use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::status_bar;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
-use crate::tui::prompts::scrolled_body::ScrolledBody;
+use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -116,8 +116,7 @@ impl Prompt for TrustPrompt {
             return DrawnPrompt::default();
         }
         let lines = self.wrapped_lines(facts, usize::from(inner.width));
-        let body = ScrolledBody { line_count: lines.len(), scroll: self.scroll };
-        body.draw(area, inner, buffer, theme, |index, row, buffer| {
+        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
             buffer.set_line(row.x, row.y, &lines[index], row.width);
         })
     }

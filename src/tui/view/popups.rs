@@ -28,32 +28,23 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
     let screen_area = buffer.area;
     let area = popup_area(state, screen_area);
     dim_background(state, buffer);
-    let cursor = match state.viewport.popups.last()? {
-        Popup::Help(help) => {
-            help.draw(&state.keys, area, buffer, theme);
-            None
-        }
-        Popup::List(picker, _) => picker.draw(area, buffer, theme),
-        Popup::ApiKey(field) => return Some(draw_key_input(state, field, area, buffer)),
-        Popup::Reader(reader) => {
-            draw_reader(state, reader, area, buffer);
-            None
-        }
+    let mut drawn = DrawnPopup { area, cursor: None };
+    match state.viewport.popups.last()? {
+        Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
+        Popup::List(picker, _) => drawn.cursor = picker.draw(area, buffer, theme),
+        Popup::ApiKey(field) => drawn = draw_key_input(state, field, area, buffer),
+        Popup::Reader(reader) => draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
-            None
         }
-        Popup::Links(Links { pending_address: Some(address), .. }) => {
-            draw_address(state, address, area, buffer);
-            None
-        }
+        Popup::Links(Links { pending_address: Some(address), .. }) => draw_address(state, address, area, buffer),
         Popup::Links(links) => {
             draw_letters(state, links, buffer);
-            return Some(DrawnPopup { area: Rect::default(), cursor: None });
+            drawn.area = Rect::default();
         }
-    };
-    Some(DrawnPopup { area, cursor })
+    }
+    Some(drawn)
 }
 
 /// Dims the screen behind the popup. Theme previews and links keep their colours.

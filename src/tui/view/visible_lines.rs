@@ -38,7 +38,7 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
             buffer.set_style(row, state.theme.selected);
         }
         if let Some(search) = state.viewport.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {
-            let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
+            let text = line.to_string();
             highlight_matches(&text, &search.query, row, buffer, state.theme.search_match);
         }
         if let Some(order) = visual_order(state, line) {

@@ -12,7 +12,7 @@ use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
-use crate::tui::prompts::scrolled_body::ScrolledBody;
+use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
@@ -77,15 +77,16 @@ impl Approval {
             return drawn;
         }
         let body = self.lay_out_body(content, usize::from(inner.width), theme);
-        let scrolled_body = ScrolledBody { line_count: body.len(), scroll: self.scroll };
         let part =
-            scrolled_body.draw(area, inner, buffer, theme, |index, row, buffer| match (&body, content.plan.batch()) {
-                (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
-                (BodyRows::Rows(rows), Some(batch)) => {
-                    let line = self.review.draw_row(&rows[index], batch, theme);
-                    buffer.set_line(row.x, row.y, &line, row.width);
+            draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
+                match (&body, content.plan.batch()) {
+                    (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
+                    (BodyRows::Rows(rows), Some(batch)) => {
+                        let line = self.review.draw_row(&rows[index], batch, theme);
+                        buffer.set_line(row.x, row.y, &line, row.width);
+                    }
+                    (BodyRows::Rows(_), None) => {}
                 }
-                (BodyRows::Rows(_), None) => {}
             });
         DrawnPrompt { cursor: drawn.cursor, ..part }
     }
