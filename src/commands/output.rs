@@ -12,8 +12,12 @@ const MAX_COLUMNS: u16 = 80;
 
 /// Returns the line width of a page on standard output.
 pub(super) fn page_width() -> usize {
-    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    usize::from(if io::stdout().is_terminal() { columns.clamp(20, MAX_COLUMNS) } else { MAX_COLUMNS })
+    usize::from(terminal_columns(MAX_COLUMNS).map_or(MAX_COLUMNS, |columns| columns.clamp(20, MAX_COLUMNS)))
+}
+
+/// Returns the columns of the terminal, or `default` if they are unknown; `None` if standard output is not a terminal.
+pub(super) fn terminal_columns(default: u16) -> Option<u16> {
+    io::stdout().is_terminal().then(|| crossterm::terminal::size().map_or(default, |(columns, _)| columns))
 }
 
 /// Prints a notice to standard error.

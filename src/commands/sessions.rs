@@ -7,7 +7,7 @@ mod remove;
 mod search;
 
 use super::folder::open_places;
-use super::output::{print_lines, print_notice, print_notices};
+use super::output::{print_lines, print_notice, print_notices, terminal_columns};
 use crate::chat::{ForkMode, SessionId};
 use crate::cli::sessions::{self as cli, SessionsCommand};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
@@ -18,7 +18,7 @@ use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use anyhow::Result;
 use document::{Document, text_page};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -75,11 +75,8 @@ impl SessionStore {
     fn show_session(&self, requested: Option<&str>) -> Result<ExitCode> {
         let id = self.find_session(requested)?;
         let document = Document::from_session(&id, &self.read_session(&id)?);
-        let columns = match io::stdout().is_terminal() {
-            true => crossterm::terminal::size().map_or(80, |(columns, _)| columns).clamp(20, MAX_COLUMNS).into(),
-            // The reader of a pipe wraps lines as needed.
-            false => usize::MAX / 2,
-        };
+        // The reader of a pipe wraps lines as needed.
+        let columns = terminal_columns(80).map_or(usize::MAX / 2, |columns| columns.clamp(20, MAX_COLUMNS).into());
         print_lines(&text_page::format_lines(&document, columns))
     }
 

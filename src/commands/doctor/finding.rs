@@ -2,7 +2,7 @@
 
 use crate::assemble::known_secrets;
 use crate::chat::pluralize;
-use crate::commands::output::print_lines;
+use crate::commands::output::{print_lines, terminal_columns};
 use crate::config::{Config, Credentials};
 use crate::print::json_line;
 use crate::text::clean::{clean_line, clean_text};
@@ -12,7 +12,6 @@ use anyhow::Result;
 use ratatui::style::Style;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// Maximum line width, also for a pipe.
@@ -147,8 +146,7 @@ fn json_lines(findings: &[Finding], redaction: &Redaction) -> Vec<String> {
 }
 
 fn text_lines(findings: &[Finding], redaction: &Redaction) -> Vec<String> {
-    let columns = crossterm::terminal::size().map_or(MAX_COLUMNS, |(columns, _)| columns);
-    let columns = if io::stdout().is_terminal() { columns.clamp(40, MAX_COLUMNS) } else { MAX_COLUMNS };
+    let columns = terminal_columns(MAX_COLUMNS).map_or(MAX_COLUMNS, |columns| columns.clamp(40, MAX_COLUMNS));
     format_findings(findings, redaction, columns)
 }
 

@@ -2,7 +2,7 @@
 
 use super::SessionStore;
 use crate::cli::sessions::ListSessions;
-use crate::commands::output::print_notice;
+use crate::commands::output::{print_notice, terminal_columns};
 use crate::print::json_line;
 use crate::project::folder_facts;
 use crate::store::{Listed, local_time};
@@ -11,7 +11,7 @@ use crate::text::width;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
@@ -31,7 +31,7 @@ impl SessionStore {
             if options.json {
                 writeln!(out, "{}", json_line(&session_json(session, is_open)))?;
             } else {
-                let columns = line_width(out.is_terminal());
+                let columns = line_width();
                 writeln!(out, "{}", format_row(session, is_open, options.all, time_width, columns))?;
             }
         }
@@ -60,9 +60,8 @@ impl SessionStore {
 }
 
 /// Returns the maximum line width; `None` for a pipe.
-pub(super) fn line_width(is_terminal: bool) -> Option<usize> {
-    let columns = || crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-    is_terminal.then(|| columns().max(40))
+pub(super) fn line_width() -> Option<usize> {
+    terminal_columns(80).map(|columns| usize::from(columns).max(40))
 }
 
 /// Returns the title of a session, why it cannot be read, or both.

@@ -12,7 +12,7 @@ use crate::text::clean::clean_line;
 use crate::text::width;
 use anyhow::Result;
 use serde_json::json;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ impl SessionStore {
         let project = options.here.then_some(self.folder.as_path());
         let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();
-        let columns = line_width(out.is_terminal());
+        let columns = line_width();
         let (mut count, mut result) = (0, Ok(()));
         let unreadable = self.sessions.search(&search_words, &scope, &mut |session_hits| {
             count += 1;
