@@ -194,6 +194,11 @@ impl Answer {
         Self { status, answers: Vec::new(), origin: AnswerOrigin::User }
     }
 
+    /// Returns the answer to this question, if given.
+    pub fn find_answer(&self, question: &Question) -> Option<&QuestionAnswer> {
+        self.answers.iter().find(|answer| answer.keyword == question.keyword)
+    }
+
     /// Returns the tool result, a JSON object.
     pub fn to_result(&self, questions: &Questions) -> String {
         let answers: Vec<Value> = self

@@ -6,7 +6,7 @@ use crate::chat::{ChangeKind, DryRunChange, DryRunSummary, RehearsedCall, Result
 use crate::text::reveal;
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Piece, diff, output, revealed_pieces};
+use crate::tui::text::{Piece, diff, output, prefix_line, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -167,10 +167,7 @@ pub fn call_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &The
         result.truncate(SHORT_RESULT_LINES);
         result.push(Line::styled(format!("… {hidden} more lines"), theme.dim));
     }
-    for mut line in result {
-        line.spans.insert(0, "  ".into());
-        lines.push(line);
-    }
+    lines.extend(result.into_iter().map(|line| prefix_line(line, "  ")));
     lines
 }
 

@@ -27,6 +27,12 @@ impl Link {
     }
 }
 
+/// Returns the line with this text before it.
+pub fn prefix_line(mut line: Line<'static>, prefix: impl Into<Span<'static>>) -> Line<'static> {
+    line.spans.insert(0, prefix.into());
+    line
+}
+
 /// Fills the line up to `width` columns with blanks of this style.
 pub fn pad_line(line: &mut Line<'_>, width: usize, style: Style) {
     let used_columns: usize = line.spans.iter().map(|span| text_width(&span.content)).sum();

@@ -194,8 +194,7 @@ impl<'a> PartCollector<'a> {
             _ => None,
         });
         let questions = questions.list.iter().map(|question| {
-            let response =
-                answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
+            let response = answer.and_then(|answer| answer.find_answer(question));
             let picked = |index: usize| {
                 response.is_some_and(
                     |response| matches!(&response.value, AnswerValue::Selected(picks) if picks.contains(&index)),

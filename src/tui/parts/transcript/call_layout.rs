@@ -11,9 +11,9 @@ use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, diff, output, pieces};
+use crate::tui::text::{Page, Piece, diff, output, pieces, prefix_line};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 /// Maximum lines of output shown in place; the pager shows all.
 const MAX_OUTPUT_LINES: usize = 200;
@@ -65,10 +65,7 @@ pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>
 
 fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item = Line<'static>> {
     let lines = diff::lay_out_diff(diff, context.width.saturating_sub(4).max(1), context.theme);
-    lines.into_iter().map(|mut line| {
-        line.spans.insert(0, Span::raw("    "));
-        line
-    })
+    lines.into_iter().map(|line| prefix_line(line, "    "))
 }
 
 fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
@@ -159,8 +156,7 @@ fn lay_out_answers(
     let mut page = Page::default();
     for question in &questions.list {
         page.append_page(context.lay_out_plain(&question.text, theme.prompt, "? "));
-        let given_answer =
-            answer.and_then(|answer| answer.answers.iter().find(|candidate| candidate.keyword == question.keyword));
+        let given_answer = answer.and_then(|answer| answer.find_answer(question));
         let chosen = given_answer.filter(|candidate| candidate.value != AnswerValue::Skipped);
         let (text, style) = match (answer.map(|answer| answer.status), chosen) {
             (Some(AnswerStatus::Answered), Some(chosen)) => (chosen.answer_text(question), theme.user),

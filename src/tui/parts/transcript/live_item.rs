@@ -117,12 +117,8 @@ fn lay_out_thinking(context: &LayoutContext<'_>, draft: &StreamingReply, has_tex
     // Only the last 3 lines, laid out from the last 2000 characters. The finished entry can be opened for the rest.
     let tail: String = draft.reasoning.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect();
     let lines = wrap::wrap_plain(&tail, context.theme.dim, context.width.saturating_sub(4).max(1));
-    let mut page = Page::default();
-    for mut line in lines.into_iter().rev().take(3).rev() {
-        line.spans.insert(0, Span::raw("    "));
-        page.lines.push(line);
-    }
-    page
+    let lines = lines.into_iter().rev().take(3).rev().collect();
+    Page { lines, ..Page::default() }.indent_lines(4)
 }
 
 /// Lays out the activity of the model if its text does not show it.

@@ -11,9 +11,9 @@ use crate::text::truncation::truncate_at_line;
 use crate::text::width;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
-use crate::tui::text::Page;
+use crate::tui::text::{Page, prefix_line};
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 /// Rows for latest calls, shared by all running sub-agents.
 const LATEST_CALL_ROWS: usize = 4;
@@ -121,7 +121,7 @@ pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome
                 let mut answers = Page::default();
                 let questions = session.find_call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
-                    let given_answer = answer.answers.iter().find(|candidate| candidate.keyword == question.keyword);
+                    let given_answer = answer.find_answer(question);
                     let answer_text = given_answer
                         .map_or_else(|| "no answer".to_owned(), |given_answer| given_answer.answer_text(question));
                     answers.append_page(message(&format!("{} → {answer_text}", question.text), theme.dim, "    ? "));
@@ -173,7 +173,5 @@ fn lay_out_message(context: &LayoutContext<'_>, text: &str, style: Style, mark: 
 /// Indents the row of a nested call, if the width allows.
 fn indent_row(context: &LayoutContext<'_>, lay_out_row: impl Fn(&LayoutContext<'_>) -> Line<'static>) -> Line<'static> {
     let indent = if context.width > 8 { 2 } else { 0 };
-    let mut line = lay_out_row(&LayoutContext { width: context.width - indent, ..*context });
-    line.spans.insert(0, Span::raw(" ".repeat(indent)));
-    line
+    prefix_line(lay_out_row(&LayoutContext { width: context.width - indent, ..*context }), " ".repeat(indent))
 }

@@ -11,7 +11,7 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::prompts::prompt::PromptFacts;
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, revealed_pieces};
+use crate::tui::text::{diff, prefix_line, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -154,10 +154,8 @@ impl PromptLines<'_> {
                 let (added, removed) = (file_diff.added, file_diff.removed);
                 self.push_text(&format!("{}, changes: +{added} −{removed}", file.name), theme.strong);
                 let lines = diff::lay_out_changes(file_diff, self.width.saturating_sub(2).max(1), theme);
-                self.lines.extend(lines.into_iter().map(|mut line| {
-                    line.spans.insert(0, Span::styled(FILE_BAR, theme.border_dim));
-                    line
-                }));
+                let add_bar = |line| prefix_line(line, Span::styled(FILE_BAR, theme.border_dim));
+                self.lines.extend(lines.into_iter().map(add_bar));
             }
             (None, ProjectFileKind::Instructions(instructions)) => {
                 let suffix = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
