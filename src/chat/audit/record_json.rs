@@ -139,6 +139,14 @@ fn old_review_json(entry: &Entry) -> Value {
 
 /// Returns the JSON of one step: kind, time, source and digest.
 fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
+    let decided = |kind, old_kind, decision, by: Option<&Decider>, sha256| {
+        let (key, delay_ms) = key_press(by);
+        json!({
+            "at": time_ms, "kind": kind, "step": old_kind, "decision": decision, "decided_by": by.map(Decider::name),
+            "who": by.map(|by| old_decider_name(by.name())), "key": key, "after_ms": delay_ms,
+            "sha256": recorded_digest(sha256),
+        })
+    };
     match entry {
         Entry::Planned { verdict, reason, sha256, .. } => json!({
             "at": time_ms, "kind": "verdict", "step": "judged", "policy_verdict": verdict_name(verdict), "verdict": verdict,
@@ -154,21 +162,10 @@ fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
             "at": time_ms, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
         }),
         Entry::Decided { decision, by, sha256, .. } => {
-            let (key, delay_ms) = key_press(Some(by));
-            json!({
-                "at": time_ms, "kind": "decision", "step": "decided", "decision": decision_name(decision),
-                "decided_by": by.name(), "who": old_decider_name(by.name()), "key": key, "after_ms": delay_ms,
-                "sha256": recorded_digest(sha256),
-            })
+            decided("decision", "decided", decision_name(decision), Some(by), sha256)
         }
         Entry::Answered { answer, by, sha256, .. } => {
-            let (key, delay_ms) = key_press(by.as_ref());
-            json!({
-                "at": time_ms, "kind": "answer", "step": "answered", "decision": answer_name(answer),
-                "decided_by": by.as_ref().map(Decider::name),
-                "who": by.as_ref().map(|by| old_decider_name(by.name())), "key": key, "after_ms": delay_ms,
-                "sha256": recorded_digest(sha256),
-            })
+            decided("answer", "answered", answer_name(answer), by.as_ref(), sha256)
         }
         Entry::Settled { outcome, took_ms, sha256, .. } => json!({
             "at": time_ms, "kind": "outcome", "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms,
