@@ -116,7 +116,7 @@ impl State {
         });
         let waiting_questions: Vec<(&CallId, &Questions)> = waiting_questions.collect();
         let mut parked = std::mem::take(&mut self.prompts.parked);
-        parked.extend(previous.filter(|prompt| prompt.keeps_draft()));
+        parked.extend(previous.filter(|prompt| prompt.is_question()));
         parked.retain(|prompt| waiting_questions.iter().any(|(call, _)| Some(*call) == prompt.call()));
         // A saved draft may belong to a waiting call whose prompt is not shown next: its prompt is restored and parked.
         for (call, questions) in waiting_questions.into_iter().filter(|(call, _)| Some(*call) != next) {

@@ -97,7 +97,7 @@ impl State {
     /// Returns whether the current prompt is a question prompt, open or parked. Only such a prompt keeps a draft of its
     /// own.
     pub(super) fn has_question_prompt(&self) -> bool {
-        self.prompts.current.as_ref().is_some_and(|prompt| prompt.keeps_draft())
+        self.prompts.current.as_ref().is_some_and(|prompt| prompt.is_question())
     }
 
     /// Returns whether input of the user may have changed unsent text: not while the composer is empty and no prompt is

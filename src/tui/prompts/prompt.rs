@@ -1,7 +1,7 @@
 //! The [`Prompt`] trait: state, drawing, keys, pastes and mouse of a prompt. Each kind of prompt implements it.
 
 use crate::agent::{self, WaitingCall};
-use crate::chat::{Answer, CallId, Decider, Decision, Grant};
+use crate::chat::{Answer, CallId, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
 use crate::tui::host::InspectionReason;
@@ -31,6 +31,12 @@ pub trait Prompt: Debug {
     /// Returns the scope of the prompt's keys.
     fn scope(&self) -> Scope;
 
+    /// Returns whether the prompt asks a question. It is kept with its draft when another takes its place or the program
+    /// ends, and digits without a key binding select a row.
+    fn is_question(&self) -> bool {
+        self.scope() == Scope::Question
+    }
+
     /// Returns the scope whose keys are shown in key help.
     fn help_scope(&self) -> Scope {
         self.scope()
@@ -55,11 +61,6 @@ pub trait Prompt: Debug {
 
     /// Handles a key that [`crate::tui::parts::listening::Presses::is_repeat_of_answer`] did not reject.
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult;
-
-    /// Returns whether digits without a key binding select a row.
-    fn takes_digits(&self) -> bool {
-        false
-    }
 
     /// Explains that Enter does not answer the prompt; `None` if it answers.
     fn explain_enter(&self, _facts: &PromptFacts<'_>) -> Option<String> {
@@ -97,11 +98,6 @@ pub trait Prompt: Debug {
         false
     }
 
-    /// Returns whether the prompt is kept with its draft when another takes its place or the program ends.
-    fn keeps_draft(&self) -> bool {
-        false
-    }
-
     /// Returns the draft as JSON; empty if the user changed nothing.
     fn to_saved_json(&self) -> String {
         String::new()
@@ -124,11 +120,6 @@ pub trait Prompt: Debug {
     /// Returns the text of the chip.
     fn chip_text(&self, _keys: &Keymap) -> String {
         String::new()
-    }
-
-    /// Returns the event that declines to answer, for the key on the chip.
-    fn decline(&self, _by: Decider) -> Option<agent::Event> {
-        None
     }
 }
 

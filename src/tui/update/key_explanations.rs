@@ -22,7 +22,7 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         return RejectedKey::NoExplanation;
     };
     let is_early = matches!(state.prompt_listening(), Some(Listening::Until(_)));
-    let is_option_number = prompt.takes_digits() && matches!(key.code, KeyCode::Char('1'..='9'));
+    let is_option_number = prompt.is_question() && matches!(key.code, KeyCode::Char('1'..='9'));
     match state.keys.lookup(prompt.scope(), key) {
         Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::NoExplanation,
         Some(_) if is_early => RejectedKey::TooSoon,

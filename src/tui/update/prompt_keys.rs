@@ -3,7 +3,7 @@
 
 use super::{agent_events, key_explanations, trust_decision};
 use crate::agent::{Event, WaitingCall};
-use crate::chat::{CallId, Decider, Decision, Grant};
+use crate::chat::{Answer, AnswerStatus, CallId, Decider, Decision, Grant};
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::prompts::prompt::{KeyResult, Prompt, PromptCommand};
@@ -137,7 +137,8 @@ pub fn decline_parked_prompt(state: &mut State) {
     let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) else { return };
     let chord = state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion);
     let by = user_decider(state, chord, prompt.first_drawn());
-    if let Some(event) = prompt.decline(by) {
-        agent_events::handle_agent_event(state, event);
+    if let Some(call) = prompt.call().cloned() {
+        let answer = Answer::from_status(AnswerStatus::Declined);
+        agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by });
     }
 }

@@ -1,8 +1,8 @@
 //! Implements [`Prompt`] for the question prompt.
 
 use super::QuestionPrompt;
-use crate::agent::{Event, WaitingCall};
-use crate::chat::{Answer, AnswerStatus, CallId, Decider};
+use crate::agent::WaitingCall;
+use crate::chat::CallId;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
 use crossterm::event::KeyEvent;
@@ -61,10 +61,6 @@ impl Prompt for QuestionPrompt {
         }
     }
 
-    fn takes_digits(&self) -> bool {
-        true
-    }
-
     fn is_writing(&self) -> bool {
         self.open_field.is_some()
     }
@@ -77,10 +73,6 @@ impl Prompt for QuestionPrompt {
 
     fn scroll_content(&mut self, lines: isize) -> bool {
         self.scroll = self.scroll.saturating_add_signed(lines);
-        true
-    }
-
-    fn keeps_draft(&self) -> bool {
         true
     }
 
@@ -106,10 +98,5 @@ impl Prompt for QuestionPrompt {
             if count == 1 { "1 question waiting".to_owned() } else { format!("{count} questions waiting") };
         let key = |action| keys.first_chord(Scope::Anywhere, action);
         format!("{count_text} · {} answer · {} decline", key(Action::OpenQuestion), key(Action::DeclineQuestion))
-    }
-
-    fn decline(&self, by: Decider) -> Option<Event> {
-        let answer = Answer::from_status(AnswerStatus::Declined);
-        Some(Event::QuestionsAnswered { call: self.call.clone(), answer, by })
     }
 }
