@@ -1,7 +1,9 @@
 //! Texts built to break the layout: shown within limits, with the cost counted rather than timed.
 
 use super::*;
+use crate::text::link::LinkTarget;
 use crate::text::width::text_width;
+use crate::tui::text::markdown::lay_out_markdown;
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 
@@ -24,6 +26,7 @@ fn hostile_texts() -> Vec<(&'static str, String, usize)> {
         ("brackets", "[".repeat(n), n / 78 + 2),
         ("stars", "*a ".repeat(n), 3 * n / 60),
         ("links in links", "[a](".repeat(n), 4 * n / 78 + 60),
+        ("pictures in pictures", "![a\n".repeat(n) + &"](x)\n".repeat(n), 6 * n / 70),
         ("open html", "<a ".repeat(n), 3 * n / 60),
         ("a very long link", format!("[a](https://a.example/{})", "x".repeat(n * 10)), n * 10 / 70),
         ("a fence that never ends", format!("```\n{}", "a\n".repeat(n)), n + 2),
@@ -48,6 +51,18 @@ fn r35_hostile_replies_take_few_lines_at_every_size() {
             );
         }
     }
+}
+
+#[test]
+fn r64_only_the_outermost_of_nested_pictures_is_a_link() {
+    let lookups = std::cell::Cell::new(0);
+    let exists = |_: &LinkTarget| {
+        lookups.set(lookups.get() + 1);
+        true
+    };
+    let text = "![a\n".repeat(500) + &"](b.png)\n".repeat(500);
+    lay_out_markdown(&text, 40, &Theme::without_colours(), &exists, &|_| None);
+    assert_eq!(lookups.get(), 1);
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 use super::block::{Block, Container};
 use super::nesting_limit::BoundedText;
-use super::unrendered_text::{ShownLinks, excess_cells, is_named_after};
+use super::unrendered_text::{ShownLinks, excess_cells, is_named_after, shorten_address};
 use super::{Exists, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::link::{self, LinkTarget};
-use crate::text::width::{cut_to_width, fit_end, text_width};
 use crate::tui::text::{Piece, pieces};
 use crate::tui::theme::Theme;
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
@@ -15,10 +14,6 @@ use std::sync::Arc;
 
 /// Maximum nesting; deeper containers become part of the one around them.
 const MAX_DEPTH: usize = 24;
-/// Maximum columns of the address after a link's text; the middle of longer ones is truncated.
-const MAX_ADDRESS: usize = 60;
-/// Columns kept at the end of a truncated address.
-const ADDRESS_TAIL: usize = 16;
 
 /// Parses a cleaned text.
 pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
@@ -71,8 +66,10 @@ struct BlockParser<'a> {
     inline: Vec<Piece>,
     /// Style of each open element; the last one applies.
     styles: Vec<Style>,
-    /// The open links and pictures: a picture may be inside a link.
+    /// The open link and the outermost open picture, if any; each may be inside the other.
     links: Vec<OpenLink>,
+    /// Number of open pictures, which nest without limit.
+    open_pictures: usize,
     /// Info string and text of the open code block, if any.
     code: Option<(String, String)>,
     /// Column alignments of the open table.
@@ -95,6 +92,7 @@ impl<'a> BlockParser<'a> {
             inline: Vec::new(),
             styles: vec![theme.text],
             links: Vec::new(),
+            open_pictures: 0,
             code: None,
             alignments: Vec::new(),
             rows: Vec::new(),
@@ -136,6 +134,7 @@ impl<'a> BlockParser<'a> {
         if !is_inside_text(&tag) {
             self.end_text();
         }
+        self.open_pictures += usize::from(matches!(tag, Tag::Image { .. }));
         match tag {
             Tag::Heading { level, .. } => {
                 let modifier = match level {
@@ -171,6 +170,11 @@ impl<'a> BlockParser<'a> {
             Tag::Emphasis => self.push_style(self.theme.emphasis),
             Tag::Strong => self.push_style(self.theme.strong),
             Tag::Strikethrough => self.push_style(Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            // Text of the outermost picture. Comparing the text of each picture with its address takes quadratic time.
+            Tag::Image { dest_url, title, .. } if self.open_pictures > 1 => {
+                let address = format!("{dest_url} {title}");
+                self.push_text(&format!("({}) ", address.trim_end()), self.theme.dim);
+            }
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let address = clean_line(&dest_url).into_owned();
                 let target = link::parse_link(&address).filter(|target| (self.exists)(target)).map(Arc::new);
@@ -215,7 +219,12 @@ impl<'a> BlockParser<'a> {
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => self.pop_style(),
             TagEnd::Link => self.end_link(false),
-            TagEnd::Image => self.end_link(true),
+            TagEnd::Image => {
+                self.open_pictures -= 1;
+                if self.open_pictures == 0 {
+                    self.end_link(true);
+                }
+            }
             TagEnd::TableRow => {
                 let excess = excess_cells(self.source, self.cell_end);
                 if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !excess.is_empty()) {
@@ -374,16 +383,6 @@ fn alert_heading(kind: BlockQuoteKind) -> &'static str {
         BlockQuoteKind::Warning => "Warning",
         BlockQuoteKind::Caution => "Caution",
     }
-}
-
-/// Truncates an address in the middle: the start shows the host, and the end matters too.
-fn shorten_address(address: &str) -> String {
-    if text_width(address) <= MAX_ADDRESS {
-        return address.to_owned();
-    }
-    // One column is for the `…`, which `fit_end` puts before the end.
-    let start = cut_to_width(address, MAX_ADDRESS - ADDRESS_TAIL - 1);
-    format!("{start}{}", fit_end(&address[start.len()..], ADDRESS_TAIL + 1))
 }
 
 fn is_line_break(html: &str) -> bool {

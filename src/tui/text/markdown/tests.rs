@@ -91,6 +91,7 @@ fn link_shows_its_address_unless_its_text_does() {
     check_markdown("<https://a.example>", 60, &["https://a.example"]);
     check_markdown("[run](javascript:alert(1))", 60, &["run (javascript:alert(1))"]);
     check_markdown("![cat](cat.png)", 60, &["cat (cat.png)"]);
+    check_markdown("![a ![b](b.png 't') c](a.png)", 60, &["a (b.png t) b c (a.png)"]);
     check_markdown("[![a](a.svg)](https://b.example)", 60, &["a (a.svg) (https://b.example)"]);
     let page = lay_out_source("go [docs](https://a.example) and src/a.rs:3 and `b.rs`", 80);
     let links: Vec<_> = page.links.iter().map(|link| (link.start, link.end, link.target.to_string())).collect();

@@ -1,8 +1,14 @@
 //! Text of a reply that Markdown does not render. It is shown anyway, because the model receives it again with the next
 //! request.
 
+use crate::text::width::{cut_to_width, fit_end, text_width};
 use crate::tui::text::code;
 use pulldown_cmark::{RefDefs, Tag};
+
+/// Maximum columns of the address after a link's text; the middle of longer ones is truncated.
+const MAX_ADDRESS: usize = 60;
+/// Columns kept at the end of a truncated address.
+const ADDRESS_TAIL: usize = 16;
 
 /// Returns the info string of a fence; `None` if it is only the name of a language with highlighting.
 pub fn unrendered_info(info: &str) -> Option<&str> {
@@ -21,6 +27,16 @@ pub fn excess_cells(source: &str, cells_end: usize) -> &str {
 pub fn is_named_after(address: &str, link_text: &str) -> bool {
     let normalize = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     address.strip_prefix('#').is_some_and(|name| normalize(name) == normalize(link_text))
+}
+
+/// Truncates an address in the middle: the start shows the host, and the end matters too.
+pub fn shorten_address(address: &str) -> String {
+    if text_width(address) <= MAX_ADDRESS {
+        return address.to_owned();
+    }
+    // One column is for the `…`, which `fit_end` puts before the end.
+    let start = cut_to_width(address, MAX_ADDRESS - ADDRESS_TAIL - 1);
+    format!("{start}{}", fit_end(&address[start.len()..], ADDRESS_TAIL + 1))
 }
 
 /// Addresses and titles shown by links of a reply.
