@@ -21,16 +21,14 @@ pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: (Exis
     let mut parser = BlockParser::new(source, theme, lookups);
     let mut links = ShownLinks::default();
     let mut events = Parser::new_ext(source, parser_options()).into_offset_iter();
-    for (event, range) in events.by_ref() {
+    for (mut event, range) in events.by_ref() {
+        text.remove_inserted(&mut event, range.clone(), parser.code.is_some());
         match &event {
             Event::Start(tag) => links.record_link(tag),
             Event::End(TagEnd::TableCell) => parser.cell_end = range.end,
             _ => {}
         }
-        parser.handle_event(match event {
-            Event::Text(code) if parser.code.is_some() => Event::Text(text.original_code(code, range)),
-            event => event,
-        });
+        parser.handle_event(event);
     }
     parser.end_text();
     while parser.frames.len() > 1 {

@@ -1,6 +1,6 @@
 //! Limits the nesting depth of Markdown before it is parsed, so that a hostile reply takes time linear in its length.
 
-use pulldown_cmark::CowStr;
+use pulldown_cmark::Event;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -17,19 +17,27 @@ pub(super) struct BoundedText<'a> {
 }
 
 impl BoundedText<'_> {
-    /// Returns the code of an event of the parser without inserted backslashes, which the parser keeps in code.
-    pub(super) fn original_code<'t>(&self, code: CowStr<'t>, range: Range<usize>) -> CowStr<'t> {
-        let first = self.inserted.partition_point(|offset| *offset < range.start);
-        let inserted = self.inserted[first..].iter().take_while(|offset| range.contains(offset));
-        if self.text.get(range.clone()) != Some(&*code) {
-            return code;
-        }
-        let (mut original, mut start) = (String::new(), 0);
-        for offset in inserted.map(|offset| offset - range.start) {
-            original.push_str(&code[start..offset]);
-            start = offset + 1;
-        }
-        if start == 0 { code } else { (original + &code[start..]).into() }
+    /// Removes inserted backslashes from the code, HTML or formula of an event, where the parser keeps them. Some remain in
+    /// code that spans lines of a quote or contains `\|` in a table.
+    pub(super) fn remove_inserted(&self, event: &mut Event<'_>, range: Range<usize>, is_in_code_block: bool) {
+        let code = match event {
+            _ if self.inserted.is_empty() => return,
+            Event::Text(code) if is_in_code_block => code,
+            Event::Code(code)
+            | Event::Html(code)
+            | Event::InlineHtml(code)
+            | Event::InlineMath(code)
+            | Event::DisplayMath(code) => code,
+            _ => return,
+        };
+        // The range includes the delimiters of inline code and formulas.
+        let source = self.text.get(range.clone()).unwrap_or_default();
+        // The parser replaces the line breaks of inline code by blanks.
+        let start = source.find(&**code).or_else(|| source.replace('\n', " ").find(&**code));
+        let Some(start) = start.map(|start| range.start + start) else { return };
+        let is_inserted = |offset: usize| self.inserted.binary_search(&(start + offset)).is_ok();
+        let original = code.char_indices().filter(|(offset, _)| !is_inserted(*offset));
+        *code = original.map(|(_, c)| c).collect::<String>().into();
     }
 }
 

@@ -46,7 +46,15 @@ fn blocks_are_separated_by_one_blank_line() {
 #[test]
 fn code_is_shown_as_written_also_where_markup_would_be_escaped() {
     let stars = "*".repeat(60);
-    for (before, after) in [("```\n", "\n```"), ("- ```\n  ", "\n  ```"), ("    ", "")] {
+    for (before, after) in [
+        ("```\n", "\n```"),
+        ("- ```\n  ", "\n  ```"),
+        ("    ", ""),
+        ("`", "`"),
+        ("`` ", "a\nb ``"),
+        ("<div>\n", "\n</div>"),
+        ("$", "a$"),
+    ] {
         let source = format!("{before}/{stars} [x] {after}");
         let text = line_texts(&lay_out_source(&source, 100)).join("\n");
         assert!(text.contains(&format!("/{stars} [x]")) && !text.contains('\\'), "{text}");
