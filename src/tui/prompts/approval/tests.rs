@@ -111,6 +111,19 @@ pub(super) fn drawn_prompt(plan: &Plan, size: (u16, u16)) -> Approval {
 }
 
 #[test]
+fn edits_an_argument_in_the_external_editor() {
+    let plan = command_plan("x");
+    let mut prompt = drawn_prompt(&plan, (90, 6));
+    press_key(&mut prompt, &plan, KeyCode::Char('e'), 1_000);
+    let editor_key = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
+    let result = pass_key(&mut prompt, &plan, editor_key, Listening::Ready, 2_000);
+    assert_eq!(result, KeyResult::Run(vec![PromptCommand::Effect(Effect::EditText("\"x\"".into()))]));
+    assert!(prompt.apply_editor_text("[1,\n2]"));
+    let decision = extract_decision(press_key(&mut prompt, &plan, KeyCode::Enter, 3_000));
+    assert_eq!(decision, Some(Decision::Edited(serde_json::json!({ "command": [1, 2] }))));
+}
+
+#[test]
 fn the_prompt_shows_command_directory_reason_and_keys() {
     let mut prompt = Approval::new("1".into());
     let plan = command_plan("cargo test retry -- --nocapture");
