@@ -152,17 +152,35 @@ pub enum Event {
 impl Event {
     /// Returns the turn of an event that is ignored once that turn has ended.
     pub(super) fn turn(&self) -> Option<TurnId> {
-        if let Self::ReplyChunk { turn, .. }
-        | Self::ReplySaveDue { turn }
-        | Self::RequestFailed { turn, .. }
-        | Self::CallPlanned { turn, .. }
-        | Self::CallReviewed { turn, .. }
-        | Self::CallProgressed { turn, .. }
-        | Self::OutputSaveDue { turn, .. }
-        | Self::CallFinished { turn, .. } = self
-        {
-            return Some(*turn);
+        match self {
+            Self::ReplyChunk { turn, .. }
+            | Self::ReplySaveDue { turn }
+            | Self::RequestFailed { turn, .. }
+            | Self::CallPlanned { turn, .. }
+            | Self::CallReviewed { turn, .. }
+            | Self::CallProgressed { turn, .. }
+            | Self::OutputSaveDue { turn, .. }
+            | Self::CallFinished { turn, .. } => Some(*turn),
+            Self::UserMessage(_)
+            | Self::ApplyRequested(_)
+            | Self::QueuedMessagesWithdrawn
+            | Self::QueueOpened
+            | Self::EarlyPromptRequested(_)
+            | Self::CallDecided { .. }
+            | Self::QuestionsAnswered { .. }
+            | Self::TurnInterrupted
+            | Self::SessionTitled(_)
+            | Self::TitleSuggested { .. }
+            | Self::CompactionRequested
+            | Self::ContextWindowChanged(_)
+            | Self::RetryNow
+            | Self::TurnRetried
+            | Self::ModelSwitched { .. }
+            | Self::SessionCopied { .. }
+            | Self::RulesLoaded { .. }
+            | Self::InstructionsChanged(_)
+            | Self::GrantRevoked { .. }
+            | Self::ModeChanged(_) => None,
         }
-        None
     }
 }

@@ -246,29 +246,47 @@ impl Entry {
 
     /// Returns the call that the entry is about; `None` if it makes calls, or is about a sub-agent or no call.
     pub fn call(&self) -> Option<&CallId> {
-        if let Self::Planned { call, .. }
-        | Self::Reviewed { call, .. }
-        | Self::Asked { call, .. }
-        | Self::Decided { call, .. }
-        | Self::Answered { call, .. }
-        | Self::Settled { call, .. } = self
-        {
-            return Some(call);
+        match self {
+            Self::Planned { call, .. }
+            | Self::Reviewed { call, .. }
+            | Self::Asked { call, .. }
+            | Self::Decided { call, .. }
+            | Self::Answered { call, .. }
+            | Self::Settled { call, .. } => Some(call),
+            Self::UserMessage { .. }
+            | Self::Replied { .. }
+            | Self::Ended { .. }
+            | Self::Titled { .. }
+            | Self::Compacted { .. }
+            | Self::FellBack { .. }
+            | Self::Revoked { .. }
+            | Self::SubAgent { .. }
+            | Self::Switched { .. }
+            | Self::DryRunChanged { .. } => None,
         }
-        None
     }
 
     /// Returns the token usage that the entry records, if any; `None` for the entry of a sub-agent.
     pub fn usage(&self) -> Option<Usage> {
-        if let Self::Replied { usage, .. }
-        | Self::Reviewed { usage, .. }
-        | Self::Titled { usage, .. }
-        | Self::Compacted { usage, .. } = self
-        {
-            return *usage;
+        match self {
+            Self::Replied { usage, .. }
+            | Self::Reviewed { usage, .. }
+            | Self::Titled { usage, .. }
+            | Self::Compacted { usage, .. } => *usage,
+            Self::Settled { staged: Some(ResultOrigin::Simulated(simulated)), .. } => simulated.usage,
+            Self::Settled { staged: Some(ResultOrigin::Ran(_)) | None, .. }
+            | Self::UserMessage { .. }
+            | Self::Planned { .. }
+            | Self::Asked { .. }
+            | Self::Decided { .. }
+            | Self::Answered { .. }
+            | Self::Ended { .. }
+            | Self::FellBack { .. }
+            | Self::Revoked { .. }
+            | Self::SubAgent { .. }
+            | Self::Switched { .. }
+            | Self::DryRunChanged { .. } => None,
         }
-        let Self::Settled { staged: Some(ResultOrigin::Simulated(simulated)), .. } = self else { return None };
-        simulated.usage
     }
 
     /// Returns whether the entry may occur between turns as well as inside one: it neither starts nor ends a turn.

@@ -100,12 +100,23 @@ impl Reply {
 
 /// Returns whether another provider may succeed with the same conversation.
 pub(super) fn may_succeed_elsewhere(error: &Error) -> bool {
-    let error = error.last_error();
-    if let Error::Provider { status, code, message, .. } = error {
-        return !retry::is_about_conversation(code.as_deref(), message)
-            && matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..);
+    match error.last_error() {
+        Error::Provider { code, message, .. } if retry::is_about_conversation(code.as_deref(), message) => false,
+        Error::Provider { status, .. } => {
+            matches!(status, 200..=399 | 401..=404 | 408 | 410 | 429 | 500..)
+        }
+        Error::InStream(message) => !retry::is_about_conversation(None, message),
+        Error::MissingKey { .. }
+        | Error::Unreachable { .. }
+        | Error::NoResponse { .. }
+        | Error::Proxy { .. }
+        | Error::InvalidAddress(_)
+        | Error::RetriesExhausted { .. }
+        | Error::Untrusted { .. }
+        | Error::ConnectionLost(_)
+        | Error::Idle(_)
+        | Error::InvalidReply(_) => true,
     }
-    !matches!(error, Error::InStream(message) if retry::is_about_conversation(None, message))
 }
 
 #[cfg(test)]
