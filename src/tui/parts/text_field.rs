@@ -13,14 +13,34 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A text field. Its cursor is between graphemes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "SavedField")]
 pub struct TextField {
     text: String,
     /// Bytes before the cursor.
-    #[serde(default, rename = "at")]
+    #[serde(rename = "at")]
     cursor: usize,
     /// True if the text may contain line breaks.
-    #[serde(default, rename = "breaks", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "breaks", skip_serializing_if = "std::ops::Not::not")]
     is_multiline: bool,
+}
+
+/// A text field of a saved draft, whose cursor can be anywhere.
+#[derive(Deserialize)]
+struct SavedField {
+    text: String,
+    #[serde(default)]
+    at: usize,
+    #[serde(default)]
+    breaks: bool,
+}
+
+impl From<SavedField> for TextField {
+    fn from(saved: SavedField) -> Self {
+        let mut field = if saved.breaks { Self::multiline(&saved.text) } else { Self::new(&saved.text) };
+        let ends = field.text.grapheme_indices(true).map(|(offset, grapheme)| offset + grapheme.len());
+        field.cursor = [0].into_iter().chain(ends).find(|end| *end >= saved.at).unwrap_or(field.text.len());
+        field
+    }
 }
 
 /// Result of a key press in a text field.
@@ -50,14 +70,6 @@ impl TextField {
     pub fn multiline(text: &str) -> Self {
         let mut field = Self { is_multiline: true, ..Self::default() };
         field.insert(text);
-        field
-    }
-
-    /// Returns a field from a saved draft with its text cleaned and its cursor between graphemes.
-    pub fn restored(self) -> Self {
-        let mut field = if self.is_multiline { Self::multiline(&self.text) } else { Self::new(&self.text) };
-        let ends = field.text.grapheme_indices(true).map(|(offset, grapheme)| offset + grapheme.len());
-        field.cursor = [0].into_iter().chain(ends).find(|end| *end >= self.cursor).unwrap_or(field.text.len());
         field
     }
 
@@ -252,6 +264,19 @@ mod tests {
         check_field("one", &[(KeyCode::Home, NONE), (KeyCode::Char('k'), CONTROL)], "");
         check_field("ab", &[(KeyCode::Left, NONE), (KeyCode::Char('X'), KeyModifiers::SHIFT)], "aXb");
         check_field("a\n\x1b[31mb", &[], "a b");
+    }
+
+    #[test]
+    fn a_saved_field_is_cleaned_and_its_cursor_put_between_graphemes() {
+        for (saved, text, cursor) in [
+            (r#"{"text":"e\u0301x","at":1}"#, "e\u{301}x", 3),
+            (r#"{"text":"ab","at":9}"#, "ab", 2),
+            (r#"{"text":"a\nb"}"#, "a b", 0),
+            (r#"{"text":"a\nb","at":1,"breaks":true}"#, "a\nb", 1),
+        ] {
+            let field: TextField = serde_json::from_str(saved).unwrap();
+            assert_eq!((field.text(), field.cursor), (text, cursor), "{saved}");
+        }
     }
 
     #[test]

@@ -125,11 +125,10 @@ impl QuestionPrompt {
         prompt.is_parked = saved.parked;
         prompt.page = saved.page.min(prompt.page_count() - 1);
         let question = questions.list.get(prompt.page);
-        let open_field = saved.open_field.filter(|(kind, _)| match kind {
+        prompt.open_field = saved.open_field.filter(|(kind, _)| match kind {
             FieldKind::TextAnswer => question.is_some_and(accepts_text),
             FieldKind::Note => question.is_some(),
         });
-        prompt.open_field = open_field.map(|(kind, field)| (kind, field.restored()));
         prompt
     }
 }
