@@ -54,6 +54,7 @@ mod response_body;
 pub mod responses;
 mod retry;
 mod retry_after;
+mod scheme_error;
 mod secret;
 mod service;
 mod settings;

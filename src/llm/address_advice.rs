@@ -1,54 +1,55 @@
-//! Errors of addresses that reach a server but not its models.
+//! Advice for addresses that reach a server but not its models.
 
-use super::{Error, address};
+use super::transport::Transport;
+use super::{Error, models};
 use reqwest::Url;
+use std::time::Duration;
+
+/// Time limit for the probe: a request to the address with `/v1` added.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum bytes of the probe's response that are read.
+const MAX_PROBE_BYTES: usize = 1 << 20;
+
+impl Transport {
+    /// Returns advice for a base address at which there are no models. If `/v1` may be missing from the address, tries
+    /// the address with it; that is the same origin, so headers and query may be sent.
+    pub async fn advise_address(&self) -> String {
+        if has_version(&self.base) {
+            return "Check the address of the provider.".to_owned();
+        }
+        let mut versioned_url = self.base.clone();
+        versioned_url.set_path(&format!("{}/v1", self.base.path().trim_end_matches('/')));
+        let list = self.get_json(&format!("{versioned_url}/models"), MAX_PROBE_BYTES, PROBE_TIMEOUT).await;
+        match list.is_some_and(|list| models::parse_models(&list).is_some()) {
+            true => format!("{versioned_url} answers. Use it as the address."),
+            false => format!("Is the `/v1` missing from the address? Try {versioned_url}."),
+        }
+    }
+
+    /// Adds advice to an error if it may mean that the `/v1` is missing from the address. Returns other errors
+    /// unchanged.
+    pub async fn add_advice(&self, error: Error) -> Error {
+        match error {
+            Error::Provider { status: status @ (200..=299 | 404 | 405), code, message, retry_after }
+                if !has_version(&self.base) =>
+            {
+                let advice = self.advise_address().await;
+                let message =
+                    if message.is_empty() { advice } else { format!("{}. {advice}", message.trim_end_matches('.')) };
+                Error::Provider { status, code, message, retry_after }
+            }
+            other => other,
+        }
+    }
+}
 
 /// Returns whether a path segment of the address is a version, such as `v1` or `v1beta`.
-pub fn has_version(base: &Url) -> bool {
+fn has_version(base: &Url) -> bool {
     let is_version = |segment: &str| {
         let mut characters = segment.chars();
         characters.next() == Some('v') && characters.next().is_some_and(|next| next.is_ascii_digit())
     };
     base.path_segments().is_some_and(|mut segments| segments.any(is_version))
-}
-
-/// Returns an error if the response means that this port expects TLS.
-pub fn tls_port_error(status: u16, body: &str, url: &Url) -> Option<Error> {
-    let body = body.to_lowercase();
-    // The phrases are from nginx, Go and Apache, in this order.
-    let phrases =
-        ["plain http request was sent to https port", "http request to an https server", "speaking plain http"];
-    let expects_tls = status == 400 && url.scheme() == "http" && phrases.iter().any(|phrase| body.contains(phrase));
-    expects_tls.then(|| {
-        let https_url = replace_scheme(url, "https");
-        let origin = address::format_origin(url);
-        Error::InvalidAddress(format!(
-            "Cannot talk to {origin}: this port speaks TLS. Begin the address with {https_url}"
-        ))
-    })
-}
-
-/// Returns the error for an unencrypted connection that does not speak HTTP.
-pub fn not_http_error(url: &Url) -> Error {
-    let (origin, https_url) = (address::format_origin(url), replace_scheme(url, "https"));
-    Error::InvalidAddress(format!(
-        "Cannot talk to {origin}: the response is not HTTP. If the port speaks TLS, begin the address with {https_url}"
-    ))
-}
-
-/// Returns the error for a server that does not speak TLS.
-pub fn not_tls_error(url: &Url) -> Error {
-    let (origin, http_url) = (address::format_origin(url), replace_scheme(url, "http"));
-    Error::InvalidAddress(format!(
-        "Cannot talk to {origin}: the server does not speak TLS on this port. For an unencrypted connection, \
-         begin the address with {http_url}"
-    ))
-}
-
-/// Returns the origin of the address with another scheme. A default port stays omitted.
-pub fn replace_scheme(url: &Url, scheme: &str) -> String {
-    let rest = address::format_origin(url).split_once("://").map_or_else(String::new, |(_, rest)| rest.to_owned());
-    format!("{scheme}://{rest}")
 }
 
 #[cfg(test)]
@@ -70,15 +71,5 @@ mod tests {
         ] {
             assert_eq!(has_version(&Url::parse(base).unwrap()), expected, "{base}");
         }
-    }
-
-    #[test]
-    fn a_tls_port_is_detected_by_known_error_texts() {
-        let url = Url::parse("http://h:8443/v1").unwrap();
-        let error_text = |status, body: &str| tls_port_error(status, body, &url).map(|error| error.to_string());
-        let expected = "Cannot talk to http://h:8443: this port speaks TLS. Begin the address with https://h:8443.";
-        assert_eq!(error_text(400, "Client sent an HTTP request to an HTTPS server.").as_deref(), Some(expected));
-        assert_eq!(error_text(400, "the HTTPS proxy refused"), None);
-        assert_eq!(error_text(500, "Client sent an HTTP request to an HTTPS server."), None);
     }
 }

@@ -3,7 +3,7 @@
 use super::error::{CONNECTION_CLOSED, NO_RESPONSE, UNKNOWN_HOST};
 use super::provider_error::{MAX_MESSAGE_CHARS, clip};
 use super::proxy::ProxyRoute;
-use super::{Error, address, address_advice, tls};
+use super::{Error, address, scheme_error, tls};
 use reqwest::Url;
 use std::error::Error as _;
 
@@ -12,7 +12,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
     let origin = address::format_origin(url);
     if let Some(tls_error) = causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
         if let rustls::Error::InvalidMessage(_) = tls_error {
-            return address_advice::not_tls_error(url);
+            return scheme_error::not_tls_error(url);
         }
         if let Some(cause) = tls::explain_tls_error(tls_error) {
             return Error::Untrusted { origin, cause: clip(&cause, MAX_MESSAGE_CHARS) };
@@ -30,7 +30,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
     let cause = match cause.as_str() {
         // hyper reports an invalid HTTP version if the server answers an unencrypted request with TLS, among others.
         text if url.scheme() == "http" && text.contains("HTTP version") => {
-            return address_advice::not_http_error(url);
+            return scheme_error::not_http_error(url);
         }
         "connection closed before message completed" => {
             format!("{CONNECTION_CLOSED} before the response was complete")

@@ -3,7 +3,7 @@
 use super::provider_error::ProviderError;
 use super::proxy::ProxyRoute;
 use super::response_body::Body;
-use super::{Error, address, address_advice, retry_after, tolerant_json};
+use super::{Error, address, retry_after, scheme_error, tolerant_json};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
@@ -40,6 +40,6 @@ pub async fn read_error_response(
     let error = ProviderError::parse_body(&text);
     let is_json = tolerant_json::parse_json(&text).is_ok();
     let proxy_error = proxy.and_then(|proxy| proxy.explain_response(status, &error.message, is_json, url));
-    let known_error = proxy_error.or_else(|| address_advice::tls_port_error(status, &text, url));
+    let known_error = proxy_error.or_else(|| scheme_error::tls_port_error(status, &text, url));
     known_error.unwrap_or_else(|| error.into_error(status, retry_after))
 }

@@ -1,17 +1,16 @@
-//! Sends the requests that async-openai builds, and checks their responses.
+//! Sends the requests that async-openai builds and checks their responses; also requests other JSON documents.
 //!
 //! async-openai's own transport cannot be used: it retries by its own rules without telling the user, and its
 //! errors keep neither the headers of a response, such as `Retry-After`, nor a body that is not OpenAI's JSON.
 
+use super::Error;
 use super::address::add_query;
-use super::address_advice::has_version;
 use super::client::HttpClient;
 use super::connection_error::connection_error;
 use super::error_response::{read_error_response, redirect_error};
 use super::provider_error::{MAX_MESSAGE_CHARS, clip};
 use super::response_body::Body;
 use super::timeouts::Pulse;
-use super::{Error, models};
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
@@ -20,11 +19,6 @@ use reqwest::{Request, Response, Url};
 use serde_json::Value;
 use std::time::Duration;
 use tower::BoxError;
-
-/// Time limit for the probe: a request to the address with `/v1` added.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum bytes of the probe's response that are read.
-const MAX_PROBE_BYTES: usize = 1 << 20;
 
 /// Connection to one provider.
 #[derive(Debug, Clone)]
@@ -101,37 +95,6 @@ impl Transport {
             return Err(self.add_advice(error).await);
         }
         Ok((headers, body?))
-    }
-
-    /// Returns advice for a base address at which there are no models. If `/v1` may be missing from the address, tries
-    /// the address with it; that is the same origin, so headers and query may be sent.
-    pub async fn advise_address(&self) -> String {
-        if has_version(&self.base) {
-            return "Check the address of the provider.".to_owned();
-        }
-        let mut versioned_url = self.base.clone();
-        versioned_url.set_path(&format!("{}/v1", self.base.path().trim_end_matches('/')));
-        let list = self.get_json(&format!("{versioned_url}/models"), MAX_PROBE_BYTES, PROBE_TIMEOUT).await;
-        match list.is_some_and(|list| models::parse_models(&list).is_some()) {
-            true => format!("{versioned_url} answers. Use it as the address."),
-            false => format!("Is the `/v1` missing from the address? Try {versioned_url}."),
-        }
-    }
-
-    /// Adds advice to an error if it may mean that the `/v1` is missing from the address. Returns other errors
-    /// unchanged.
-    pub async fn add_advice(&self, error: Error) -> Error {
-        match error {
-            Error::Provider { status: status @ (200..=299 | 404 | 405), code, message, retry_after }
-                if !has_version(&self.base) =>
-            {
-                let advice = self.advise_address().await;
-                let message =
-                    if message.is_empty() { advice } else { format!("{}. {advice}", message.trim_end_matches('.')) };
-                Error::Provider { status, code, message, retry_after }
-            }
-            other => other,
-        }
     }
 
     /// Requests a JSON document at an address of the same origin. Returns `None` on any error, if it has more than
