@@ -7,8 +7,7 @@ mod tests;
 
 use super::tool::parse_failure_status;
 use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
-pub use end_kind::EndKind;
-pub use record_json::outcome_name;
+pub use end_kind::{EndKind, brief_decision, outcome_label};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Kind of outcome of a call.
+//! Kind of outcome of a call; outcomes and decisions as the user reads them.
 
 use super::Record;
-use crate::chat::Outcome;
+use crate::chat::{Decision, Outcome};
 
 /// Kind of outcome of a call. A command that ran and exited with an error has its own kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,18 +51,41 @@ impl EndKind {
     }
 }
 
+impl From<&Outcome> for EndKind {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Done(_) => Self::Done,
+            Outcome::Failed(_) => Self::Failed,
+            Outcome::Refused(_) => Self::Refused,
+            Outcome::Rehearsed(_) => Self::Rehearsed,
+            Outcome::Interrupted(_) => Self::Interrupted,
+        }
+    }
+}
+
+/// Returns the name of an outcome as the user reads it, which can differ from its name in JSON.
+pub fn outcome_label(outcome: &Outcome) -> &'static str {
+    EndKind::from(outcome).label()
+}
+
+/// Returns a decision as the user reads it.
+pub fn brief_decision(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Once => "approved",
+        Decision::Selected(_) => "approved a part",
+        Decision::Always(_) => "granted",
+        Decision::Edited(_) => "edited",
+        Decision::Deny(_) => "denied",
+    }
+}
+
 impl Record<'_> {
     /// Returns how the call ended.
     pub fn end(&self) -> EndKind {
         match self.outcome() {
             Some(Outcome::Rehearsed(_)) if self.failure_status().is_some() => EndKind::RehearsedExitError,
             _ if self.failure_status().is_some() => EndKind::ExitError,
-            Some(Outcome::Done(_)) => EndKind::Done,
-            Some(Outcome::Failed(_)) => EndKind::Failed,
-            Some(Outcome::Refused(_)) => EndKind::Refused,
-            Some(Outcome::Rehearsed(_)) => EndKind::Rehearsed,
-            Some(Outcome::Interrupted(_)) => EndKind::Interrupted,
-            None => EndKind::Open,
+            outcome => outcome.map_or(EndKind::Open, EndKind::from),
         }
     }
 }

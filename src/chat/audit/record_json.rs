@@ -244,7 +244,7 @@ fn answer_name(answer: &Answer) -> &'static str {
     }
 }
 
-pub fn outcome_name(outcome: &Outcome) -> &'static str {
+fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done(_) => "done",
         Outcome::Failed(_) => "failed",

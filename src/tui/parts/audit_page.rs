@@ -1,6 +1,6 @@
 //! The record of a call as text: a row of a list, and a page. Used by the screen and by `aye audit`.
 
-use crate::chat::audit::{Integrity, Record, outcome_name};
+use crate::chat::audit::{Integrity, Record, brief_decision, outcome_label};
 use crate::chat::reviewer::describe_hooks_not_run;
 use crate::chat::{Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions};
 use crate::text::{clean, escape_sequences, reveal, width};
@@ -49,22 +49,6 @@ fn summarize_decision(record: &Record<'_>) -> String {
             Some(Entry::Planned { verdict, .. }) => format!("{}, {outcome}", brief_verdict(verdict)),
             _ => outcome.to_owned(),
         },
-    }
-}
-
-/// Returns the name of an outcome as the user reads it, which can differ from its name in JSON.
-pub fn outcome_label(outcome: &Outcome) -> &'static str {
-    if matches!(outcome, Outcome::Refused(_)) { "denied" } else { outcome_name(outcome) }
-}
-
-/// Returns a decision as the user reads it.
-pub fn brief_decision(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Once => "approved",
-        Decision::Selected(_) => "approved a part",
-        Decision::Always(_) => "granted",
-        Decision::Edited(_) => "edited",
-        Decision::Deny(_) => "denied",
     }
 }
 

@@ -1,9 +1,9 @@
 //! Outlines a session: kind, size and time of its entries, and none of its text.
 
+use crate::chat::audit::{brief_decision, outcome_label};
 use crate::chat::{Access, CallId, Decider, Entry, Preview, TitleSource};
 use crate::store::StoredSession;
 use crate::store::session_reader::Problem;
-use crate::tui::parts::audit_page::{brief_decision, outcome_label};
 use std::collections::{BTreeMap, HashMap};
 
 /// Number of entries at the start of a session that are listed individually.
