@@ -4,7 +4,7 @@ pub mod catalog;
 mod colour_mapping;
 pub mod depth;
 mod no_colour;
-pub mod output_colours;
+mod output_colours;
 pub mod terminal_background;
 mod theme_source;
 

@@ -1,13 +1,15 @@
 //! Lays out command output with its colours. All other escape sequences are shown as marks.
 
+mod sgr;
+
 use super::pieces::styled_pieces;
 use super::wrap::{Shape, wrap_pieces};
 use crate::text::clean::{self, expand_tabs};
 use crate::text::escape_sequences;
 use crate::tui::theme::Theme;
-use crate::tui::theme::output_colours::apply_sgr;
 use ratatui::style::Style;
 use ratatui::text::Line;
+use sgr::apply_sgr;
 
 /// Output text with styled ranges.
 #[derive(Debug, Clone, PartialEq, Default)]
