@@ -133,7 +133,6 @@ fn screen(count: usize) -> State {
         themes,
         theme,
         Keymap::default(),
-        update::slash_commands::COMMANDS,
         settings,
         aye::chat::UnsentText::default(),
         Vec::new(),

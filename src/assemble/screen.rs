@@ -103,19 +103,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let (unsent, draft_notices) = screen_host.load_draft();
     notices.extend(draft_notices);
     let history = screen_host.load_history();
-    let state = tui::State::new(
-        session.state,
-        session.id,
-        connection,
-        themes,
-        theme,
-        keys,
-        tui::update::slash_commands::COMMANDS,
-        settings,
-        unsent,
-        history,
-        notices,
-    );
+    let state =
+        tui::State::new(session.state, session.id, connection, themes, theme, keys, settings, unsent, history, notices);
     let screen_run = tui::run_screen(tui::Start {
         state,
         link,

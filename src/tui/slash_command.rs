@@ -10,8 +10,15 @@ pub struct SlashCommand {
     pub names: &'static [&'static str],
     /// Label for completion and the palette.
     pub help: &'static str,
-    /// Action whose keys are shown in the palette, if any.
-    pub action: Option<Action>,
-    /// Runs the command with the text after its name; `None` if it only runs its action.
-    pub run: Option<fn(&mut State, &str)>,
+    /// What it does.
+    pub run: CommandRun,
+}
+
+/// What a slash command does.
+#[derive(Debug, Clone, Copy)]
+pub enum CommandRun {
+    /// Runs an action, whose keys are shown in the palette.
+    Action(Action),
+    /// Calls a function with the text after the name. The keys of the action, if any, are shown in the palette.
+    Function(fn(&mut State, &str), Option<Action>),
 }

@@ -1,11 +1,11 @@
 //! State of the screen. It contains the agent's state and duplicates none of it.
 
+mod initial_state;
+
 use super::effect::Effect;
-use super::host::{Connection, HostRequest, LocalServer};
+use super::host::{HostRequest, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
-use super::parts::completion::{Candidate, Completion};
-use super::parts::composer::Composer;
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
@@ -17,8 +17,7 @@ use super::slash_command::SlashCommand;
 use super::theme::{Theme, Themes};
 use super::user_input::UserInput;
 use crate::agent;
-use crate::chat::{CallId, SessionId, UnsentText};
-use crate::manual::TOPICS;
+use crate::chat::{CallId, SessionId};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -161,53 +160,6 @@ impl Notices {
 }
 
 impl State {
-    /// Creates the state before the first event. `take_effects` returns the effects to run at the start.
-    #[expect(clippy::too_many_arguments, reason = "called once, with all parts of the initial screen")]
-    pub fn new(
-        agent: agent::State,
-        session: SessionId,
-        connection: Connection,
-        themes: Themes,
-        theme: Theme,
-        keys: Keymap,
-        commands: &'static [SlashCommand],
-        settings: Settings,
-        unsent: UnsentText,
-        history: Vec<String>,
-        startup_warnings: Vec<String>,
-    ) -> Self {
-        let mut completion = Completion::default();
-        completion.set_commands(commands.iter().map(|row| Candidate::new(row.names[0], row.help)).collect());
-        completion.set_topics(TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.title())).collect());
-        let mut composer = Composer::new("Write a message, / for commands, @ for files");
-        composer.set_history(history);
-        let mut state = Self {
-            agent,
-            session: OpenSession { id: session, connection, ..OpenSession::default() },
-            themes,
-            theme,
-            keys,
-            commands,
-            settings,
-            input: UserInput::new(composer, completion),
-            prompts: Prompts::default(),
-            notices: Notices::default(),
-            local_servers: Vec::new(),
-            viewport: Viewport::default(),
-            timing: Timing::default(),
-            lookups: LinkLookups::default(),
-            effects: Vec::new(),
-        };
-        state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
-        state.restore_unsent(unsent);
-        state.sync_prompt();
-        let connection = &state.session.connection;
-        if connection.is_tour || connection.is_unconfigured {
-            state.send_request(HostRequest::FindLocalServers);
-        }
-        state
-    }
-
     /// Adds an effect of the current event.
     pub(super) fn push_effect(&mut self, effect: Effect) {
         self.effects.push(effect);

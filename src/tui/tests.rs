@@ -96,7 +96,6 @@ impl Screen {
             THEMES.get_or_init(Themes::bundled).clone(),
             Theme::without_colours(),
             Keymap::default(),
-            update::slash_commands::COMMANDS,
             view::tests::settings(),
             UnsentText::default(),
             Vec::new(),

@@ -3,11 +3,11 @@
 use super::popup_stack;
 use crate::manual;
 use crate::tui::focus;
-use crate::tui::keys::{Action, Scope};
+use crate::tui::keys::Scope;
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup, ReaderBody};
-use crate::tui::slash_command::SlashCommand;
+use crate::tui::slash_command::{CommandRun, SlashCommand};
 use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
@@ -35,13 +35,13 @@ pub fn run_help_command(state: &mut State, name: &str) {
 
 /// Opens the palette: every command in one list.
 pub fn open_palette(state: &mut State) {
-    let key_hint = |action: Option<Action>| {
-        let action = action?;
+    let key_hint = |run: CommandRun| {
+        let (CommandRun::Action(action) | CommandRun::Function(_, Some(action))) = run else { return None };
         let scopes = [Scope::Anywhere, Scope::Composer, Scope::FailedRequest];
         scopes.iter().map(|scope| state.keys.first_chord(*scope, action)).find(|chord| !chord.is_empty())
     };
     let build_row = |row: &SlashCommand| {
-        let keys = key_hint(row.action).unwrap_or_default();
+        let keys = key_hint(row.run).unwrap_or_default();
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
     let items = state.commands.iter().map(build_row).collect();

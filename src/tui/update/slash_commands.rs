@@ -9,28 +9,31 @@ use crate::chat::ForkMode;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::Action;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::slash_command::SlashCommand;
+use crate::tui::slash_command::{CommandRun, SlashCommand};
 use crate::tui::state::State;
 
 /// Runs a command with the text after its name.
 pub fn run_command(command: &SlashCommand, state: &mut State, cache: &mut LayoutCache, arguments: &str) {
-    match (command.run, command.action) {
-        (Some(run), _) => run(state, arguments),
-        (None, Some(action)) => actions::run_action(state, cache, action),
-        (None, None) => {}
+    match command.run {
+        CommandRun::Action(action) => actions::run_action(state, cache, action),
+        CommandRun::Function(run, _) => run(state, arguments),
     }
 }
 
 /// All commands, in the order they are offered.
 pub const COMMANDS: &[SlashCommand] = &[
-    command(&["help", "keys"], "Key help; /help TOPIC reads a page of the manual", help_lists::run_help_command)
-        .with_key(Action::Help),
+    command_with_keys(
+        &["help", "keys"],
+        "Key help; /help TOPIC reads a page of the manual",
+        help_lists::run_help_command,
+        Action::Help,
+    ),
     command(&["new", "clear"], "Start a new session", |state, _| {
         session_exit::leave_session_for(state, HostRequest::StartSession);
     }),
     action_command(&["resume", "sessions"], "Continue another session", Action::Sessions),
     command(&["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", fork_session),
-    command(&["model", "models"], "Choose model", model_list::run_model_command).with_key(Action::Models),
+    command_with_keys(&["model", "models"], "Choose model", model_list::run_model_command, Action::Models),
     action_command(&["connect", "login", "key"], "Switch provider: local server or API key", Action::Connect),
     action_command(&["theme", "themes"], "Choose theme", Action::Themes),
     action_command(&["copy"], "Copy reply, code block or output", Action::Copy),
@@ -43,8 +46,12 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["trust"], "Review the project files aye would use", |state, _| {
         state.send_request(HostRequest::InspectProject(InspectionReason::UserRequest));
     }),
-    command(&["mode"], "Set permission mode: plan, ask, auto, full", mode_list::run_mode_command)
-        .with_key(Action::ChangeMode),
+    command_with_keys(
+        &["mode"],
+        "Set permission mode: plan, ask, auto, full",
+        mode_list::run_mode_command,
+        Action::ChangeMode,
+    ),
     command(&["title", "rename"], "Rename the session: /title NAME", set_title),
     command(&["compact", "summarise"], "Summarize older turns to free context", |state, _| compact_session(state)),
     command(&["dry"], "Explain dry runs and how to start one", |state, _| explain_dry_runs(state)),
@@ -57,17 +64,21 @@ pub const COMMANDS: &[SlashCommand] = &[
 ];
 
 const fn command(names: &'static [&'static str], help: &'static str, run: fn(&mut State, &str)) -> SlashCommand {
-    SlashCommand { names, help, action: None, run: Some(run) }
+    SlashCommand { names, help, run: CommandRun::Function(run, None) }
 }
 
-impl SlashCommand {
-    const fn with_key(self, action: Action) -> Self {
-        Self { action: Some(action), ..self }
-    }
+/// Returns a command that shows the keys of an action.
+const fn command_with_keys(
+    names: &'static [&'static str],
+    help: &'static str,
+    run: fn(&mut State, &str),
+    action: Action,
+) -> SlashCommand {
+    SlashCommand { names, help, run: CommandRun::Function(run, Some(action)) }
 }
 
 const fn action_command(names: &'static [&'static str], help: &'static str, action: Action) -> SlashCommand {
-    SlashCommand { names, help, action: Some(action), run: None }
+    SlashCommand { names, help, run: CommandRun::Action(action) }
 }
 
 /// Parses a slash command into the command and its arguments; `None` if the text is not a command.
