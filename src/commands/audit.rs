@@ -32,43 +32,45 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     };
     let stored = sessions.read(&id).map_err(UsageError::from_error)?;
     print_notices(&stored.notices)?;
-    print_lines(&if arguments.report.json { json_lines(&id, &stored) } else { text_lines(&id, &stored) })
+    match arguments.report.json {
+        true => print_lines(json_lines(&id, &stored)),
+        false => print_lines(text_lines(&id, &stored)),
+    }
 }
 
 /// Returns one JSON object per call. Each begins with the session's ID.
-fn json_lines(id: &SessionId, stored: &StoredSession) -> Vec<String> {
-    let entry_time = |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);
-    let record_line = |record: &Record<'_>| {
+fn json_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = String> {
+    let entry_time = move |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);
+    let record_line = move |record: Record<'_>| {
         let mut object = json!({ "session": id.0 });
         extend_object(&mut object, record.to_json(&entry_time));
         json_line(&object)
     };
-    collect_records(&stored.entries).iter().map(record_line).collect()
+    collect_records(&stored.entries).into_iter().map(record_line)
 }
 
 /// Returns a heading for the session, then a block for each call.
-fn text_lines(id: &SessionId, stored: &StoredSession) -> Vec<String> {
+fn text_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = String> {
     let columns = page_width();
     let entry_time =
-        |index: usize| stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default();
+        move |index: usize| stored.times.get(index).copied().map(local_time::format_entry_time).unwrap_or_default();
     let records = collect_records(&stored.entries);
     let session = Session::replay(stored.entries.iter().cloned());
     let title = clean_line(session.title().unwrap_or("empty session")).into_owned();
     let folder = stored.header.as_ref().map(|header| folder_facts::shorten_home(&header.folder)).unwrap_or_default();
     let dry_run_label = if stored.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let header_text = format!("{title}\n{id} · {}{dry_run_label}\n{}", clean_line(&folder), count_calls(&records));
-    let mut lines: Vec<String> =
-        wrap::wrap_plain(&header_text, Style::new(), columns).iter().map(ToString::to_string).collect();
-    for (index, record) in records.iter().enumerate() {
+    let header = wrap::wrap_plain(&header_text, Style::new(), columns);
+    let record_lines = move |(index, record): (usize, Record<'_>)| {
         let summary = clean_line(record.summary());
         let separator = if summary.is_empty() { "" } else { " · " };
         let heading = format!("{}  {}{separator}{summary}", index + 1, clean_line(&record.call.name));
-        lines.extend([String::new(), width::fit_start(&heading, columns).into_owned()]);
+        let heading = [String::new(), width::fit_start(&heading, columns).into_owned()];
         let is_full = false;
-        let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, is_full);
-        lines.extend(page_lines.iter().map(|line| format!("   {line}")));
-    }
-    lines
+        let page_lines = audit_page::audit_page_lines(&record, &entry_time, columns - 3, is_full);
+        heading.into_iter().chain(page_lines.into_iter().map(|line| format!("   {line}")))
+    };
+    header.into_iter().map(|line| line.to_string()).chain(records.into_iter().enumerate().flat_map(record_lines))
 }
 
 /// Formats the number of calls, and how many differ from their record.

@@ -31,7 +31,7 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
         (false, true) => model_text(&model),
         (false, false) => model.id,
     };
-    print_lines(&models.into_iter().map(model_line).collect::<Vec<_>>())
+    print_lines(models.into_iter().map(model_line))
 }
 
 fn model_json(model: &Model) -> String {

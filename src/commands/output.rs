@@ -30,10 +30,10 @@ pub(super) fn print_notices(notices: impl IntoIterator<Item: Display>) -> io::Re
     notices.into_iter().try_for_each(|notice| print_notice(&notice.to_string()))
 }
 
-/// Prints the lines. Stops without an error if the pipe was closed.
-pub(super) fn print_lines(lines: &[String]) -> Result<ExitCode> {
+/// Prints each line before it takes the next one. Stops without an error if the pipe was closed.
+pub(super) fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<ExitCode> {
     let mut out = io::stdout().lock();
-    let printed = lines.iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
+    let printed = lines.into_iter().try_for_each(|line| writeln!(out, "{line}")).and_then(|()| out.flush());
     ignore_closed_pipe(printed.map(|()| ExitCode::SUCCESS).map_err(Into::into))
 }
 
@@ -49,12 +49,13 @@ pub(super) fn ignore_closed_pipe(result: Result<ExitCode>) -> Result<ExitCode> {
     }
 }
 
-/// Asks the user to confirm by typing yes. Fails with the text of `no_terminal` if there is no terminal.
-pub(super) fn confirm(question: &str, no_terminal: &str) -> Result<bool> {
+/// Asks the user to confirm by typing yes. Fails with the text of `no_terminal` if there is no terminal, before it needs
+/// the question.
+pub(super) fn confirm(question: impl FnOnce() -> Result<String>, no_terminal: &str) -> Result<bool> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         bail_usage!("{no_terminal}");
     }
-    write!(io::stdout(), "{question}, type yes: ")?;
+    write!(io::stdout(), "{}, type yes: ", question()?)?;
     io::stdout().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;

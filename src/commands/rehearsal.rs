@@ -74,10 +74,10 @@ fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool
     }
     // Reports a locked session before asking.
     std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
-    let question = format!("To discard the rehearsal of session {id}");
+    let question = || Ok(format!("To discard the rehearsal of session {id}"));
     let no_terminal =
         format!("Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes");
-    if !skip_confirmation && !confirm(&question, &no_terminal)? {
+    if !skip_confirmation && !confirm(question, &no_terminal)? {
         writeln!(out, "Nothing was discarded.")?;
         return Ok(());
     }

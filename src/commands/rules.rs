@@ -27,12 +27,12 @@ pub(super) fn run(command: &RulesCommand) -> Result<ExitCode> {
     match command {
         RulesCommand::List(options) => {
             let checked = CheckedRules::load(&options.place, None)?;
-            print_lines(&list_rules(&checked.loaded, options.json))
+            print_lines(list_rules(&checked.loaded, options.json))
         }
         RulesCommand::Check(options) => check_rules(&CheckedRules::load(&options.place, None)?.loaded, options.json),
         RulesCommand::Explain(arguments) => {
             let checked = CheckedRules::load(&arguments.report.place, arguments.mode.as_deref())?;
-            print_lines(&explain_command(&checked, arguments)?)
+            print_lines(explain_command(&checked, arguments)?)
         }
         RulesCommand::Trust(place) => super::trust::ask_for_trust(place),
         RulesCommand::Untrust(place) => super::trust::revoke(place),
@@ -139,7 +139,7 @@ fn check_rules(loaded: &LoadedRules, as_json: bool) -> Result<ExitCode> {
         true => json_line(&json!({ "notice": notice })),
         false => format!("note: {}", clean_line(&notice)),
     }));
-    print_lines(&lines)?;
+    print_lines(lines)?;
     Ok(ExitCode::from(if loaded.problems.is_empty() { 0 } else { 2 }))
 }
 

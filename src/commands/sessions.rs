@@ -77,7 +77,7 @@ impl SessionStore {
         let document = Document::from_session(&id, &self.read_session(&id)?);
         // The reader of a pipe wraps lines as needed.
         let columns = terminal_columns(80).map_or(usize::MAX / 2, |columns| columns.clamp(20, MAX_COLUMNS).into());
-        print_lines(&text_page::format_lines(&document, columns))
+        print_lines(text_page::format_lines(&document, columns))
     }
 
     fn rename_session(&self, requested: &str, title: &str) -> Result<ExitCode> {

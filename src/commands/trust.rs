@@ -23,7 +23,7 @@ pub(super) fn ask_for_trust(place: &FolderOptions) -> Result<ExitCode> {
 
 /// Lists the files of this project and the trusted files of others.
 pub(super) fn list(options: &ReportOptions) -> Result<ExitCode> {
-    print_lines(&list_trust(&CheckedRules::load(&options.place, None)?.source, options.json))
+    print_lines(list_trust(&CheckedRules::load(&options.place, None)?.source, options.json))
 }
 
 /// Revokes the trust in all files of the project.
@@ -32,7 +32,7 @@ pub(super) fn revoke(place: &FolderOptions) -> Result<ExitCode> {
     let every_file = None;
     trust::revoke_trust(&source.trust_file, &source.folder, every_file)
         .map_err(|error| UsageError(format!("Cannot remove the trust: {error}")))?;
-    print_lines(&["no file of this project is trusted".to_owned()])
+    print_lines(["no file of this project is trusted".to_owned()])
 }
 
 /// Lists this project's files with their state, and the trusted files of other projects.
@@ -109,18 +109,18 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
         lines.push(String::new());
     }
     let lines: Vec<String> = lines.iter().map(|line| clean_text(line).into_owned()).collect();
-    print_lines(&lines)?;
+    print_lines(lines)?;
     if project_files.untrusted().next().is_none() {
-        return print_lines(&["All usable files are already trusted.".to_owned()]);
+        return print_lines(["All usable files are already trusted.".to_owned()]);
     }
-    let question = "To trust these files as shown, only in this folder";
+    let question = || Ok("To trust these files as shown, only in this folder".to_owned());
     if !confirm(question, "Cannot ask for trust: not a terminal. Nothing was trusted")? {
-        return print_lines(&["Nothing was trusted.".to_owned()]);
+        return print_lines(["Nothing was trusted.".to_owned()]);
     }
     let trusted = ProjectFiles::trust(source, &project_files.signature(), &today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
         bail_usage!("the files changed while you read them; nothing was trusted");
     }
-    print_lines(&["Trusted. Any change asks again.".to_owned()])
+    print_lines(["Trusted. Any change asks again.".to_owned()])
 }

@@ -127,7 +127,7 @@ fn replace_folder(text: &str, folder: &str) -> String {
 
 /// Prints all findings, one per line or as JSON lines. The exit code tells whether there are problems.
 pub(super) fn print_findings(as_json: bool, findings: &[Finding], redaction: &Redaction) -> Result<ExitCode> {
-    print_lines(&if as_json { json_lines(findings, redaction) } else { text_lines(findings, redaction) })?;
+    print_lines(if as_json { json_lines(findings, redaction) } else { text_lines(findings, redaction) })?;
     let has_problem = findings.iter().any(|finding| finding.state == Severity::Problem);
     Ok(if has_problem { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -20,7 +20,8 @@ impl SessionStore {
             }
         }
         let removal = Removal::lock_all(&self.places, &ids).map_err(convert_store_error)?;
-        if !skip_confirmation && !self.confirm_removal(&ids)? {
+        let no_terminal = "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes";
+        if !skip_confirmation && !confirm(|| self.describe_removal(&ids), no_terminal)? {
             return print_result("Nothing was removed.");
         }
         let failures = removal.remove(rehearsal::remove_folder);
@@ -35,7 +36,7 @@ impl SessionStore {
         Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn confirm_removal(&self, ids: &[SessionId]) -> Result<bool> {
+    fn describe_removal(&self, ids: &[SessionId]) -> Result<String> {
         let mut question = String::new();
         let listed = self.sessions.list_all().map_err(convert_store_error)?;
         for session in listed.iter().filter(|session| ids.contains(&session.id)) {
@@ -45,6 +46,6 @@ impl SessionStore {
         }
         let subject = if ids.len() == 1 { "this session" } else { "these sessions" };
         question += &format!("To permanently remove {subject} with drafts and rehearsals");
-        confirm(&question, "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes")
+        Ok(question)
     }
 }
