@@ -40,6 +40,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
                 CallStage::Delegated(_) => all_settled = false,
                 // Its tool is planning for the queue view. That plan must not be mistaken for the plan to run.
                 CallStage::AwaitingTurn if pending.preapproval.is_planning => return,
+                // An approved call runs as soon as it is planned, so every call before it must be settled.
                 CallStage::AwaitingTurn
                     if all_settled || !pending.has_effects && !pending.preapproval.is_approved() =>
                 {

@@ -15,19 +15,20 @@ use crate::policy::Verdict;
 
 /// Handles the opening of the queue view: plans every waiting call, one after the other.
 pub(super) fn open_queue(ctx: &mut UpdateContext<'_>) {
-    ctx.state.queue.is_open = true;
+    ctx.state.queue.is_planning_previews = true;
     plan_next_preview(ctx);
 }
 
 fn plan_next_preview(ctx: &mut UpdateContext<'_>) {
     let Some(turn) = ctx.state.current_turn() else { return };
-    if !ctx.state.queue.is_open || ctx.state.pending().iter().any(|pending| pending.preapproval.is_planning) {
+    let is_planning = |pending: &PendingCall| pending.preapproval.is_planning;
+    if !ctx.state.queue.is_planning_previews || ctx.state.pending().iter().any(is_planning) {
         return;
     }
     let needs_preview =
         |pending: &&PendingCall| pending.stage == CallStage::AwaitingTurn && pending.preapproval.preview.is_none();
     let Some(call) = ctx.state.pending().iter().find(needs_preview).map(|pending| pending.call.clone()) else {
-        ctx.state.queue.is_open = false;
+        ctx.state.queue.is_planning_previews = false;
         return;
     };
     if let Some(pending) = ctx.state.pending_mut(&call.id) {

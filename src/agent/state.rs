@@ -52,7 +52,7 @@ pub(super) struct ApprovalQueue {
     /// Call whose prompt the user opened before its turn.
     pub(super) early_prompt: Option<CallId>,
     /// True while waiting calls are planned for the queue view.
-    pub(super) is_open: bool,
+    pub(super) is_planning_previews: bool,
 }
 
 /// Counts since the start of the process, across turns.
@@ -78,7 +78,7 @@ impl ApprovalQueue {
 
     /// Closes the queue view and any prompt opened from it.
     pub(super) fn close_view(&mut self) {
-        (self.early_prompt, self.is_open) = (None, false);
+        (self.early_prompt, self.is_planning_previews) = (None, false);
     }
 }
 

@@ -28,7 +28,8 @@ impl UnsupportedParams {
         Cow::Owned(body)
     }
 
-    /// Records the parameters of this request that a 400 or 422 names, as unsupported. Returns whether there is one.
+    /// Records as unsupported each optional parameter of this request that `error`, with status 400 or 422, names.
+    /// Returns whether there is one.
     pub fn record_rejection(&self, request_body: &RequestBody, error: &Error) -> bool {
         let Error::Provider { status: 400 | 422, message, .. } = error else { return false };
         let mut has_recorded = false;

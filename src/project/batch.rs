@@ -51,6 +51,7 @@ pub fn draft_batch(
         if path_group == Group::Repository && group == path_group && find_repository(path).as_deref() == repository {
             in_repository.push(path.clone());
         }
+        // The item of a repository has a note with the number of source changes that are not applied.
         if group == Group::Repository && path_group == Group::Source && !is_folder {
             unapplied_count += usize::from(rehearsal.change_at(path)?.is_some());
         }
@@ -211,8 +212,8 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
 pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> ItemOutcome {
     let mut changes = Vec::new();
     let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
-    // Whether the path is a file or a folder is not known here.
     let is_ignored = false;
+    // Whether the path is a file or a folder is not known here, so both are tried.
     let is_repository_state = [false, true]
         .into_iter()
         .any(|is_folder| Group::classify(first_path, is_folder, is_ignored) == Group::Repository);
@@ -268,7 +269,7 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
     ItemOutcome::Applied
 }
 
-/// Returns a path in a folder to be removed that the dry run did not delete.
+/// Returns a path that the dry run did not delete, in a folder that is to be removed; `None` if there is none.
 fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathBuf> {
     let removes_folder = |change: &&Change| change.before.is_folder() && !change.after.is_folder();
     changes.iter().filter(removes_folder).find_map(|folder| {

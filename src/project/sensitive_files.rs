@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAX_FOLDERS: usize = 20_000;
 /// Maximum number of files and folders that are scanned.
 const MAX_ENTRIES: usize = 400_000;
-/// Number of times a scan is repeated because the project changed during it.
+/// Maximum number of scans for one list. A scan is repeated if the project changed during it.
 const MAX_ATTEMPTS: usize = 3;
 /// Names of folders that package managers and build tools fill with hard links to their own store.
 const PACKAGE_FOLDERS: [&str; 4] = ["node_modules", "site-packages", ".pnpm-store", "target"];
@@ -186,7 +186,7 @@ struct FileName {
     is_sensitive: bool,
 }
 
-/// Returns the withheld paths that the names in these folders determine.
+/// Returns the withheld paths of these folders. The names of a file that has several are compared with each other.
 fn group_names(folders: &[ScannedFolder]) -> NameSearch {
     let mut withheld = Vec::new();
     let mut names_by_inode: HashMap<(u64, u64), Vec<FileName>> = HashMap::new();

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Size at which another file is started. The previous one is kept, so a run has at most two.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Maximum number of files. The newest are kept.
+/// Maximum number of files once a run has created its first one. The oldest are deleted.
 const MAX_FILES: usize = 20;
 /// Maximum bytes of content in one line.
 const MAX_CONTENT_BYTES: usize = 64 << 10;
@@ -181,7 +181,8 @@ mod tests {
     fn write_errors_are_ignored() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("journal"), "a file").unwrap();
-        Journal::new(home.path().join("journal"), true, vec![]).note("x");
+        let logs_content = true;
+        Journal::new(home.path().join("journal"), logs_content, vec![]).note("x");
         Journal::default().note("x");
     }
 }

@@ -4,7 +4,7 @@ use super::hidden_chars::is_hidden;
 use std::path::Path;
 
 /// Escapes every character of the path that is not visible as itself: `a\nb`, `\u{1b}[31m`. A path without such
-/// characters is unchanged. [`unescape_path`] is the inverse.
+/// characters is unchanged; in any other, each backslash is doubled. [`unescape_path`] is the inverse.
 pub fn escape_path(path: &Path) -> String {
     let text = path.to_string_lossy();
     if !text.chars().any(is_hidden) {
@@ -22,7 +22,8 @@ pub fn escape_path(path: &Path) -> String {
     escaped
 }
 
-/// Reverses [`escape_path`]. `None` if the text holds no escape, or one that `escape_path` does not write.
+/// Reverses [`escape_path`]. Returns `None` if the text has an invalid escape, or none of a character that is not
+/// visible as itself.
 pub fn unescape_path(text: &str) -> Option<String> {
     let mut path = String::with_capacity(text.len());
     let mut remaining = text;

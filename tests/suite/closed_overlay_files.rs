@@ -1,6 +1,6 @@
 //! Files that permissions close in a dry run: a command of the dry run closed them, or the project had them closed
-//! before. Nothing of them is hidden or readable, and what is writable live is writable in the dry run, for an ordinary
-//! user too.
+//! before. What a command closed is reported and cannot be read. What is writable live is writable in the dry run, for
+//! an ordinary user too.
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
@@ -63,6 +63,7 @@ impl DryRun {
         }
     }
 
+    /// Writes the file and returns whether that succeeded.
     fn can_write(&self, path: &str) -> bool {
         let location = self.rehearsal.locate(path).unwrap();
         let before = self.rehearsal.read(&location).ok();
@@ -177,7 +178,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     let disk = Disk::new(&make_read_only_project(one.path())).unwrap();
     let project = make_read_only_project(other.path());
     let rehearsal = Rehearsal::new(Arc::new(Disk::new(&project).unwrap()), other.path().join("layer"));
-    let can_write = |to: &dyn Writer, path: &str| {
+    let write_path_as_content = |to: &dyn Writer, path: &str| {
         let location = to.locate(path).unwrap();
         let before = to.read(&location).ok();
         let done = to.write(&location, before.as_deref(), path.as_bytes());
@@ -200,7 +201,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
         ("ro/sub/new", true),
     ];
     for (path, is_allowed) in all {
-        let (real, rehearsed) = (can_write(&disk, path), can_write(&rehearsal, path));
+        let (real, rehearsed) = (write_path_as_content(&disk, path), write_path_as_content(&rehearsal, path));
         assert_eq!(rehearsed.is_ok(), is_allowed, "{path}: {rehearsed:?}");
         assert_eq!(rehearsed, real, "{path}");
     }

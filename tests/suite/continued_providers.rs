@@ -114,7 +114,8 @@ fn session_opens_without_a_provider_and_nothing_is_invented() {
     assert_eq!(setup.run_piped("").2, 0);
     let root = setup.root.clone();
     write_settings(&setup, NO_TITLES);
-    // Headless, an error is reported: the program does not fall back to the tour, which has a folder and a script.
+    // Headless, an error is reported: the program does not fall back to the tour, whose script would answer in a folder
+    // of its own.
     let (out, err, code) = Setup::with_home(&root, &["-p", "--continue", "more"]).run_piped("");
     assert_eq!((out.as_str(), code), ("", 2), "{err}");
     assert!(err.contains("no model is configured"), "{err}");

@@ -17,13 +17,13 @@ const SIDE_BY_SIDE: usize = 10;
 /// Divides the trials among at most `SIDE_BY_SIDE` programs, one for every six trials, and prints the number of trials.
 /// `run_share` makes the trials of one program.
 #[allow(clippy::print_stdout, reason = "figures are there to be read")]
-fn run_trials(description: &str, trials: usize, seed: u64, make: impl Fn(&mut Dice, usize) + Sync) {
+fn run_trials(description: &str, trials: usize, seed: u64, run_share: impl Fn(&mut Dice, usize) + Sync) {
     let programs = trials.div_ceil(6).min(SIDE_BY_SIDE);
     std::thread::scope(|scope| {
         for program in 0..programs {
             let share = trials / programs + usize::from(program < trials % programs);
-            let make = &make;
-            scope.spawn(move || make(&mut Dice(seed * 1000 + program as u64), share));
+            let run_share = &run_share;
+            scope.spawn(move || run_share(&mut Dice(seed * 1000 + program as u64), share));
         }
     });
     println!("{description}: {trials} trials, none failed");

@@ -66,13 +66,13 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
         fixture.run_hidden("cat main.rs; echo; ls /usr/bin/env; ls -A ~; ls -A /tmp").await,
         "plain text\n/usr/bin/env\n"
     );
-    let paths = |paths: &[PathBuf]| {
-        let paths: Vec<String> = paths.iter().map(|path| format!("'{}'", path.display())).collect();
-        paths.join(" ")
+    let quote_paths = |paths: &[PathBuf]| {
+        let quoted: Vec<String> = paths.iter().map(|path| format!("'{}'", path.display())).collect();
+        quoted.join(" ")
     };
     let outside = [temporary.path().to_owned(), "/etc/shadow".into(), "/etc/gshadow".into(), "/etc/sudoers".into()];
-    let outside: Vec<PathBuf> = all.iter().cloned().chain(outside).collect();
-    let each = format!("for file in {}; do cat $file && echo WAS-READ $file; done", paths(&outside));
+    let hidden: Vec<PathBuf> = all.iter().cloned().chain(outside).collect();
+    let each = format!("for file in {}; do cat $file && echo WAS-READ $file; done", quote_paths(&hidden));
     for command in [
         each.as_str(),
         "grep -rs --exclude-dir=.rustup --exclude-dir=.cargo zq8-hunter-27xw . ~ /var /tmp /home /root /etc /run /srv /mnt; echo",
@@ -92,7 +92,7 @@ async fn r30_a_command_reads_no_secret_of_the_disk_or_of_the_environment() {
     let aye_folder = |path: &&PathBuf| path.starts_with(root.join("home/.aye"));
     let readable: Vec<PathBuf> = all.iter().filter(|path| !aye_folder(path)).cloned().collect();
     let live = fixture
-        .run(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", paths(&readable)), View::Live)
+        .run(&format!("cat {}; echo $AYE_TEST_VARIABLE; cat ~/.aye/*", quote_paths(&readable)), View::Live)
         .await
         .output;
     // The variable holds the secret, too: `own_process` sets it.

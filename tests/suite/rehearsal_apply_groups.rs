@@ -238,7 +238,7 @@ fn r30_offers_rejected_files_and_hunks_again() {
     program.until_prompt("warning: this deletes gone.txt");
     program.press_keys("y");
     program.until("Destructive: y is not enough");
-    // The second hunk of a.txt, b.txt, and the deletion.
+    // Deselects the second hunk of a.txt, then b.txt, then the deletion of gone.txt.
     program.press_keys(DOWN);
     program.press_keys(DOWN);
     program.press_keys(" ");

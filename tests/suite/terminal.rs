@@ -176,7 +176,7 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
             let path = entry.unwrap().path();
             let mode = path.symlink_metadata().unwrap().permissions().mode() & 0o777;
             if path.is_dir() {
-                // The project of the tour is like any other.
+                // The tour's project is not checked: its files have the usual modes, as in any project.
                 folders.extend(Some(path).filter(|path| !path.ends_with("tour")));
             } else {
                 files += 1;

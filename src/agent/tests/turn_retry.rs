@@ -101,7 +101,7 @@ fn retry_sends_queued_messages() {
 }
 
 #[test]
-fn only_interrupted_turns_without_reply_can_be_retried() {
+fn an_interrupted_turn_can_be_retried_only_without_a_reply() {
     let mut state = idle_state();
     assert_eq!(retry_turn(&mut state), [], "no message yet");
     send_user_message(&mut state, "go");

@@ -131,8 +131,8 @@ impl DryRunSummary {
         let count_paths = |group| {
             let is_file_of_group = |change: &&DryRunChange| change.group == group && !change.is_folder;
             let files = self.changes.iter().filter(is_file_of_group).count();
-            let folders = self.changes.iter().filter(|change| change.group == group).count();
-            if files > 0 { files } else { folders }
+            let all_paths = self.changes.iter().filter(|change| change.group == group).count();
+            if files > 0 { files } else { all_paths }
         };
         Group::ALL.into_iter().map(|group| (group, count_paths(group))).filter(|(_, count)| *count > 0).collect()
     }

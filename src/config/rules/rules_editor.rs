@@ -31,9 +31,9 @@ pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()>
     table.decor_mut().set_prefix(prefix);
     tables.push(table);
     let text = format!("{header}{document}");
-    // The file must contain the rule that was shown, so it is read back before it is written.
+    // The file must contain the rule that was shown, so the new text is parsed before it is written.
     let parsed = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
-    let is_unchanged = parsed.rules.last().is_some_and(|read_back| is_same_rule(read_back, rule));
+    let is_unchanged = parsed.rules.last().is_some_and(|last_rule| is_same_rule(last_rule, rule));
     if !is_unchanged {
         let reason = parsed.problems.last().map(|problem| problem.message.clone()).unwrap_or_default();
         return Err(io::Error::other(format!("the rule could not be read back: {reason}")));
@@ -120,7 +120,7 @@ pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
     }
 }
 
-/// Formats the rule as it is written to the file, for the approval prompt.
+/// Formats the rule as it is written to the file, for the approval prompt. Empty if it cannot be written.
 pub fn format_rule(rule: &Rule) -> String {
     build_rule_table(rule).map(|table| format!("[[rule]]\n{table}")).unwrap_or_default()
 }

@@ -92,8 +92,8 @@ pub(super) static PROGRAMS: &[Program] = &[
     ], operands_of(ValueKind::Word)),
 ];
 
-/// Short options share a word, but the value of each is the next word and further options of the same word follow: `-Lo
-/// 2 x` writes to `x`. So an option with a value must be a word of its own.
+/// Short options can share a word, and each of them takes its value from the words after it: `-Lo 2 x` sets the depth 2
+/// and writes to `x`. So an option with a value must be a word of its own.
 const TREE_SYNTAX: Syntax =
     Syntax { attached: AttachedValue::Never, abbreviates: false, has_separate_long: false, ..GNU };
 

@@ -100,7 +100,7 @@ fn mount_overlay(lower: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> io::Resu
     fsconfig_set_string(&overlay, "lowerdir", lower)?;
     fsconfig_set_string(&overlay, "upperdir", fd_path(upper))?;
     fsconfig_set_string(&overlay, "workdir", fd_path(work))?;
-    // Overlay attributes in the namespace that unprivileged users may set.
+    // Stores the overlay's marks as `user.` attributes, which unprivileged users may set.
     fsconfig_set_flag(&overlay, "userxattr")?;
     // Otherwise the end of each command would sync the whole file system that holds the overlay.
     fsconfig_set_flag(&overlay, "volatile")?;

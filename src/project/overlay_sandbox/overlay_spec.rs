@@ -82,9 +82,9 @@ impl OverlaySpec {
         self
     }
 
-    /// Returns the places that need an overlay of their own. A nested place needs one only if it shows the disk and the
-    /// outer one does not, or the reverse, or if an empty or hidden folder lies between them. Otherwise its files are
-    /// kept in the outer overlay.
+    /// Returns the places that need an overlay of their own. A nested place needs one only if an empty or hidden folder
+    /// lies between it and the outer one, or if only one of the two shows the disk, unless the whole disk is visible.
+    /// Otherwise its files are kept in the outer overlay.
     pub fn overlay_places(&self) -> impl Iterator<Item = &WritablePlace> {
         let covers = |outer: &WritablePlace, inner: &WritablePlace| {
             let is_same_kind = self.shows_whole_disk || outer.shows_disk == inner.shows_disk;

@@ -21,6 +21,7 @@ fn git_apply(folder: &Path, patch: &[u8], options: &[&str]) -> Option<(bool, Str
     let mut command = Command::new("git");
     command.arg("apply").args(options).current_dir(folder).env_clear().env("HOME", folder);
     command.env("PATH", std::env::var_os("PATH")?).env("GIT_CONFIG_NOSYSTEM", "1");
+    // Git looks for a repository in the folder and its parent, but not above them.
     command.env("GIT_CEILING_DIRECTORIES", folder.ancestors().nth(2)?);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
     let Ok(mut child) = child else {

@@ -59,7 +59,7 @@ impl Writer for Rehearsal {
         let _ = self.merge_pending();
         let digest = state_digest::digest_overlay(&self.overlay_folder);
         match self.change_at(Path::new(ROOT_PATH)) {
-            // The state depends on the project only through the mode of its own folder.
+            // `digest_overlay` leaves out the mode of the project folder itself. It counts if the dry run changed it.
             Ok(Some(change)) => {
                 Digest::of_bytes(format!("{digest} {:?}", Fingerprint::from_node(&change.after)).as_bytes())
             }

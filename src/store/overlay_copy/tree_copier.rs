@@ -60,7 +60,8 @@ impl TreeCopier {
     pub fn copy(&mut self, name: &OsStr) -> Result<(), (PathBuf, io::Error)> {
         let result = self.copy_tree(name);
         // Restores permissions, wherever the copy stopped.
-        while !self.levels.is_empty() && self.leave_folder(false).is_ok() {}
+        let is_complete = false;
+        while !self.levels.is_empty() && self.leave_folder(is_complete).is_ok() {}
         self.levels.clear();
         result
     }
@@ -153,7 +154,7 @@ impl TreeCopier {
 
     fn copy_file(&self, name: &OsStr) -> io::Result<()> {
         let (old, metadata, is_mode_changed) = open_accessible(&self.old, name, FILE_FLAGS, FILE_PERMISSIONS)?;
-        // It stays readable through the open descriptor.
+        // The file stays readable through the open descriptor.
         restore_mode(is_mode_changed, &old, &metadata);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let new = rustix::fs::openat(&self.new, name, flags, Mode::RUSR | Mode::WUSR)?;

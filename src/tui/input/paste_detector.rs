@@ -53,8 +53,9 @@ impl PasteDetector {
         events
     }
 
-    /// Passes characters on, as keys or as a paste. A final Enter is held back, and is a key if nothing follows, as
-    /// when a program types into the terminal.
+    /// Passes characters on, as keys or as a paste. An Enter or Tab at their end is held back if it directly follows
+    /// another character. If nothing follows it, [`Self::end_wait`] passes it on as a key, as when a program types into
+    /// the terminal.
     fn flush_characters(&mut self, characters: &mut Vec<KeyEvent>, events: &mut Vec<Event>, now: Instant) {
         if characters.is_empty() {
             return;
@@ -119,6 +120,7 @@ mod tests {
     fn simulate_reads(reads: &[(u64, &str)]) -> Vec<String> {
         let (mut detector, mut now, mut events) = (PasteDetector::default(), Instant::now(), Vec::new());
         for (ms, bytes) in reads {
+            // 5 ms is the `ENTER_DELAY` of the reader thread, after which it ends the wait.
             if *ms >= 5 && detector.is_waiting() {
                 events.extend(detector.end_wait());
             }

@@ -102,15 +102,15 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
 /// Returns the area for a popup. It leaves the first and last row of the screen visible if there is space; in a dry
 /// run always the footer. Toasts are drawn below it.
 fn popup_area(state: &State, screen_area: Rect) -> Rect {
-    let y = if screen_area.height >= 16 { 1 } else { 0 };
-    let footer_rows = y.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
+    let margin = if screen_area.height >= 16 { 1 } else { 0 };
+    let footer_rows = margin.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
     let toasts = layout::toast_area(state);
     let bottom = if toasts.is_empty() {
         screen_area.height - footer_rows
     } else {
         toasts.y.min(screen_area.height - footer_rows)
     };
-    Rect { y: screen_area.y + y, height: bottom.saturating_sub(y), ..screen_area }
+    Rect { y: screen_area.y + margin, height: bottom.saturating_sub(margin), ..screen_area }
 }
 
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {

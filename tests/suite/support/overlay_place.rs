@@ -36,6 +36,7 @@ impl OverlayFixture {
         Self { root: root.to_owned(), rehearsal, shell }
     }
 
+    /// Lets commands read these paths, relative to `root`, as the setting `read` of `[dry_run]` does.
     pub fn with_readable(root: &Path, paths: &[&str]) -> Self {
         let read_paths = paths.iter().map(|path| root.join(path)).collect();
         Self::new(root, DisclosedPaths { read: read_paths, is_writable: false })

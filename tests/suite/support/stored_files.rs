@@ -29,13 +29,15 @@ fn run_to_success(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Copies a program and makes it executable for everyone; done by another process for the same reason.
+/// Copies a program and makes it executable for everyone. Another process copies it, for the reason given at
+/// [`write_script`].
 pub fn copy_program(program: &Path, target: &Path) {
     run_to_success(Command::new("cp").arg("--").args([program, target]));
     std::fs::set_permissions(target, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Makes a program executable for everyone at this path, as a hard link if possible. The file must not be written.
+/// Makes a program executable for everyone at this path, as a hard link if possible. The file at this path must not be
+/// written afterwards, because it may be the program itself.
 pub fn share_program(program: &Path, target: &Path) {
     let is_public = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
     if !is_public || std::fs::hard_link(program, target).is_err() {

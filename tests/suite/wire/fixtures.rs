@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// A lower bound, so that an empty or missing folder fails.
+/// Minimum number of fixtures, so that an empty or missing folder fails.
 const AT_LEAST: usize = 305;
 
 /// Fixtures in parallel; each mostly waits.
@@ -293,5 +293,6 @@ fn fixture_notation_produces_the_intended_bytes() {
         b"HTTP/1.1 200 OK\r\n\r\n6\r\na: 1\n\n\r\n2\r\n\nb\r\n1\r\nc\r\n0\r\n\r\n"
     );
     let gzip = sent("HTTP/1.1 200 OK\n\n«gzip»\na\n«end»");
+    // The head takes the first 19 bytes. These three begin every gzip stream.
     assert_eq!(gzip[19..22], [0x1f, 0x8b, 8]);
 }

@@ -105,7 +105,7 @@ async fn r48_errors_of_the_responses_api_keep_their_message() {
 }
 
 #[tokio::test]
-async fn r49_response_that_fails_before_any_output_is_retried() {
+async fn r49_response_that_fails_before_any_output_is_retried_if_that_can_help() {
     let failed = |code: &str| {
         stream(&[
             ("created", json!({"response": {}})),

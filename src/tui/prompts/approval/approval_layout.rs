@@ -50,7 +50,7 @@ impl Approval {
             (content.queue_length > 1).then(|| format!("{} of {}", content.position, content.queue_length));
         let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
-        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
+        // If this frame is the first to show the end, its hints must already offer approval: it may be the last frame.
         let needed_rows = usize::from(self.preferred_height(content, area.width, theme));
         let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let frame = Frame {

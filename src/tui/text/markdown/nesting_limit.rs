@@ -93,8 +93,8 @@ fn find_too_deep(line: &str) -> Option<usize> {
 
 /// Returns whether the markers at the start of a line nest; those of a horizontal rule (`-----`) do not.
 fn has_nesting_markers(line: &str) -> bool {
-    let markers = line.trim_end();
-    markers.contains('>') || !markers.bytes().all(|byte| byte == markers.as_bytes()[0])
+    let line = line.trim_end();
+    line.contains('>') || !line.bytes().all(|byte| byte == line.as_bytes()[0])
 }
 
 #[cfg(test)]
