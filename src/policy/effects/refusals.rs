@@ -157,6 +157,8 @@ fn is_system_or_home(word: &Word) -> bool {
     let path = path.strip_suffix('*').unwrap_or(&path);
     let path = if path == "/" { path } else { path.trim_end_matches('/') };
     let home_path = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
+    // `~name`: the home folder of another user. In quotes it is the name of a file.
+    let home_path = home_path.or_else(|| path.strip_prefix('~').filter(|_| matches!(word, Word::Unknown(_))));
     matches!(
         path,
         "/" | "~" | "/home" | "/Users" | "/root" | "/usr" | "/etc" | "/var" | "/bin" | "/lib" | "/boot" | "/opt"
