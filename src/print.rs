@@ -141,8 +141,9 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
             {
                 printer.print_text(text)?;
             } else if *chunk == Chunk::WasReasoning {
-                // The text printed so far was reasoning. It stays, and the reply begins on a new line.
+                // The text printed so far was reasoning. It stays, and a blank line separates it from the reply.
                 printer.finish_line()?;
+                printer.print_text("\n")?;
             } else if let Chunk::Retrying { wait, reason: why, .. } = chunk {
                 writeln!(err, "aye: {}; trying again in {} s", clean_text(why), wait.as_secs_f64().ceil())?;
             }
