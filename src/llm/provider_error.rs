@@ -54,7 +54,9 @@ impl ProviderError {
                 let message = match (inner, map.get("message")) {
                     _ if inner_error.message.is_empty() => add_field_name(&redact_message(&own_message), map),
                     // Some providers put a category into `error` and the text next to it.
-                    (Some(Value::String(_)), Some(Value::String(text))) if *text != inner_error.message => {
+                    (Some(Value::String(_)), Some(outer @ Value::String(text)))
+                        if !is_nested(outer) && *text != inner_error.message =>
+                    {
                         redact_message(&format!("{}: {text}", inner_error.message))
                     }
                     _ => inner_error.message,
