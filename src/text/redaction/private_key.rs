@@ -89,7 +89,11 @@ fn find_previous_break(text: &str, search_start: usize, position: usize) -> Opti
     let line_feed = text[start..position].rfind('\n').map(|end| (start + end, start + end + 1));
     let escaped = text[start..position].rfind("\\n").map(|end| {
         let slashes = text[start..start + end].bytes().rev().take_while(|byte| *byte == b'\\').count();
-        (start + end - slashes, start + end + 2)
+        let line = &text[start..start + end - slashes];
+        // The break may be two escapes: `\r\n`.
+        let without_return = line.strip_suffix('r').filter(|line| line.ends_with('\\'));
+        let line = without_return.map_or(line, |line| line.trim_end_matches('\\'));
+        (start + line.len(), start + end + 2)
     });
     line_feed.max(escaped)
 }

@@ -112,6 +112,12 @@ fn r57_redacts_a_whole_private_key_whatever_precedes_its_lines() {
         "-----BEGIN PRIVATE KEY-----\nMII\n\nand more words\n",
         "-----BEGIN PRIVATE KEY-----[redacted]\n\nand more words\n",
     );
+    for line_break in ["\n", "\r\n", "\\n", "\\r\\n", "\\\\r\\\\n"] {
+        // The line that begins the key is missing.
+        let text = ["MIIEabcdefghijklmnopqrstuvwxyz", "AbCdEfGh", "-----END PRIVATE KEY-----"].join(line_break);
+        let (redacted, _) = Redactor::default().redact(&text);
+        assert!(!redacted.contains("abcdef") && !redacted.contains("AbCdEfGh"), "{line_break:?}: {redacted}");
+    }
     let json = "{\"a\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----\\\\nMII\\\\n\\\"}\"}";
     check_redaction(json, "{\"a\":\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----[redacted]\\\"}\"}");
 }
