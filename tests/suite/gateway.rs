@@ -101,7 +101,8 @@ fn r48_each_gateway_error_is_one_line() {
         let key = key.clone();
         std::thread::spawn(move || {
             // A busy gateway may close an idle connection just as the last attempt uses it.
-            let closed = |err: &str| err.lines().last().is_some_and(|last| last.contains("connection closed before"));
+            let closed =
+                |err: &str| err.lines().last().is_some_and(|last| last.contains("closed the connection before"));
             let mut tries = (0..3).map(|_| run_headless(&key, model, &json!({})));
             let (out, err, code) = tries.find(|(_, err, _)| !closed(err)).expect("an answer of three");
             assert_eq!((out.as_str(), code), ("", 1), "{model}: {err}");
