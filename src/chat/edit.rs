@@ -65,6 +65,18 @@ pub enum DiffLine {
     Removed(String),
 }
 
+impl DiffLine {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Same(text) | Self::Added(text) | Self::Removed(text) => text,
+        }
+    }
+
+    pub fn is_same(&self) -> bool {
+        matches!(self, Self::Same(_))
+    }
+}
+
 /// Returns the total of added and removed lines, such as `+12 −4`; `None` if there are none.
 pub(super) fn describe_line_counts<'a>(diffs: impl Iterator<Item = &'a Diff>) -> Option<String> {
     let (added, removed) = diffs.fold((0, 0), |(added, removed), diff| (added + diff.added, removed + diff.removed));

@@ -4,8 +4,10 @@
 use super::wrap::{Shape, wrap_pieces};
 use super::{Page, Piece, pad_line};
 use crate::chat::{Diff, Hunk, edit};
+use crate::text::hidden_chars::{CharClass, classify_char};
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::text::width::text_width as cells;
+use crate::tui::text::code::{self, Highlighting, SyntaxRole};
 use crate::tui::text::pieces::{revealed_pieces, wrap_revealed};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -18,6 +20,10 @@ use unicode_segmentation::UnicodeSegmentation;
 const MAX_WORD_DIFF_LINE: usize = 2000;
 /// Time limit for finding changed words in one pair of lines.
 const WORD_DIFF_TIMEOUT: Duration = Duration::from_millis(5);
+/// Maximum pairs of removed and added lines that are compared to find those that belong together.
+const MAX_COMPARED_PAIRS: usize = 16;
+/// Minimum similarity of two versions of a line, from 0 to 1, for highlighting their changed words.
+const MIN_SIMILARITY: f32 = 0.4;
 /// Minimum text columns next to line numbers; if there are fewer, line numbers are omitted.
 const MIN_TEXT_COLUMNS: usize = 8;
 /// Minimum columns of one side in a side-by-side diff; with fewer, most lines of code would wrap.
@@ -42,7 +48,13 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
     // A diff with only additions or only removals has one side.
     let is_side_by_side = width >= 2 * MIN_SIDE_COLUMNS + cells(SIDE_SEPARATOR) && diff.added > 0 && diff.removed > 0;
     let side_width = if is_side_by_side { (width - cells(SIDE_SEPARATOR)) / 2 } else { width };
-    let layout = HunkLayout { digits: last_line_number.to_string().len(), is_side_by_side, width: side_width, theme };
+    let layout = HunkLayout {
+        path: &diff.path.to_string_lossy(),
+        digits: last_line_number.to_string().len(),
+        is_side_by_side,
+        width: side_width,
+        theme,
+    };
     for (index, hunk) in diff.hunks.iter().enumerate() {
         if index > 0 {
             page.lines.push(Line::styled("⋯", theme.dim));
@@ -53,6 +65,32 @@ pub fn lay_out_changes(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'st
         page.lines.extend(wrap_revealed(note, theme.warning, width, theme));
     }
     page.lines
+}
+
+/// Returns the diff with at most this many unchanged lines before and after each change, for a prompt with few rows.
+pub fn trim_context(diff: &Diff, context: usize) -> Diff {
+    let hunks = diff.hunks.iter().flat_map(|hunk| trim_hunk(hunk, context)).collect();
+    Diff { hunks, ..diff.clone() }
+}
+
+fn trim_hunk(hunk: &Hunk, context: usize) -> Vec<Hunk> {
+    let changed: Vec<usize> = (0..hunk.lines.len()).filter(|index| !hunk.lines[*index].is_same()).collect();
+    let mut trimmed: Vec<Hunk> = Vec::new();
+    let (mut old_line, mut new_line, mut is_in_hunk) = (hunk.before, hunk.after, false);
+    for (index, line) in hunk.lines.iter().enumerate() {
+        let next_changed = changed.partition_point(|change| *change < index);
+        let is_near = |change: &usize| change.abs_diff(index) <= context;
+        let is_kept = changed[next_changed.saturating_sub(1)..].iter().take(2).any(is_near);
+        match trimmed.last_mut().filter(|_| is_in_hunk) {
+            _ if !is_kept => {}
+            Some(last) => last.lines.push(line.clone()),
+            None => trimmed.push(Hunk { before: old_line, after: new_line, lines: vec![line.clone()] }),
+        }
+        is_in_hunk = is_kept;
+        old_line += usize::from(!matches!(line, edit::DiffLine::Added(_)));
+        new_line += usize::from(!matches!(line, edit::DiffLine::Removed(_)));
+    }
+    trimmed
 }
 
 fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
@@ -71,6 +109,8 @@ fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
 
 /// Lays out hunks with line numbers.
 struct HunkLayout<'a> {
+    /// Path of the file, which determines the language of its code.
+    path: &'a str,
     /// Columns for a line number.
     digits: usize,
     /// True for a side-by-side diff.
@@ -90,13 +130,17 @@ enum LineChange {
 
 impl HunkLayout<'_> {
     fn lay_out_hunk(&self, hunk: &Hunk, page: &mut Page) {
+        let [old_code, new_code] = self.highlight_hunk(hunk);
+        let old_roles = |line: usize| old_code.lines.get(line - hunk.before).map_or(&[][..], Vec::as_slice);
+        let new_roles = |line: usize| new_code.lines.get(line - hunk.after).map_or(&[][..], Vec::as_slice);
         let (mut old_line, mut new_line) = (hunk.before, hunk.after);
         let mut remaining_lines = hunk.lines.as_slice();
         while let Some((first, tail)) = remaining_lines.split_first() {
             if let edit::DiffLine::Same(text) = first {
-                let right = self.lay_out_line(LineChange::Unchanged, new_line, &[(text, false)]);
+                let right = self.lay_out_line(LineChange::Unchanged, new_line, &[(text, false)], new_roles(new_line));
                 if self.is_side_by_side {
-                    let left = self.lay_out_line(LineChange::Unchanged, old_line, &[(text, false)]);
+                    let left =
+                        self.lay_out_line(LineChange::Unchanged, old_line, &[(text, false)], old_roles(old_line));
                     self.merge_sides(left, right, page);
                 } else {
                     page.lines.extend(right);
@@ -115,15 +159,14 @@ impl HunkLayout<'_> {
             });
             let added: Vec<&str> = added_texts.collect();
             remaining_lines = &remaining_lines[removed.len() + added.len()..];
-            let (removed_parts, added_parts): (Vec<Parts<'_>>, Vec<Parts<'_>>) = match removed.len() == added.len() {
-                true => removed.iter().zip(&added).map(|(old, new)| split_words(old, new)).unzip(),
-                false => (unsplit_lines(&removed), unsplit_lines(&added)),
+            let (removed_parts, added_parts) = split_changed_words(&removed, &added);
+            let lay_out_removed = |(line, parts): (usize, &Parts<'_>)| {
+                self.lay_out_line(LineChange::Removed, line, parts, old_roles(line))
             };
-            let lay_out_lines = |change, first_line: usize, parts: &[Parts<'_>]| -> Vec<Vec<Line<'static>>> {
-                (first_line..).zip(parts).map(|(line, parts)| self.lay_out_line(change, line, parts)).collect()
-            };
-            let removed_rows = lay_out_lines(LineChange::Removed, old_line, &removed_parts);
-            let added_rows = lay_out_lines(LineChange::Added, new_line, &added_parts);
+            let lay_out_added =
+                |(line, parts): (usize, &Parts<'_>)| self.lay_out_line(LineChange::Added, line, parts, new_roles(line));
+            let removed_rows: Vec<Vec<Line<'static>>> = (old_line..).zip(&removed_parts).map(lay_out_removed).collect();
+            let added_rows: Vec<Vec<Line<'static>>> = (new_line..).zip(&added_parts).map(lay_out_added).collect();
             if self.is_side_by_side {
                 let (mut removed_rows, mut added_rows) = (removed_rows.into_iter(), added_rows.into_iter());
                 for _ in 0..removed.len().max(added.len()) {
@@ -140,6 +183,23 @@ impl HunkLayout<'_> {
         }
     }
 
+    /// Highlights the old and the new version of a hunk. Code is not highlighted if it is long or its language unknown.
+    fn highlight_hunk(&self, hunk: &Hunk) -> [Highlighting; 2] {
+        let is_long = |line: &edit::DiffLine| line.text().len() > code::MAX_LINE_LENGTH;
+        if hunk.lines.len() > code::MAX_LINES || hunk.lines.iter().any(is_long) {
+            return Default::default();
+        }
+        let highlight_version = |is_in_version: fn(&edit::DiffLine) -> bool| {
+            // A line has no line breaks, but a session file may hold anything.
+            let lines = hunk.lines.iter().filter(|line| is_in_version(line)).map(|line| line.text().replace('\n', " "));
+            code::highlight(self.path, &lines.collect::<Vec<_>>().join("\n"))
+        };
+        [
+            highlight_version(|line| !matches!(line, edit::DiffLine::Added(_))),
+            highlight_version(|line| !matches!(line, edit::DiffLine::Removed(_))),
+        ]
+    }
+
     /// Puts the old and new lines into the same rows.
     fn merge_sides(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, page: &mut Page) {
         let rows = left.len().max(right.len());
@@ -154,14 +214,23 @@ impl HunkLayout<'_> {
     }
 
     /// Lays out one line of the file. `parts` are the parts of its text, each with whether it was changed; changed
-    /// parts are highlighted.
-    fn lay_out_line(&self, change: LineChange, number: usize, parts: &[(&str, bool)]) -> Vec<Line<'static>> {
+    /// parts are highlighted, the others have the colours of their `roles`.
+    fn lay_out_line(
+        &self,
+        change: LineChange,
+        number: usize,
+        parts: &[(&str, bool)],
+        roles: &[(usize, SyntaxRole)],
+    ) -> Vec<Line<'static>> {
         let (sign, style, changed_style) = match change {
             LineChange::Unchanged => (" ", self.theme.text, self.theme.text),
             LineChange::Added => ("+", self.theme.added, self.theme.added_part),
             LineChange::Removed => ("−", self.theme.removed, self.theme.removed_part),
         };
-        let pieces = self.reveal_parts(parts, style, changed_style);
+        // Without a background, only the colour of the text says that a line was changed.
+        let has_syntax = change == LineChange::Unchanged || style.bg.is_some();
+        let roles = if has_syntax && is_plain_code(parts) { roles } else { &[] };
+        let pieces = self.reveal_parts(parts, roles, style, changed_style);
         // The number is followed by a blank, the sign and another blank.
         let has_number = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
         let (first_gutter, next_gutter) = match has_number {
@@ -186,44 +255,108 @@ impl HunkLayout<'_> {
     }
 
     /// Returns the revealed parts of a line. A tab is only a dimmed arrow, because code contains many tabs.
-    fn reveal_parts(&self, parts: &[(&str, bool)], style: Style, changed_style: Style) -> Vec<Piece> {
+    fn reveal_parts(
+        &self,
+        parts: &[(&str, bool)],
+        roles: &[(usize, SyntaxRole)],
+        style: Style,
+        changed_style: Style,
+    ) -> Vec<Piece> {
         let mut pieces = Vec::new();
+        let mut start = 0;
         for (text, is_changed) in parts {
-            let style = if *is_changed { style.patch(changed_style) } else { style };
-            for part in reveal_text(text) {
-                pieces.push(match part {
-                    RevealedPart::Text(text) => Piece::new(text.replace('\n', " "), style),
-                    RevealedPart::Mark(text) if text.starts_with('→') => {
-                        Piece::new(text, style.patch(Style { bg: style.bg, ..self.theme.dim }))
-                    }
-                    RevealedPart::Mark(text) => Piece::new(text, style.patch(self.theme.mark)),
-                });
+            if *is_changed {
+                self.push_revealed(text, style.patch(changed_style), &mut pieces);
+            } else {
+                for (role, part) in split_roles(text, start, roles) {
+                    self.push_revealed(part, style.patch(role.role_style(self.theme)), &mut pieces);
+                }
             }
+            start += text.len();
         }
         pieces
     }
+
+    fn push_revealed(&self, text: &str, style: Style, pieces: &mut Vec<Piece>) {
+        pieces.extend(reveal_text(text).into_iter().map(|part| match part {
+            RevealedPart::Text(text) => Piece::new(text.replace('\n', " "), style),
+            RevealedPart::Mark(text) if text.starts_with('→') => {
+                Piece::new(text, style.patch(Style { bg: style.bg, ..self.theme.dim }))
+            }
+            RevealedPart::Mark(text) => Piece::new(text, style.patch(self.theme.mark)),
+        }));
+    }
+}
+
+/// Returns whether a line has nothing to mark apart from tabs before its text, so that it can be split anywhere between
+/// two characters: marks depend on the characters around them.
+fn is_plain_code(parts: &[(&str, bool)]) -> bool {
+    let line: String = parts.iter().map(|(text, _)| *text).collect();
+    let code = line.trim_start_matches('\t');
+    let is_revealed_unchanged = || matches!(&reveal_text(code)[..], [RevealedPart::Text(text)] if text == code);
+    code.chars().all(|c| classify_char(c) == CharClass::Plain) && is_revealed_unchanged()
+}
+
+/// Splits a part of a line at the ends of its roles. `start` is the byte of the line at which the part starts. Text
+/// without a role is plain.
+fn split_roles<'l>(
+    text: &'l str,
+    start: usize,
+    roles: &[(usize, SyntaxRole)],
+) -> impl Iterator<Item = (SyntaxRole, &'l str)> {
+    let mut role_end = 0;
+    let ends = roles.iter().map(move |(length, role)| {
+        role_end += length;
+        (*role, role_end)
+    });
+    let mut rest_start = 0;
+    let split_at_end = move |(role, end): (SyntaxRole, usize)| {
+        let end = end.saturating_sub(start).min(text.len());
+        let part = text.get(rest_start..end).filter(|part| !part.is_empty())?;
+        rest_start = end;
+        Some((role, part))
+    };
+    let all_ends = ends.chain([(SyntaxRole::Plain, usize::MAX)]);
+    all_ends.filter_map(split_at_end)
 }
 
 /// Parts of a line, and whether each was changed.
 type Parts<'l> = Vec<(&'l str, bool)>;
 
-/// Returns each line as one unchanged part.
-fn unsplit_lines<'l>(lines: &[&'l str]) -> Vec<Parts<'l>> {
-    lines.iter().map(|line| vec![(*line, false)]).collect()
+/// Splits removed and added lines into unchanged and changed parts. As many lines of both belong together one by one.
+/// Otherwise each removed line belongs to the most similar added line after the one of the line before.
+fn split_changed_words<'l>(removed: &[&'l str], added: &[&'l str]) -> (Vec<Parts<'l>>, Vec<Parts<'l>>) {
+    let unsplit = |lines: &[&'l str]| lines.iter().map(|line| vec![(*line, false)]).collect::<Vec<Parts<'l>>>();
+    let (mut removed_parts, mut added_parts) = (unsplit(removed), unsplit(added));
+    let has_pairs = removed.len() == added.len();
+    if !has_pairs && removed.len() * added.len() > MAX_COMPARED_PAIRS {
+        return (removed_parts, added_parts);
+    }
+    let mut next = 0;
+    for (index, old) in removed.iter().enumerate() {
+        let candidates = if has_pairs { index..index + 1 } else { next..added.len() };
+        let splits = candidates.filter_map(|candidate| Some((candidate, split_words(old, added[candidate])?)));
+        // Of equally similar lines, the first one.
+        let best = splits.rev().max_by(|(_, (one, ..)), (_, (other, ..))| one.total_cmp(other));
+        if let Some((candidate, (_, old_parts, new_parts))) = best {
+            (removed_parts[index], added_parts[candidate], next) = (old_parts, new_parts, candidate + 1);
+        }
+    }
+    (removed_parts, added_parts)
 }
 
-/// Splits two versions of a line into unchanged and changed parts. If almost everything changed, nothing is
-/// highlighted, as it would not help.
-fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> (Parts<'l>, Parts<'l>) {
-    let unsplit = || (vec![(old_line, false)], vec![(new_line, false)]);
+/// Splits two versions of a line into unchanged and changed parts, and returns their similarity, from 0 to 1. Returns
+/// `None` if almost everything changed: highlighting would not help.
+fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> Option<(f32, Parts<'l>, Parts<'l>)> {
     if old_line.len().max(new_line.len()) > MAX_WORD_DIFF_LINE {
-        return unsplit();
+        return None;
     }
     let (old_words, new_words): (Vec<&str>, Vec<&str>) =
         (old_line.split_word_bounds().collect(), new_line.split_word_bounds().collect());
     let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old_words, &new_words);
-    if changes.ratio() < 0.4 {
-        return unsplit();
+    let similarity = changes.ratio();
+    if similarity < MIN_SIMILARITY {
+        return None;
     }
     let (mut old_parts, mut new_parts): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
     let (mut old_rest, mut new_rest) = (old_line, new_line);
@@ -239,7 +372,7 @@ fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> (Parts<'l>, Parts<'l
         take_part(&mut old_parts, &mut old_rest, &old_words[change.old_range()], is_changed);
         take_part(&mut new_parts, &mut new_rest, &new_words[change.new_range()], is_changed);
     }
-    (old_parts, new_parts)
+    Some((similarity, old_parts, new_parts))
 }
 
 #[cfg(test)]

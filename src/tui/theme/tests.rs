@@ -30,7 +30,7 @@ fn assert_readable(theme: &Theme, min_contrast: f64) {
         let fg = style.fg.map_or(text, rgb);
         let mut backgrounds = vec![style.bg.map_or(background, rgb)];
         if role.starts_with("syntax") {
-            backgrounds = vec![code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
+            backgrounds = vec![background, code, rgb(theme.added.bg.unwrap()), rgb(theme.removed.bg.unwrap())];
         }
         for background in backgrounds {
             let contrast = contrast_ratio(fg, background);

@@ -148,3 +148,98 @@ fn r07_hides_nothing_side_by_side() {
 fn line_width(line: &Line<'_>) -> usize {
     line.spans.iter().map(|span| text_width(&span.content)).sum()
 }
+
+/// Returns the spans of a line after its number and sign.
+fn code_spans<'l>(line: &'l Line<'_>) -> Vec<(&'l str, Style)> {
+    line.spans.iter().skip(2).map(|span| (span.content.as_ref(), span.style)).collect()
+}
+
+#[test]
+fn code_has_the_colours_of_its_language_on_the_background_of_its_change() {
+    let theme = dark_theme();
+    let lines = lay_out_diff(&make_diff(Some("let a = 1;\n// x\n"), "let a = 1;\nfn two() {}\n"), 40, &theme);
+    let keyword_style = |line: &Line<'_>, word: &str| {
+        let spans = code_spans(line);
+        spans.iter().find(|(text, _)| text.trim() == word).map(|(_, style)| (style.fg, style.bg))
+    };
+    assert_eq!(keyword_style(&lines[1], "let"), Some((theme.syntax_keyword.fg, None)));
+    assert_eq!(keyword_style(&lines[3], "fn"), Some((theme.syntax_keyword.fg, theme.added.bg)));
+    let comment = code_spans(&lines[2]);
+    assert!(
+        comment.iter().any(|(text, style)| text.contains('x') && style.fg == theme.syntax_comment.fg),
+        "{comment:?}"
+    );
+}
+
+#[test]
+fn the_changed_word_keeps_its_emphasis_among_coloured_code() {
+    let theme = dark_theme();
+    let lines = lay_out_diff(&make_diff(Some("let x = one(2);\n"), "let x = two(2);\n"), 40, &theme);
+    let spans = code_spans(&lines[2]);
+    let find = |text: &str| spans.iter().find(|(span, _)| span.trim() == text).map(|(_, style)| *style).unwrap();
+    assert_eq!((find("two").fg, find("two").bg), (theme.added_part.fg, theme.added_part.bg));
+    assert_eq!((find("let").fg, find("let").bg), (theme.syntax_keyword.fg, theme.added.bg));
+}
+
+#[test]
+fn words_are_emphasized_in_the_most_similar_line_if_more_lines_were_added_than_removed() {
+    let theme = dark_theme();
+    let after = "// Counts only what is shown.\nlet total = visible(items).len();\n";
+    let lines = lay_out_diff(&make_diff(Some("let total = items.len();\n"), after), 60, &theme);
+    let emphasized = |line: &Line<'_>| -> String {
+        let spans = line.spans.iter().filter(|span| span.style.bg == theme.added_part.bg);
+        spans.map(|span| span.content.as_ref()).collect()
+    };
+    assert_eq!([emphasized(&lines[2]), emphasized(&lines[3])], ["", "visible(items).len"]);
+}
+
+#[test]
+fn without_a_background_changed_lines_keep_the_colour_of_their_change() {
+    let mut theme = dark_theme();
+    (theme.added.bg, theme.removed.bg) = (None, None);
+    for line in &lay_out_diff(&make_diff(Some("let x = 1;\n"), "fn y() {}\n"), 40, &theme)[1..] {
+        let change = if line.to_string().contains('+') { theme.added } else { theme.removed };
+        assert!(code_spans(line).iter().all(|(_, style)| style.fg == change.fg), "{line:?}");
+    }
+}
+
+#[test]
+fn r10_a_line_with_marks_is_not_split_by_its_colours() {
+    for code in ["let a = \"e\u{301}\";", "let\u{200b} a = 1;", "let a = 1;\tx", &format!("let{}a", " ".repeat(40))] {
+        let without_language = Diff { path: "src/a".into(), ..make_diff(None, code) };
+        let coloured = line_texts(&lay_out_changes(&make_diff(None, code), 80, &dark_theme()));
+        assert_eq!(coloured, line_texts(&lay_out_changes(&without_language, 80, &dark_theme())), "{code:?}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn colours_change_no_text(before in "(fn |let |\"|'|//|\\PC|\n|\t|\u{202e}|  ){0,40}", after in "(fn |let |\"|/\\*|\\PC|\n|\t|  ){0,40}") {
+        let coloured = make_diff(Some(&before), &after);
+        let plain = Diff { path: "src/a".into(), ..coloured.clone() };
+        let lay_out = |diff: &Diff| line_texts(&lay_out_changes(diff, 60, &dark_theme()));
+        proptest::prop_assert_eq!(lay_out(&coloured), lay_out(&plain));
+    }
+
+    #[test]
+    fn trimmed_context_keeps_every_change_and_its_line_number(
+        before in proptest::collection::vec("[ab]", 0..30),
+        after in proptest::collection::vec("[abc]", 0..30),
+        context in 0usize..3,
+    ) {
+        let diff = make_diff(Some(&before.join("\n")), &after.join("\n"));
+        let trimmed = trim_context(&diff, context);
+        let is_change = |line: &String| line.contains(" + ") || line.contains(" − ");
+        let lay_out = |diff: &Diff| line_texts(&lay_out_changes(diff, 60, &dark_theme()));
+        let (all, kept) = (lay_out(&diff), lay_out(&trimmed));
+        let trim = |lines: &[String]| -> Vec<String> {
+            lines.iter().filter(|line| is_change(line)).map(|line| line.trim_start().to_owned()).collect()
+        };
+        proptest::prop_assert_eq!(trim(&all), trim(&kept));
+        for hunk in &trimmed.hunks {
+            let leading = hunk.lines.iter().take_while(|line| line.is_same()).count();
+            let trailing = hunk.lines.iter().rev().take_while(|line| line.is_same()).count();
+            proptest::prop_assert!(leading <= context && trailing <= context && leading < hunk.lines.len());
+        }
+    }
+}

@@ -135,12 +135,7 @@ impl<'a> BlockParser<'a> {
         self.open_pictures += usize::from(matches!(tag, Tag::Image { .. }));
         match tag {
             Tag::Heading { level, .. } => {
-                let modifier = match level {
-                    HeadingLevel::H1 => Modifier::UNDERLINED,
-                    HeadingLevel::H2 => Modifier::empty(),
-                    HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => Modifier::ITALIC,
-                };
-                self.push_style(self.theme.heading.add_modifier(modifier));
+                self.push_style(heading_style(level, self.theme));
             }
             Tag::BlockQuote(kind) => {
                 self.open_frame(Container::Quote);
@@ -370,6 +365,19 @@ fn is_inside_text(tag: &Tag<'_>) -> bool {
             | Tag::Link { .. }
             | Tag::Image { .. }
     )
+}
+
+/// Returns the style of a heading. Many terminals draw no italics, so the third level also has its own colour and is not
+/// bold.
+fn heading_style(level: HeadingLevel, theme: &Theme) -> Style {
+    match level {
+        HeadingLevel::H1 => theme.heading.add_modifier(Modifier::UNDERLINED),
+        HeadingLevel::H2 => theme.heading.remove_modifier(Modifier::UNDERLINED),
+        HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => {
+            let style = Style { fg: theme.accent.fg, ..theme.heading };
+            style.remove_modifier(Modifier::BOLD | Modifier::UNDERLINED).add_modifier(Modifier::ITALIC)
+        }
+    }
 }
 
 /// Returns the heading of an alert quote.

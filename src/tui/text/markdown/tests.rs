@@ -1,5 +1,7 @@
 //! Layouts of replies, and properties of all layouts.
 
+mod headings;
+
 use super::*;
 use crate::text::width;
 use crate::tui::theme::Themes;
@@ -345,25 +347,6 @@ fn table_row_is_held_back_until_complete() {
     ] {
         assert_eq!(&text[..complete_rows_length(text)], complete_rows, "{text:?}");
     }
-}
-
-#[test]
-fn headings_are_styled_by_level() {
-    use ratatui::style::Modifier as M;
-    let heading_modifiers = |text: &str| {
-        let page = lay_out_source(text, 40);
-        let style = page.lines[0].spans.iter().find(|span| !span.content.trim().is_empty()).unwrap().style;
-        (style.add_modifier.contains(M::UNDERLINED), style.add_modifier.contains(M::ITALIC))
-    };
-    assert_eq!(
-        [
-            heading_modifiers("# a"),
-            heading_modifiers("## a"),
-            heading_modifiers("### a"),
-            heading_modifiers("###### a")
-        ],
-        [(true, false), (false, false), (false, true), (false, true)]
-    );
 }
 
 #[test]
