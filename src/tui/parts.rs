@@ -1,6 +1,7 @@
 //! One module per part of the screen: its state, keys and rendering.
 
 pub mod audit_page;
+pub mod call_action;
 pub mod call_summary;
 pub mod completion;
 pub mod composer;

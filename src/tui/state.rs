@@ -97,6 +97,8 @@ pub struct Viewport {
     pub(super) window_title: String,
     /// Scroll position and selection of the transcript.
     pub transcript: Transcript,
+    /// Rows that the transcript needs, at most those of the screen, while a prompt is open below it; otherwise `None`.
+    pub transcript_rows: Option<u16>,
     /// Open popups; the last one is in front.
     pub popups: Vec<Popup>,
 }
@@ -108,6 +110,7 @@ impl Default for Viewport {
             has_focus: true,
             window_title: String::new(),
             transcript: Transcript::default(),
+            transcript_rows: None,
             popups: Vec::new(),
         }
     }

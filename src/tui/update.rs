@@ -81,6 +81,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         Event::TerminalLost => {}
     }
     agent_events::sync_prompt_and_title(state);
+    transcript_change::measure_transcript(state, cache);
     state.save_unsent_if_due(is_user_input);
     state.take_effects()
 }

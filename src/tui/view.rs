@@ -48,7 +48,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     bars::draw_header(state, areas.header, buffer);
     bars::draw_horizontal_line(state, areas.header_line, buffer);
     let mut links = Vec::new();
-    if state.agent.session.entries().is_empty() && state.agent.is_idle() {
+    if layout::shows_welcome(state) {
         welcome::draw_welcome(state, areas.transcript, buffer);
     } else {
         links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
@@ -93,9 +93,14 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
         let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {
             cursor = composer_cursor;
-            let bottom = areas.toasts.y;
-            let top = areas.transcript.y.min(bottom);
-            let completion_area = Rect { y: top, height: bottom - top, ..areas.composer };
+            let column = |top: u16, bottom: u16| Rect {
+                y: top.min(bottom),
+                height: bottom.saturating_sub(top),
+                ..areas.composer
+            };
+            let above_prompt = column(areas.transcript.y, areas.toasts.y.min(areas.separator.y));
+            let below_prompt = column(areas.prompt.bottom(), areas.composer.y - areas.toasts_below_prompt());
+            let completion_area = if below_prompt.height > above_prompt.height { below_prompt } else { above_prompt };
             state.input.completion.draw(completion_area, buffer, theme);
         }
     }

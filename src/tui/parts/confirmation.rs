@@ -2,7 +2,7 @@
 //! are confirm and cancel.
 
 use super::frame::{self, Frame, PromptContext};
-use super::listening::Listening;
+use super::listening::{Listening, TOO_SOON};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::wrap;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
@@ -136,7 +136,7 @@ impl Confirmation {
 
     fn handle_answer(&mut self, answer: Action, key: &KeyEvent, keys: &Keymap, listening: Listening) -> KeyResult {
         if !listening.is_listening() {
-            self.message = "Too soon, not counted · press it again".to_owned();
+            self.message = TOO_SOON.to_owned();
             return KeyResult::Explained;
         }
         // A repeat belongs to an earlier press of a held key.

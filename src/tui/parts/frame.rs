@@ -91,18 +91,31 @@ impl Frame<'_> {
             let all_fits = width::text_width(&message) + 2 <= columns;
             let shown_text =
                 if all_fits { &*message } else { message.rsplit(HINT_SEPARATOR).next().unwrap_or_default() };
+            let shown_text = fit_words(shown_text, columns.saturating_sub(2));
             return draw_border_text(shown_text, columns, x, y, buffer, text_style(theme, theme.warning));
         }
         // The ASCII fallback replaces `…` with three dots, so an ellipsis counts as three cells.
         let hint_cells = |hint: &String| width::text_width(hint) + 2 * hint.matches('…').count() + 2;
         let fits = |hint: &&String| hint_cells(hint) <= columns;
         if let Some(hint) = self.hints.iter().find(fits).or(self.hints.last()) {
+            let hint = fit_words(hint, columns.saturating_sub(2));
             draw_border_text(hint, columns, x, y, buffer, text_style(theme, theme.dim));
             if self.is_listening {
                 highlight_hints(hint, columns, x + 1, y, buffer, theme);
             }
         }
     }
+}
+
+/// Returns the start of a text that fits into a number of cells, without a broken word. Only a first word that does not
+/// fit is returned whole, for the caller to cut.
+fn fit_words(text: &str, cells: usize) -> &str {
+    if width::text_width(text) <= cells {
+        return text;
+    }
+    let word_ends = text.match_indices(' ').map(|(end, _)| &text[..end]);
+    let fitting = word_ends.take_while(|start| width::text_width(start) <= cells).last();
+    fitting.map_or(text, |start| start.trim_end_matches([' ', '·', ',']))
 }
 
 /// Separator between two hints.
@@ -211,6 +224,32 @@ mod tests {
         };
         assert_eq!(top_row(29), "┏━ Warning: run? ━━ 1 of 2 ━┓");
         assert_eq!(top_row(28), "┏━ Warning: run? ━━━━━━━━━━┓");
+    }
+
+    #[test]
+    fn hints_and_messages_are_cut_between_words() {
+        let theme = Themes::bundled().choose_theme("dark", None);
+        let bottom_row = |width: u16, hints: &[String], message: &str| {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, width, 4));
+            let frame = Frame { title: "run?", hints, message, is_listening: true, ..Frame::default() };
+            frame.draw(buffer.area, &mut buffer, &theme);
+            (0..width)
+                .map(|x| buffer[(x, 3)].symbol())
+                .collect::<String>()
+                .trim_matches(['╰', '─', '╯', ' '])
+                .to_owned()
+        };
+        let hints = ["end jump to the end, then y approve".to_owned()];
+        let words: Vec<&str> = hints[0].split(' ').collect();
+        for width in 12..50 {
+            let row = bottom_row(width, &hints, "");
+            assert!(
+                row.split(' ').zip(&words).all(|(shown, word)| shown == word.trim_end_matches(',') || shown == *word),
+                "{row}"
+            );
+        }
+        assert_eq!(bottom_row(26, &hints, ""), "end jump to the end");
+        assert_eq!(bottom_row(26, &[], "Read on first · end to jump down there"), "end to jump down");
     }
 
     #[test]

@@ -14,8 +14,11 @@ pub const QUIET_TIME: Duration = Duration::from_millis(500);
 /// than this, even over a slow connection.
 pub const PASTE_GAP: Duration = Duration::from_millis(150);
 
+/// Message for a key that would answer, pressed before its prompt accepts answers.
+pub const TOO_SOON: &str = "Too fast, not counted · press it again";
+
 /// Message for an Enter sooner than [`PASTE_GAP`] after fast input.
-pub const TOO_SOON_AFTER_PASTE: &str = "Too soon after a paste, not counted · press it again";
+pub const TOO_SOON_AFTER_PASTE: &str = "Too fast after a paste, not counted · press it again";
 
 /// State of a prompt: accepts answers, or the reason it does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,10 @@ pub mod layout_context;
 pub mod link_lookups;
 pub mod live_item;
 mod outcome_label;
+mod output_tail;
 pub mod picture_caption;
+pub mod read_run_layout;
+pub mod read_runs;
 pub mod reply_pieces;
 mod result_size;
 pub mod scrollbar;
@@ -22,6 +25,7 @@ use crate::chat::Entry;
 use item_layout::ItemLayout;
 use layout_cache::LayoutCache;
 use layout_context::LayoutContext;
+use read_runs::{ItemForm, ReadRuns};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -45,6 +49,21 @@ impl Layouts<'_> {
     /// Returns the index of the live item, one past the last entry.
     fn live_item(&self) -> usize {
         self.context.agent.session.entries().len()
+    }
+
+    /// Returns the runs of reads among all entries.
+    fn read_runs(&mut self) -> &ReadRuns {
+        self.cache.read_runs.scan_new_entries(&self.context.agent.session);
+        &self.cache.read_runs
+    }
+
+    /// Returns whether the user can open and close an item.
+    fn can_open(&mut self, toggled: &HashSet<usize>, item: usize) -> bool {
+        match self.read_runs().item_form(toggled, item) {
+            ItemForm::RunHeader { .. } => true,
+            ItemForm::Folded => false,
+            ItemForm::Entry { .. } | ItemForm::RunCall { .. } => entry_layout::can_open(&self.context, item),
+        }
     }
 }
 
@@ -104,7 +123,8 @@ impl Transcript {
                 visible.push(VisibleLine { position, layout: layout.clone() });
                 position.line += 1;
             }
-            position = LinePosition { item: position.item + 1, line: 0 };
+            let item = layouts.read_runs().skip_folded_down(&self.toggled, position.item + 1);
+            position = LinePosition { item, line: 0 };
         }
         visible
     }
@@ -127,14 +147,27 @@ impl Transcript {
     /// Returns the first visible line of a view that shows the end. Lays out only the items in that view.
     fn end_position(&self, layouts: &mut Layouts<'_>) -> LinePosition {
         let mut remaining = layouts.height;
-        for item in (0..=layouts.live_item()).rev() {
+        let mut item = layouts.live_item();
+        loop {
             let lines = self.item_height(layouts, item);
             if lines >= remaining {
                 return LinePosition { item, line: lines - remaining };
             }
             remaining -= lines;
+            let Some(previous) = item.checked_sub(1) else { return LinePosition::default() };
+            item = layouts.read_runs().skip_folded_up(&self.toggled, previous);
         }
-        LinePosition::default()
+    }
+
+    /// Counts the lines of the transcript, up to the visible rows. Lays out only these.
+    pub fn count_rows(&self, layouts: &mut Layouts<'_>) -> usize {
+        let mut rows = 0;
+        let mut item = Some(layouts.live_item());
+        while let Some(current) = item.filter(|_| rows < layouts.height) {
+            rows += self.item_height(layouts, current);
+            item = current.checked_sub(1).map(|previous| layouts.read_runs().skip_folded_up(&self.toggled, previous));
+        }
+        rows.min(layouts.height)
     }
 
     /// Converts a position beyond the end of its item to a line of a later item.
@@ -234,20 +267,29 @@ impl Transcript {
         }
     }
 
-    /// Returns the selected entry, if any.
+    /// Returns the selected entry, if any. For a run of reads it is the entry before its first call.
     pub fn selected(&self) -> Option<usize> {
         self.selected
+    }
+
+    /// Returns the item that shows the selection: the row of the run if the selected call was folded since.
+    pub fn selected_item(&self, layouts: &mut Layouts<'_>) -> Option<usize> {
+        let selected = self.selected?;
+        match layouts.read_runs().item_form(&self.toggled, selected) {
+            ItemForm::Folded => layouts.read_runs().header_of_call(selected),
+            ItemForm::Entry { .. } | ItemForm::RunHeader { .. } | ItemForm::RunCall { .. } => Some(selected),
+        }
     }
 
     /// Selects the nearest entry above or below the selected one that can be opened, and scrolls to it. Clears the selection
     /// if there is none below. Without a selection, up selects the last entry.
     pub fn select_entry(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
-        let is_openable = |index: &usize| entry_layout::can_open(&layouts.context, *index);
         let count = layouts.context.agent.session.entries().len();
+        let mut is_openable = |index: &usize| layouts.can_open(&self.toggled, *index);
         self.selected = match (self.selected, direction) {
-            (Some(index), Direction::Up) => (0..index.min(count)).rev().find(is_openable).or(Some(index)),
-            (Some(index), Direction::Down) => (index + 1..count).find(is_openable),
-            (None, Direction::Up) => (0..count).rev().find(is_openable),
+            (Some(index), Direction::Up) => (0..index.min(count)).rev().find(&mut is_openable).or(Some(index)),
+            (Some(index), Direction::Down) => (index + 1..count).find(&mut is_openable),
+            (None, Direction::Up) => (0..count).rev().find(&mut is_openable),
             (None, Direction::Down) => None,
         };
         if let Some(item) = self.selected {
@@ -260,10 +302,24 @@ impl Transcript {
         self.selected = None;
     }
 
-    /// Opens or closes an entry.
-    pub fn toggle_entry(&mut self, context: &LayoutContext<'_>, item: usize) {
-        if entry_layout::can_open(context, item) && !self.toggled.remove(&item) {
+    /// Opens or closes an entry, or the run of reads whose row takes its place.
+    pub fn toggle_entry(&mut self, layouts: &mut Layouts<'_>, item: usize) {
+        if layouts.can_open(&self.toggled, item) && !self.toggled.remove(&item) {
             self.toggled.insert(item);
+        }
+    }
+
+    /// Opens or closes the selected entry.
+    pub fn toggle_selected(&mut self, layouts: &mut Layouts<'_>) {
+        if let Some(item) = self.selected_item(layouts) {
+            self.toggle_entry(layouts, item);
+        }
+    }
+
+    /// Opens the run of reads that hides this call, if any.
+    fn unfold_call(&mut self, layouts: &mut Layouts<'_>, item: usize) {
+        if layouts.read_runs().item_form(&self.toggled, item) == ItemForm::Folded {
+            self.toggled.extend(layouts.read_runs().header_of_call(item));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Creates the state of the screen, with the slash commands, on which its other files must not depend.
+//! Creates the state of the screen. A file of its own, because the table of slash commands uses the rest of the state.
 
 use super::{Notices, Settings, State, Timing, Viewport, Warning};
 use crate::agent;

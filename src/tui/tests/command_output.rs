@@ -62,7 +62,7 @@ fn failed_and_successful_commands_look_different() {
         approve_command(&mut screen);
         screen.finish_call("a", Outcome::Done(output.into()));
         let text = screen.screen_text();
-        let line = text.lines().find(|line| line.contains("bash_exec    make")).unwrap_or_default();
+        let line = text.lines().find(|line| line.contains("Run make")).unwrap_or_default();
         assert!(line.contains(mark) && line.contains(exit_text), "{output:?}: {text}");
         assert_eq!(line.contains("exit"), exit_text.starts_with("exit"), "{output:?}: {text}");
     }

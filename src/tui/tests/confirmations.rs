@@ -51,7 +51,7 @@ fn a_capital_discards_rehearsed_changes_and_n_and_esc_keep_them() {
 fn r03_a_key_typed_ahead_discards_nothing() {
     let mut screen = screen_with_confirmation();
     screen.press_key("Y");
-    assert!(!has_discarded(&screen) && screen.screen_text().contains("Too soon"), "{}", screen.screen_text());
+    assert!(!has_discarded(&screen) && screen.screen_text().contains("Too fast"), "{}", screen.screen_text());
     screen.advance_ms(400);
     screen.press_key("Y");
     assert!(!has_discarded(&screen), "less than half a second since the last key");

@@ -71,15 +71,15 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
     ────────────────────────────────────────────────────────────────────────────────
      ▌ go
 
-       ◆ bash_exec    make · ran in the overlay sandbox                       12 ms
-       ✗ bash_exec    make test · ran in the overlay sandbox         exit 2 · 12 ms
-       ◇ bash_exec    mail · sample, not run                                  12 ms
-       ◌ bash_exec    deploy · simulated by a model                           12 ms
+       ◆ Run make · ran in the overlay sandbox                               12 ms
+       ✗ Run make test · ran in the overlay sandbox                 exit 2 · 12 ms
+         no rule
+       ◇ Run mail · sample, not run                                          12 ms
+       ◌ Run deploy · simulated by a model                                   12 ms
 
      Done.
 
      — 4 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk
-
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ Write a message, / for commands, @ for files
@@ -103,7 +103,7 @@ fn r30_the_footer_counts_skipped_prompts_and_calls_name_skipped_hooks() {
         let text = screen.screen_text();
         let footer = text.lines().last().unwrap_or_default();
         assert!(footer.trim_start().starts_with("DRY RUN ·") && footer.contains("would have asked: 2"), "{text}");
-        assert!(text.contains("⊘ read_file    .env · withheld, not run"), "{text}");
+        assert!(text.contains("⊘ Read .env · withheld, not run"), "{text}");
         assert_eq!(text.matches("hook “guard” was not run in this dry run").count(), 2, "{text}");
     }
     screen.resize_screen(24, 10);

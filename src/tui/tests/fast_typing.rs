@@ -341,7 +341,7 @@ fn r03_enter_held_since_sending_answers_nothing_and_is_explained() {
         }
         assert_eq!(screen.count_decisions(), 0, "{pause}");
         let text = screen.screen_text();
-        assert!(text.contains("enter may still be held") || text.contains("Too soon"), "{text}");
+        assert!(text.contains("enter may still be held") || text.contains("Too fast"), "{text}");
         // The key was released and is pressed deliberately. The first press may only be explained.
         screen.advance_ms(700);
         screen.press_key("enter");

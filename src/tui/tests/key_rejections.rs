@@ -24,7 +24,7 @@ fn bottom_border(screen: &mut Screen) -> String {
 fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     let mut screen = screen_with_approval(100);
     screen.press_key("y");
-    assert_eq!(bottom_border(&mut screen), "Too soon: y went to your draft · tab to answer");
+    assert_eq!(bottom_border(&mut screen), "Too fast: “y” was typed into your message · tab to answer");
     assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, "y"));
     screen.type_text("es");
     assert_eq!(bottom_border(&mut screen), "keys go to the composer · tab to answer");
@@ -33,6 +33,20 @@ fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     assert!(bottom_border(&mut screen).starts_with("y approve · "));
     screen.press_key("y");
     assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (1, "yes"));
+}
+
+#[test]
+fn a_narrow_prompt_names_the_key_that_was_typed_instead_of_the_key_that_answers() {
+    for (width, expected) in [
+        (63, "Too fast: “y” was typed into your message · tab to answer"),
+        (62, "Too fast: “y” was typed into your message"),
+        (60, "Too fast: “y” was typed into your message"),
+    ] {
+        let mut screen = screen_with_approval(100);
+        screen.resize_screen(width, 15);
+        screen.press_key("y");
+        assert_eq!(bottom_border(&mut screen), expected, "{width} columns");
+    }
 }
 
 #[test]
@@ -116,7 +130,7 @@ fn question_explains_rejected_keys_and_missing_answers() {
     screen.receive_call("q", "ask_question", Intent::Ask(Questions { list, dropped: Dropped::default() }));
     screen.advance_ms(100);
     screen.press_key("enter");
-    assert_eq!(bottom_border(&mut screen), "Too soon, not counted · press it again");
+    assert_eq!(bottom_border(&mut screen), "Too fast, not counted · press it again");
     screen.advance_ms(600);
     screen.press_key("7");
     assert_eq!(bottom_border(&mut screen), "No option 7 · 1-2 to pick");

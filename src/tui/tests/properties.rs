@@ -47,7 +47,9 @@ fn apply_random_event(screen: &mut Screen, (kind, number, text): (u8, u16, Strin
         18 if turn.is_some() => screen.receive_chunk(Chunk::Done(FinishReason::Stop)),
         19 if turn.is_some() => {
             let id = CallId(format!("c{number}"));
-            screen.receive_chunk(Chunk::Call(ToolCall { id, name: text, arguments: "{}".into() }));
+            // Successful reads are folded.
+            let name = if number % 2 == 0 { "read_file".to_owned() } else { text };
+            screen.receive_chunk(Chunk::Call(ToolCall { id, name, arguments: "{}".into() }));
         }
         // The scroll bar is grabbed, dragged or released.
         23 => {

@@ -41,15 +41,9 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
 ────────────────────────────────────────────────────────────────────────────────
  ▌ go
 
-   ? bash_exec    echo 0
-   · bash_exec    queued: echo 1
-   · bash_exec    queued: echo 2
-
-
-
-
-
-
+   ? Run echo 0
+   · Run echo 1                                                         queued
+   · Run echo 2                                                         queued
 
 ╭─ Queue ───────────────────────────────────────────────────────────── 1 of 3 ─╮
 │ ❯ [ ]   1 bash_exec echo 0                                              runs │
@@ -60,6 +54,12 @@ fn r18_one_of_three_calls_is_opened_and_approved_first() {
 │                                                                              │
 │                                                                              │
 ╰─ enter open prompt · space select · t all · n deny · m message · esc back ───╯
+
+
+
+
+
+
  waiting for you · 1 of 3 · ask mode                                    f1 help
 "#);
     screen.advance_ms(600);
@@ -274,7 +274,10 @@ fn open_question(screen: &mut Screen) {
 fn a_question_can_be_answered_before_its_turn() {
     let mut screen = screen_with_question_in_queue();
     let text = screen.screen_text();
-    assert!(text.contains("queued: Which clock?") && text.contains("queued: echo 2"), "{text}");
+    assert!(
+        text.contains("· Ask Which clock? ") && text.contains("· Run echo 2 ") && text.matches(" queued").count() == 2,
+        "{text}"
+    );
     open_question(&mut screen);
     let text = screen.screen_text();
     assert!(text.contains("─ Question · clock ") && text.contains("a trait"), "{text}");
@@ -311,7 +314,7 @@ fn a_parked_question_hides_no_prompt_and_keeps_its_choices() {
         screen.press_key("esc");
         let text = screen.screen_text();
         assert!(text.contains("$ echo 0") && text.contains("1 of 3"), "{text}");
-        assert!(text.contains("waiting for your answer: Which clock?"), "{text}");
+        assert!(text.contains("? Ask Which clock? ") && text.contains(" waiting for your answer\n"), "{text}");
         screen.advance_ms(1200);
         screen.press_key("l");
         screen.advance_ms(600);

@@ -87,7 +87,7 @@ fn reasoning_after_calls_is_grouped_with_them_live_and_later() {
     screen.receive_chunk(Chunk::Done(FinishReason::Stop));
     let final_text = screen.screen_text();
     for text in [live_text, final_text] {
-        let row = find_line(&text, "read_file");
+        let row = find_line(&text, "Read src/a.rs");
         assert!(text.contains(&format!("{row}\n   ▸ thought for 3 s\n\n Found it.")), "{text}");
     }
 }
@@ -135,7 +135,7 @@ fn a_denied_call_shows_the_users_message() {
         if !message.is_empty() {
             screen.press_key("enter");
         }
-        assert!(find_line(&screen.screen_text(), "bash_exec").ends_with(expected), "{}", screen.screen_text());
+        assert!(find_line(&screen.screen_text(), "Run rm").ends_with(expected), "{}", screen.screen_text());
     }
 }
 
@@ -213,7 +213,7 @@ fn the_outcome_of_a_call_with_a_long_command_is_visible() {
             screen.advance_ms(2000);
             keys.iter().for_each(|key| screen.press_key(key));
             let text = screen.screen_text();
-            let row = text.lines().find(|row| row.contains("bash_exec")).unwrap_or_default();
+            let row = text.lines().find(|row| row.contains("Run rm")).unwrap_or_default();
             assert!(row.contains(outcome) && row.contains(&long[..10]), "{width}: {text}");
         }
     }

@@ -60,7 +60,7 @@ fn a_conversation_with_calls() {
 
      Let me look.
 
-       ✓ read_file    tests/retry.rs:1-80                           2 lines · 12 ms
+       ✓ Read tests/retry.rs:1-80                                  2 lines · 12 ms
 
      It waits on the real clock.
 
@@ -93,9 +93,7 @@ fn an_approval_in_a_small_terminal() {
     ────────────────────────────────────────────────────────────
      ▌ go
 
-       ? bash_exec    cargo test retry
-
-
+       ? Run cargo test retry
 
     ╭─ Run a command? ─────────────────────────────────────────╮
     │ $ cargo test retry                                       │
@@ -103,6 +101,8 @@ fn an_approval_in_a_small_terminal() {
     │ in /project · timeout 30 s                               │
     │ reason: command                                          │
     ╰─ y approve · e edit · n deny · m message · d details ────╯
+
+
      waiting for you · ask mode                         f1 help
     ");
 }
@@ -120,7 +120,7 @@ fn a_dry_run_is_marked_on_every_screen() {
     ────────────────────────────────────────────────────────────────────────────────
      ▌ go
 
-       ◇ bash_exec    rm -r build · rehearsed, nothing changed                12 ms
+       ◇ Run rm -r build · rehearsed, nothing changed                        12 ms
 
      Done that
 

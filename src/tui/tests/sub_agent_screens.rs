@@ -87,17 +87,9 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 ────────────────────────────────────────────────────────────────────────────────
  ▌ go
 
-   ⠹ sub_agent    find usages · thinking                1 call · 1.2k tok · 3 s
-     ✓ read_file    src/main.rs                                 2 lines · 12 ms
-   ? sub_agent    write notes · needs approval: echo d… 1 call · 1.2k tok · 3 s
-
-
-
-
-
-
-
-
+   ⠹ Sub-agent find usages · thinking                  1 call · 1.2k tok · 3 s
+     ✓ Read src/main.rs                                        2 lines · 12 ms
+   ? Sub-agent write notes · needs approval: echo don… 1 call · 1.2k tok · 3 s
 
 ╭─ Run a command? ─────────────────────────────────────────────────────────────╮
 │ asked by sub-agent “write notes”                                             │
@@ -106,6 +98,14 @@ fn r17_the_prompt_and_rows_name_the_sub_agent() {
 │ in /project · timeout 30 s                                                   │
 │ reason: command                                                              │
 ╰─ y approve · e edit · n deny · m deny with message… · d details ─────────────╯
+
+
+
+
+
+
+
+
  waiting for you · ask mode · 2.5k tok                                  f1 help
 "#);
 }
@@ -141,7 +141,7 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
     receive_sub_agent_reply(&mut screen, "h0", "It is used in **one** place.", None);
     screen.receive_reply("So it is.");
     let closed = screen.screen_text();
-    assert!(closed.contains("✓ sub_agent    find usages") && !closed.contains("one place"), "{closed}");
+    assert!(closed.contains("✓ Sub-agent find usages") && !closed.contains("one place"), "{closed}");
     screen.press_key("alt-up");
     screen.press_key("alt-up");
     screen.press_key("enter");
@@ -150,10 +150,10 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
 ────────────────────────────────────────────────────────────────────────────────
  ▌ go
 
-   ✓ sub_agent    find usages                          2 calls · 3.7k tok · 6 s
+   ✓ Sub-agent find usages                            2 calls · 3.7k tok · 6 s
      ▌ do find usages
      I look at it.
-     ✓ read_file    src/main.rs                                 2 lines · 12 ms
+     ✓ Read src/main.rs                                        2 lines · 12 ms
      ? Which clock should the test use? → no answer
 
      It is used in one place.

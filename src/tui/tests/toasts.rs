@@ -59,7 +59,7 @@ fn a_list_or_page_ends_above_the_toasts() {
 }
 
 #[test]
-fn a_toast_above_a_prompt_does_not_cover_it() {
+fn a_toast_neither_covers_nor_moves_a_prompt() {
     for (width, height) in [(120, 36), (80, 24)] {
         let mut screen = Screen::new();
         screen.resize_screen(width, height);
@@ -68,7 +68,9 @@ fn a_toast_above_a_prompt_does_not_cover_it() {
         screen.advance_ms(2000);
         let prompt_lines = |screen: &mut Screen| {
             let text = screen.screen_text();
-            text.lines().skip_while(|row| !row.contains('╭')).map(str::to_owned).collect::<Vec<_>>()
+            let rows = text.lines().enumerate().skip_while(|(_, row)| !row.contains('╭'));
+            let end = text.lines().position(|row| row.contains('╰')).unwrap_or_default();
+            rows.take_while(|(index, _)| *index <= end).map(|(index, row)| format!("{index} {row}")).collect::<Vec<_>>()
         };
         let lines_before = prompt_lines(&mut screen);
         show_toasts(&mut screen, Kind::Info);

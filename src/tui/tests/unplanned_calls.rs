@@ -30,7 +30,8 @@ fn a_waiting_call_shows_its_path_and_content_but_no_json() {
     ];
     let mut screen = screen_with_unplanned_calls(&calls);
     let text_before = screen.screen_text();
-    let rows = ["queued: docs/part-2.md", "queued: docs/long.md", "queued: src/main.rs", "queued: depth 3 · mode fast"];
+    let rows =
+        ["· Write docs/part-2.md ", "· Write docs/long.md ", "· Edit src/main.rs ", "· far_tool depth 3 · mode fast "];
     assert!(rows.iter().all(|row| text_before.contains(row)) && !text_before.contains('{'), "{text_before}");
     // `l` opens the queue, and each `down` selects the next call.
     screen.press_key("l");

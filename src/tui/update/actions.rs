@@ -3,7 +3,8 @@
 use super::transcript_change::change_transcript;
 use super::{
     agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, popup_stack, prompt_keys,
-    provider_list, search_input, session_exit, session_list, theme_list, trust_decision, user_messages,
+    provider_list, search_input, session_exit, session_list, theme_list, transcript_change, trust_decision,
+    user_messages,
 };
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
@@ -40,7 +41,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
         | Action::SelectNext => run_transcript_action(state, cache, action),
         Action::SearchTranscript => search_input::open_transcript_search(state),
         Action::OpenLink => link_letters::show_link_letters(state, cache),
-        Action::Copy => clipboard_copy::offer_copy(state),
+        Action::Copy => clipboard_copy::offer_copy(state, cache),
         Action::Palette => help_lists::open_palette(state),
         Action::Sessions => session_list::open_session_list(state, PickedAction::Open),
         Action::Themes => theme_list::open_themes(state),
@@ -75,11 +76,7 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             Action::NextMessage => transcript.jump_to_message(layouts, Direction::Down),
             Action::SelectPrevious => transcript.select_entry(layouts, Direction::Up),
             Action::SelectNext => transcript.select_entry(layouts, Direction::Down),
-            Action::Toggle => {
-                if let Some(item) = transcript.selected() {
-                    transcript.toggle_entry(&layouts.context, item);
-                }
-            }
+            Action::Toggle => transcript.toggle_selected(layouts),
             Action::Close => transcript.clear_selection(),
             _ => {}
         }
@@ -87,7 +84,10 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
 }
 
 /// Opens the whole text of the selected entry.
-pub fn open_selected_entry(state: &mut State) {
+pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
+    if let Some((title, text)) = transcript_change::selected_run_texts(state, cache) {
+        return popup_stack::open_reader(state, &title, &text, false);
+    }
     let entries = state.agent.session.entries();
     let mut is_terminal_output = false;
     let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {

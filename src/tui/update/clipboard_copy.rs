@@ -1,19 +1,22 @@
 //! Copying to the clipboard: clean text without gutters.
 
+use super::transcript_change::selected_run_texts;
 use crate::chat::Entry;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::external::MAX_CLIPBOARD;
 use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
 
 /// Offers texts to copy: the selected output or summary, the last reply, its code blocks, the last output. A single
 /// text is copied at once.
-pub fn offer_copy(state: &mut State) {
+pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
     // Label of each row, and the text it copies.
     let mut rows: Vec<(String, String)> = Vec::new();
+    rows.extend(selected_run_texts(state, cache).map(|(_, text)| ("Output of the selected calls".to_owned(), text)));
     let entries = state.agent.session.entries();
     let selected = state.viewport.transcript.selected().and_then(|index| entries.get(index));
     if let Some(Entry::Settled { outcome, .. }) = selected {

@@ -101,7 +101,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
         Focus::Popup => popup_input::handle_popup_key(state, cache, key),
         Focus::Search => search_input::handle_search_key(state, cache, key),
         Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
-            Some(Action::OpenFull) => open_selected_entry(state),
+            Some(Action::OpenFull) => open_selected_entry(state, cache),
             Some(action) => run_transcript_action(state, cache, action),
             None => match Chord::from(&key).typed_character() {
                 // Typed characters go to the composer.

@@ -1,9 +1,13 @@
 //! Explains why an open prompt rejected a key and which key would work. Sets only the message of the prompt.
 
+use crate::text::width;
 use crate::tui::keys::{Action, Chord, Scope};
-use crate::tui::parts::listening::{Listening, Press};
+use crate::tui::parts::listening::{Listening, Press, TOO_SOON};
 use crate::tui::state::State;
 use crossterm::event::{KeyCode, KeyEvent};
+
+/// Columns of the bottom border that a message does not use: a corner, a line and a blank at each side.
+const MESSAGE_MARGIN: usize = 6;
 
 /// Reason the open prompt did not use a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,16 +41,23 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
 
 /// Explains why the key did nothing. Called once the key has been routed.
 pub fn explain_rejected_key(state: &mut State, key: &KeyEvent, rejection: RejectedKey) {
-    let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
     let message = match rejection {
         RejectedKey::NoExplanation => return,
-        RejectedKey::TooSoon if state.input.composer.is_empty() => "Too soon, not counted · press it again".to_owned(),
-        RejectedKey::TooSoon => {
-            format!("Too soon: {} went to your draft · {focus_key} to answer", Chord::from(key))
-        }
+        RejectedKey::TooSoon if state.input.composer.is_empty() => TOO_SOON.to_owned(),
+        RejectedKey::TooSoon => explain_typed_key(state, key),
         RejectedKey::Enter(explanation) => explanation,
     };
     set_prompt_message(state, message);
+}
+
+/// Explains that a key pressed too early is now part of the draft. Of two parts that do not both fit, a prompt shows only
+/// the second, so a narrow screen gets only the first: as soon as the next key is typed, the prompt shows the second.
+fn explain_typed_key(state: &State, key: &KeyEvent) -> String {
+    let reason = format!("Too fast: “{}” was typed into your message", Chord::from(key));
+    let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
+    let message = format!("{reason} · {focus_key} to answer");
+    let fits = width::text_width(&message) + MESSAGE_MARGIN <= usize::from(state.viewport.size.0);
+    if focus_key.is_empty() || !fits { reason } else { message }
 }
 
 /// Explains that the key of the last answer is repeating or still held: it answers nothing until it is released.

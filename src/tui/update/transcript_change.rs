@@ -1,7 +1,7 @@
 //! Changes of the transcript that depend on its layout.
 
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::parts::transcript::{Layouts, Transcript};
+use crate::tui::parts::transcript::{Layouts, Transcript, read_run_layout};
 use crate::tui::state::State;
 use crate::tui::view::layout;
 
@@ -16,4 +16,22 @@ pub fn change_transcript<R>(
     let result = change(&mut transcript, &mut Layouts { context: state.layout_context(), cache, height });
     state.viewport.transcript = transcript;
     result
+}
+
+/// Returns what the row of the selected run of reads says, and everything that its calls returned; `None` if no run is
+/// selected.
+pub fn selected_run_texts(state: &mut State, cache: &mut LayoutCache) -> Option<(String, String)> {
+    let selected = change_transcript(state, cache, |transcript, layouts| transcript.selected_item(layouts))?;
+    let run = cache.read_runs.run_at_header(selected)?;
+    let context = state.layout_context();
+    Some((read_run_layout::describe_run(&context, run), read_run_layout::full_texts(&context, run)))
+}
+
+/// Measures the transcript while a prompt is open, which is drawn right below a short one.
+pub fn measure_transcript(state: &mut State, cache: &mut LayoutCache) {
+    state.viewport.transcript_rows = None;
+    if state.prompts.front().is_some() {
+        let rows = change_transcript(state, cache, |transcript, layouts| transcript.count_rows(layouts));
+        state.viewport.transcript_rows = u16::try_from(rows).ok();
+    }
 }

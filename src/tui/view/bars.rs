@@ -6,6 +6,7 @@ use crate::policy::Mode;
 use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::call_action::name_pending_action;
 use crate::tui::parts::quantities::{format_duration, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
@@ -200,7 +201,7 @@ fn describe_activity(state: &State) -> Option<String> {
             let label = if is_reviewing { "reviewing" } else { "planning" };
             let sub_agents = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();
             Some(match (running, sub_agents) {
-                (Some(pending), _) => format!("{spinner} {} · {elapsed}", pending.call.name),
+                (Some(pending), _) => format!("{spinner} {} · {elapsed}", name_pending_action(pending)),
                 (None, 0) => format!("{spinner} {label} · {elapsed}"),
                 (None, 1) => format!("{spinner} 1 sub-agent running · {elapsed}"),
                 (None, count) => format!("{spinner} {count} sub-agents running · {elapsed}"),

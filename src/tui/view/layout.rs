@@ -20,8 +20,8 @@ pub struct Areas {
     pub transcript: Rect,
     /// One row for a parked question, the search and similar.
     pub chip: Rect,
-    /// Toasts, in rows of their own so that they cover nothing; empty if there are none. Above a prompt the last row is
-    /// the blank separator row.
+    /// Toasts, in rows of their own so that they cover nothing; empty if there are none. They are below a prompt if there
+    /// are blank rows, otherwise above it, where the last row is the blank separator row.
     pub toasts: Rect,
     /// Separator row, if there is space for one.
     pub separator: Rect,
@@ -39,6 +39,13 @@ impl Areas {
         let Rect { x, width, .. } = self.transcript;
         // The transcript starts at column 1 if there is a blank column on either side, otherwise at column 0.
         Rect { x: x + width, width: x.min(1), ..self.transcript }
+    }
+}
+
+impl Areas {
+    /// Returns the number of rows for toasts between the prompt and the composer.
+    pub fn toasts_below_prompt(&self) -> u16 {
+        if self.toasts.y >= self.prompt.bottom() { self.toasts.height } else { 0 }
     }
 }
 
@@ -75,11 +82,24 @@ pub fn compute_areas(state: &State) -> Areas {
     let prompt = take_rows(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
     // The separator is a line between transcript and composer. Above a prompt it is blank, and toasts may use it.
     let shared_rows = if open_prompt.is_some() { separator } else { 0 };
+    let transcript_rows =
+        match state.viewport.transcript_rows.filter(|_| open_prompt.is_some() && !shows_welcome(state)) {
+            // A prompt follows a short transcript directly, below a blank row.
+            Some(rows) => rows.saturating_add(1 - separator).min(rows_left),
+            None => rows_left,
+        };
+    let blank_rows = rows_left - transcript_rows;
     let free_toast_rows = rows_left.div_ceil(2);
     let max_toast_rows = (height / TOAST_SHARE).max(1).min(free_toast_rows + shared_rows);
     let wanted_toast_rows = toast_rows(state, width - 2 * margin, max_toast_rows);
-    let toast_height = wanted_toast_rows.saturating_sub(shared_rows).min(free_toast_rows);
-    rows_left -= toast_height;
+    // Toasts that fit below the prompt do not move it.
+    let toasts_below = if wanted_toast_rows <= blank_rows { wanted_toast_rows } else { 0 };
+    let toasts_above = match toasts_below {
+        0 => wanted_toast_rows.saturating_sub(shared_rows).min(free_toast_rows),
+        _ => 0,
+    };
+    let blank_rows = blank_rows.saturating_sub(toasts_below + toasts_above);
+    let transcript_rows = rows_left - blank_rows - toasts_below - toasts_above;
     let mut y = 0;
     let mut place_rows = |rows: u16| {
         let area = Rect { y, height: rows, ..screen_area };
@@ -87,18 +107,24 @@ pub fn compute_areas(state: &State) -> Areas {
         area
     };
     let indent = |area: Rect| Rect { x: margin, width: width - margin, ..area };
-    let (header, header_line, transcript) = (place_rows(header), place_rows(header_line), place_rows(rows_left));
+    let (header, header_line, transcript) = (place_rows(header), place_rows(header_line), place_rows(transcript_rows));
     let chip = place_rows(chip);
-    let (toasts, separator) = (indent(place_rows(toast_height)), place_rows(separator));
-    let toast_height = if wanted_toast_rows == 0 { 0 } else { toasts.height + shared_rows };
+    let (above, separator, prompt) = (place_rows(toasts_above), place_rows(separator), place_rows(prompt));
+    place_rows(blank_rows);
+    let below = place_rows(toasts_below);
+    let toasts = match (wanted_toast_rows, toasts_below) {
+        (0, _) => Rect { height: 0, ..above },
+        (_, 0) => Rect { height: above.height + shared_rows, ..above },
+        _ => below,
+    };
     Areas {
         header,
         header_line,
         transcript: Rect { width: width - 2 * margin, ..indent(transcript) },
         chip,
-        toasts: Rect { width: width - 2 * margin, height: toast_height, ..toasts },
+        toasts: Rect { x: margin, width: width - 2 * margin, ..toasts },
         separator,
-        prompt: place_rows(prompt),
+        prompt,
         composer: indent(place_rows(composer)),
         footer: place_rows(footer),
     }
@@ -127,6 +153,11 @@ pub fn toast_area(state: &State) -> Rect {
     // On a very low screen the popup needs every row.
     let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / POPUP_TOAST_SHARE);
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
+}
+
+/// Returns whether the welcome screen is drawn in place of the transcript.
+pub fn shows_welcome(state: &State) -> bool {
+    state.agent.session.entries().is_empty() && state.agent.is_idle()
 }
 
 fn has_chip(state: &State) -> bool {

@@ -29,12 +29,13 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
     }
     let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
     let lines = state.viewport.transcript.visible_lines(&mut layouts);
+    let selected = state.viewport.transcript.selected_item(&mut layouts);
     for (row, visible_line) in area.rows().zip(&lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
         buffer.set_style(row, line.style);
         buffer.set_line(row.x, row.y, line, row.width);
-        if state.viewport.transcript.selected() == Some(visible_line.position.item) && is_first_line(visible_line) {
+        if selected == Some(visible_line.position.item) && is_first_line(visible_line) {
             buffer.set_style(row, state.theme.selected);
         }
         if let Some(search) = state.viewport.transcript.search.as_ref().filter(|search| !search.query.is_empty()) {

@@ -148,7 +148,7 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     ╭─ models ─────────╮
     │ ❯ Type to filter │
     │ none             │
-    ╰─ enter select … ─╯
+    ╰─ enter select ───╯
     ");
 }
 

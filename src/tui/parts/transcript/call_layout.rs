@@ -1,8 +1,9 @@
 //! Layout of a finished call: one row, or with arguments, diff and output if opened.
 
-use super::call_row::{CallEnd, call_row, edit_diff, find_denial_message, is_success};
+use super::call_row::{CallEnd, edit_diff, find_denial_message, is_success, lay_out_call_row};
 use super::layout_context::LayoutContext;
 use super::outcome_label::skipped_hooks_row;
+use super::output_tail::lay_out_failed_tail;
 use super::result_size::{find_not_applied, is_short_diff};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
@@ -33,7 +34,7 @@ pub fn lay_out_call(
         return lay_out_answers(context, questions, find_answer(context, index, id), outcome);
     }
     let denial = find_denial_message(context, index, id);
-    let mut page = Page { lines: vec![call_row(context, call, end, denial)], ..Page::default() };
+    let mut page = lay_out_call_row(context, call, end, denial);
     page.lines.extend(skipped_hooks_row(context, call));
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
@@ -50,6 +51,8 @@ pub fn lay_out_call(
             }
             None => page.append_page(lay_out_details(context, call, outcome)),
         }
+    } else {
+        page.lines.extend(lay_out_failed_tail(context, call, end));
     }
     page
 }
@@ -70,7 +73,7 @@ fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item
 
 fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
     let theme = context.theme;
-    let mut page = Page::default();
+    let mut page = context.lay_out_note(&format!("tool {}", mark_hidden(&call.call.name)), "    ");
     match call.plan.as_ref().map(|plan| &plan.preview) {
         Some(Preview::Edit(diff)) => page.lines.extend(indented_diff(context, diff)),
         Some(Preview::Command(line)) => {

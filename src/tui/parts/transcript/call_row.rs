@@ -1,4 +1,4 @@
-//! The row of a call: mark, tool, summary and, at the right, size and time.
+//! The row of a call: mark, action, summary and, at the right, size and time.
 
 use super::layout_context::LayoutContext;
 use super::outcome_label::label_outcome;
@@ -8,7 +8,9 @@ use crate::chat::session::CallState;
 use crate::chat::tool::parse_failure_status;
 use crate::chat::{CallId, Decider, Decision, Diff, Entry, Outcome, Preview, ResultOrigin};
 use crate::text::{clean, reveal, width};
+use crate::tui::parts::call_action::name_action;
 use crate::tui::parts::quantities::format_duration;
+use crate::tui::text::Page;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
@@ -16,14 +18,14 @@ use std::time::Duration;
 /// Minimum width of a path in cells. If less is left for it, the line counts after the path are omitted.
 const MIN_PATH_WIDTH: usize = 6;
 
-/// Minimum width of the tool name column in cells.
-const NAME_WIDTH: usize = 12;
-
-/// Cells before the tool name: two blanks, the mark and a blank.
+/// Cells before the action: two blanks, the mark and a blank.
 const MARK_WIDTH: usize = 4;
 
-/// Blank between the tool name and the summary.
-const NAME_GAP: usize = 1;
+/// Blank between the action and the summary.
+const ACTION_GAP: usize = 1;
+
+/// Blank columns after the text at the right, so that it does not touch the scrollbar.
+const RIGHT_MARGIN: usize = 1;
 
 /// Minimum blank between the summary and the text at the right.
 const RIGHT_GAP: usize = 1;
@@ -46,15 +48,31 @@ pub struct CallEnd<'a> {
     pub took_ms: u64,
 }
 
-/// Returns the row of a finished call: `✓ read_file    tests/retry.rs:1-80      80 lines · 12 ms`. `denial` is the
-/// message of the user's denial, if the user denied the call.
+/// Returns the row of a finished call: `✓ Read tests/retry.rs:1-80      80 lines · 12 ms`. `denial` is the message of the
+/// user's denial, if the user denied the call. The reason of a denial that does not fit into the row follows below it.
+pub fn lay_out_call_row(
+    context: &LayoutContext<'_>,
+    call: &CallState,
+    end: &CallEnd<'_>,
+    denial: Option<&str>,
+) -> Page {
+    let (row, reason) = call_row(context, call, end, denial);
+    let mut page = Page { lines: vec![row], ..Page::default() };
+    if let Some(reason) = reason {
+        page.append_page(context.lay_out_plain(&reason, context.theme.text, "    "));
+    }
+    page
+}
+
+/// Returns the row of a finished call, and the reason of a denial if it does not fit into the row.
 pub fn call_row(
     context: &LayoutContext<'_>,
     call: &CallState,
     &CallEnd { outcome, origin, took_ms }: &CallEnd<'_>,
     denial: Option<&str>,
-) -> Line<'static> {
+) -> (Line<'static>, Option<String>) {
     let theme = context.theme;
+    let row_cells = row_width(context);
     let exit_line = failed_exit_line(call, outcome);
     let has_run = origin.is_none_or(ResultOrigin::has_run);
     let (mark, style) = match outcome {
@@ -91,10 +109,11 @@ pub fn call_row(
     // The result has priority over a long command. `/audit` shows the whole reason of a failure.
     let result = clean::clean_line(&result);
     let mut summary = reveal::reveal_line(summary);
-    let name_cells = width::text_width(&clean::clean_line(&call.call.name)).max(NAME_WIDTH);
-    let fixed_cells = MARK_WIDTH + NAME_GAP + SEPARATOR_WIDTH + RIGHT_GAP;
+    let action = name_action(&call.call.name, call.plan.as_ref().map(|plan| &plan.preview));
+    let action_cells = width::text_width(&action);
+    let fixed_cells = MARK_WIDTH + ACTION_GAP + SEPARATOR_WIDTH + RIGHT_GAP;
     // Cells for the summary and the result.
-    let available_cells = context.width.saturating_sub(name_cells + width::text_width(&right_text) + fixed_cells);
+    let available_cells = row_cells.saturating_sub(action_cells + width::text_width(&right_text) + fixed_cells);
     // Cells reserved for the result. Of a rehearsed call: its first clause, with a cell for `…` if the rest is cut. Of
     // any other call: the whole result, but at most half of the cells.
     let reserved_cells = match outcome {
@@ -103,18 +122,28 @@ pub fn call_row(
         }
         _ => width::text_width(&result).min(available_cells / 2),
     };
+    let mut reason_below = None;
     let right_text = match label_outcome(outcome, denial) {
         Some(label) => {
             // The label gets the cells that the summary leaves, but at least half of them.
             let cells_with_label = available_cells + SEPARATOR_WIDTH + RIGHT_GAP - LABEL_GAP;
             let max_cells = (available_cells / 2).max(cells_with_label.saturating_sub(width::text_width(&summary)));
             let separator = if right_text.is_empty() { "" } else { " · " };
-            format!("{}{separator}{right_text}", width::fit_start(&clean::clean_line(&label), max_cells))
+            let right_width = width::text_width(&right_text);
+            let mut label_line = clean::clean_line(&label);
+            if matches!(outcome, Outcome::Refused(_)) && width::text_width(&label_line) > max_cells {
+                let (decision, reason) = label.split_once(": ").unwrap_or(("denied", &label));
+                label_line = clean::clean_line(decision).into_owned().into();
+                let right_cells = width::text_width(&label_line) + width::text_width(separator) + right_width;
+                let is_drawn = MARK_WIDTH + action_cells + ACTION_GAP + right_cells + MIN_SUMMARY_WIDTH <= row_cells;
+                reason_below = Some(if is_drawn { reason.to_owned() } else { label.clone() });
+            }
+            format!("{}{separator}{right_text}", width::fit_start(&label_line, max_cells))
         }
         None => right_text,
     };
     let diff = edit_diff(call);
-    let summary_cells = summary_width(context.width, name_cells, &right_text);
+    let summary_cells = summary_width(row_cells, action_cells, &right_text);
     // The mark already shows where a file was written. The reason of a failure is always shown.
     let shows_result = !result.is_empty() && (diff.is_none() || !is_success(outcome));
     summary = match diff {
@@ -132,26 +161,29 @@ pub fn call_row(
         let separator = if summary.is_empty() { "" } else { " · " };
         summary = format!("{summary}{separator}{result}");
     }
-    build_row(context, (mark, style), &call.call.name, &summary, &right_text)
+    (build_row(context, (mark, style), &action, &summary, &right_text), reason_below)
 }
 
-/// Returns the row of a call in any state: its mark, tool name and summary, and the text at the right. Parts that do not
-/// fit are cut or omitted.
+/// Returns the cells of a row, without the margin at its right.
+fn row_width(context: &LayoutContext<'_>) -> usize {
+    context.width.saturating_sub(RIGHT_MARGIN)
+}
+
+/// Returns the row of a call in any state: its mark, [action](name_action) and summary, and the text at the right. Parts
+/// that do not fit are cut or omitted.
 pub fn build_row(
     context: &LayoutContext<'_>,
     (mark, mark_style): (&str, Style),
-    name: &str,
+    action: &str,
     summary: &str,
     right: &str,
 ) -> Line<'static> {
-    let (cells, theme) = (context.width, context.theme);
-    let name = clean::clean_line(name);
+    let (cells, theme) = (row_width(context), context.theme);
     let summary = reveal::reveal_line(summary);
     let right = clean::clean_line(right);
     let right = right.as_ref();
-    let name = width::fit_start(&name, cells.saturating_sub(MARK_WIDTH)).into_owned();
-    let gap = NAME_WIDTH.saturating_sub(width::text_width(&name)) + NAME_GAP;
-    let used_cells = MARK_WIDTH + width::text_width(&name) + gap;
+    let action = width::fit_start(action, cells.saturating_sub(MARK_WIDTH)).into_owned();
+    let used_cells = MARK_WIDTH + width::text_width(&action) + ACTION_GAP;
     let right = if used_cells + width::text_width(right) + MIN_SUMMARY_WIDTH > cells { "" } else { right };
     let summary_cells =
         cells.saturating_sub(used_cells + width::text_width(right) + if right.is_empty() { 0 } else { RIGHT_GAP });
@@ -160,10 +192,10 @@ pub fn build_row(
     let mut spans = vec![
         Span::raw(if cells >= MARK_WIDTH { "  " } else { "" }),
         Span::styled(mark.to_owned(), mark_style),
-        Span::styled(if name.is_empty() { String::new() } else { format!(" {name}") }, theme.text),
+        Span::styled(if action.is_empty() { String::new() } else { format!(" {action}") }, theme.text),
     ];
     if !summary.is_empty() {
-        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::raw(" ".repeat(ACTION_GAP)));
         spans.push(Span::styled(summary, theme.dim));
     }
     if !right.is_empty() {
@@ -172,10 +204,15 @@ pub fn build_row(
     Line::from(spans)
 }
 
+/// Returns ` +3 −1`.
+pub fn format_line_counts(diff: &Diff) -> String {
+    format!(" +{} −{}", diff.added, diff.removed)
+}
+
 /// Fits a path and its line counts into a number of cells. Never truncates a count; truncates the path at its start,
 /// because its end identifies the file.
 fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
-    for counts in [format!(" +{} −{}", diff.added, diff.removed), String::new()] {
+    for counts in [format_line_counts(diff), String::new()] {
         let path_cells = cells.saturating_sub(width::text_width(&counts));
         if path_cells >= width::text_width(path).min(MIN_PATH_WIDTH) || counts.is_empty() {
             return format!("{}{counts}", width::fit_end(path, path_cells));
@@ -184,10 +221,10 @@ fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
     String::new()
 }
 
-/// Returns the cells that [`build_row`] leaves for the summary of a row with a name of this width and this text at the
-/// right.
-fn summary_width(cells: usize, name_cells: usize, right: &str) -> usize {
-    let used_cells = MARK_WIDTH + name_cells + NAME_GAP;
+/// Returns the cells that [`build_row`] leaves for the summary of a row with an action of this width and this text at
+/// the right.
+fn summary_width(cells: usize, action_cells: usize, right: &str) -> usize {
+    let used_cells = MARK_WIDTH + action_cells + ACTION_GAP;
     let right_cells = match width::text_width(right) {
         0 => 0,
         right_cells if used_cells + right_cells + MIN_SUMMARY_WIDTH > cells => 0,
@@ -197,7 +234,7 @@ fn summary_width(cells: usize, name_cells: usize, right: &str) -> usize {
 }
 
 /// Returns the last line of a command's outcome if the command ran and failed.
-fn failed_exit_line<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
+pub fn failed_exit_line<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
     let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
     if call.is_command() { parse_failure_status(text) } else { None }
 }

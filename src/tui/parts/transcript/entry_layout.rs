@@ -3,7 +3,7 @@
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::{call_layout, picture_caption};
-use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, SessionId};
+use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
@@ -171,18 +171,23 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
 /// Returns whether a blank line precedes the entry. There is none between the rows of calls and reasoning.
 fn needs_blank_line(context: &LayoutContext<'_>, index: usize) -> bool {
     let entries = context.agent.session.entries();
-    !(entry_form(context, &entries[index]) == EntryForm::Row && ends_in_row(context, &entries[..index]))
+    !(entry_form(&context.agent.session, &entries[index]) == EntryForm::Row && ends_in_row(context, &entries[..index]))
 }
 
 /// Returns whether the last displayed entry ends in a single row, which other rows follow without a blank line.
 pub fn ends_in_row(context: &LayoutContext<'_>, entries: &[Entry]) -> bool {
-    let mut forms = entries.iter().rev().map(|entry| (entry, entry_form(context, entry)));
+    let mut forms = entries.iter().rev().map(|entry| (entry, entry_form(&context.agent.session, entry)));
     let last_displayed = forms.find(|(_, form)| *form != EntryForm::Hidden);
     last_displayed.is_some_and(|(entry, form)| {
         let ends_in_text = matches!(entry, Entry::Replied { text, incomplete, .. }
             if !text.trim().is_empty() || incomplete.is_some());
         form == EntryForm::Row && !ends_in_text
     })
+}
+
+/// Returns whether an entry has no rows of its own, whatever comes before it.
+pub fn is_hidden(session: &Session, entry: &Entry) -> bool {
+    entry_form(session, entry) == EntryForm::Hidden
 }
 
 /// Form in which an entry starts on the screen. Entries that [`lay_out`] lays out without lines are hidden.
@@ -195,11 +200,9 @@ enum EntryForm {
     Block,
 }
 
-fn entry_form(context: &LayoutContext<'_>, entry: &Entry) -> EntryForm {
+fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
     match entry {
-        Entry::Settled { call, .. }
-            if context.agent.session.find_call(call).is_some_and(|call| call.questions.is_some()) =>
-        {
+        Entry::Settled { call, .. } if session.find_call(call).is_some_and(|call| call.questions.is_some()) => {
             EntryForm::Block
         }
         Entry::Settled { .. } | Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => {

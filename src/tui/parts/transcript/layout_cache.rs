@@ -2,9 +2,11 @@
 
 use super::item_layout::{ALLOCATION_OVERHEAD, ItemLayout};
 use super::layout_context::LayoutContext;
+use super::read_runs::{ItemForm, ReadRuns};
 use super::reply_pieces::ReplyPieces;
 use super::text_extent::TextExtent;
-use super::{entry_layout, live_item};
+use super::{entry_layout, live_item, read_run_layout};
+use crate::tui::text::Page;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -20,8 +22,8 @@ pub struct LayoutCache {
     width: usize,
     theme: String,
     items: HashMap<usize, Box<CachedItem>>,
-    /// Whether each item laid out so far was toggled, and its height in lines.
-    heights: Vec<Option<(bool, u32)>>,
+    /// What each item laid out so far showed, and its height in lines.
+    heights: Vec<Option<(ItemForm, u32)>>,
     /// Number of the current frame.
     frame: u64,
     live: live_item::LiveLayout,
@@ -29,6 +31,8 @@ pub struct LayoutCache {
     lookup_arrivals: u64,
     /// Estimated bytes of `items`.
     weight: usize,
+    /// Runs of reads among the entries.
+    pub read_runs: ReadRuns,
     /// Estimated length of the transcript, for the scrollbar.
     pub extent: TextExtent,
     /// Entries laid out since program start, for tests of the cost of a frame.
@@ -42,7 +46,7 @@ struct CachedItem {
     weight: usize,
     /// Pieces of a reply with text.
     pieces: Option<ReplyPieces>,
-    is_toggled: bool,
+    form: ItemForm,
     /// `LinkLookups::arrivals` at layout time if the layout waits for a lookup; otherwise `None`.
     waiting_since: Option<u64>,
 }
@@ -59,8 +63,11 @@ impl LayoutCache {
         let Some(entry) = context.agent.session.entries().get(item) else {
             return Arc::new(self.live.lay_out_live(context));
         };
-        let is_toggled = toggled.contains(&item);
-        let cached_item = self.items.get_mut(&item).filter(|cached| cached.is_toggled == is_toggled);
+        let form = self.read_runs.item_form(toggled, item);
+        if form == ItemForm::Folded {
+            return Arc::default();
+        }
+        let cached_item = self.items.get_mut(&item).filter(|cached| cached.form == form);
         if let Some(cached) = cached_item
             && cached.waiting_since.is_none_or(|count| count == self.lookup_arrivals)
         {
@@ -69,27 +76,34 @@ impl LayoutCache {
         }
         self.entries_laid_out += 1;
         let old_pieces = self.drop_item(item).and_then(|cached| cached.pieces);
-        let (layout, waiting_since, pieces) = match entry_layout::reply_text(entry) {
-            Some(text) => {
+        let (layout, waiting_since, pieces) = match (entry_layout::reply_text(entry), form) {
+            (Some(text), ItemForm::Entry { is_toggled }) => {
                 let pieces = old_pieces.or_else(|| self.live.take_finished(text)).unwrap_or_default();
                 let (layout, pieces) = lay_out_reply(context, item, is_toggled, text, pieces);
                 (layout, pieces.waiting_since(), Some(pieces))
             }
-            None => {
-                let (page, waiting_since) =
-                    context.lookups.track_pending(|| entry_layout::lay_out(context, item, is_toggled));
+            (Some(_) | None, _) => {
+                let lay_out = || match (form, self.read_runs.run_at_header(item)) {
+                    (ItemForm::Folded, _) => Page::default(),
+                    (ItemForm::RunHeader { .. }, Some(run)) => read_run_layout::lay_out_header(context, run),
+                    (ItemForm::RunCall { is_toggled }, _) => {
+                        read_run_layout::lay_out_run_call(context, item, is_toggled)
+                    }
+                    (ItemForm::Entry { is_toggled }, _) => entry_layout::lay_out(context, item, is_toggled),
+                    (ItemForm::RunHeader { .. }, None) => Page::default(),
+                };
+                let (page, waiting_since) = context.lookups.track_pending(lay_out);
                 (ItemLayout::from_page(page), waiting_since, None)
             }
         };
         if self.heights.len() <= item {
             self.heights.resize(item + 1, None);
         }
-        self.heights[item] = Some((is_toggled, u32::try_from(layout.height).unwrap_or(u32::MAX)));
+        self.heights[item] = Some((form, u32::try_from(layout.height).unwrap_or(u32::MAX)));
         let weight = size_of::<CachedItem>() + ALLOCATION_OVERHEAD + layout.estimate_bytes();
         let layout = Arc::new(layout);
         self.weight += weight;
-        let cached =
-            CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, is_toggled, waiting_since };
+        let cached = CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, form, waiting_since };
         self.items.insert(item, Box::new(cached));
         if self.weight > CACHE_BUDGET {
             self.evict_far_from(item);
@@ -100,8 +114,10 @@ impl LayoutCache {
     /// Returns the height of an item in lines.
     pub fn item_height(&mut self, context: &LayoutContext<'_>, toggled: &HashSet<usize>, item: usize) -> usize {
         self.drop_outdated_layouts(context);
+        let form = self.read_runs.item_form(toggled, item);
         match self.heights.get(item) {
-            Some(Some((is_toggled, height))) if *is_toggled == toggled.contains(&item) => *height as usize,
+            _ if form == ItemForm::Folded => 0,
+            Some(Some((laid_out_form, height))) if *laid_out_form == form => *height as usize,
             _ => self.item_layout(context, toggled, item).height,
         }
     }
@@ -114,6 +130,7 @@ impl LayoutCache {
     /// Clears everything for a different session.
     pub fn clear(&mut self) {
         self.extent = TextExtent::default();
+        self.read_runs = ReadRuns::default();
         self.drop_layouts();
     }
 
@@ -130,6 +147,7 @@ impl LayoutCache {
     }
 
     fn drop_outdated_layouts(&mut self, context: &LayoutContext<'_>) {
+        self.read_runs.scan_new_entries(&context.agent.session);
         if self.width != context.width || self.theme != context.theme.name {
             self.drop_layouts();
             (self.width, self.theme) = (context.width, context.theme.name.clone());

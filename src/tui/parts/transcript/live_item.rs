@@ -1,27 +1,27 @@
 //! The live item: everything that is not an entry yet, such as the streaming reply, pending calls and queued messages.
 
-use super::call_row::build_row;
+use super::call_row::{build_row, format_line_counts};
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
+use super::output_tail::lay_out_running_tail;
 use super::reply_pieces::ReplyPieces;
 use super::{entry_layout, sub_agent_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
-use crate::chat::{Ending, Entry, TurnId};
-use crate::text::{escape_sequences, width};
+use crate::chat::{Ending, Entry, Plan, Preview, TurnId};
+use crate::text::width;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::call_action::name_pending_action;
 use crate::tui::parts::call_summary::summarize_arguments;
 use crate::tui::parts::quantities::{format_bytes, format_duration, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
-use crate::tui::text::{Page, output, wrap};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use crate::tui::text::{Page, wrap};
+use ratatui::text::Line;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Maximum lines shown of a running call's output.
-const MAX_OUTPUT_LINES: usize = 4;
-/// Maximum cells laid out of the text of a queued call or question.
-const QUEUED_TEXT_CELLS: usize = 400;
+/// Maximum cells laid out of the text of a call or question.
+const SUBJECT_CELLS: usize = 400;
 /// Identity of a reply: turn, number of entries before it, and number of times its text was reclassified as reasoning.
 type ReplyId = (TurnId, usize, u32);
 
@@ -209,23 +209,27 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
         Some(WaitingCall::Approval { .. }) | None => None,
     };
     for pending in calls {
-        let (mark, style, text) = match &pending.stage {
-            CallStage::AwaitingTurn => ("·", theme.dim, describe_queued_call(pending)),
-            CallStage::Planning => (spinner_frame(context.now), theme.accent, "planning".to_owned()),
-            CallStage::UnderReview(review) => {
-                let text = format!("asking {}… · {}", review.reviewer.display_name(), review.plan.summary);
-                (spinner_frame(context.now), theme.accent, text)
+        let elapsed = || format_duration(context.now.saturating_sub(context.activity_start));
+        let queued_subject = || describe_subject(pending).into_owned();
+        let is_approved = pending.preapproval.is_approved();
+        let (mark, style, subject, right) = match &pending.stage {
+            CallStage::AwaitingTurn => {
+                ("·", theme.dim, queued_subject(), if is_approved { "approved, queued" } else { "queued" }.to_owned())
             }
-            CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, plan.summary.clone()),
-            CallStage::Running(plan) => (spinner_frame(context.now), theme.accent, plan.summary.clone()),
+            CallStage::Planning => (spinner_frame(context.now), theme.accent, queued_subject(), "planning".to_owned()),
+            CallStage::UnderReview(review) => {
+                let right = format!("asking {}… · {}", review.reviewer.display_name(), elapsed());
+                (spinner_frame(context.now), theme.accent, review.plan.summary.clone(), right)
+            }
+            CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, describe_plan(plan), String::new()),
+            CallStage::Running(plan) => {
+                let right = format!("{}{}", elapsed(), describe_stop_key(context, plan));
+                (spinner_frame(context.now), theme.accent, describe_plan(plan), right)
+            }
             CallStage::AwaitingAnswer(_) if prompted_call == Some(&pending.call.id) => continue,
             CallStage::AwaitingAnswer(questions) => {
                 let text = questions.list.first().map_or("", |question| question.text.as_str());
-                (
-                    "?",
-                    theme.prompt,
-                    format!("waiting for your answer: {}", width::cut_to_width(text, QUEUED_TEXT_CELLS)),
-                )
+                ("?", theme.prompt, text.to_owned(), "waiting for your answer".to_owned())
             }
             CallStage::Delegated(sub_agent) => {
                 page.lines.extend(sub_agent_layout::lay_out_running(context, pending, sub_agent));
@@ -233,13 +237,9 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             }
             CallStage::Settled => continue,
         };
-        let is_timed = matches!(pending.stage, CallStage::Running(_) | CallStage::UnderReview(_));
-        let elapsed = is_timed.then(|| format_duration(context.now.saturating_sub(context.activity_start)));
-        page.lines.push(build_row(context, (mark, style), &pending.call.name, &text, &elapsed.unwrap_or_default()));
-        let styled_output =
-            output::parse_output(escape_sequences::trim_unfinished(&pending.latest_output), theme.dim, theme);
-        page.lines
-            .extend(styled_output.last_lines(MAX_OUTPUT_LINES).iter().map(|line| fit_output_line(line, context.width)));
+        let subject = width::cut_to_width(&subject, SUBJECT_CELLS);
+        page.lines.push(build_row(context, (mark, style), &name_pending_action(pending), subject, &right));
+        page.lines.extend(lay_out_running_tail(context, &pending.latest_output));
     }
     if !page.lines.is_empty() && !entry_layout::ends_in_row(context, context.agent.session.entries()) {
         page.lines.insert(0, Line::default());
@@ -247,34 +247,33 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
     page
 }
 
-/// Returns the row text of a queued call, with its summary as far as known.
-fn describe_queued_call(pending: &PendingCall) -> String {
-    let subject = match (pending.preapproval.approved_plan(), &pending.preapproval.preview) {
-        (Some(plan), _) => plan.summary.as_str(),
-        (None, Some(QueuePreview::Plan { summary, .. })) => summary.as_str(),
-        (None, Some(QueuePreview::Question(text))) => text.as_str(),
-        (None, Some(QueuePreview::Error(_)) | None) => &summarize_arguments(&pending.call.arguments).subject,
-    };
-    let subject = width::cut_to_width(subject, QUEUED_TEXT_CELLS);
-    match pending.preapproval.is_approved() {
-        true => format!("approved, queued: {subject}"),
-        false => format!("queued: {subject}"),
+/// Returns the summary of a plan, with the counts of lines if it edits a file: `src/a.rs +3 −1`.
+fn describe_plan(plan: &Plan) -> String {
+    match &plan.preview {
+        Preview::Edit(diff) => format!("{}{}", plan.summary, format_line_counts(diff)),
+        Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => plan.summary.clone(),
     }
 }
 
-/// Returns a line of output, truncated to the width.
-fn fit_output_line(line: &[(&str, Style)], cells: usize) -> Line<'static> {
-    let mut spans = vec![Span::raw("    ")];
-    let mut free_cells = cells.saturating_sub(4);
-    for (part, style) in line {
-        let text = width::fit_start(part, free_cells).into_owned();
-        free_cells -= width::text_width(&text).min(free_cells);
-        spans.push(Span::styled(text, *style));
-        if free_cells == 0 {
-            break;
-        }
+/// Returns ` · esc stops` for a running command, with the key that stops the turn; empty for other calls, which are
+/// short, and while a prompt is open, to which the key belongs first.
+fn describe_stop_key(context: &LayoutContext<'_>, plan: &Plan) -> String {
+    let stop_key = context.keys.first_chord(Scope::Anywhere, Action::Stop);
+    let is_command = matches!(plan.preview, Preview::Command(_));
+    match is_command && !stop_key.is_empty() && context.agent.waiting_call().is_none() {
+        true => format!(" · {stop_key} stops"),
+        false => String::new(),
     }
-    Line::from(spans)
+}
+
+/// Returns the subject of a call that has no plan yet, as far as known.
+fn describe_subject(pending: &PendingCall) -> Cow<'_, str> {
+    match (pending.preapproval.approved_plan(), &pending.preapproval.preview) {
+        (Some(plan), _) => plan.summary.as_str().into(),
+        (None, Some(QueuePreview::Plan { summary, .. })) => summary.as_str().into(),
+        (None, Some(QueuePreview::Question(text))) => text.as_str().into(),
+        (None, Some(QueuePreview::Error(_)) | None) => summarize_arguments(&pending.call.arguments).subject.into(),
+    }
 }
 
 /// Lays out messages that the user queued while the turn ran.

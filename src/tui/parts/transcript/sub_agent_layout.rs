@@ -1,6 +1,6 @@
 //! Layout of sub-agents: the row of a running one with its latest calls, and the transcript of a finished one.
 
-use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message};
+use super::call_row::{CallEnd, build_row, call_row, denial_message, find_denial_message, lay_out_call_row};
 use super::entry_layout::describe_new_grant;
 use super::layout_context::LayoutContext;
 use super::sub_agent_figures::format_figures;
@@ -9,9 +9,10 @@ use crate::chat::session::CallState;
 use crate::chat::{Decision, Ending, Entry, Outcome, Preview};
 use crate::text::truncation::truncate_at_line;
 use crate::text::width;
+use crate::tui::parts::call_action::name_pending_action;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
-use crate::tui::text::{Page, prefix_line};
+use crate::tui::text::Page;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
@@ -38,7 +39,7 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
     let time = start.map(|(_, start)| format_duration(context.now.saturating_sub(*start)));
     let right = format_figures(context, session.calls().count(), session.usage(), time);
     let text = format!("{} · {}", sub_agent.name, describe_activity(sub_agent));
-    let mut lines = vec![build_row(context, (mark, style), &pending.call.name, &text, &right)];
+    let mut lines = vec![build_row(context, (mark, style), &name_pending_action(pending), &text, &right)];
     let running_count = context.agent.pending().iter().filter(|pending| pending.sub_agent().is_some()).count();
     let max_rows = (LATEST_CALL_ROWS / running_count.max(1)).max(1);
     let call_rows = session.entries().iter().enumerate().rev().filter_map(|(index, entry)| {
@@ -46,11 +47,16 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
         let end = CallEnd { outcome, origin: staged.as_ref(), took_ms: *took_ms };
         let call = session.find_call(call)?;
         let denial = session.entries()[..index].iter().rev().find_map(|entry| denial_message(entry, &call.call.id));
-        Some(indent_row(context, |context| call_row(context, call, &end, denial)))
+        // Only one row of each call, because the rows are few.
+        let lay_out_row = |context: &LayoutContext<'_>| Page {
+            lines: vec![call_row(context, call, &end, denial).0],
+            ..Page::default()
+        };
+        Some(indent_rows(context, lay_out_row).lines)
     });
-    let mut call_rows: Vec<Line<'static>> = call_rows.take(max_rows).collect();
+    let mut call_rows: Vec<Vec<Line<'static>>> = call_rows.take(max_rows).collect();
     call_rows.reverse();
-    lines.extend(call_rows);
+    lines.extend(call_rows.into_iter().flatten());
     lines
 }
 
@@ -64,10 +70,10 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
             let describe_step = |pending: &PendingCall| match &pending.stage {
                 CallStage::AwaitingApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
                 CallStage::AwaitingAnswer(_) => Some("waiting for your answer".to_owned()),
-                CallStage::Running(plan) => Some(format!("{} {}", pending.call.name, plan.summary)),
-                CallStage::Planning => Some(format!("{}: planning", pending.call.name)),
+                CallStage::Running(plan) => Some(format!("{} {}", name_pending_action(pending), plan.summary)),
+                CallStage::Planning => Some(format!("{}: planning", name_pending_action(pending))),
                 CallStage::UnderReview(review) => {
-                    Some(format!("{}: asking {}", pending.call.name, review.reviewer.display_name()))
+                    Some(format!("{}: asking {}", name_pending_action(pending), review.reviewer.display_name()))
                 }
                 CallStage::AwaitingTurn | CallStage::Delegated(_) | CallStage::Settled => None,
             };
@@ -114,8 +120,7 @@ pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome
                 let call = session.find_call(call).filter(|call| call.questions.is_none());
                 let Some(call) = call else { continue };
                 let denial = find_denial_message(context, *index, &call.call.id);
-                let row = indent_row(context, |context| call_row(context, call, &end, denial));
-                Page { lines: vec![row], ..Page::default() }
+                indent_rows(context, |context| lay_out_call_row(context, call, &end, denial))
             }
             Entry::Answered { call, answer, .. } => {
                 let mut answers = Page::default();
@@ -170,8 +175,8 @@ fn lay_out_message(context: &LayoutContext<'_>, text: &str, style: Style, mark: 
     message
 }
 
-/// Indents the row of a nested call, if the width allows.
-fn indent_row(context: &LayoutContext<'_>, lay_out_row: impl Fn(&LayoutContext<'_>) -> Line<'static>) -> Line<'static> {
+/// Indents the rows of a nested call, if the width allows.
+fn indent_rows(context: &LayoutContext<'_>, lay_out_rows: impl Fn(&LayoutContext<'_>) -> Page) -> Page {
     let indent = if context.width > 8 { 2 } else { 0 };
-    prefix_line(lay_out_row(&LayoutContext { width: context.width - indent, ..*context }), " ".repeat(indent))
+    lay_out_rows(&LayoutContext { width: context.width - indent, ..*context }).indent_lines(indent)
 }

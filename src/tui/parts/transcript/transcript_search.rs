@@ -49,14 +49,22 @@ impl Transcript {
             search.has_no_match = match_entry.is_none();
             search.match_entry = match_entry.or(search.match_entry);
         }
-        let Some(item) = match_entry else { return };
+        let Some(index) = match_entry else { return };
+        // A plan has no lines: its summary is in the row of the call.
+        let item = match &entries[index] {
+            Entry::Planned { call, .. } => {
+                layouts.context.agent.session.find_call(call).and_then(|call| call.settled_at).unwrap_or(index)
+            }
+            _ => index,
+        };
+        self.unfold_call(layouts, item);
         let mut line = self.find_matching_line(layouts, item, &query);
         if line.is_none() {
             // The match may be in a folded part.
-            self.toggle_entry(&layouts.context, item);
+            self.toggle_entry(layouts, item);
             line = self.find_matching_line(layouts, item, &query);
             if line.is_none() {
-                self.toggle_entry(&layouts.context, item);
+                self.toggle_entry(layouts, item);
             }
         }
         let position = LinePosition { item, line: line.unwrap_or(0) };

@@ -3,7 +3,7 @@
 use super::question_layout::split_rows;
 use crate::chat::Question;
 use crate::text::reveal;
-use crate::tui::text::{markdown, wrap};
+use crate::tui::text::markdown;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -45,7 +45,6 @@ pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize 
 pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
     match question.options.get(row) {
         None => Vec::new(),
-        Some(choice) if choice.preview.is_empty() => wrap::wrap_plain("no preview", theme.dim, cells),
         Some(choice) => {
             let text = reveal::mark_invisible(&choice.preview);
             // Nothing in a preview becomes a link or gets a caption.

@@ -125,9 +125,11 @@ impl QuestionPrompt {
         let cells = usize::from(inner.width);
         let height = usize::from(inner.height);
         let text = wrap_revealed(&question.text, theme.strong, cells, theme);
-        let picker_cells = picker_width(question, cells);
+        let has_preview = question.options.get(draft.cursor).is_some_and(|choice| !choice.preview.is_empty());
+        // Without a preview, the picker has the whole width.
+        let picker_cells = if has_preview { picker_width(question, cells) } else { cells };
         let full_rows = lay_out_rows(question, draft, picker_cells, theme);
-        let preview_rows = estimate_preview_rows(question, cells);
+        let preview_rows = if has_preview { estimate_preview_rows(question, cells) } else { 0 };
         let has_side_preview = preview_rows > 0 && cells >= SIDE_PREVIEW_WIDTH;
         let wanted_rows = content_rows(full_rows.lines.len(), preview_rows, cells);
         // The picker gets up to two thirds of the height, the text the rest, with a blank row between if there is room.

@@ -135,7 +135,10 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 ╰─ ↑↓ move · 1-4 pick · n note · shift-down scroll · enter send · esc later · x decline ───────────╯
 "#);
     press_keys(&mut prompt, &question_set, "v");
-    assert!(draw_prompt(&mut prompt, &question_set, (100, 12)).contains("no preview"));
+    let without_preview = draw_prompt(&mut prompt, &question_set, (100, 12));
+    assert!(!without_preview.contains("preview") && without_preview.contains("a Clock trait"), "{without_preview}");
+    // The picker has the whole width.
+    assert!(!without_preview.lines().nth(4).unwrap_or_default().contains(" │ "), "{without_preview}");
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! The last lines of a command's output, shown below its row without opening it.
+
+use super::call_row::{CallEnd, failed_exit_line};
+use super::layout_context::LayoutContext;
+use crate::chat::ResultOrigin;
+use crate::chat::session::CallState;
+use crate::text::{escape_sequences, width};
+use crate::tui::text::output;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Lines shown of the output of a command that failed.
+const FAILED_LINES: usize = 5;
+/// Lines shown of the output of a running call.
+const RUNNING_LINES: usize = 3;
+/// Blanks before each line.
+const INDENT: usize = 4;
+
+/// Lays out the last lines of a command that ran and failed, without its exit status, which its row shows. Returns no
+/// lines for any other call.
+pub fn lay_out_failed_tail(context: &LayoutContext<'_>, call: &CallState, end: &CallEnd<'_>) -> Vec<Line<'static>> {
+    let has_run = end.origin.is_none_or(ResultOrigin::has_run);
+    let Some(status) = failed_exit_line(call, end.outcome).filter(|_| has_run) else { return Vec::new() };
+    let text = end.outcome.text().trim_end();
+    let output = text.strip_suffix(status).unwrap_or(text);
+    lay_out_tail(context, output.trim_end(), FAILED_LINES)
+}
+
+/// Lays out the last lines of the output of a running call so far.
+pub fn lay_out_running_tail(context: &LayoutContext<'_>, output: &str) -> Vec<Line<'static>> {
+    lay_out_tail(context, escape_sequences::trim_unfinished(output), RUNNING_LINES)
+}
+
+fn lay_out_tail(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
+    let styled_output = output::parse_output(output, context.theme.dim, context.theme);
+    let lines = styled_output.last_lines(count);
+    lines.iter().map(|line| fit_line(line, context.width)).collect()
+}
+
+/// Returns a line of output, truncated to the width.
+fn fit_line(line: &[(&str, Style)], cells: usize) -> Line<'static> {
+    let mut spans = vec![Span::raw(" ".repeat(INDENT))];
+    let mut free_cells = cells.saturating_sub(INDENT);
+    for (part, style) in line {
+        let text = width::fit_start(part, free_cells).into_owned();
+        free_cells -= width::text_width(&text).min(free_cells);
+        spans.push(Span::styled(text, *style));
+        if free_cells == 0 {
+            break;
+        }
+    }
+    Line::from(spans)
+}

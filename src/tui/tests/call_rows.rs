@@ -1,0 +1,117 @@
+//! Rows of calls: what they start with, what follows below them, and what only their details show.
+
+use super::*;
+
+/// A screen of this size on which a command runs after its approval.
+fn screen_with_command(size: (u16, u16), command: &str) -> Screen {
+    let mut screen = Screen::with_turn();
+    screen.resize_screen(size.0, size.1);
+    screen.receive_call("a", "bash_exec", command_intent(command));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen
+}
+
+fn numbered_lines(count: usize) -> String {
+    (1..=count).map(|number| format!("line {number} of the output\n")).collect()
+}
+
+#[test]
+fn the_words_of_a_denial_are_shown_whole() {
+    let message = "use the script in tools/release instead, it checks the changelog and signs the tag first";
+    for (width, height) in [(120, 36), (80, 24), (60, 15), (24, 24)] {
+        let mut screen = Screen::with_turn();
+        screen.resize_screen(width, height);
+        screen.receive_call("a", "bash_exec", command_intent("git tag v1.0.0 && git push --tags origin"));
+        screen.advance_ms(2000);
+        screen.press_key("m");
+        screen.type_text(message);
+        screen.press_key("enter");
+        let text = screen.screen_text();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(message) && words.contains("denied"), "{width}: {text}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_denial_by_the_policy_is_shown_whole() {
+    let reason = "the folder is shared with the other checkout, and its lock file is held by a program that runs";
+    let mut screen = screen_with_command((60, 15), "make");
+    screen.finish_call("a", Outcome::Refused(format!("Denied: {reason}. It was not run. Do something else.")));
+    let text = screen.screen_text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(reason) && !words.contains("Do something else"), "{text}");
+}
+
+#[test]
+fn a_failed_command_shows_its_last_five_lines_until_it_is_opened() {
+    let mut screen = screen_with_command((80, 30), "make");
+    screen.finish_call("a", Outcome::Done(format!("{}exit 2", numbered_lines(9))));
+    screen.receive_reply("It failed.");
+    let closed = screen.screen_text();
+    assert!((5..=9).all(|line| closed.contains(&format!("\n     line {line} of"))), "{closed}");
+    assert!(!closed.contains("line 4 of") && closed.matches("exit 2").count() == 1, "{closed}");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    let opened = screen.screen_text();
+    assert!((1..=9).all(|line| opened.matches(&format!("line {line} of")).count() == 1), "{opened}");
+}
+
+#[test]
+fn a_command_that_succeeds_or_prints_nothing_shows_no_lines() {
+    for outcome in [format!("{}exit 0", numbered_lines(3)), "exit 2".to_owned(), "\n\nexit 2".to_owned()] {
+        let mut screen = screen_with_command((80, 24), "make");
+        screen.finish_call("a", Outcome::Done(outcome.clone()));
+        screen.receive_reply("Done.");
+        let text = screen.screen_text();
+        assert!(text.contains(" Run make ") && !text.contains("line 3"), "{outcome:?}: {text}");
+        let row = text.lines().position(|line| line.contains(" Run make ")).unwrap();
+        assert_eq!(text.lines().nth(row + 2), Some(" Done."), "{outcome:?}: {text}");
+    }
+}
+
+#[test]
+fn a_running_command_shows_its_last_three_lines_the_time_and_the_key_that_stops_it() {
+    let mut screen = screen_with_command((60, 15), "make all");
+    let turn = screen.state.agent.current_turn().unwrap();
+    screen.handle_event(Event::Agent(agent::Event::CallProgressed {
+        turn,
+        call: "a".into(),
+        output: numbered_lines(9),
+        new_output: String::new(),
+    }));
+    screen.advance_ms(12_000);
+    let text = screen.screen_text();
+    assert!(text.contains(" Run make all ") && text.contains("12 s · esc stops\n"), "{text}");
+    assert!((7..=9).all(|line| text.contains(&format!("\n     line {line} of"))), "{text}");
+    assert!(!text.contains("line 6 of"), "{text}");
+    screen.press_key("esc");
+    assert!(screen.state.agent.is_idle(), "{}", screen.screen_text());
+}
+
+#[test]
+fn the_time_of_a_call_keeps_a_column_from_the_scrollbar() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        let mut screen = screen_with_command((width, height), "make");
+        screen.finish_call("a", Outcome::Done("exit 0".into()));
+        screen.receive_reply("Done.");
+        let text = screen.screen_text();
+        let row = text.lines().find(|line| line.contains(" Run make ")).unwrap_or_default();
+        assert!(row.ends_with("12 ms"), "{text}");
+        // The last column is that of the scrollbar, the one before stays blank.
+        assert_eq!(crate::text::width::text_width(row), usize::from(width) - 2, "{text}");
+    }
+}
+
+#[test]
+fn the_name_of_the_tool_is_only_in_the_details() {
+    let mut screen = screen_with_command((80, 24), "make");
+    screen.finish_call("a", Outcome::Done("exit 0".into()));
+    screen.receive_reply("Done.");
+    let closed = screen.screen_text();
+    assert!(closed.contains("✓ Run make ") && !closed.contains("bash_exec"), "{closed}");
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    let opened = screen.screen_text();
+    assert!(opened.contains("✓ Run make ") && opened.contains("\n     tool bash_exec\n"), "{opened}");
+}
