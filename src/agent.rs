@@ -30,12 +30,13 @@ mod sub_agent;
 mod summary_request;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod turn_state;
 mod update_context;
 mod waiting_calls;
 
 pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
-pub use call_state::{Preapproval, QueuePreview};
+pub use call_state::{Preapproval, QueuePreview, Trial, TrialSupport};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
 pub use event::{ApplyRequest, Event};
@@ -122,6 +123,16 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::EarlyPromptRequested(call) => preapproval::open_early_prompt(ctx, call),
         Event::CallDecided { .. } if !waiting_calls::is_decision_allowed(ctx.state, &event) => {}
         Event::CallDecided { call, decision, by } => call_execution::handle_decision(ctx, &call, decision, by),
+        Event::TrialRequested(_) if !waiting_calls::is_decision_allowed(ctx.state, &event) => {}
+        Event::TrialRequested(call) => trials::start_requested_trial(ctx, &call),
+        Event::TrialStopped(call) => trials::stop_trial(ctx, &call),
+        Event::TrialFinished { call, number, result, .. } => trials::finish_trial(ctx, &call, number, result),
+        Event::TrialSupportChecked { call, result } => {
+            ctx.state.trial_support = match result {
+                Ok(()) => TrialSupport::Available,
+                Err(reason) => TrialSupport::Unavailable { reason, call },
+            };
+        }
         Event::QuestionsAnswered { call, answer, by } => call_execution::handle_answer(ctx, &call, answer, by),
         Event::TurnInterrupted => interrupt_turn(ctx),
         Event::SessionTitled(title) => {

@@ -52,6 +52,7 @@ pub const TOPICS: &[Topic] = &[
         include_str!("../docs/permissions.md"),
     ),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
+    topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
     topic("dry-run", &["dry", "dry_run", "rehearsal", "overlay"], include_str!("../docs/dry-run.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),

@@ -15,6 +15,7 @@ mod mode;
 pub mod rule;
 mod subject;
 mod targets;
+mod trial_effects;
 mod verdict;
 mod wide_prefixes;
 
@@ -26,6 +27,7 @@ pub use grant_scopes::{can_be_rule, explain_no_scopes, grant_scopes};
 pub use mode::Mode;
 pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;
+pub use trial_effects::{is_tried_first, judge_trial};
 pub use verdict::{Policy, Verdict, Withheld};
 pub use wide_prefixes::{explain_too_wide, runs_its_arguments};
 

@@ -30,9 +30,11 @@ pub mod sandbox;
 pub mod sensitive_files;
 pub mod shell;
 mod spec_encoding;
+mod stored_content;
 #[cfg(test)]
 #[path = "project/tests/test_project.rs"]
 pub(crate) mod test_project;
+pub mod trial;
 #[cfg(test)]
 #[path = "project/tests/unprivileged.rs"]
 pub mod unprivileged;

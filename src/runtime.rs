@@ -14,6 +14,8 @@ mod review;
 mod session_title;
 mod side_request;
 mod simulator;
+mod trial_execution;
+mod trial_states;
 
 use crate::agent::{Effect, Event};
 use crate::chat::{Entry, TurnId};
@@ -31,7 +33,8 @@ pub use side_request::SideModel;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
+pub use trial_states::Trials;
 
 /// Capacity of the event channel. A slow frontend slows the stream down; only interim output of a running call is ever
 /// dropped.
@@ -79,6 +82,7 @@ impl Runtime {
             rehearsal: CommandRehearsal::Simulated("none was set".into()),
             reviewers: Arc::default(),
             simulator: Arc::default(),
+            trials: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
             events,
@@ -159,6 +163,20 @@ impl Runtime {
                     let running_call = RunningCall::new(self.context.clone(), turn, call);
                     self.turn_tasks.spawn_task(turn, running_call.rehearse(plan, excluded_paths, approved));
                 }
+                Effect::CheckTrialSupport { call } => {
+                    drop(tokio::spawn(trial_execution::check_support(self.context.clone(), call)));
+                }
+                Effect::TryCall { turn, call, plan, number, is_automatic } => {
+                    let id = call.id.clone();
+                    let trial =
+                        trial_execution::try_call(self.context.clone(), turn, call, plan, (number, is_automatic));
+                    self.context.trials.start_task(id, number, || self.turn_tasks.spawn_task(turn, trial));
+                }
+                Effect::KeepTrial { turn, call, number, report } => {
+                    let keeping = trial_execution::keep_trial(self.context.clone(), turn, call, number, report);
+                    self.turn_tasks.spawn_task(turn, keeping);
+                }
+                Effect::DropTrial { call } => self.context.trials.drop_trial(&call),
                 Effect::RequestTitle { request } => {
                     self.title_request.abort_all();
                     self.title_request.spawn(session_title::request_title(self.context.clone(), *request));
@@ -221,12 +239,12 @@ struct TurnTasks {
 
 impl TurnTasks {
     /// Starts a task of a turn.
-    fn spawn_task(&mut self, turn: TurnId, task: impl Future<Output = ()> + Send + 'static) {
+    fn spawn_task(&mut self, turn: TurnId, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         self.turns.retain(|_, tasks| {
             while tasks.try_join_next().is_some() {}
             !tasks.is_empty()
         });
-        self.turns.entry(turn).or_default().spawn(task);
+        self.turns.entry(turn).or_default().spawn(task)
     }
 
     /// Aborts all tasks of a turn.

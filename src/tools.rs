@@ -37,10 +37,11 @@ pub use result_kind::ResultKind;
 pub use scripts::command_preconditions;
 pub use toolbox::{ToolSettings, Toolbox};
 
-use crate::chat::{Access, Intent, Plan, ToolSpec, Work};
+use crate::chat::{Access, Intent, Plan, ToolSpec, TrialReport, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::output::CommandProgress;
 use crate::project::overlay_sandbox::CommandRehearsal;
+use crate::project::trial::{Trial, TrialRunner};
 use crate::project::{Reader, Writer};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -72,6 +73,11 @@ pub trait Tool: Send + Sync {
     async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
         let _ = (plan, context);
         Ok(RehearsalOutcome::Simulate(String::new()))
+    }
+    /// Runs the call on trial: nothing it does is real until the trial is kept. By default no call can be tried.
+    async fn try_run(&self, plan: &Plan, context: &TrialContext) -> Result<(Trial, TrialReport), Error> {
+        let _ = context;
+        Err(Error::Internal(format!("“{}” cannot be tried", plan.title)))
     }
     /// Returns the kind of result of the call, so that a dry run can simulate it.
     fn result_kind(&self, plan: &Plan) -> ResultKind {
@@ -128,6 +134,15 @@ pub struct LiveContext {
     pub shell: Arc<crate::project::shell::Shell>,
     /// Paths that a recursive read must skip.
     pub excluded: ExcludedPaths,
+    /// Receives the progress of the call.
+    pub progress: Progress,
+}
+
+/// Context of a call that is tried.
+pub struct TrialContext {
+    pub runner: Arc<TrialRunner>,
+    /// True if the output may go to the model without having been shown to the user.
+    pub is_automatic: bool,
     /// Receives the progress of the call.
     pub progress: Progress,
 }

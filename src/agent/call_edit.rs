@@ -4,6 +4,7 @@ use super::call_judgement::judge_call;
 use super::call_settlement::digest_call;
 use super::call_state::PendingEdit;
 use super::state::CallStage;
+use super::trials;
 use super::update_context::UpdateContext;
 use crate::chat::{CallId, Decider, Decision, Entry, Intent};
 use serde_json::Value;
@@ -13,6 +14,7 @@ const EDIT_REJECTED: &str = ". Edit rejected: ";
 
 /// Plans a waiting call again with the user's arguments.
 pub(super) fn start_edit(ctx: &mut UpdateContext<'_>, id: &CallId, arguments: Value, by: Decider) {
+    trials::drop_trial(ctx, id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     let CallStage::AwaitingApproval(plan, reason) = &pending.stage else { return };
     let (plan, reason) = (plan.clone(), reason.clone());

@@ -3,9 +3,10 @@
 use super::call_judgement::judge_call;
 use super::call_settlement::{digest_call, settle_call, settle_unstarted};
 use super::call_start::{await_answers, start_call};
+use super::call_state::Trial;
 use super::state::{CallStage, PendingCall};
 use super::update_context::UpdateContext;
-use super::{Effect, Phase, call_edit, model_requests, preapproval, sub_agent};
+use super::{Effect, Phase, call_edit, model_requests, preapproval, sub_agent, trials};
 use crate::chat::{
     Answer, CallId, Decider, Decision, Digest, Ending, Entry, Intent, Outcome, PartialOutput, ResultOrigin, ToolCall,
     TurnId,
@@ -126,15 +127,21 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
             return start_ready_calls(ctx);
         }
         Decision::Deny(_) => return deny_call(ctx, id, decision, by),
-        Decision::Once | Decision::Always(_) | Decision::Selected(_) => {
+        Decision::Kept(ref trial) if is_early || !trials::has_finished_trial(ctx, id, trial) => return,
+        Decision::Once | Decision::Always(_) | Decision::Selected(_) | Decision::Kept(_) => {
             ctx.state.turn.repeated_calls.record_approval(&call)
         }
     }
     ctx.state.queue.close_view();
     let sha256 = digest_call(&call, &plan);
+    let is_kept = matches!(decision, Decision::Kept(_));
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
     let approved = true;
-    start_call(ctx, call, plan, approved);
+    if is_kept {
+        trials::keep_trial(ctx, id);
+    } else {
+        start_call(ctx, call, plan, approved);
+    }
     start_ready_calls(ctx);
 }
 
@@ -202,11 +209,12 @@ pub(super) fn finish_call(
 /// Handles the progress of a running call: `output` is its latest output for the screen, `new_output` the output since
 /// the previous progress.
 pub(super) fn handle_progress(ctx: &mut UpdateContext<'_>, id: &CallId, output: String, new_output: &str) {
-    if let Some(pending) = ctx.state.pending_mut(id)
-        && matches!(pending.stage, CallStage::Running(_))
-    {
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
+    if matches!(pending.stage, CallStage::Running(_)) {
         pending.latest_output = output;
         pending.full_output.push_output(new_output);
+    } else if let Trial::Running { output: trial_output, .. } = &mut pending.trial {
+        *trial_output = output;
     }
 }
 

@@ -4,7 +4,7 @@ use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
 use super::{apply_turn, reviews, sub_agent};
 use crate::chat::{CallId, Plan};
-use crate::policy::{Mode, Policy, Subject, Verdict, grant_covers, judge_plan};
+use crate::policy::{Mode, Policy, Subject, Verdict, grant_covers, is_tried_first, judge_plan};
 
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
@@ -42,9 +42,15 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         Verdict::Ask(reason) if ask_again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
         verdict => verdict,
     };
+    let has_asked = matches!(verdict, Verdict::Ask(_));
     // No hook may approve a call that was edited, opened before its turn, changed since its approval or repeated, nor
     // a call of an apply turn.
     let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.turn.is_apply_turn();
+    let permits_trial = ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
+    let may_try = has_asked && !must_ask && permits_trial && is_tried_first(&ctx.state.policy, &plan);
+    if let Some(pending) = ctx.state.pending_mut(id) {
+        pending.may_try = may_try;
+    }
     reviews::start_review(ctx, id, plan, verdict, must_ask);
 }
 

@@ -2,6 +2,7 @@
 
 use super::call_output::CallOutput;
 use super::state::CallStage;
+use super::trials;
 use super::update_context::UpdateContext;
 use crate::chat::{CallId, Digest, Entry, Outcome, Plan, ResultOrigin, ToolCall};
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub(super) fn settle_call(
         return;
     }
     pending.stage = CallStage::Settled;
+    trials::drop_trial(ctx, id);
+    let Some(pending) = ctx.state.pending_mut(id) else { return };
     (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
     let call = pending.call.clone();
     match outcome {

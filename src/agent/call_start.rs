@@ -4,6 +4,7 @@ use super::call_settlement::{digest_call, settle_call, settle_unstarted};
 use super::effect::Effect;
 use super::state::CallStage;
 use super::sub_agent;
+use super::trials;
 use super::update_context::UpdateContext;
 use crate::chat::{CallId, Digest, Entry, Outcome, Plan, Questions, ResultOrigin, SimulationSource, ToolCall, Work};
 use crate::policy::{ExcludedPaths, Verdict, may_disclose};
@@ -53,9 +54,8 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
         }
         Verdict::Ask(reason) => {
             let reason = ctx.state.prompt_reason(reason, &plan);
-            if let Some(pending) = ctx.state.pending_mut(id) {
-                pending.stage = CallStage::AwaitingApproval(plan, reason);
-            }
+            trials::drop_trial(ctx, id);
+            trials::await_approval(ctx, id, plan, reason);
         }
         Verdict::Deny(reason) => {
             ctx.state.queue.close_early_prompt(id);
@@ -71,6 +71,7 @@ pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<
     if let Work::Task(task) = &plan.work {
         return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
     }
+    trials::drop_trial(ctx, &call.id);
     if let Some(pending) = ctx.state.pending_mut(&call.id) {
         pending.stage = CallStage::Running(plan.clone());
     }

@@ -1,7 +1,8 @@
-//! Parts of the state of a pending call: an edit that is being planned, and an approval before its turn.
+//! Parts of the state of a pending call: an edit that is being planned, an approval before its turn, and a trial.
 
-use crate::chat::{Access, Decider, Plan, ToolCall};
+use crate::chat::{Access, CallId, Decider, Plan, ToolCall, TrialReport};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// An edit that is being planned, with the call, plan and reason as they were before the edit.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,4 +58,59 @@ impl Preapproval {
     pub fn approved_plan(&self) -> Option<&Plan> {
         self.approved_plan.as_deref()
     }
+}
+
+/// Trial of a call that waits for approval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Trial {
+    /// The call was not tried, or its trial was stopped.
+    #[default]
+    None,
+    /// The command runs.
+    Running {
+        /// Number of the trial in this session.
+        number: u64,
+        /// Latest output of the command, bounded.
+        output: String,
+    },
+    /// The command ended, and its effects can be kept.
+    Finished { number: u64, report: Box<TrialReport> },
+    /// It could not be tried, for this reason.
+    Failed(String),
+}
+
+impl Trial {
+    /// Returns the result of the trial, once there is one.
+    pub fn report(&self) -> Option<&TrialReport> {
+        if let Self::Finished { report, .. } = self { Some(report) } else { None }
+    }
+
+    pub fn is_running(&self) -> bool {
+        matches!(self, Self::Running { .. })
+    }
+
+    /// Returns the number of a trial that the runtime knows.
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Self::Running { number, .. } | Self::Finished { number, .. } => Some(*number),
+            Self::None | Self::Failed(_) => None,
+        }
+    }
+}
+
+/// Whether commands can be tried on this machine.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum TrialSupport {
+    /// Not known: no command has waited for approval yet.
+    #[default]
+    Unknown,
+    /// It is being found out.
+    Requested,
+    Available,
+    Unavailable {
+        /// Follows “no overlay sandbox: ”.
+        reason: Arc<str>,
+        /// The call whose prompt explains it.
+        call: CallId,
+    },
 }

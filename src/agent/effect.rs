@@ -1,7 +1,7 @@
 //! Effects that the agent requests.
 
 use super::ReviewContext;
-use crate::chat::{Entry, PartialOutput, PartialReply, Plan, Request, ToolCall, TurnId};
+use crate::chat::{CallId, Entry, PartialOutput, PartialReply, Plan, Request, ToolCall, TrialReport, TurnId};
 use crate::policy::ExcludedPaths;
 
 /// An action outside the agent. Effects of one update are carried out in order, and an `AppendEntry` is written to the
@@ -53,6 +53,22 @@ pub enum Effect {
         /// data it reads may go to the model.
         approved: bool,
     },
+    /// Find out whether commands can be tried. Answered by [`super::Event::TrialSupportChecked`] with this call.
+    CheckTrialSupport { call: CallId },
+    /// Try a command. Answered by [`super::Event::TrialFinished`].
+    TryCall {
+        turn: TurnId,
+        call: ToolCall,
+        plan: Box<Plan>,
+        /// Number of the trial in this session.
+        number: u64,
+        /// True if the mode `auto` tries it: its output may go to the model without having been shown to the user.
+        is_automatic: bool,
+    },
+    /// Make the effects of a finished trial real. Answered by [`super::Event::CallFinished`].
+    KeepTrial { turn: TurnId, call: ToolCall, number: u64, report: Box<TrialReport> },
+    /// Stop the trial of a call, or forget what it did.
+    DropTrial { call: CallId },
     /// Ask the model for a session title in parallel to everything else. Answered by
     /// [`super::Event::TitleSuggested`], or not at all.
     RequestTitle { request: Box<Request> },

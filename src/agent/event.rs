@@ -2,7 +2,7 @@
 
 use crate::chat::{
     Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
-    TurnId, Usage,
+    TrialReport, TurnId, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -90,6 +90,26 @@ pub enum Event {
         decision: Decision,
         by: Decider,
     },
+    /// The user wants to try a call before deciding on it. Ignored unless its prompt is shown.
+    TrialRequested(CallId),
+    /// The user stopped the running trial of this call.
+    TrialStopped(CallId),
+    /// A trial ended.
+    TrialFinished {
+        turn: TurnId,
+        call: CallId,
+        /// Number of the trial; the event is ignored unless that trial runs.
+        number: u64,
+        /// What the command did, or why it could not be tried.
+        result: Result<Box<TrialReport>, String>,
+    },
+    /// It is known whether commands can be tried on this machine.
+    TrialSupportChecked {
+        /// The call that waited when the check was requested.
+        call: CallId,
+        /// The error follows “no overlay sandbox: ”.
+        result: Result<(), Arc<str>>,
+    },
     /// Pending questions were answered.
     QuestionsAnswered {
         /// The call; ignored unless its questions are pending.
@@ -157,6 +177,7 @@ impl Event {
             | Self::ReplySaveDue { turn }
             | Self::RequestFailed { turn, .. }
             | Self::CallPlanned { turn, .. }
+            | Self::TrialFinished { turn, .. }
             | Self::CallReviewed { turn, .. }
             | Self::CallProgressed { turn, .. }
             | Self::OutputSaveDue { turn, .. }
@@ -167,6 +188,9 @@ impl Event {
             | Self::QueueOpened
             | Self::EarlyPromptRequested(_)
             | Self::CallDecided { .. }
+            | Self::TrialRequested(_)
+            | Self::TrialStopped(_)
+            | Self::TrialSupportChecked { .. }
             | Self::QuestionsAnswered { .. }
             | Self::TurnInterrupted
             | Self::SessionTitled(_)

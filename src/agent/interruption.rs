@@ -32,6 +32,7 @@ pub(super) fn settle_open_calls(ctx: &mut UpdateContext<'_>) {
                 | CallStage::Planning
                 | CallStage::UnderReview(_)
                 | CallStage::AwaitingApproval(..)
+                | CallStage::OnTrial(..)
                 | CallStage::Delegated(_) => {
                     let outcome_text = "Not run: the user stopped the turn before this call started.";
                     (outcome_text.to_owned(), Digest::default())

@@ -58,8 +58,8 @@ pub(super) fn start_review(
 
 fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review: PendingReview) {
     let (Some(turn), Some(call)) = (ctx.state.current_turn(), ctx.state.pending_mut(id)) else { return };
-    let call = call.call.clone();
-    let Some(reviewer) = next_reviewer(ctx, &call.name, &mut pending_review) else {
+    let (call, may_try) = (call.call.clone(), call.may_try);
+    let Some(reviewer) = next_reviewer(ctx, &call.name, may_try, &mut pending_review) else {
         let PendingReview { plan, verdict, is_lifted, .. } = pending_review;
         // During the review the user may have chosen a narrower mode or revoked a grant.
         let current_verdict = ctx.judge_plan(&call.name, &plan);
@@ -91,7 +91,12 @@ fn continue_review(ctx: &mut UpdateContext<'_>, id: &CallId, mut pending_review:
 }
 
 /// Returns the next reviewer; `None` if no remaining reviewer could change the verdict.
-fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut PendingReview) -> Option<Reviewer> {
+fn next_reviewer(
+    ctx: &UpdateContext<'_>,
+    tool: &str,
+    may_try: bool,
+    pending_review: &mut PendingReview,
+) -> Option<Reviewer> {
     if matches!(pending_review.verdict, Verdict::Deny(_)) {
         return None;
     }
@@ -106,7 +111,8 @@ fn next_reviewer(ctx: &UpdateContext<'_>, tool: &str, pending_review: &mut Pendi
     let was_model_asked = pending_review.hooks_done > reviewers.hooks.len();
     // A dry run gives the verdict `rehearse` instead of `allow`: nothing is left to review unless a hook approved the
     // call.
-    let would_run = matches!(pending_review.verdict, Verdict::Allow(_)) && !pending_review.plan.access.is_inside_read();
+    let would_run =
+        may_try || matches!(pending_review.verdict, Verdict::Allow(_)) && !pending_review.plan.access.is_inside_read();
     if !reviewers.has_model_reviewer || was_model_asked || !would_run {
         return None;
     }
@@ -140,6 +146,7 @@ pub(super) fn handle_review(ctx: &mut UpdateContext<'_>, id: &CallId, round: u64
     }
     let mut pending_review = (**pending_review).clone();
     let sha256 = digest_call(&pending.call, &pending_review.plan);
+    pending.may_try &= review.verdict == ReviewVerdict::Allow && !review.is_failed;
     let Review { verdict: advice, reason: why, is_failed, took_ms, usage } = review;
     // A verdict that this reviewer may not give requires approval.
     let advice = if pending_review.reviewer.allowed_verdicts().contains(&advice) { advice } else { ReviewVerdict::Ask };

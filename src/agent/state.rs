@@ -2,7 +2,7 @@
 
 use super::agent_config::AgentConfig;
 use super::call_output::CallOutput;
-use super::call_state::{PendingEdit, Preapproval};
+use super::call_state::{PendingEdit, Preapproval, Trial, TrialSupport};
 use super::context_estimate::ContextEstimate;
 use super::reviewers::PendingReview;
 use super::streaming_reply::StreamingReply;
@@ -26,6 +26,8 @@ pub struct State {
     pub rules: Arc<Rules>,
     pub model: CurrentModel,
     pub config: AgentConfig,
+    /// Whether commands can be tried before they are approved.
+    pub trial_support: TrialSupport,
     /// User messages entered while a turn runs. They are sent with the next request and can be withdrawn until then.
     pub queued_messages: Vec<String>,
     /// Estimated tokens of requests.
@@ -62,6 +64,8 @@ pub(super) struct ProcessCounts {
     pub(super) turns: u64,
     /// Reviews requested.
     pub(super) reviews: u64,
+    /// Trials started.
+    pub(super) trials: u64,
     pub(super) title_requests: u32,
 }
 
@@ -108,6 +112,10 @@ pub struct PendingCall {
     pub(super) has_effects: bool,
     /// State from before its turn: the plan for the queue view and an early approval.
     pub preapproval: Preapproval,
+    /// Trial of the call while it waits for approval.
+    pub trial: Trial,
+    /// True if its effects may be judged instead of the call: no rule, reviewer or edit requires a prompt.
+    pub(super) may_try: bool,
     /// Latest output of the running call for the screen, bounded.
     pub latest_output: String,
     /// Output of the running call for its outcome if it is interrupted, bounded.
@@ -127,6 +135,8 @@ pub enum CallStage {
     AwaitingApproval(Box<Plan>, String),
     /// Waits for the user's answers.
     AwaitingAnswer(Questions),
+    /// On trial in the mode `auto`; with the reason for asking if its effects are not kept.
+    OnTrial(Box<Plan>, String),
     /// Running or being rehearsed.
     Running(Box<Plan>),
     /// Delegated to a sub-agent, which works or waits for a free slot.
@@ -171,6 +181,8 @@ impl PendingCall {
             pending_edit: None,
             has_effects: false,
             preapproval: Preapproval::default(),
+            trial: Trial::None,
+            may_try: false,
             latest_output: String::new(),
             full_output: CallOutput::default(),
         }
@@ -197,6 +209,7 @@ impl State {
             model: CurrentModel { name: model, context_window: None },
             estimate: ContextEstimate::from_prompt(&system_prompt, &tools),
             config: AgentConfig { system_prompt, tools, ..AgentConfig::default() },
+            trial_support: TrialSupport::default(),
             queued_messages: Vec::new(),
             turn: TurnState::default(),
             queue: ApprovalQueue::default(),
@@ -244,6 +257,7 @@ impl State {
     pub fn is_busy(&self) -> bool {
         let is_running = |pending: &PendingCall| {
             matches!(pending.stage, CallStage::Planning | CallStage::UnderReview(_) | CallStage::Running(_))
+                || pending.trial.is_running()
                 || pending.sub_agent().is_some_and(|sub_agent| sub_agent.state.is_busy())
         };
         !self.is_idle() && (self.waiting_call().is_none() || self.pending().iter().any(is_running))

@@ -96,7 +96,11 @@ pub(super) fn route_to_sub_agent(
     }
     let target_call = if let Some(turn) = event.turn() {
         find_sub_agent_call(ctx.state, |state| state.current_turn() == Some(turn))
-    } else if let Event::CallDecided { call, .. } | Event::QuestionsAnswered { call, .. } = &event {
+    } else if let Event::CallDecided { call, .. }
+    | Event::QuestionsAnswered { call, .. }
+    | Event::TrialRequested(call)
+    | Event::TrialStopped(call) = &event
+    {
         find_sub_agent_call(ctx.state, |state| state.pending().iter().any(|pending| pending.call.id == *call))
     } else {
         None

@@ -17,6 +17,7 @@ mod shown_plans;
 mod sub_agent_orders;
 mod sub_agent_permissions;
 mod sub_agents;
+mod trials;
 mod turn_retry;
 mod turns;
 
@@ -140,7 +141,9 @@ fn describe_entry(entry: &Entry) -> String {
         Entry::Planned { call, verdict, .. } => format!("{verdict} {call}"),
         Entry::Reviewed { call, verdict, .. } => format!("review {} {call}", verdict.as_str()),
         Entry::Asked { call, .. } => format!("asked {call}"),
+        Entry::Decided { call, decision: Decision::Kept(_), .. } => format!("kept {call}"),
         Entry::Decided { call, .. } => format!("decided {call}"),
+        Entry::Tried { call, status, .. } => format!("tried {call}: {status}"),
         Entry::Answered { call, .. } => format!("answered {call}"),
         Entry::Settled { call, outcome, .. } => match outcome {
             Outcome::Done(_) => format!("done {call}"),
@@ -175,6 +178,10 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             Effect::ReviewCall { call, .. } => format!("REVIEW {}", call.id),
             Effect::RunCall { call, .. } => format!("RUN {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
+            Effect::CheckTrialSupport { call } => format!("CHECK_TRIALS {call}"),
+            Effect::TryCall { call, number, .. } => format!("TRY {} {number}", call.id),
+            Effect::KeepTrial { call, number, .. } => format!("KEEP {} {number}", call.id),
+            Effect::DropTrial { call } => format!("DROP {call}"),
             Effect::RequestTitle { .. } => "REQUEST_TITLE".to_owned(),
             // The second field of a `TextPart` is the text; the first is the offset where it begins.
             Effect::SavePartialReply(reply) => format!("SAVE {}", reply.text.1),

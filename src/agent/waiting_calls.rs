@@ -1,5 +1,6 @@
 //! Calls that wait for the user, those of sub-agents included.
 
+use super::call_state::Trial;
 use super::event::Event;
 use super::state::{CallStage, PendingCall, State, SubAgent};
 use crate::chat::{CallId, Decision, Plan, Questions, ToolCall};
@@ -15,6 +16,7 @@ pub enum WaitingCall<'a> {
         reason: &'a str,
         /// Name of the sub-agent whose call it is; `None` for the turn's own.
         sub_agent: Option<&'a str>,
+        trial: &'a Trial,
     },
     /// Waits for answers.
     Answer {
@@ -154,7 +156,7 @@ impl PendingCall {
     fn as_waiting_call<'a>(&'a self, sub_agent: Option<&'a str>) -> Option<WaitingCall<'a>> {
         let call = &self.call;
         if let CallStage::AwaitingApproval(plan, reason) = &self.stage {
-            return Some(WaitingCall::Approval { call, plan, reason, sub_agent });
+            return Some(WaitingCall::Approval { call, plan, reason, sub_agent, trial: &self.trial });
         }
         let CallStage::AwaitingAnswer(questions) = &self.stage else { return None };
         Some(WaitingCall::Answer { call, questions, sub_agent })
@@ -166,10 +168,14 @@ impl PendingCall {
     }
 }
 
-/// Returns whether an event may be handled. An approval or an edit is accepted only for the call whose prompt is shown,
+/// Returns whether an event may be handled. An approval, an edit or a trial is accepted only for the call whose prompt is shown,
 /// so that no approval reaches another call. A denial is accepted for any call. All other events are accepted.
 pub(super) fn is_decision_allowed(state: &State, event: &Event) -> bool {
-    let Event::CallDecided { call: id, decision, .. } = event else { return true };
+    let id = match event {
+        Event::CallDecided { decision: Decision::Deny(_), .. } => return true,
+        Event::CallDecided { call, .. } | Event::TrialRequested(call) => call,
+        _ => return true,
+    };
     let is_shown_prompt = |waiting| matches!(waiting, WaitingCall::Approval { call, .. } if call.id == *id);
-    matches!(decision, Decision::Deny(_)) || state.waiting_call().is_some_and(is_shown_prompt)
+    state.waiting_call().is_some_and(is_shown_prompt)
 }

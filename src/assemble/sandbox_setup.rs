@@ -76,6 +76,11 @@ pub(crate) fn rehearsal_access(settings: &DryRun) -> DisclosedPaths {
     }
 }
 
+/// Returns what trials of commands can read outside the project. They can write nothing there.
+pub(crate) fn trial_access(readable: &[PathBuf]) -> DisclosedPaths {
+    DisclosedPaths { read: readable.iter().map(|path| expand_home(path)).collect(), is_writable: false }
+}
+
 /// Opens the working folder, with aye's own files protected.
 pub(crate) fn open_project(places: &Places, folder: &Path) -> io::Result<Disk> {
     Ok(Disk::new(folder)?.with_own_files(OwnFiles::new(places.own_paths(), places.key_files())))

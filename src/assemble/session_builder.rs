@@ -17,8 +17,9 @@ use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
+use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trials};
 use crate::project::{Reader, Writer, folder_facts};
-use crate::runtime::{Runtime, SideModel, Simulator};
+use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
 use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
@@ -40,6 +41,8 @@ pub(crate) struct SessionBuilder {
     /// The reviewers of calls.
     pub(super) reviewers: Reviewers,
     pub(super) mode: Mode,
+    /// Paths outside the project that trials of commands may read.
+    pub(super) trial_paths: Vec<PathBuf>,
     /// Settings of dry runs.
     pub(super) dry_run: config::DryRun,
     /// The model that simulates results in a dry run, and notices about it.
@@ -211,6 +214,8 @@ impl SessionBuilder {
         log: SessionLog,
     ) -> Result<Session> {
         let dry_run = kind == SessionKind::DryRun;
+        let finished_trials = finish_interrupted_trials(&self.places.trials());
+        let trial_notices: Vec<String> = finished_trials.iter().map(FinishedTrial::describe).collect();
         let disk = sandbox_setup::open_project(&self.places, folder);
         let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
         // The overlay of the dry run that this live session is a copy of. Its changes can be applied in this session.
@@ -224,15 +229,21 @@ impl SessionBuilder {
                 Arc::new(tools.with_tool(Arc::new(ApplyGroup(rehearsal))))
             },
         );
-        let mut command_rehearsal = None;
+        let (mut command_rehearsal, mut trial_runner) = (None, None);
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
             let rehearsal = Arc::new(Rehearsal::new(disk, self.places.rehearsal(&id)));
             command_rehearsal = Some(self.rehearsed_commands(&rehearsal, folder));
             (rehearsal, None)
         } else {
+            let access = sandbox_setup::trial_access(&self.trial_paths);
+            let trials = self.places.trials();
+            trial_runner = Some(TrialRunner::new(disk.clone(), self.shell.clone(), access, own_program(), trials));
             (disk, Some(self.shell.clone()))
         };
         let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
+        if let Some(runner) = trial_runner {
+            runtime.context.trials = Arc::new(Trials::new(Arc::new(runner)));
+        }
         self.journal.note(format_args!(
             "session {id}, {}, to {}",
             if dry_run { "a dry run" } else { "live" },
@@ -282,6 +293,7 @@ impl SessionBuilder {
         runtime.set_rules_poll(move || {
             watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
+        notices.extend(trial_notices);
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
     }

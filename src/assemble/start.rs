@@ -127,6 +127,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         ),
         reviewers,
         mode: connector.settings.config.approval.mode,
+        trial_paths: shell.read.clone(),
         dry_run: connector.settings.config.dry_run.clone(),
         simulator: if model.provider.is_none() { None } else { reviewers::connect_simulator(&connector) },
         model_flag: options.connection.model.clone(),

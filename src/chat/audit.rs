@@ -177,6 +177,7 @@ impl<'a> Record<'a> {
         let mut reviewed_digest: Option<&Digest> = None;
         let mut is_approved = false;
         let mut has_digest = false;
+        let mut last_trial: Option<&Digest> = None;
         for (_, entry) in &self.steps {
             match entry {
                 Entry::Planned {
@@ -204,9 +205,20 @@ impl<'a> Record<'a> {
                         return Integrity::Broken("the recorded questions were modified");
                     }
                 }
+                Entry::Tried { trial, sha256, .. } => {
+                    if !sha256.is_none() && Some(sha256) != shown_digest {
+                        return Integrity::Broken("the trial is not of the plan that was shown");
+                    }
+                    last_trial = Some(trial);
+                }
                 Entry::Decided { decision, sha256, .. } => {
                     if !sha256.is_none() && Some(sha256) != shown_digest {
                         return Integrity::Broken("the decision is not for the plan that was shown");
+                    }
+                    if let Decision::Kept(trial) = decision
+                        && Some(trial) != last_trial
+                    {
+                        return Integrity::Broken("what was kept is not what the trial showed");
                     }
                     is_approved = decision.is_approval();
                     if let Decision::Edited(new_arguments) = decision {

@@ -17,6 +17,8 @@ pub enum Decider {
     },
     /// The user, by a file of answers.
     File,
+    /// The mode `auto`, by the effects of a trial.
+    AutoMode,
     /// No user is available: the headless frontend denies.
     #[serde(rename = "nobody")]
     Headless,
@@ -33,6 +35,7 @@ impl Decider {
         match self {
             Self::User { .. } => "user",
             Self::File => "file",
+            Self::AutoMode => "auto_mode",
             Self::Headless => "headless",
         }
     }

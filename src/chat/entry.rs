@@ -1,11 +1,10 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, CallId, Decider, Digest, Echo, Grant, Outcome, Preconditions, Preview, Questions, Rejected,
-    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, Usage,
+    Access, Answer, CallId, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions, Preview, Questions,
+    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A permanent record. A session is the list of its entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,6 +117,27 @@ pub enum Entry {
         /// Source of the decision, with the key.
         by: Decider,
         /// Digest of the last plan, which was decided on.
+        #[serde(default, skip_serializing_if = "Digest::is_none")]
+        sha256: Digest,
+    },
+    /// A command ran on trial before it was decided on. Nothing it did was real then.
+    Tried {
+        call: CallId,
+        /// How it ended: `exit 0`.
+        status: String,
+        /// Changes of the project.
+        changes: TrialCounts,
+        /// What keeping the trial destroys, if anything.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        destroys: Option<String>,
+        /// True if the permission mode started the trial; otherwise the user did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_automatic: bool,
+        /// Milliseconds the command ran.
+        took_ms: u64,
+        /// Digest of everything that the command wrote.
+        trial: Digest,
+        /// Digest of the plan.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
     },
@@ -251,6 +271,7 @@ impl Entry {
             | Self::Reviewed { call, .. }
             | Self::Asked { call, .. }
             | Self::Decided { call, .. }
+            | Self::Tried { call, .. }
             | Self::Answered { call, .. }
             | Self::Settled { call, .. } => Some(call),
             Self::UserMessage { .. }
@@ -279,6 +300,7 @@ impl Entry {
             | Self::Planned { .. }
             | Self::Asked { .. }
             | Self::Decided { .. }
+            | Self::Tried { .. }
             | Self::Answered { .. }
             | Self::Ended { .. }
             | Self::FellBack { .. }
@@ -312,55 +334,6 @@ pub enum TitleSource {
     User,
     /// The model.
     Model,
-}
-
-/// Decision of the user on a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "what", content = "with", rename_all = "snake_case")]
-pub enum Decision {
-    /// Approved once.
-    Once,
-    /// Approved, and a grant or rule for later calls.
-    Always(Grant),
-    /// Approved without the rejected parts.
-    Selected(Vec<Rejected>),
-    /// Arguments changed by the user. The call is planned and judged again and waits for another decision.
-    Edited(Value),
-    /// Denied, with a message for the model that may be empty.
-    Deny(String),
-}
-
-impl Decision {
-    /// Returns whether the call runs, at least in part.
-    pub fn is_approval(&self) -> bool {
-        match self {
-            Self::Once | Self::Selected(_) | Self::Always(_) => true,
-            Self::Edited(_) | Self::Deny(_) => false,
-        }
-    }
-}
-
-/// End of a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "how", content = "why", rename_all = "snake_case")]
-pub enum Ending {
-    /// The model finished.
-    Finished,
-    /// The user stopped the turn, or the program ended during it.
-    Interrupted,
-    /// An error, in one sentence.
-    Failed(String),
-}
-
-impl Ending {
-    /// Returns the kind of ending, without the error.
-    pub fn kind_name(&self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-            Self::Failed(_) => "failed",
-        }
-    }
 }
 
 /// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may

@@ -131,6 +131,9 @@ section! {
         network: Network => Choice(Network::WORDS),
         /// Directories outside the project and the temporary directory that commands may write to: absolute or from `~`.
         write: Vec<PathBuf> => Paths,
+        /// Paths outside the project that a trial of a command may read, in addition to the system's programs and the
+        /// toolchains in the home: absolute or from `~`.
+        read: Vec<PathBuf> => Paths,
         /// Let commands connect to Unix sockets of other programs.
         sockets: bool => Switch,
     }

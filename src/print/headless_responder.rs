@@ -31,7 +31,7 @@ impl HeadlessResponder {
         (self.mismatch, self.missing_keywords) = (None, Vec::new());
         for waiting in state.waiting_calls() {
             match waiting {
-                WaitingCall::Approval { call, plan, reason, sub_agent } => {
+                WaitingCall::Approval { call, plan, reason, sub_agent, .. } => {
                     self.denied_calls.push(json!({
                         "kind": "denied", "why": "no interactive user was available to approve this call", "call": call.id.0, "tool": call.name, "title": plan.title,
                         "summary": plan.summary, "access": plan.access, "reason": reason, "sub_agent": sub_agent,

@@ -87,15 +87,18 @@ mod tests {
     use crate::project::{Reader, disk::Disk};
     use std::ops::ControlFlow;
     use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    /// Creates a file and its parent folders.
+    fn create_file(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
 
     fn create_tree() -> (tempfile::TempDir, Disk) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("project");
-        let write_file = |path: &str, text: &str| {
-            let path = root.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write_file = |path: &str, text: &str| create_file(&root.join(path), text);
         write_file(".gitignore", "*.log\n/target\n");
         write_file("a.txt", "1");
         write_file("a/b.rs", "22");
@@ -171,11 +174,7 @@ mod tests {
     #[test]
     fn a_nearer_pattern_overrides_the_ignore_file_of_a_parent() {
         let (folder, disk) = create_tree();
-        let write_file = |path: &str, text: &str| {
-            let path = folder.path().join("project").join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write_file = |path: &str, text: &str| create_file(&folder.path().join("project").join(path), text);
         write_file("n/.gitignore", "!*.log\n");
         write_file("n/m/.ignore", "!out.tmp\n*.log\n");
         write_file("n/m/x.log", "");

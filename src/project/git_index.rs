@@ -9,6 +9,8 @@ use std::path::PathBuf;
 const STAT_BYTES: usize = 40;
 /// Offset of the mode in these bytes.
 const MODE_OFFSET: usize = 24;
+/// Bytes of the mode.
+const MODE_BYTES: usize = 4;
 /// Flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
 /// Bytes of a SHA-1 and of a SHA-256.
@@ -19,8 +21,17 @@ const HASH_LENGTHS: [usize; 2] = [20, 32];
 pub struct IndexEntry {
     /// Path relative to the work tree.
     pub path: PathBuf,
-    /// Mode, flags and object id: everything except git's cache of file metadata.
+    /// Mode, object id and flags: everything except git's cache of file metadata.
     staged: Vec<u8>,
+}
+
+impl IndexEntry {
+    /// Returns the id of the staged content in hexadecimal digits.
+    pub fn object_id(&self) -> String {
+        let length = HASH_LENGTHS.into_iter().rev().find(|length| self.staged.len() > MODE_BYTES + length).unwrap_or(0);
+        let id = self.staged.iter().skip(MODE_BYTES).take(length);
+        id.map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 /// Parses an index of version 2 to 4. Returns `None` if it is invalid or truncated.
@@ -94,7 +105,7 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
             u16::from_be_bytes(remaining.get(STAT_BYTES + hash_length..STAT_BYTES + hash_length + 2)?.try_into().ok()?);
         let is_extended = flags & EXTENDED != 0;
         let fixed_length = STAT_BYTES + hash_length + if is_extended { 4 } else { 2 };
-        let mut staged = remaining.get(MODE_OFFSET..MODE_OFFSET + 4)?.to_vec();
+        let mut staged = remaining.get(MODE_OFFSET..MODE_OFFSET + MODE_BYTES)?.to_vec();
         staged.extend(remaining.get(STAT_BYTES..fixed_length)?);
         let mut name_bytes = remaining.get(fixed_length..)?;
         let mut path = Vec::new();

@@ -93,13 +93,18 @@ impl<'a> GroupClassifier<'a> {
 
 /// Returns the paths in the index of the work tree at `top`, live and in the dry run.
 fn tracked_paths(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
+    let indexes = read_indexes(rehearsal, top);
+    let entries = indexes.iter().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
+    entries.map(|entry| top.join(entry.path)).collect()
+}
+
+/// Reads the index of the work tree at `top`, live and in the dry run, as far as they exist.
+pub(super) fn read_indexes(rehearsal: &Rehearsal, top: &Path) -> Vec<Vec<u8>> {
     let index = git_folder(top.join(".git")).map(|folder| folder.join("index"));
-    let Some(index) = index else { return HashSet::new() };
+    let Some(index) = index else { return Vec::new() };
     let rehearsed = index.to_str().and_then(|index| rehearsal.locate(index).ok());
     let rehearsed = rehearsed.and_then(|location| rehearsal.read(&location).ok());
-    let indexes = [fs::read(&index).ok(), rehearsed];
-    let entries = indexes.iter().flatten().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
-    entries.map(|entry| top.join(entry.path)).collect()
+    [fs::read(&index).ok(), rehearsed].into_iter().flatten().collect()
 }
 
 /// Sets the group of each change.

@@ -7,7 +7,7 @@ mod binary;
 mod git_names;
 mod hunks;
 mod item;
-mod object_id;
+pub(super) mod object_id;
 mod plan;
 mod repository;
 #[cfg(test)]

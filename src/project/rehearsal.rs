@@ -7,6 +7,7 @@
 mod change;
 mod file_node;
 mod fingerprint;
+pub mod keep;
 mod live_view;
 mod lock;
 mod merge;
@@ -38,10 +39,11 @@ pub use file_node::{FileNode, read_node, read_node_in};
 pub use fingerprint::Fingerprint;
 pub use lock::lock_overlay;
 pub use outside_changes::{OutsideChange, OutsideChanges, partly_written};
-pub use overlay::{OUTSIDE_FOLDER, Trail, UPPER, is_inside};
+pub use overlay::{OUTSIDE_FOLDER, OverlayEntry, Trail, UPPER, is_inside, read_entries};
 pub use pending_changes::{PENDING_FOLDER, create_pending};
 pub use removal::{remove_folder, remove_overlay};
 pub use snapshot::Snapshot;
+pub use state_digest::digest_overlay;
 
 use super::disk::Disk;
 use super::sensitive_files::is_in_package_folder;

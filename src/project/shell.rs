@@ -35,7 +35,7 @@ pub struct Shell {
 }
 
 /// Outcome of a command. A failed command is not an error: the model reads its output like any other.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandOutcome {
     /// Interleaved stdout and stderr: the first 24 KB and the last 40 KB, with a line between them that reports the
     /// omitted bytes. Invalid UTF-8 is replaced.

@@ -1,6 +1,7 @@
 //! Context in which effects of a session are executed: model, tools, project, reviewers and simulator.
 
 use super::side_request::SideModel;
+use super::trial_states::Trials;
 use crate::agent::Event;
 use crate::chat::{Digest, SimulationLedger};
 use crate::llm::Llm;
@@ -29,6 +30,8 @@ pub struct EffectContext {
     pub reviewers: Arc<Reviewers>,
     /// Produces simulated results in a dry run.
     pub(super) simulator: Arc<Simulator>,
+    /// Trials of commands in a live session.
+    pub trials: Arc<Trials>,
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,

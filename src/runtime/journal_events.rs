@@ -26,6 +26,7 @@ fn describe_entry(entry: &Entry) -> Option<String> {
                 Decision::Always(_) => "approved always",
                 Decision::Edited(_) => "edited",
                 Decision::Deny(_) => "denied",
+                Decision::Kept(_) => "kept the trial",
             }
         ),
         Entry::Ended { ending } => format!("turn ended: {}", ending.kind_name()),

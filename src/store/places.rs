@@ -141,6 +141,11 @@ impl Places {
         self.tour.clone()
     }
 
+    /// Returns the folder of the trials of commands. Created by the first trial.
+    pub fn trials(&self) -> PathBuf {
+        self.data.join("trials")
+    }
+
     /// Returns the overlay folder of a session's dry run. Created by its first writer.
     pub fn rehearsal(&self, id: &SessionId) -> PathBuf {
         self.data.join("rehearsal").join(&id.0)

@@ -1,16 +1,21 @@
 //! Tool that runs a shell command in the project directory.
 
+mod command_trial;
+mod outcome_text;
+
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
-use super::result_kind::append_status;
 use super::{
-    Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, command_access, losses,
-    overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands, summary_line,
+    Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, TrialContext,
+    command_access, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands,
+    summary_line,
 };
+use crate::chat::TrialReport;
 use crate::chat::{Access, CommandLine, Grant, GrantScope, Intent, Plan, Preview, Reach, ToolSpec, Work};
 use crate::project::overlay_sandbox::CommandRehearsal;
-use crate::project::shell::CommandOutcome;
+use crate::project::trial::Trial;
 use crate::project::{self, Reader};
 use async_trait::async_trait;
+use outcome_text::{format_outcome, overlay_limit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -133,10 +138,18 @@ impl Tool for BashExec {
             if hint.is_some() {
                 self.blocked_commands.insert(&line.command);
             }
-            return Ok(self.format_outcome(&outcome, line.seconds, hint));
+            return Ok(format_outcome(&outcome, line.seconds, &self.settings, hint));
         }
         let outcome = context.shell.run_command(line, &*context.progress).await?;
-        Ok(self.format_outcome(&outcome, line.seconds, sandbox_hints::sandbox_hint(line, &outcome)))
+        let hint = sandbox_hints::sandbox_hint(line, &outcome);
+        Ok(format_outcome(&outcome, line.seconds, &self.settings, hint))
+    }
+
+    async fn try_run(&self, plan: &Plan, context: &TrialContext) -> Result<(Trial, TrialReport), Error> {
+        let Work::Command(line) = &plan.work else {
+            return Err(Error::Internal("the plan holds no command".to_owned()));
+        };
+        command_trial::try_command(line, &self.settings, context).await
     }
 
     /// Runs the command in the overlay sandbox. If that is not possible, its result is simulated, except for a command
@@ -158,12 +171,13 @@ impl Tool for BashExec {
                 let view = overlay_command::visible_files(plan, line, context.is_approved);
                 match shell.run_in_overlay(line, view, &*context.progress).await {
                     Ok(outcome) => {
-                        let hint = overlay_hint(line, &outcome, shell.is_full()).filter(|_| !context.is_hidden);
+                        let limit = overlay_limit(line, &outcome, shell.is_full()).filter(|_| !context.is_hidden);
+                        let hint = limit.map(|reason| format!("This may be caused by the dry run: {reason}."));
                         let hint = hint.or_else(|| {
                             overlay_command::withheld_hint(line, &outcome, &shell.last_withheld(), context.is_hidden)
                         });
                         let changed = outcome.changed_paths.iter().map(|path| path.to_string_lossy().into_owned());
-                        let text = self.format_outcome(&outcome, line.seconds, hint);
+                        let text = format_outcome(&outcome, line.seconds, &self.settings, hint);
                         return Ok(RehearsalOutcome::RanCommand(text, changed.collect()));
                     }
                     Err(project::Error::OverlaySandboxFailed(why)) => why.to_string().into(),
@@ -207,55 +221,14 @@ fn may_read_secrets(plan: &Plan) -> bool {
     matches!(&plan.access, Access::Run(run) if run.may_disclose)
 }
 
-/// Returns a hint if the command probably failed because of a limit of the overlay sandbox.
-fn overlay_hint(line: &CommandLine, outcome: &CommandOutcome, is_disk_full: bool) -> Option<String> {
-    if outcome.exit == Some(0) {
-        return None;
-    }
-    let reason = if is_disk_full || outcome.output.contains("No space left on device") {
-        "the disk that holds its overlay is full. Files that the command wrote may be incomplete. The user can free disk space, or discard the rehearsal with /rehearsal drop"
-    } else if outcome.output.to_lowercase().contains("cross-device link") {
-        // rename(2) of a folder that the command did not create.
-        "it cannot rename a folder of the project or of an earlier command in one step. mv copies and deletes instead. Live it may work"
-    } else if outcome.output.contains("Value too large for defined data type") {
-        // EOVERFLOW: the file belongs to a user who is unknown in the sandbox's user namespace.
-        "its sandbox cannot change files of another user or group. Live it may work"
-    } else if line.network.is_some() {
-        "it has no network"
-    } else {
-        return None;
-    };
-    Some(format!("This may be caused by the dry run: {reason}."))
-}
-
-impl BashExec {
-    /// Returns the outcome for the model. The exit status is the last line, where failures are detected.
-    fn format_outcome(&self, outcome: &CommandOutcome, seconds: u64, hint: Option<String>) -> String {
-        let status = match (outcome.timed_out, outcome.exceeded_output, outcome.signal, outcome.exit) {
-            (true, _, _, _) if seconds == self.settings.max_timeout => {
-                format!("stopped after {seconds} s, the maximum")
-            }
-            (true, _, _, _) => format!("stopped after {seconds} s"),
-            (false, true, _, _) => "stopped because its output exceeded the limit".to_owned(),
-            (false, false, Some(signal), _) => format!("killed by signal {signal}"),
-            (false, false, None, Some(exit)) => format!("exit {exit}"),
-            (false, false, None, None) => "ended, without exit status".to_owned(),
-        };
-        match hint {
-            Some(hint) => append_status(&append_status(&outcome.output, &hint), &status),
-            None => append_status(&outcome.output, &status),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chat::CommandAccess;
     use crate::policy::{Subject, grant_covers};
+    use crate::project::shell::CommandOutcome;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::plan_call;
-    use std::time::Duration;
 
     fn bash_exec() -> BashExec {
         BashExec::new(ToolSettings::default())
@@ -342,27 +315,19 @@ mod tests {
 
     #[test]
     fn outcome_ends_with_exit_status() {
-        let outcome = CommandOutcome {
-            output: "x".into(),
-            omitted: 0,
-            exit: None,
-            signal: None,
-            timed_out: false,
-            exceeded_output: false,
-            duration: Duration::ZERO,
-            changed_paths: Vec::new(),
-        };
+        let outcome = CommandOutcome { output: "x".into(), ..CommandOutcome::default() };
         let check = |outcome: CommandOutcome, seconds: u64, expected: &str| {
-            assert_eq!(bash_exec().format_outcome(&outcome, seconds, None), expected)
+            assert_eq!(format_outcome(&outcome, seconds, &ToolSettings::default(), None), expected)
         };
         check(CommandOutcome { exit: Some(1), ..outcome.clone() }, 30, "x\nexit 1");
         // The hint does not hide the exit status.
         let line = CommandLine { network: Some("to ask".into()), ..CommandLine::default() };
         let failed_outcome = CommandOutcome { exit: Some(6), ..outcome.clone() };
         let is_disk_full = false;
-        let hint = overlay_hint(&line, &failed_outcome, is_disk_full);
-        let text = bash_exec().format_outcome(&failed_outcome, 30, hint);
-        assert_eq!(text, "x\nThis may be caused by the dry run: it has no network.\nexit 6");
+        let limit = overlay_limit(&line, &failed_outcome, is_disk_full);
+        assert_eq!(limit, Some("it has no network"));
+        let text = format_outcome(&failed_outcome, 30, &ToolSettings::default(), limit.map(str::to_owned));
+        assert_eq!(text, "x\nit has no network\nexit 6");
         assert_eq!(crate::chat::tool::parse_failure_status(&text), Some("exit 6"));
         check(CommandOutcome { exit: Some(0), output: String::new(), ..outcome.clone() }, 30, "exit 0");
         check(CommandOutcome { signal: Some(9), ..outcome.clone() }, 30, "x\nkilled by signal 9");

@@ -34,31 +34,51 @@ pub(super) fn withheld_hint(
     withheld: &[WithheldPath],
     is_hidden: bool,
 ) -> Option<String> {
+    let Some(description) = describe_withheld(line, outcome, withheld) else {
+        return sandbox_hints::sandbox_hint(line, outcome)
+            .or_else(|| write_hint(line, outcome, is_refused(&outcome.output.to_lowercase()) && !is_hidden));
+    };
+    let open_note = match is_hidden {
+        true => "",
+        false => " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read.",
+    };
+    Some(format!("{description}{open_note}"))
+}
+
+/// Returns a sentence that names the withheld files because of which the command seems to have failed.
+pub(super) fn describe_withheld(
+    line: &CommandLine,
+    outcome: &CommandOutcome,
+    withheld: &[WithheldPath],
+) -> Option<String> {
     let output = outcome.output.to_lowercase();
-    let contains_any = |messages: &[&str]| messages.iter().any(|message| output.contains(message));
-    // A masked file cannot be deleted or moved either.
-    let is_refused = contains_any(&sandbox_hints::WRITE_ERRORS) || contains_any(&["device or resource busy"]);
+    let is_refused = is_refused(&output);
     let runs_git = || read_only_commands::runs_git(&line.command);
     let is_cause = |withheld_file: &&WithheldPath| match withheld_file.reason {
         Reason::StoredByGit => {
             withheld_file.path.ends_with("objects")
                 && outcome.exit != Some(0)
-                && (is_refused || contains_any(&GIT_OBJECT_ERRORS))
+                && (is_refused || contains_any(&output, &GIT_OBJECT_ERRORS))
                 && runs_git()
         }
         _ => is_refused && read_only_commands::is_mentioned(withheld_file, &output),
     };
     let causes: Vec<&WithheldPath> = withheld.iter().filter(is_cause).collect();
     if causes.is_empty() {
-        return sandbox_hints::sandbox_hint(line, outcome)
-            .or_else(|| write_hint(line, outcome, is_refused && !is_hidden));
+        return None;
     }
-    let open_note = match is_hidden {
-        true => "",
-        false => " The user can open one to the commands of a dry run by naming its path in the setting dry_run.read.",
-    };
     let files = read_only_commands::list_withheld(&line.folder, &causes);
-    Some(format!("Withheld from this command: {files}.{open_note}"))
+    Some(format!("Withheld from this command: {files}."))
+}
+
+/// Returns whether the output, in lowercase, says that an access was refused. A masked file cannot be deleted or moved
+/// either.
+fn is_refused(output: &str) -> bool {
+    contains_any(output, &sandbox_hints::WRITE_ERRORS) || contains_any(output, &["device or resource busy"])
+}
+
+fn contains_any(output: &str, messages: &[&str]) -> bool {
+    messages.iter().any(|message| output.contains(message))
 }
 
 /// Returns the hint for a failed write if live commands have no sandbox; otherwise that sandbox's hint is used.

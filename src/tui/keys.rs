@@ -86,8 +86,15 @@ impl Keymap {
 
     /// Explains why a chord cannot be bound to this action; `None` if it can.
     fn explain_forbidden(&self, action: Action, chord: Chord) -> Option<&'static str> {
-        let is_approval =
-            matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways | Action::Trust);
+        let is_approval = matches!(
+            action,
+            Action::ApproveOnce
+                | Action::ApproveDestructive
+                | Action::ApproveAlways
+                | Action::KeepTrial
+                | Action::KeepDestructive
+                | Action::Trust
+        );
         if is_approval && ["enter", "esc", "ctrl-c", "space"].contains(&chord.to_string().as_str()) {
             return Some("cannot be used to approve");
         }

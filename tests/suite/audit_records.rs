@@ -207,7 +207,7 @@ fn r15_real_program_records_key_and_time_and_runs_no_changed_script() {
     program.until("$ sh ./x.sh");
     program.wait_ms(700);
     program.press_keys("y");
-    program.until("✓ bash_exec");
+    program.until("✓ Run");
     program.until("$ sh ./x.sh");
     std::fs::write(&script, "echo 2 >> ran\n").unwrap();
     program.wait_ms(1300);

@@ -281,7 +281,7 @@ async fn r51_open_question_is_shown_again_after_a_kill() {
         let mut program = Setup::new(&["--base-url", &base, "--model", "m"]).start();
         program.until("Messages go to");
         submit_message(&mut program, "go");
-        program.until("Which clock?");
+        program.until_prompt("Which clock?");
         let root = program.root.clone();
         program.signal(Signal::KILL);
         program.wait_for_exit();

@@ -203,7 +203,7 @@ fn open_apply_screen_on_small_disk(calls: &[(&str, Value)]) -> (tokio::runtime::
 /// Scrolls to the end of a prompt, which then takes an answer, and approves.
 fn scroll_and_approve(program: &mut Program) {
     program.press_keys("\x1b[F");
-    program.until_gone("more lines");
+    program.until_gone("lines below");
     program.until_prompt("Apply: ");
     program.press_keys("y");
 }

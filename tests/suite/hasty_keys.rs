@@ -363,13 +363,13 @@ fn r07_a_long_command_needs_scrolling_to_its_end_before_approval() {
         start_session(vec![command_answer(&command), text_answer("Done.")], (60, 15), &[]);
     submit_message(&mut program, "go");
     program.until("$ true");
-    let screen = program.until("more line");
+    let screen = program.until("lines below");
     assert!(!screen.contains("touch made"), "{screen}");
-    program.until_prompt("more line");
+    program.until_prompt("lines below");
     program.press_keys("y");
     program.wait_ms(200);
     assert_eq!(program.file("made"), None, "the end was not seen");
-    program.until_prompt("more line");
+    program.until_prompt("lines below");
     program.press_keys("\x1b[6~");
     program.press_keys("y");
     program.wait_ms(200);

@@ -202,7 +202,7 @@ fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth
     // Nothing listens on this port, and no request is sent.
     let arguments = ["--base-url", "http://127.0.0.1:9/v1", "--model", "scripted-7b", "--continue"];
     let mut program = Setup::with_home(place, &arguments).size(110, 60).start();
-    program.until_condition("the session is shown", |program| program.screen().contains("read_file"));
+    program.until_condition("the session is shown", |program| program.screen().contains("✓ Re"));
     let results: Vec<&String> = sent.iter().filter(|(role, _)| role == "tool").map(|(_, text)| text).collect();
     // Calls that only read run at the same time. The screen shows them in the order in which they ended.
     let rows: Vec<&String> = settled_calls(place).iter().map(|call| results[*call]).collect();
@@ -212,10 +212,23 @@ fn check_screen(case: &Case, place: &Arc<Folder>, sent: &[(String, String)], nth
             split_words(&case.end).iter().all(|word| transcript.contains(word))
         });
         let nth = usize::try_from(nth).unwrap() % rows.len();
-        for _ in 0..=nth {
-            // Alt-Up selects the previous call.
-            program.press_keys("\x1b[1;3A");
+        let order = settled_calls(place);
+        // The two calls that read without a command are one row if they ended one after the other.
+        let run_start = order.windows(2).position(|calls| calls[0] < 2 && calls[1] < 2);
+        let select_call_from_end = |program: &mut Program, count: usize| {
+            for _ in 0..count {
+                // Alt-Up selects the previous call.
+                program.press_keys("\x1b[1;3A");
+            }
+        };
+        if let Some(start) = run_start {
+            select_call_from_end(&mut program, rows.len() - start - 1);
+            program.press_keys("\r");
+            program.press_keys("\x1b");
         }
+        // The row of the open run precedes its calls.
+        let is_before_run = run_start.is_some_and(|start| rows.len() - 1 - nth < start);
+        select_call_from_end(&mut program, nth + 1 + usize::from(is_before_run));
         program.press_keys("o");
         let result = remove_whitespace(rows[rows.len() - 1 - nth]);
         program.until_condition(&format!("o shows all of {result:?}"), |program| {

@@ -112,6 +112,8 @@ mod support;
 mod terminal;
 mod terminal_disruptions;
 mod titles;
+mod trial_prompts;
+mod trials;
 mod turns;
 mod unusual_files;
 #[cfg(target_os = "linux")]

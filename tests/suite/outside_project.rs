@@ -157,7 +157,7 @@ fn r30_a_file_outside_has_its_own_prompt_when_applied() {
     program.until_prompt("Apply: create note.txt?");
     assert!(program.screen().contains("outside the project"), "{}", program.screen());
     assert!(!path.exists());
-    program.press_until("Y", "✓ apply_change");
+    program.press_until("Y", "✓ Apply");
     program.until_condition("the file is created", |_| {
         std::fs::read_to_string(path).is_ok_and(|text| text == "rehearsed\n")
     });

@@ -270,7 +270,7 @@ fn r68_hostile_file_is_escaped_and_read_to_the_end_before_approval() {
     user.write_file("AGENTS.md", &format!("{hostile}{}\nthe last line\n", "a line\n".repeat(60)));
     let mut program = user.setup(&[]).size(60, 15).start();
     let screen = program.until_prompt("Trust the files of this project?");
-    assert!(screen.contains("more lines") && screen.contains("end jump to the end"), "{screen}");
+    assert!(screen.contains("lines below") && screen.contains("end jump to the end"), "{screen}");
     program.press_until("y", "Read to the end first");
     program.press_until("\x1b[6~", "<U+001B>[2J<U+001B>[1;1H");
     program.press_until("\x1b[F", "the last line");

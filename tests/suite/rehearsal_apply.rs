@@ -220,7 +220,7 @@ fn reports_a_change_that_cannot_be_applied_and_continues() {
     assert!(screen.contains("CONFLICT: dir changed since"), "{screen}");
     program.press_keys("y");
     let screen = program.until_prompt("z.txt · new file");
-    assert!(screen.contains("✗ apply_change dir/a.txt"), "{screen}");
+    assert!(screen.contains("✗ Apply dir/a.txt"), "{screen}");
     program.press_keys("y");
     program.until_condition("the other file is applied", |program| program.file("z.txt").is_some());
     assert_eq!(program.file("dir").as_deref(), Some("mine\n"));

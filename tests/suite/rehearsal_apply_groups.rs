@@ -270,11 +270,11 @@ fn r30_offers_rejected_files_and_hunks_again() {
     let screen = program.until_prompt("Apply source changes?");
     assert!(screen.contains("3 of 3 selected") && screen.contains("changed 30"), "{screen}");
     program.press_keys(END);
-    program.press_keys("t");
+    program.press_keys("*");
     program.until("0 of 3 selected");
     program.press_keys("y");
     program.until("Nothing is selected");
-    program.press_keys("t");
+    program.press_keys("*");
     program.until("3 of 3 selected");
     program.press_keys("Y");
     program.until("3 of 3 applied");

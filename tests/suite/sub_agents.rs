@@ -74,7 +74,7 @@ fn r17_calls_of_a_sub_agent_need_approval_and_the_prompt_names_it() {
     submit_message(&mut program, "go");
     let screen = program.until_prompt("asked by sub-agent “notes”");
     assert!(screen.contains("Create a file?") && screen.contains("1 + new"), "{screen}");
-    assert!(screen.contains("? sub_agent    notes · needs approval: a.txt"), "{screen}");
+    assert!(screen.contains("? Sub-agent notes · needs approval: a.txt"), "{screen}");
     assert_eq!(program.file("a.txt"), None, "nothing happens before approval");
     program.press_until("d", "arguments {");
     let screen = program.until("asked by sub-agent “notes”");
@@ -241,7 +241,7 @@ fn r17_esc_stops_all() {
     );
     submit_message(&mut program, "go");
     program.until_prompt(&format!("$ sleep {long}"));
-    program.press_until("y", &format!("one · bash_exec sleep {long}"));
+    program.press_until("y", &format!("one · Run sleep {long}"));
     program.until_prompt("$ sleep 0");
     // In a prompt the first Esc asks for a second one, which must come soon.
     program.press_keys("\x1b");
@@ -282,14 +282,14 @@ fn calls_of_a_sub_agent_can_be_expanded_in_place() {
     };
     submit_message(&mut program, "go");
     let screen = program.until("All is done.");
-    assert!(screen.contains("✓ sub_agent    look") && screen.contains("1 call"), "{screen}");
+    assert!(screen.contains("✓ Sub-agent look") && screen.contains("1 call"), "{screen}");
     assert!(!screen.contains("It holds"), "{screen}");
     // Alt-Up selects the previous row of the transcript; Enter expands it.
     program.press_keys("\x1b[1;3A\x1b[1;3A");
     program.wait_ms(50);
     program.press_keys("\r");
     let screen = program.until("It holds one line.");
-    assert!(screen.contains("▌ do look") && screen.contains("✓ read_file    a.txt"), "{screen}");
+    assert!(screen.contains("▌ do look") && screen.contains("✓ Read a.txt"), "{screen}");
 }
 
 #[test]

@@ -77,7 +77,11 @@ fn check_session(seeds: &[(u8, u8)]) {
                 Effect::AppendEntry(entry) => log.push(entry),
                 Effect::RunCall { call, .. } => check_approved_start(&log, &state, &call.id),
                 Effect::RequestReply { request, .. } => check_well_formed(&request.messages),
-                Effect::PlanCall { .. }
+                Effect::CheckTrialSupport { .. }
+                | Effect::TryCall { .. }
+                | Effect::KeepTrial { .. }
+                | Effect::DropTrial { .. }
+                | Effect::PlanCall { .. }
                 | Effect::ReviewCall { .. }
                 | Effect::RehearseCall { .. }
                 | Effect::RequestTitle { .. }

@@ -45,7 +45,11 @@ impl Simulation {
                     self.running_calls.clear();
                 }
                 Effect::RehearseCall { .. } => panic!("not a dry run"),
-                Effect::RequestReply { .. }
+                Effect::CheckTrialSupport { .. }
+                | Effect::TryCall { .. }
+                | Effect::KeepTrial { .. }
+                | Effect::DropTrial { .. }
+                | Effect::RequestReply { .. }
                 | Effect::ReviewCall { .. }
                 | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)

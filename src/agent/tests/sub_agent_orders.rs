@@ -68,7 +68,11 @@ impl Simulation {
                 }
                 Effect::ReviewCall { .. } => panic!("no reviewers are configured"),
                 Effect::RehearseCall { .. } => panic!("not a dry run"),
-                Effect::RequestTitle { .. }
+                Effect::CheckTrialSupport { .. }
+                | Effect::TryCall { .. }
+                | Effect::KeepTrial { .. }
+                | Effect::DropTrial { .. }
+                | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)
                 | Effect::RetryNow => {}

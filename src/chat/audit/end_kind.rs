@@ -76,6 +76,7 @@ pub fn brief_decision(decision: &Decision) -> &'static str {
         Decision::Always(_) => "granted",
         Decision::Edited(_) => "edited",
         Decision::Deny(_) => "denied",
+        Decision::Kept(_) => "kept the trial",
     }
 }
 

@@ -82,6 +82,7 @@ fn decision_json(record: &Record<'_>, time: &dyn Fn(usize) -> Option<u64>) -> Va
                 }
                 Decision::Always(grant) => decision["grant"] = json!(grant),
                 Decision::Selected(rejected) => decision["rejected"] = json!(rejected),
+                Decision::Kept(trial) => decision["trial"] = json!(trial),
                 Decision::Once | Decision::Edited(_) | Decision::Deny(_) => {}
             }
         }
@@ -161,6 +162,11 @@ fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
         Entry::Asked { questions, sha256, .. } => json!({
             "at": time_ms, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
         }),
+        Entry::Tried { status, changes, destroys, is_automatic, took_ms, trial, sha256, .. } => json!({
+            "at": time_ms, "kind": "trial", "step": "tried", "status": status, "changes": changes,
+            "destroys": destroys, "is_automatic": is_automatic, "took_ms": took_ms, "trial": trial,
+            "sha256": recorded_digest(sha256),
+        }),
         Entry::Decided { decision, by, sha256, .. } => {
             decided("decision", "decided", decision_name(decision), Some(by), sha256)
         }
@@ -222,7 +228,7 @@ fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
 fn key_press(by: Option<&Decider>) -> (Option<&str>, Option<u64>) {
     match by {
         Some(Decider::User { key, after_ms }) => (Some(key), Some(*after_ms)),
-        Some(Decider::File | Decider::Headless) | None => (None, None),
+        Some(Decider::File | Decider::AutoMode | Decider::Headless) | None => (None, None),
     }
 }
 
@@ -233,6 +239,7 @@ fn decision_name(decision: &Decision) -> &'static str {
         Decision::Always(_) => "always",
         Decision::Edited(_) => "edited",
         Decision::Deny(_) => "deny",
+        Decision::Kept(_) => "kept",
     }
 }
 

@@ -259,7 +259,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     check_settings(
         "[shell]\nsomething_else = 1",
         &[
-            "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, sockets",
+            "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, read, sockets",
         ],
     );
     check_settings("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);

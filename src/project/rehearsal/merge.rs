@@ -25,9 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// Temporary place of a folder that is being replaced. Writes of file tools use the same name under the same lock.
 const REPLACED_FOLDER: &str = "unfinished";
-const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(super) const FOLDER_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Permissions that the owner needs to change a folder.
-const OWNER_ACCESS: RawMode = 0o700;
+pub(super) const OWNER_ACCESS: RawMode = 0o700;
 
 /// A folder that is being merged.
 struct Frame {
@@ -234,7 +235,7 @@ fn grant_owner_access(parent: impl AsFd, name: &OsStr, metadata: &Stat) -> io::R
     Ok(chmodat(parent, name, Mode::from_raw_mode(metadata.st_mode & 0o7777 | OWNER_ACCESS), AtFlags::empty())?)
 }
 
-fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
+pub(super) fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(metadata) => Ok(Some(metadata)),
         Err(Errno::NOENT) => Ok(None),
@@ -243,7 +244,7 @@ fn stat_entry(folder: &OwnedFd, name: &OsStr) -> io::Result<Option<Stat>> {
 }
 
 /// Returns whether a folder hides the content below it.
-fn has_opaque_attribute(folder: &OwnedFd) -> io::Result<bool> {
+pub(super) fn has_opaque_attribute(folder: &OwnedFd) -> io::Result<bool> {
     let mut value = [0u8; 8];
     match fgetxattr(folder, super::overlay::OPAQUE_ATTRIBUTE, &mut value[..]) {
         Ok(length) => Ok(length > 0 && value[0] == b'y'),
@@ -252,7 +253,7 @@ fn has_opaque_attribute(folder: &OwnedFd) -> io::Result<bool> {
     }
 }
 
-fn list_names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
+pub(super) fn list_names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -264,7 +265,7 @@ fn list_names(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-fn file_type(metadata: &Stat) -> FileType {
+pub(super) fn file_type(metadata: &Stat) -> FileType {
     FileType::from_raw_mode(metadata.st_mode)
 }
 
@@ -278,18 +279,18 @@ fn may_exist(path: &Path) -> bool {
     !path.symlink_metadata().is_err_and(|error| missing.contains(&error.kind()))
 }
 
-#[cfg(not(test))]
+#[cfg(not(all(test, target_os = "linux")))]
 #[expect(clippy::unnecessary_wraps)]
-fn check_interruption() -> io::Result<()> {
+pub(super) fn check_interruption() -> io::Result<()> {
     Ok(())
 }
 
 /// Interrupts a merge at the step that a test chose.
-#[cfg(test)]
-fn check_interruption() -> io::Result<()> {
+#[cfg(all(test, target_os = "linux"))]
+pub(super) fn check_interruption() -> io::Result<()> {
     tests::check_interruption()
 }
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
-mod tests;
+pub(super) mod tests;

@@ -68,6 +68,7 @@ fn decider_name(decider: &Decider) -> &'static str {
     match decider {
         Decider::User { .. } => "you",
         Decider::File => "your answers file",
+        Decider::AutoMode => "auto mode",
         Decider::Headless => "no interactive user: aye",
     }
 }
@@ -234,6 +235,13 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
             [question] => format!("asked you: {}", question.text),
             list => format!("asked you {} questions", list.len()),
         },
+        Entry::Tried { status, changes, destroys, is_automatic, took_ms, trial, .. } => {
+            let by = if *is_automatic { "auto mode" } else { "you" };
+            let counts = changes.describe();
+            let loss = destroys.as_ref().map(|loss| format!(", destroys {loss}")).unwrap_or_default();
+            let duration = format_duration(Duration::from_millis(*took_ms));
+            format!("{by} tried it: {status} in {duration}, {counts}{loss} · trial {}", trial.short_hex())
+        }
         Entry::Decided { decision, by, .. } => {
             format!("{} {}{}", decider_name(by), describe_decision(decision), describe_key_press(Some(by)))
         }
@@ -266,6 +274,7 @@ fn describe_decision(decision: &Decision) -> String {
         Decision::Edited(arguments) => format!("edited the arguments to {arguments}"),
         Decision::Deny(message) if message.is_empty() => "denied".to_owned(),
         Decision::Deny(message) => format!("denied: {message}"),
+        Decision::Kept(trial) => format!("kept the changes of trial {}", trial.short_hex()),
     }
 }
 
@@ -276,7 +285,7 @@ fn describe_key_press(decider: Option<&Decider>) -> String {
         Some(Decider::User { key, after_ms }) => {
             format!(" · {key} · {} after it was shown", format_duration(Duration::from_millis(*after_ms)))
         }
-        Some(Decider::File | Decider::Headless) | None => String::new(),
+        Some(Decider::File | Decider::AutoMode | Decider::Headless) | None => String::new(),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
 /// Returns the action of a call that is not settled.
 pub fn name_pending_action(pending: &PendingCall) -> Cow<'_, str> {
     let plan = match &pending.stage {
-        CallStage::AwaitingApproval(plan, _) | CallStage::Running(plan) => Some(plan),
+        CallStage::AwaitingApproval(plan, _) | CallStage::OnTrial(plan, _) | CallStage::Running(plan) => Some(plan),
         CallStage::UnderReview(review) => Some(&review.plan),
         CallStage::AwaitingTurn
         | CallStage::Planning

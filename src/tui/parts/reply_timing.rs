@@ -99,6 +99,10 @@ impl ReplyTiming {
                 | Effect::ReviewCall { .. }
                 | Effect::RunCall { .. }
                 | Effect::RehearseCall { .. }
+                | Effect::CheckTrialSupport { .. }
+                | Effect::TryCall { .. }
+                | Effect::KeepTrial { .. }
+                | Effect::DropTrial { .. }
                 | Effect::RequestTitle { .. }
                 | Effect::CancelTurn { .. } => {}
             }

@@ -145,9 +145,11 @@ impl Review {
     }
 
     /// Handles an action that moves the cursor or selects. Returns the row to scroll to (`usize::MAX` is the end), or `None`
-    /// for other actions. `top` is the first visible row and `page` the number of visible rows.
+    /// for other actions. `top` is the first row in the prompt and `page` the number of visible rows.
     pub fn handle_action(&mut self, action: Action, batch: &Batch, top: usize, page: usize) -> Option<usize> {
         let headings = self.heading_rows();
+        // The number of rows above takes the place of the first row.
+        let first_visible = |top: usize| top + usize::from(top > 0);
         match action {
             Action::Select => self.toggle(batch),
             Action::SelectAll => self.toggle_all(batch),
@@ -159,10 +161,10 @@ impl Review {
                 let current = headings.get(self.cursor).copied().unwrap_or(0);
                 let previous = self.cursor.checked_sub(1).and_then(|index| headings.get(index));
                 match previous {
-                    Some(row) if *row >= top && current < top + page => self.cursor -= 1,
-                    Some(row) if *row + 1 == top => {
+                    Some(row) if *row >= first_visible(top) && current < top + page => self.cursor -= 1,
+                    Some(row) if *row + 1 == first_visible(top) => {
                         self.cursor -= 1;
-                        return Some(*row);
+                        return Some(top.saturating_sub(1));
                     }
                     Some(_) | None => return Some(top.saturating_sub(1)),
                 }
@@ -171,7 +173,7 @@ impl Review {
                 let rows = self.row_cache.last_lines().map_or(0, |rows| rows.len());
                 let top = scroll_position(action, top, page).unwrap_or(top).min(rows.saturating_sub(page));
                 // The cursor moves to the first visible heading, otherwise to the last heading above.
-                self.cursor = match headings.iter().position(|row| *row >= top) {
+                self.cursor = match headings.iter().position(|row| *row >= first_visible(top)) {
                     Some(index) if headings[index] < top + page => index,
                     Some(index) => index.saturating_sub(1),
                     None => headings.len().saturating_sub(1),

@@ -1,12 +1,15 @@
 //! The approval prompt: shows everything that will run, and accepts an approval only after the end of the plan was on
 //! the screen.
 
+mod approval_content;
 mod approval_layout;
 mod approval_prompt;
 mod arguments_form;
+mod body_builder;
 mod rejected_keys;
+mod trial_view;
 
-use crate::agent::{explain_no_grant, grant_options};
+use crate::agent::{Trial, explain_no_grant, grant_options};
 use crate::chat::{CallId, Decision, GrantSpan, Plan, ToolCall};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
@@ -17,30 +20,11 @@ use crate::tui::parts::review::Review;
 use crate::tui::parts::scope_choice::ScopeChoice;
 use crate::tui::parts::text_field::{self, TextField};
 use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts, ignored_enter};
+pub use approval_content::ApprovalContent;
 use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
-use std::path::Path;
 use std::time::Duration;
-
-/// Contents of an approval prompt, built for every frame.
-#[derive(Debug, Clone, Copy)]
-pub struct ApprovalContent<'a> {
-    pub plan: &'a Plan,
-    /// The call as the model sent it.
-    pub call: &'a ToolCall,
-    /// Reason the policy asks, without a leading "because".
-    pub reason: &'a str,
-    /// Name of the sub-agent that made the call; `None` for the main session.
-    pub sub_agent: Option<&'a str>,
-    /// Sandbox summary for a command whose plan has none. Written by aye, never by the model; may be empty.
-    pub sandbox_note: &'a str,
-    /// Position of the call in the queue, from 1.
-    pub position: usize,
-    /// Number of calls in the queue.
-    pub queue_length: usize,
-    /// Home directory of the user, displayed as `~`.
-    pub home: Option<&'a Path>,
-}
+use trial_view::TrialView;
 
 /// State of the approval prompt of one call. Dropped once the call is decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +40,10 @@ pub struct Approval {
     view: ApprovalView,
     /// Selected items of a batch.
     review: Review,
+    trial_view: TrialView,
     layout: LineCache<()>,
+    /// Layout for an area with fewer rows than `layout` needs.
+    compact_layout: LineCache<()>,
 }
 
 /// Content that the prompt shows.
@@ -85,7 +72,9 @@ impl Approval {
             page_rows: 1,
             view: ApprovalView::Plan,
             review: Review::default(),
+            trial_view: TrialView::default(),
             layout: LineCache::default(),
+            compact_layout: LineCache::default(),
         }
     }
 
@@ -100,7 +89,7 @@ impl Approval {
         &mut self,
         key: &KeyEvent,
         call: &ToolCall,
-        plan: &Plan,
+        (plan, trial): (&Plan, &Trial),
         facts: &PromptFacts<'_>,
     ) -> KeyResult {
         let PromptContext { keys, listening, .. } = facts.context;
@@ -139,6 +128,14 @@ impl Approval {
                 return KeyResult::Handled;
             }
         }
+        // A result of a trial that is not on the screen yet must be seen before an answer.
+        let is_listening = listening.is_listening() && self.trial_view.is_drawn(trial);
+        if self.view == ApprovalView::Plan {
+            let can_answer = is_listening && !is_repeat;
+            if let Some(result) = self.handle_trial_key(action, (plan, trial), can_answer, facts) {
+                return result;
+            }
+        }
         let (scroll, page_rows) = (self.scroll, self.page_rows);
         let review_row = batch.and_then(|batch| self.review.handle_action(action, batch, scroll, page_rows));
         if let Some(row) = review_row.or_else(|| scroll_position(action, scroll, page_rows)) {
@@ -147,7 +144,7 @@ impl Approval {
         if action == Action::Close && self.view != ApprovalView::Plan {
             return self.show_view(ApprovalView::Plan);
         }
-        if !listening.is_listening() {
+        if !is_listening {
             return KeyResult::PassedOn;
         }
         // A repeat belongs to an earlier press of a held key.
@@ -174,7 +171,7 @@ impl Approval {
             (Action::DenyWithMessage, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
             (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
             (Action::Details, _) => self.show_view(ApprovalView::Details),
-            (Action::SwitchFocus | Action::Close, _) => KeyResult::PassedOn,
+            (Action::SwitchFocus | Action::Close | Action::Toggle, _) => KeyResult::PassedOn,
             _ => self.explain_ignored_key(action, keys, plan),
         }
     }
@@ -260,7 +257,7 @@ impl Approval {
             }
             return self.decide(Decision::Deny(String::new()));
         }
-        self.layout = LineCache::default();
+        (self.layout, self.compact_layout) = Default::default();
         let change = match action {
             Action::Close => return self.show_view(ApprovalView::Plan),
             Action::Accept => match choice.confirm(keys, listening.is_listening(), now) {
@@ -283,8 +280,12 @@ impl Approval {
 
     fn show_view(&mut self, view: ApprovalView) -> KeyResult {
         (self.view, self.scroll) = (view, 0);
-        self.layout = LineCache::default();
+        self.drop_layouts();
         KeyResult::Handled
+    }
+
+    fn drop_layouts(&mut self) {
+        (self.layout, self.compact_layout) = Default::default();
     }
 
     fn decide(&self, decision: Decision) -> KeyResult {

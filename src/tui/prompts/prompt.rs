@@ -156,6 +156,8 @@ pub struct DrawnPrompt {
     /// Rows of the text above a list that do not fit. `scroll` moves that text by up to this many rows, then the list.
     pub head_scroll: usize,
     pub visible_rows: usize,
+    /// Changes whenever the content must be seen again before an answer; 0 if it never does.
+    pub content_version: u64,
     /// Width in cells of the text field being edited.
     pub field_width: usize,
     /// True if there was enough space to read the prompt.
@@ -203,6 +205,10 @@ pub enum PromptCommand {
     IgnoreRepeats,
     /// Decide the call as the user, with the key and its time.
     Decide(CallId, Decision),
+    /// Try the call before it is decided.
+    TryCall(CallId),
+    /// Stop the trial of the call.
+    StopTrial(CallId),
     /// Answer the questions of the call as the user, with the key and its time.
     Answer(CallId, Answer),
     /// Store the grant as a rule, and then approve the call with it.

@@ -91,6 +91,7 @@ fn queue_row(number: usize, pending: &PendingCall) -> Option<QueueRow> {
     Some(match &pending.stage {
         CallStage::Settled
         | CallStage::Running(_)
+        | CallStage::OnTrial(..)
         | CallStage::Delegated(_)
         | CallStage::Planning
         | CallStage::UnderReview(_) => return None,

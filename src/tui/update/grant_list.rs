@@ -93,7 +93,7 @@ fn describe_origin(approval: &LastingApproval) -> String {
     match &approval.source {
         ApprovalSource::Session(grant) => match &grant.by {
             Decider::User { key, .. } => format!("granted with {key} on call {}", grant.call_number),
-            Decider::File | Decider::Headless => format!("granted on call {}", grant.call_number),
+            Decider::File | Decider::AutoMode | Decider::Headless => format!("granted on call {}", grant.call_number),
         },
         ApprovalSource::Rule(rule) => rule.describe_location(),
     }

@@ -42,6 +42,8 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
         PromptCommand::Decide(call, decision) => {
             agent_events::handle_agent_event(state, Event::CallDecided { call, decision, by: by.clone() });
         }
+        PromptCommand::TryCall(call) => agent_events::handle_agent_event(state, Event::TrialRequested(call)),
+        PromptCommand::StopTrial(call) => agent_events::handle_agent_event(state, Event::TrialStopped(call)),
         PromptCommand::Answer(call, answer) => {
             agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by: by.clone() });
         }

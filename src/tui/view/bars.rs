@@ -196,7 +196,8 @@ fn describe_activity(state: &State) -> Option<String> {
             None => format!("{spinner} replying · {elapsed}"),
         }),
         Phase::RunningCalls { calls, .. } => {
-            let running = calls.iter().find(|pending| matches!(pending.stage, CallStage::Running(_)));
+            let running =
+                calls.iter().find(|pending| matches!(pending.stage, CallStage::Running(_) | CallStage::OnTrial(..)));
             let is_reviewing = calls.iter().any(|pending| matches!(pending.stage, CallStage::UnderReview(_)));
             let label = if is_reviewing { "reviewing" } else { "planning" };
             let sub_agents = calls.iter().filter(|pending| pending.sub_agent().is_some()).count();

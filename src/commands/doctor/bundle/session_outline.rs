@@ -129,6 +129,9 @@ impl EntryOutline {
             Entry::Decided { call, decision, by, .. } => {
                 ("decided", format!("{}: {}, {}", call_tool(call), brief_decision(decision), decided_by(by)))
             }
+            Entry::Tried { call, status, changes, took_ms, .. } => {
+                ("tried", format!("{}: {status}, {}, after {took_ms} ms", call_tool(call), changes.describe()))
+            }
             Entry::Answered { answer, by, .. } => {
                 let by = by.as_ref().map(decided_by).unwrap_or_default();
                 ("answered", format!("{} answers, {by}", answer.answers.len()))
@@ -170,6 +173,7 @@ fn decided_by(by: &Decider) -> String {
     match by {
         Decider::User { after_ms, .. } => format!("the user after {after_ms} ms"),
         Decider::File => "a file".to_owned(),
+        Decider::AutoMode => "auto mode".to_owned(),
         Decider::Headless => "no user".to_owned(),
     }
 }

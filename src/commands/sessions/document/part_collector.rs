@@ -110,6 +110,7 @@ impl<'a> PartCollector<'a> {
             | Entry::Reviewed { .. }
             | Entry::Asked { .. }
             | Entry::Decided { .. }
+            | Entry::Tried { .. }
             | Entry::Answered { .. }
             | Entry::Settled { .. }
             | Entry::SubAgent { .. } => return,

@@ -17,8 +17,13 @@ thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
+/// Sets the number of steps until the merge is interrupted.
+pub(in super::super) fn set_steps(steps: usize) {
+    STEPS.set(steps);
+}
+
 /// Fails if the merge is to be interrupted now. Called before each step of a merge.
-pub(super) fn check_interruption() -> io::Result<()> {
+pub(in super::super) fn check_interruption() -> io::Result<()> {
     match STEPS.get().checked_sub(1) {
         None => Err(ErrorKind::Interrupted.into()),
         Some(remaining) => {
@@ -29,10 +34,14 @@ pub(super) fn check_interruption() -> io::Result<()> {
 }
 
 /// Deterministic random numbers for a seed.
-struct RandomNumbers(u64);
+pub(in super::super) struct RandomNumbers(u64);
 
 impl RandomNumbers {
-    fn next_below(&mut self, limit: usize) -> usize {
+    pub(in super::super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(in super::super) fn next_below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
@@ -42,7 +51,7 @@ impl RandomNumbers {
         names.join("/")
     }
 
-    fn random_change(&mut self) -> String {
+    pub(in super::super) fn random_change(&mut self) -> String {
         let (one, other, number) = (self.random_path(), self.random_path(), self.next_below(1000));
         match self.next_below(17) {
             0 | 1 => format!("echo {number} > {one}"),
@@ -73,12 +82,12 @@ impl RandomNumbers {
 const LIST_SCRIPT: &str = "find . -printf '%P|%y|%m|%l|%T@\\n' | sed 's/|[0-9]\\{9,\\}\\.[0-9]*$/|/' | sort; \
     find . -type f -exec sha256sum {} + | sort -k 2";
 
-struct MergeFixture {
+pub(in super::super) struct MergeFixture {
     base: PathBuf,
 }
 
 impl MergeFixture {
-    fn new(base: &Path) -> Self {
+    pub(in super::super) fn new(base: &Path) -> Self {
         for folder in ["project/a/b/c", "project/b/a", "project/c", "seen", "work"] {
             fs::create_dir_all(base.join(folder)).unwrap();
         }
@@ -93,7 +102,7 @@ impl MergeFixture {
         fixture
     }
 
-    fn path_of(&self, path: &str) -> PathBuf {
+    pub(in super::super) fn path_of(&self, path: &str) -> PathBuf {
         self.base.join(path)
     }
 
@@ -101,7 +110,7 @@ impl MergeFixture {
         self.path_of("layer").join(name)
     }
 
-    fn open_rehearsal(&self) -> Rehearsal {
+    pub(in super::super) fn open_rehearsal(&self) -> Rehearsal {
         Rehearsal::new(Arc::new(Disk::new(&self.path_of("project")).unwrap()), self.path_of("layer"))
     }
 
@@ -120,7 +129,7 @@ impl MergeFixture {
     }
 
     /// Runs a script over the overlay, like a command of a dry run.
-    fn run_over_overlay(&self, script: &str) -> Option<()> {
+    pub(in super::super) fn run_over_overlay(&self, script: &str) -> Option<()> {
         removal::remove_folder(&self.path_of("work")).unwrap();
         fs::create_dir(self.path_of("work")).unwrap();
         create_pending(&self.path_of("project"), &self.path_of("layer")).unwrap();
@@ -128,6 +137,16 @@ impl MergeFixture {
             "mount -t overlay o -o lowerdir=layer/{UPPER}:project,upperdir=layer/{PENDING_FOLDER},workdir=work,userxattr seen"
         );
         self.run_script(&format!("{mount} && cd seen && {{ {script}\n}} 2>/dev/null; true")).map(drop)
+    }
+
+    /// Runs a script in the plain copy of the project.
+    pub(in super::super) fn run_in_plain_copy(&self, script: &str) {
+        self.run_script(&format!("cd plain && {{ {script}\n}} 2>/dev/null; true")).unwrap();
+    }
+
+    /// Lists everything in a folder of the fixture.
+    pub(in super::super) fn list_folder(&self, folder: &str) -> String {
+        self.run_script(&format!("cd {folder} && {{ {LIST_SCRIPT}; }}")).unwrap()
     }
 
     /// Lists the merged overlay as mounted by the kernel.
@@ -138,7 +157,7 @@ impl MergeFixture {
 }
 
 /// Returns whether this machine lets the test mount an overlay.
-fn can_mount(base: &Path) -> bool {
+pub(in super::super) fn can_mount(base: &Path) -> bool {
     let probe = base.join("probe");
     fs::create_dir(&probe).unwrap();
     let fixture = MergeFixture::new(&probe);
@@ -151,7 +170,7 @@ fn can_mount(base: &Path) -> bool {
 }
 
 fn assert_merge_matches(base: &Path, seed: u64) {
-    let mut random = RandomNumbers(seed.wrapping_mul(7919));
+    let mut random = RandomNumbers::new(seed.wrapping_mul(7919));
     let fixture = MergeFixture::new(base);
     let mut log = format!("seed {seed}\n");
     for _ in 0..5 {
@@ -159,7 +178,7 @@ fn assert_merge_matches(base: &Path, seed: u64) {
         let script = script.join("\n");
         log.push_str(&format!("{script}\n--\n"));
         fixture.run_over_overlay(&script).unwrap();
-        fixture.run_script(&format!("cd plain && {{ {script}\n}} 2>/dev/null; true")).unwrap();
+        fixture.run_in_plain_copy(&script);
         let max_steps = 1 + random.next_below(9);
         let mut tries = 0;
         loop {
@@ -177,8 +196,7 @@ fn assert_merge_matches(base: &Path, seed: u64) {
         for name in [PENDING_FOLDER, MERGING_FOLDER, JOURNAL_FILE, REPLACED_FOLDER] {
             assert!(!fixture.overlay_path(name).exists(), "{log}{name}");
         }
-        let plain = fixture.run_script(&format!("cd plain && {{ {LIST_SCRIPT}; }}")).unwrap();
-        assert_eq!(fixture.list_merged(), plain, "{log}");
+        assert_eq!(fixture.list_merged(), fixture.list_folder("plain"), "{log}");
     }
 }
 

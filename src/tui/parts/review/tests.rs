@@ -1,6 +1,7 @@
 //! The review of a batch: keys and rendering within the approval prompt.
 
 use super::*;
+use crate::agent::Trial;
 use crate::chat::{
     Access, BatchWork, CallId, ChangeKind, Decision, Digest, Edit, Group, Item, Plan, Preconditions, Preview, ToolCall,
     Work,
@@ -84,6 +85,10 @@ impl Prompt {
             position: 1,
             queue_length: 2,
             home: None,
+            trial: &Trial::None,
+            offers_trial: false,
+            missing_trial_reason: None,
+            now: Duration::ZERO,
         };
         let (keys, theme) = (Keymap::default(), Theme::without_colours());
         let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
@@ -98,7 +103,9 @@ impl Prompt {
         let now = Duration::from_millis(self.now);
         let call = ToolCall { id: "1".into(), name: "apply".into(), arguments: "{}".into() };
         let Self { approval, plan, .. } = self;
-        let result = with_prompt_facts(listening, now, |facts| approval.handle_call_key(&key, &call, plan, facts));
+        let result = with_prompt_facts(listening, now, |facts| {
+            approval.handle_call_key(&key, &call, (plan, &Trial::None), facts)
+        });
         self.screen_text();
         result
     }
@@ -171,7 +178,7 @@ fn selected_items_decide_whether_a_capital_is_needed() {
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Selected(vec![rejected])));
     // An empty selection cannot be approved.
     let mut prompt = Prompt::new(sample_items(), TALL);
-    prompt.press_key(KeyCode::Char('t'));
+    prompt.press_key(KeyCode::Char('*'));
     for key in ['y', 'Y'] {
         let result = prompt.press_key(KeyCode::Char(key));
         assert!(
@@ -179,7 +186,7 @@ fn selected_items_decide_whether_a_capital_is_needed() {
             "{result:?}"
         );
     }
-    prompt.press_key(KeyCode::Char('t'));
+    prompt.press_key(KeyCode::Char('*'));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('Y'))), Some(Decision::Once));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('n'))), Some(Decision::Deny(String::new())));
 }
@@ -191,7 +198,7 @@ fn approval_needs_the_end_to_be_seen_and_selection_a_listening_prompt() {
         let items = vec![review_item("a", None, "x\n"), review_item("b", None, &long), review_item("z", None, "end\n")];
         let mut prompt = Prompt::new(items, size);
         let screen = prompt.screen_text();
-        assert!(screen.contains("more lines") && screen.contains("end jump to the end"), "{screen}");
+        assert!(screen.contains("lines below") && screen.contains("end jump to the end"), "{screen}");
         let result = prompt.press_key(KeyCode::Char('y'));
         assert!(
             matches!(&result, KeyResult::Explained(message) if message.contains("Read to the end first")),
@@ -204,7 +211,7 @@ fn approval_needs_the_end_to_be_seen_and_selection_a_listening_prompt() {
         assert!(prompt.screen_text().contains("3 of 3 selected"));
         let early = prompt.press_key_while(KeyCode::Char(' '), Listening::Until(Duration::MAX));
         assert_eq!(early, KeyResult::PassedOn);
-        assert_eq!(prompt.press_key_while(KeyCode::Char('t'), Listening::Unsent), KeyResult::PassedOn);
+        assert_eq!(prompt.press_key_while(KeyCode::Char('*'), Listening::Unsent), KeyResult::PassedOn);
         prompt.press_key(KeyCode::End);
         let screen = prompt.screen_text();
         assert!(screen.contains("❯ [x] + z") && screen.contains("reason: "), "{screen}");
@@ -248,7 +255,7 @@ fn arrow_keys_reach_every_row_and_heading() {
 fn other_prompts_pass_the_review_keys_to_the_composer() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     prompt.plan.preview = Preview::Text("x".into());
-    for key in [' ', 't'] {
+    for key in [' ', '*'] {
         assert_eq!(prompt.press_key(KeyCode::Char(key)), KeyResult::PassedOn);
     }
 }
@@ -264,9 +271,9 @@ fn hostile_names_are_escaped_and_blocked_items_cannot_be_selected() {
     // One of the two matches is in the name of the item, the other is its cursor and mark.
     assert!(screen.contains("✗ + b") && screen.matches("❯ [x]").count() == 2, "{screen}");
     assert!(!screen.contains("of 2 selected"), "{screen}");
-    prompt.press_key(KeyCode::Char('t'));
+    prompt.press_key(KeyCode::Char('*'));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), None);
-    prompt.press_key(KeyCode::Char('t'));
+    prompt.press_key(KeyCode::Char('*'));
     assert_eq!(extract_decision(prompt.press_key(KeyCode::Char('y'))), Some(Decision::Once));
 }
 

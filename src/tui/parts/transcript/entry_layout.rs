@@ -101,7 +101,11 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         Entry::Planned { .. }
         | Entry::Reviewed { .. }
         | Entry::Asked { .. }
-        | Entry::Decided { decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_), .. }
+        | Entry::Tried { .. }
+        | Entry::Decided {
+            decision: Decision::Once | Decision::Selected(_) | Decision::Deny(_) | Decision::Kept(_),
+            ..
+        }
         | Entry::Answered { .. }
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Titled { .. }

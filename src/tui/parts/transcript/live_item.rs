@@ -6,7 +6,7 @@ use super::layout_context::LayoutContext;
 use super::output_tail::lay_out_running_tail;
 use super::reply_pieces::ReplyPieces;
 use super::{entry_layout, sub_agent_layout};
-use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, WaitingCall};
+use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, Trial, WaitingCall};
 use crate::chat::{Ending, Entry, Plan, Preview, TurnId};
 use crate::text::width;
 use crate::tui::keys::{Action, Scope};
@@ -222,7 +222,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
                 (spinner_frame(context.now), theme.accent, review.plan.summary.clone(), right)
             }
             CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, describe_plan(plan), String::new()),
-            CallStage::Running(plan) => {
+            CallStage::Running(plan) | CallStage::OnTrial(plan, _) => {
                 let right = format!("{}{}", elapsed(), describe_stop_key(context, plan));
                 (spinner_frame(context.now), theme.accent, describe_plan(plan), right)
             }
@@ -239,7 +239,11 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
         };
         let subject = width::cut_to_width(&subject, SUBJECT_CELLS);
         page.lines.push(build_row(context, (mark, style), &name_pending_action(pending), subject, &right));
-        page.lines.extend(lay_out_running_tail(context, &pending.latest_output));
+        let output = match (&pending.stage, &pending.trial) {
+            (CallStage::OnTrial(..), Trial::Running { output, .. }) => output,
+            _ => &pending.latest_output,
+        };
+        page.lines.extend(lay_out_running_tail(context, output));
     }
     if !page.lines.is_empty() && !entry_layout::ends_in_row(context, context.agent.session.entries()) {
         page.lines.insert(0, Line::default());

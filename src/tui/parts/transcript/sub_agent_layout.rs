@@ -70,7 +70,9 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
             let describe_step = |pending: &PendingCall| match &pending.stage {
                 CallStage::AwaitingApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
                 CallStage::AwaitingAnswer(_) => Some("waiting for your answer".to_owned()),
-                CallStage::Running(plan) => Some(format!("{} {}", name_pending_action(pending), plan.summary)),
+                CallStage::Running(plan) | CallStage::OnTrial(plan, _) => {
+                    Some(format!("{} {}", name_pending_action(pending), plan.summary))
+                }
                 CallStage::Planning => Some(format!("{}: planning", name_pending_action(pending))),
                 CallStage::UnderReview(review) => {
                     Some(format!("{}: asking {}", name_pending_action(pending), review.reviewer.display_name()))

@@ -1,25 +1,20 @@
 //! Layout and drawing of the approval prompt. Text of the model is drawn inside the prompt, with marks for invisible
 //! characters.
 
+use super::body_builder::{BodyBuilder, Density};
+use super::trial_view::{self, TrialRow};
 use super::{Approval, ApprovalContent, ApprovalView};
-use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
-use crate::text::truncation::abbreviate_home;
-use crate::text::width;
+use crate::agent::Trial;
+use crate::chat::Preview;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::audit_page;
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
-use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
-use crate::tui::text::pieces::wrap_revealed;
-use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
@@ -30,7 +25,11 @@ impl Approval {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
     pub fn preferred_height(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme) -> u16 {
         // The border takes 2 rows; border and padding take 4 columns.
-        let rows = self.lay_out_body(content, usize::from(width.saturating_sub(4)), theme).len() + 2;
+        self.count_rows(content, width, theme, Density::Full)
+    }
+
+    fn count_rows(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme, density: Density) -> u16 {
+        let rows = self.lay_out_body(content, usize::from(width.saturating_sub(4)), theme, density).len() + 2;
         let input_rows = usize::from(matches!(self.view, ApprovalView::DenyMessage(_)));
         u16::try_from(rows + input_rows).unwrap_or(u16::MAX)
     }
@@ -51,21 +50,28 @@ impl Approval {
         let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
         // If this frame is the first to show the end, its hints must already offer approval: it may be the last frame.
-        let needed_rows = usize::from(self.preferred_height(content, area.width, theme));
+        let is_diff = matches!(content.plan.preview, Preview::Edit(_));
+        let density = match is_diff && self.preferred_height(content, area.width, theme) > area.height {
+            true => Density::Compact,
+            false => Density::Full,
+        };
+        let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));
         let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let (title, is_destructive) =
+            Self::trial_title(content.trial).unwrap_or((&content.plan.title, self.is_destructive(content.plan)));
         let frame = Frame {
-            title: &content.plan.title,
+            title,
             right_title: &right_title,
             hints: &self.build_hints(content, keys, shows_end),
             message,
-            is_listening: listening.is_listening() || self.is_writing(),
-            is_destructive: self.is_destructive(content.plan),
+            is_listening: listening.is_listening() && self.trial_view.is_drawn(content.trial) || self.is_writing(),
+            is_destructive,
         };
         let mut inner = frame.draw(area, buffer, theme);
         if inner.is_empty() {
             return DrawnPrompt::default();
         }
-        let mut drawn = DrawnPrompt::default();
+        let mut drawn = DrawnPrompt { content_version: trial_view::version(content.trial), ..DrawnPrompt::default() };
         if let ApprovalView::DenyMessage(field) = &self.view {
             inner.height -= 1;
             let row = Rect { y: inner.bottom(), height: 1, ..inner };
@@ -76,7 +82,7 @@ impl Approval {
             drawn.visible_rows = usize::from(inner.height);
             return drawn;
         }
-        let body = self.lay_out_body(content, usize::from(inner.width), theme);
+        let body = self.lay_out_body(content, usize::from(inner.width), theme, density);
         let part =
             draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
                 match (&body, content.plan.batch()) {
@@ -86,13 +92,17 @@ impl Approval {
                         buffer.set_line(row.x, row.y, &line, row.width);
                     }
                     (BodyRows::Rows(_), None) => {}
+                    (BodyRows::Trial(rows), _) => {
+                        let line = self.trial_view.draw_row(&rows[index], theme);
+                        buffer.set_line(row.x, row.y, &line, row.width);
+                    }
                 }
             });
-        DrawnPrompt { cursor: drawn.cursor, ..part }
+        DrawnPrompt { cursor: drawn.cursor, content_version: drawn.content_version, ..part }
     }
 
     /// Returns the body of the prompt, wrapped.
-    fn lay_out_body(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme) -> BodyRows {
+    fn lay_out_body(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme, density: Density) -> BodyRows {
         if let (Some(batch), ApprovalView::Plan | ApprovalView::DenyMessage(_)) = (content.plan.batch(), &self.view) {
             let end_lines = || {
                 let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
@@ -101,10 +111,23 @@ impl Approval {
             };
             return BodyRows::Rows(self.review.lay_out_rows(batch, width, theme, end_lines));
         }
-        BodyRows::Lines(self.layout.lines_for(width, (), theme, || self.lay_out_text(content, width, theme)))
+        if let (true, ApprovalView::Plan | ApprovalView::DenyMessage(_)) = (*content.trial != Trial::None, &self.view) {
+            return BodyRows::Trial(self.trial_view.lay_out_rows(content, width, theme));
+        }
+        let cache = match density {
+            Density::Full => &self.layout,
+            Density::Compact => &self.compact_layout,
+        };
+        BodyRows::Lines(cache.lines_for(width, (), theme, || self.lay_out_text(content, width, theme, density)))
     }
 
-    fn lay_out_text(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn lay_out_text(
+        &self,
+        content: &ApprovalContent<'_>,
+        width: usize,
+        theme: &Theme,
+        density: Density,
+    ) -> Vec<Line<'static>> {
         let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
         match &self.view {
             ApprovalView::Details => body.push_details(content),
@@ -119,7 +142,7 @@ impl Approval {
                 body.push_sub_agent(content);
                 let warning = content.plan.destroys.as_ref().map(|destruction| format!("warning: this {destruction}"));
                 let preview_start = body.lines.len();
-                body.push_preview(&content.plan.preview);
+                body.push_preview(&content.plan.preview, density);
                 let is_long = body.lines.len() - preview_start > LONG_PREVIEW_ROWS;
                 // Row of the preview above which the warning is inserted; `None` puts the warning after the location.
                 let warning_row = match &content.plan.preview {
@@ -138,6 +161,9 @@ impl Approval {
                     body.push_text(text, theme.danger);
                 }
                 body.push_reason(content);
+                if let Some(reason) = content.missing_trial_reason {
+                    body.push_text(&format!("no trial possible: no overlay sandbox: {reason}"), theme.dim);
+                }
             }
         }
         body.lines
@@ -171,14 +197,18 @@ impl Approval {
             ApprovalView::Details => {
                 vec![format!("{details_key} back to prompt · {deny_key} deny"), format!("{details_key} back")]
             }
+            ApprovalView::Plan if matches!(content.trial, Trial::Running { .. } | Trial::Finished { .. }) => {
+                self.trial_hints(content, keys, shows_end)
+            }
             ApprovalView::Plan => {
                 let queue_key = if content.queue_length > 1 { key(Action::OpenQueue) } else { String::new() };
+                let try_key = if content.offers_trial { key(Action::TryCall) } else { String::new() };
                 let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
                 // The first argument is the priority of removal: the hint with the highest number is removed first.
                 let other_hints = [
                     key_hint(1, &deny_key, &["deny"]),
-                    key_hint(4, &message_key, &["deny with message…", "message"]),
-                    key_hint(6, &details_key, &["details"]),
+                    key_hint(5, &message_key, &["deny with message…", "message"]),
+                    key_hint(7, &details_key, &["details"]),
                     key_hint(2, &queue_key, &["list"]),
                 ];
                 if !self.has_reached_end && !shows_end {
@@ -198,8 +228,9 @@ impl Approval {
                 }
                 let first_hints = [
                     key_hint(0, &approve_key, &["approve"]),
-                    key_hint(3, &grant_key, &["always…", "always"]),
-                    key_hint(5, &key(Action::EditCall), &["edit"]),
+                    key_hint(3, &try_key, &["try it first", "try"]),
+                    key_hint(4, &grant_key, &["always…", "always"]),
+                    key_hint(6, &key(Action::EditCall), &["edit"]),
                 ];
                 key_hints::hint_rows(first_hints.into_iter().chain(other_hints))
             }
@@ -213,6 +244,8 @@ enum BodyRows {
     Lines(Arc<Vec<Line<'static>>>),
     /// Rows of a batch, with their selection.
     Rows(Arc<Vec<Row>>),
+    /// Rows of a command with its trial.
+    Trial(Arc<Vec<TrialRow>>),
 }
 
 impl BodyRows {
@@ -220,102 +253,7 @@ impl BodyRows {
         match self {
             Self::Lines(lines) => lines.len(),
             Self::Rows(rows) => rows.len(),
-        }
-    }
-}
-
-/// Builder of the lines of the body.
-struct BodyBuilder<'a> {
-    lines: Vec<Line<'static>>,
-    width: usize,
-    theme: &'a Theme,
-}
-
-impl BodyBuilder<'_> {
-    /// Adds wrapped text with marks for invisible characters.
-    fn push_text(&mut self, text: &str, style: Style) {
-        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
-    }
-
-    /// Adds the reason the policy asks, if any.
-    fn push_reason(&mut self, content: &ApprovalContent<'_>) {
-        if !content.reason.is_empty() {
-            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
-        }
-    }
-
-    fn push_preview(&mut self, preview: &Preview) {
-        match preview {
-            Preview::Text(text) => self.push_text(text, self.theme.text),
-            // `lay_out_body` lays out the rows of a batch.
-            Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
-            Preview::Edit(change) => self.lines.extend(diff::lay_out_diff(change, self.width, self.theme)),
-            Preview::Command(CommandLine { command, .. }) => {
-                let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
-                let prefix = vec![Piece::new("$ ", self.theme.accent)];
-                let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, prefix) };
-                let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
-                self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
-            }
-        }
-    }
-
-    /// Adds the working directory, the time limit and the sandbox of a command.
-    fn push_location(&mut self, content: &ApprovalContent<'_>) {
-        let Access::Run(line) = &content.plan.access else { return };
-        let folder = abbreviate_home(&line.folder, content.home);
-        // Each text, and whether it names access that sandboxes deny by default.
-        let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
-        parts.extend(line.sandbox.describe_parts(line.network.as_deref(), content.home));
-        if parts.len() == 1 && !content.sandbox_note.is_empty() {
-            parts.push((content.sandbox_note.to_owned(), false));
-        }
-        let mut pieces = Vec::new();
-        for (index, (text, is_exception)) in parts.iter().enumerate() {
-            if index > 0 {
-                pieces.push(Piece::new(" · ", self.theme.dim));
-            }
-            let style = if *is_exception { self.theme.warning } else { self.theme.dim };
-            pieces.extend(revealed_pieces(text, style, self.theme.mark));
-        }
-        self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
-    }
-
-    /// Adds the name of the sub-agent, if any, on one line.
-    fn push_sub_agent(&mut self, content: &ApprovalContent<'_>) {
-        if let Some(name) = content.sub_agent {
-            self.push_text(&width::fit_start(&origin_line(name), self.width), self.theme.accent);
-        }
-    }
-
-    fn push_details(&mut self, content: &ApprovalContent<'_>) {
-        self.push_sub_agent(content);
-        self.push_text(&format!("tool {}", content.call.name), self.theme.text);
-        self.push_text(&format!("arguments {}", content.call.arguments), self.theme.text);
-        self.push_location(content);
-        self.push_preconditions(&content.plan.preconditions);
-        self.push_reason(content);
-    }
-
-    fn push_preconditions(&mut self, preconditions: &Preconditions) {
-        for file in &preconditions.files {
-            let text = match file.content {
-                FileContent::TooLarge => audit_page::describe_file(file),
-                FileContent::Missing | FileContent::Bytes { .. } => {
-                    format!("{}, rechecked before the call", audit_page::describe_file(file))
-                }
-            };
-            self.push_text(&format!("file {text}"), self.theme.text);
-        }
-        if preconditions.is_partial {
-            self.push_text("the call may use files that are not checked", self.theme.warning);
-        }
-        if !preconditions.environment.is_empty() {
-            let names = preconditions.environment.join(" ");
-            self.push_text(
-                &format!("{} environment variables: {names}", preconditions.environment.len()),
-                self.theme.dim,
-            );
+            Self::Trial(rows) => rows.len(),
         }
     }
 }

@@ -36,6 +36,9 @@ impl Prompt for Approval {
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        if self.trial_view.record_version(drawn.content_version) {
+            (self.first_drawn, self.has_reached_end) = (None, false);
+        }
         self.scroll = drawn.scroll;
         self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
         if drawn.is_readable {
@@ -52,10 +55,10 @@ impl Prompt for Approval {
     }
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
-        let Some(WaitingCall::Approval { call, plan, .. }) = facts.agent.waiting_call() else {
+        let Some(WaitingCall::Approval { call, plan, trial, .. }) = facts.agent.waiting_call() else {
             return KeyResult::PassedOn;
         };
-        self.handle_call_key(key, call, plan, facts)
+        self.handle_call_key(key, call, (plan, trial), facts)
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
@@ -111,10 +114,23 @@ impl Prompt for Approval {
 /// Returns the content of the prompt; `None` if no call waits for approval.
 fn content<'a>(facts: &PromptFacts<'a>) -> Option<ApprovalContent<'a>> {
     match facts.agent.waiting_call()? {
-        WaitingCall::Approval { call, plan, reason, sub_agent } => {
+        WaitingCall::Approval { call, plan, reason, sub_agent, trial } => {
             let (position, queue_length) = facts.agent.waiting_position();
             let (sandbox_note, home) = (facts.sandbox_note, facts.home);
-            Some(ApprovalContent { plan, call, reason, sub_agent, sandbox_note, position, queue_length, home })
+            Some(ApprovalContent {
+                plan,
+                call,
+                reason,
+                sub_agent,
+                sandbox_note,
+                position,
+                queue_length,
+                home,
+                trial,
+                offers_trial: facts.agent.offers_trial(plan),
+                missing_trial_reason: facts.agent.missing_trial_reason(&call.id, plan),
+                now: facts.now,
+            })
         }
         WaitingCall::Answer { .. } => None,
     }

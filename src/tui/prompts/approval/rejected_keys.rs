@@ -12,7 +12,9 @@ impl Approval {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let is_destructive = self.is_destructive(plan);
         let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });
-        let is_approval = matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
+        let is_trial = matches!(action, Action::TryCall | Action::KeepTrial | Action::KeepDestructive);
+        let is_approval =
+            is_trial || matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
         KeyResult::Explained(match (&self.view, action) {
             (ApprovalView::Plan, _) if is_approval && !self.has_reached_end => {
                 format!("Read to the end first · {} to jump there", key(Action::Bottom))
@@ -20,6 +22,9 @@ impl Approval {
             (ApprovalView::Plan, _) if is_approval && self.is_selection_empty(plan) => {
                 let (select_key, deny_key) = (key(Action::Select), key(Action::Deny));
                 format!("Nothing is selected · {select_key} to select, {deny_key} to deny all")
+            }
+            (ApprovalView::Plan, Action::KeepTrial | Action::KeepDestructive) => {
+                format!("Nothing was tried · {approve_key} to approve")
             }
             (ApprovalView::Plan, Action::ApproveOnce) if is_destructive => {
                 format!("Destructive: {} is not enough · {approve_key} to approve", key(action))

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::path::Path;
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -61,6 +62,10 @@ pub(super) fn draw_prompt(
         position: 1,
         queue_length: 3,
         home: Some(Path::new("/home/ada")),
+        trial: &Trial::None,
+        offers_trial: false,
+        missing_trial_reason: None,
+        now: Duration::ZERO,
     };
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let message = match listening {
@@ -76,7 +81,8 @@ pub(super) fn draw_prompt(
 /// Passes a key to the prompt. If it would open the choice of scope, opens one for the grant of the plan.
 fn pass_key(prompt: &mut Approval, plan: &Plan, key: KeyEvent, listening: Listening, now: u64) -> KeyResult {
     let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
-    let result = with_prompt_facts(listening, ms(now), |facts| prompt.handle_call_key(&key, &call, plan, facts));
+    let result =
+        with_prompt_facts(listening, ms(now), |facts| prompt.handle_call_key(&key, &call, (plan, &Trial::None), facts));
     // The agent of the test has no waiting call and thus nothing to grant.
     if !matches!(&result, KeyResult::Explained(message) if message == "This call always asks") {
         return result;
@@ -163,11 +169,11 @@ fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
     let is_read_hint =
         |result| matches!(result, KeyResult::Explained(message) if message.starts_with("Read to the end first"));
     assert!(is_read_hint(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_000)));
-    assert!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
+    assert!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("lines below"));
     press_key(&mut prompt, &plan, KeyCode::End, 1_000);
     // Scrolled but not drawn yet: the end was not on the screen.
     assert!(is_read_hint(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_000)));
-    assert!(!screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("more lines"));
+    assert!(!screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("lines below"));
     assert_eq!(extract_decision(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_001)), Some(Decision::Once));
 }
 

@@ -70,7 +70,12 @@ fn read_all_rows(prompt: &mut TrustPrompt, size: (u16, u16)) -> Vec<String> {
     let mut rows = Vec::new();
     for _ in 0..2_000 {
         let page = draw_prompt(prompt, size, 0);
-        rows.extend(page[1..page.len() - 1].iter().filter(|row| !row.contains("more lines")).cloned());
+        rows.extend(
+            page[1..page.len() - 1]
+                .iter()
+                .filter(|row| !row.contains(" lines above") && !row.contains(" lines below"))
+                .cloned(),
+        );
         if prompt.has_reached_end {
             return rows;
         }
@@ -126,7 +131,7 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
     let long = "a line of words\n".repeat(60);
     let mut prompt = trust_prompt(vec![instructions_file(&long, TrustState::Unknown)]);
     let screen = draw_prompt(&mut prompt, (60, 13), 0).join("\n");
-    assert!(screen.contains("60 more lines") && screen.contains("end jump to the end, then y trust"), "{screen}");
+    assert!(screen.contains("60 lines below") && screen.contains("end jump to the end, then y trust"), "{screen}");
     let result = press_key(&mut prompt, KeyCode::Char('y'));
     assert_eq!(result, KeyResult::Explained("Read to the end first · end to jump there".into()));
     assert_eq!(press_key(&mut prompt, KeyCode::Enter), KeyResult::PassedOn, "enter never trusts");
@@ -165,7 +170,8 @@ fn r68_file_contents_cannot_draw_over_the_prompt() {
         rules_file(&["allow \x1b[2Jmake\nAGENTS.md · trusted"], TrustState::Unknown),
     ];
     let mut prompt = trust_prompt(files);
-    let rows = read_all_rows(&mut prompt, (60, 15));
+    // All of it on one page, because the last page repeats lines of the one before.
+    let rows = read_all_rows(&mut prompt, (60, 40));
     let text = rows.join("\n");
     assert!(!text.contains(|c: char| c != '\n' && c.is_control()), "{text}");
     assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}']), "{text}");

@@ -1,0 +1,81 @@
+//! Trials: what a command did when it ran in a throwaway sandbox before it was approved.
+
+use super::batch::Group;
+use super::{ChangeKind, Digest, DryRunChange, TrialCounts};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Result of a trial. Nothing in it is real until the trial is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialReport {
+    /// The result that the model gets if the trial is kept.
+    pub result: String,
+    /// How the command ended: `exit 0`.
+    pub status: String,
+    /// Run time.
+    pub duration: Duration,
+    /// Changes of the project, sorted by path.
+    pub changes: Vec<TrialChange>,
+    /// Paths outside the project that the command changed. These changes are never kept.
+    pub outside: Vec<PathBuf>,
+    /// Number of files that it left in folders for temporary files. They are never kept.
+    pub temporary_files: usize,
+    /// Changes of the project that cannot be kept, with the reason.
+    pub unkeepable: Vec<(PathBuf, String)>,
+    /// Reason to doubt that a live run has the same result: a limit of the sandbox that the command seems to have met.
+    pub doubt: Option<String>,
+    /// Digest of everything that the command wrote in the project.
+    pub digest: Digest,
+}
+
+/// A change that a trial made to the project.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialChange {
+    pub change: DryRunChange,
+    /// Files below a folder that is listed as one change; 0 for anything else.
+    pub files_below: usize,
+    /// True if the previous content is nowhere else: git has not stored it, and the new content replaces most of it.
+    pub loses_unsaved: bool,
+    /// True if a path of the change may hold secrets or configures other programs.
+    pub is_sensitive: bool,
+}
+
+impl TrialChange {
+    /// Returns whether keeping the change destroys something that git cannot restore and that is not build output.
+    pub fn destroys(&self) -> bool {
+        self.loses_unsaved || self.change.kind == ChangeKind::Deleted && self.change.group != Group::Ignored
+    }
+
+    /// Returns the path as displayed: a folder ends with `/`.
+    pub fn display_path(&self) -> String {
+        let path = crate::text::escaped_path::escape_path(&self.change.path);
+        if self.change.is_folder { format!("{path}/") } else { path }
+    }
+}
+
+impl TrialReport {
+    /// Describes what keeping the trial destroys; `None` if it destroys nothing.
+    pub fn describe_loss(&self) -> Option<String> {
+        let destroyed: Vec<String> =
+            self.changes.iter().filter(|change| change.destroys()).map(TrialChange::display_path).collect();
+        let (first, rest) = destroyed.split_first()?;
+        Some(match rest.len() {
+            0 => first.clone(),
+            1 => format!("{first} and {}", rest[0]),
+            more => format!("{first} and {more} more"),
+        })
+    }
+
+    /// Counts the files that were created, changed and deleted.
+    pub fn count_changes(&self) -> TrialCounts {
+        let count_of = |kind| {
+            let changes = self.changes.iter().filter(|change| change.change.kind == kind);
+            changes.map(|change| change.files_below.max(1)).sum::<usize>()
+        };
+        TrialCounts {
+            created: count_of(ChangeKind::Created),
+            modified: count_of(ChangeKind::Modified),
+            deleted: count_of(ChangeKind::Deleted),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The mode `auto` judges a command by what it did on trial instead of by its words.
+//!
+//! A trial is kept without a prompt only if everything it changed is known to be harmless: build output that git
+//! ignores, ordinary files of the project, and commits. Anything else asks, with the result of the trial on the prompt.
+
+use super::{Mode, Policy};
+use crate::chat::batch::Group;
+use crate::chat::{Access, ChangeKind, Plan, Reach, TrialChange, TrialReport, pluralize};
+use crate::text::escaped_path::escape_path;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Files without a leading dot that services read when they build or test a project, in lowercase. One `*` at the end
+/// matches anything. Files and folders with a leading dot never need to be listed.
+const SERVICE_FILES: [&str; 14] = [
+    "jenkinsfile*",
+    "azure-pipelines*",
+    "bitbucket-pipelines*",
+    "appveyor*",
+    "cloudbuild*",
+    "codefresh*",
+    "wercker*",
+    "buildspec*",
+    "lefthook*",
+    "pre-commit*",
+    "skaffold*",
+    "vercel*",
+    "netlify*",
+    "fly*",
+];
+/// Parts of `.git` that a commit changes, relative to it. Those that end with `/` are folders.
+const COMMIT_PARTS: [&str; 5] = ["index", "objects/", "refs/heads/", "logs/", "COMMIT_EDITMSG"];
+
+/// Returns whether a call that would ask is tried first, so that its effects are judged: a command in mode `auto` that
+/// needs no network and can disclose no secrets, and that would run in a sandbox live too.
+pub fn is_tried_first(policy: &Policy, plan: &Plan) -> bool {
+    let Access::Run(run) = &plan.access else { return false };
+    let is_confined = run.sandbox.is_offline() && run.network.is_none();
+    let reaches_project = match run.reach {
+        Reach::Reads | Reach::Writes | Reach::Runs | Reach::Outside | Reach::Unclear => true,
+        Reach::Denied => false,
+    };
+    policy.mode == Mode::Auto
+        && !policy.dry_run
+        && is_confined
+        && reaches_project
+        && !run.is_sensitive
+        && !run.may_disclose
+        && plan.preconditions.hard_links.is_none()
+        && plan.preconditions.sensitive_path().is_none()
+}
+
+/// Judges the effects of a trial that no user has seen.
+///
+/// # Errors
+/// The reason why the user is asked.
+pub fn judge_trial(plan: &Plan, report: &TrialReport) -> Result<(), String> {
+    if let Some(doubt) = &report.doubt {
+        return Err(doubt.clone());
+    }
+    if let Some(path) = report.outside.first() {
+        return Err(format!("it changed {}, outside the project", escape_path(path)));
+    }
+    if report.temporary_files > 0 {
+        return Err(format!("it left {} in the temporary folder", pluralize(report.temporary_files, "file")));
+    }
+    if let Some((path, reason)) = report.unkeepable.first() {
+        return Err(format!("it changed {}: {reason}", escape_path(path)));
+    }
+    let ignored_only = report.changes.iter().all(|change| change.change.group == Group::Ignored);
+    if let Some(destruction) = plan.destroys.as_ref().filter(|_| !ignored_only) {
+        return Err(format!("it {destruction}"));
+    }
+    report.changes.iter().try_for_each(judge_change)
+}
+
+fn judge_change(change: &TrialChange) -> Result<(), String> {
+    let explain = |why: &str| Err(format!("{}: {why}", change.display_path()));
+    if change.is_sensitive {
+        return explain("it may hold secrets or configure other programs");
+    }
+    if change.loses_unsaved {
+        return explain("work is lost that is stored nowhere else");
+    }
+    match (change.change.group, change.change.kind) {
+        (Group::Ignored, _) => Ok(()),
+        (Group::GitSettings, _) => explain("git obeys it"),
+        (Group::Repository | Group::Source, ChangeKind::Deleted) => explain("it was deleted"),
+        (Group::Repository, ChangeKind::Created | ChangeKind::Modified) => match is_commit_part(&change.change.path) {
+            true => Ok(()),
+            false => explain("more than a commit"),
+        },
+        (Group::Source, ChangeKind::Created | ChangeKind::Modified) => match is_obeyed(&change.change.path) {
+            true => explain("other programs obey it"),
+            false => Ok(()),
+        },
+    }
+}
+
+/// Returns whether a commit changes this path of the project's own repository.
+fn is_commit_part(path: &Path) -> bool {
+    let Ok(inner) = path.strip_prefix(".git") else { return false };
+    let stash = ["refs/stash", "logs/refs/stash"].map(Path::new);
+    let is_part = |part: &&str| match part.strip_suffix('/') {
+        Some(folder) => inner.starts_with(folder),
+        None => inner == Path::new(part),
+    };
+    COMMIT_PARTS.iter().any(is_part) && !stash.contains(&inner)
+}
+
+/// Returns whether programs other than those the model runs may act on this path: hidden files and folders are settings
+/// as a rule, and services look for the listed names.
+fn is_obeyed(path: &Path) -> bool {
+    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let is_service_file = |pattern: &&str| match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == **pattern,
+    };
+    path.iter().any(is_hidden) || SERVICE_FILES.iter().any(is_service_file)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! What is kept without a prompt, and what asks.
+
+use super::*;
+use crate::chat::{CommandLine, CommandSandbox, Digest, DryRunChange, Preview, SandboxAccess, Work};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn change(kind: ChangeKind, group: Group, path: &str) -> TrialChange {
+    let change = DryRunChange {
+        path: path.into(),
+        kind,
+        is_folder: false,
+        diff: None,
+        notes: Vec::new(),
+        has_conflict: false,
+        group,
+    };
+    TrialChange { change, files_below: 0, loses_unsaved: false, is_sensitive: false }
+}
+
+fn report(changes: Vec<TrialChange>) -> TrialReport {
+    TrialReport {
+        result: "exit 0".into(),
+        status: "exit 0".into(),
+        duration: Duration::ZERO,
+        changes,
+        outside: Vec::new(),
+        temporary_files: 0,
+        unkeepable: Vec::new(),
+        doubt: None,
+        digest: Digest::default(),
+    }
+}
+
+/// A command in the sandbox of a live session.
+fn command_plan(destroys: Option<&str>) -> Plan {
+    let sandbox = CommandSandbox::enforced(SandboxAccess::default());
+    let line =
+        CommandLine { command: "make".into(), folder: "/p".into(), seconds: 30, sandbox, ..CommandLine::default() };
+    let (access, preview) = (Access::Run(line.clone().into()), Preview::Command(line.clone()));
+    Plan { destroys: destroys.map(str::to_owned), ..Plan::new("", String::new(), access, preview, Work::Command(line)) }
+}
+
+const AUTO: Policy = Policy { mode: Mode::Auto, dry_run: false, asks_as_live: false };
+
+#[test]
+fn only_confined_commands_of_auto_mode_are_tried_first() {
+    assert!(is_tried_first(&AUTO, &command_plan(None)));
+    for mode in [Mode::Plan, Mode::Ask, Mode::Full] {
+        assert!(!is_tried_first(&Policy { mode, ..AUTO }, &command_plan(None)), "{mode:?}");
+    }
+    assert!(!is_tried_first(&Policy { dry_run: true, ..AUTO }, &command_plan(None)));
+    let with = |change: fn(&mut crate::chat::CommandAccess)| {
+        let mut plan = command_plan(None);
+        let Access::Run(run) = &mut plan.access else { panic!() };
+        change(run);
+        is_tried_first(&AUTO, &plan)
+    };
+    assert!(with(|_| ()));
+    assert!(!with(|run| run.line.network = Some("to ask".into())));
+    assert!(!with(|run| run.line.sandbox = CommandSandbox::Unavailable("off".into())));
+    assert!(!with(|run| {
+        run.line.sandbox = CommandSandbox::enforced(SandboxAccess { network: true, ..SandboxAccess::default() });
+    }));
+    assert!(!with(|run| {
+        run.line.sandbox = CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
+    }));
+    assert!(!with(|run| run.is_sensitive = true));
+    assert!(!with(|run| run.may_disclose = true));
+    assert!(!with(|run| run.reach = Reach::Denied));
+}
+
+#[test]
+fn harmless_effects_are_kept_and_all_others_ask() {
+    use ChangeKind::{Created, Deleted, Modified};
+    use Group::{GitSettings, Ignored, Repository, Source};
+    let judge = |change: TrialChange| judge_trial(&command_plan(None), &report(vec![change])).err();
+    for kept in [
+        change(Created, Ignored, "target"),
+        change(Deleted, Ignored, "target/x"),
+        change(Modified, Source, "src/a.rs"),
+        change(Created, Source, "src/new/b.rs"),
+        change(Created, Repository, ".git/objects/ab/cd"),
+        change(Modified, Repository, ".git/index"),
+        change(Modified, Repository, ".git/refs/heads/main"),
+        change(Modified, Repository, ".git/logs/HEAD"),
+    ] {
+        assert_eq!(judge(kept.clone()), None, "{kept:?}");
+    }
+    for (asking, why) in [
+        (change(Deleted, Source, "a.rs"), "a.rs: it was deleted"),
+        (change(Created, GitSettings, ".git/hooks/pre-commit"), ".git/hooks/pre-commit: git obeys it"),
+        (change(Modified, Repository, ".git/HEAD"), ".git/HEAD: more than a commit"),
+        (change(Created, Repository, ".git/refs/stash"), ".git/refs/stash: more than a commit"),
+        (change(Created, Repository, ".git/refs/tags/v1"), ".git/refs/tags/v1: more than a commit"),
+        (change(Deleted, Repository, ".git/refs/heads/x"), ".git/refs/heads/x: it was deleted"),
+        (change(Modified, Repository, "sub/.git/index"), "sub/.git/index: more than a commit"),
+        (change(Created, Source, ".github/workflows/ci.yml"), ".github/workflows/ci.yml: other programs obey it"),
+        (change(Modified, Source, "sub/.envrc"), "sub/.envrc: other programs obey it"),
+        (change(Created, Source, "Jenkinsfile"), "Jenkinsfile: other programs obey it"),
+        (
+            TrialChange { is_sensitive: true, ..change(Created, Ignored, ".env") },
+            ".env: it may hold secrets or configure other programs",
+        ),
+        (
+            TrialChange { loses_unsaved: true, ..change(Modified, Source, "a") },
+            "a: work is lost that is stored nowhere else",
+        ),
+    ] {
+        assert_eq!(judge(asking).as_deref(), Some(why));
+    }
+}
+
+#[test]
+fn effects_that_are_not_kept_ask() {
+    let judge = |report: TrialReport| judge_trial(&command_plan(None), &report).unwrap_err();
+    assert_eq!(judge(TrialReport { doubt: Some("no".into()), ..report(vec![]) }), "no");
+    let outside = TrialReport { outside: vec!["/home/a/x".into()], ..report(vec![]) };
+    assert_eq!(judge(outside), "it changed /home/a/x, outside the project");
+    assert_eq!(judge(TrialReport { temporary_files: 2, ..report(vec![]) }), "it left 2 files in the temporary folder");
+    let unkeepable = TrialReport { unkeepable: vec![("p".into(), "a pipe".into())], ..report(vec![]) };
+    assert_eq!(judge(unkeepable), "it changed p: a pipe");
+    // A command that is known to destroy something is kept only if that was build output.
+    let plan = command_plan(Some("deletes target"));
+    let (ignored, source) =
+        (change(ChangeKind::Deleted, Group::Ignored, "target"), change(ChangeKind::Modified, Group::Source, "a"));
+    assert_eq!(judge_trial(&plan, &report(vec![ignored.clone()])), Ok(()));
+    assert_eq!(judge_trial(&plan, &report(vec![ignored, source])), Err("it deletes target".to_owned()));
+}
+
+proptest! {
+    /// More effects never need less approval.
+    #[test]
+    fn an_effect_that_asks_asks_among_others(
+        picks in prop::collection::vec((0usize..3, 0usize..4, 0usize..6, any::<bool>(), any::<bool>()), 1..6),
+    ) {
+        let kinds = [ChangeKind::Created, ChangeKind::Modified, ChangeKind::Deleted];
+        let paths = ["a.rs", ".env", ".git/index", ".git/HEAD", "target/x", "sub/.ci/x"];
+        let changes: Vec<TrialChange> = picks
+            .into_iter()
+            .map(|(kind, group, path, loses_unsaved, is_sensitive)| TrialChange {
+                loses_unsaved,
+                is_sensitive,
+                ..change(kinds[kind], Group::ALL[group], paths[path])
+            })
+            .collect();
+        let plan = command_plan(None);
+        let alone = changes.iter().all(|change| judge_trial(&plan, &report(vec![change.clone()])).is_ok());
+        prop_assert_eq!(judge_trial(&plan, &report(changes)).is_ok(), alone);
+    }
+}

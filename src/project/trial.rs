@@ -1,0 +1,211 @@
+//! Trials: a command runs in a throwaway overlay sandbox over the project as it is, so that its effects can be judged
+//! before any of them is real.
+//!
+//! Each trial has a folder of its own with the overlay, next to those of other trials. While a process needs a trial it
+//! holds the lock of that folder. If the process is killed, the next one removes the folder; if the trial was being
+//! kept, it completes that first ([`finish_interrupted_trials`]).
+
+mod changes;
+mod leftovers;
+
+pub use leftovers::{FinishedTrial, finish_interrupted_trials};
+
+use super::disk::Disk;
+use super::output::OnProgress;
+use super::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
+use super::rehearsal::keep::{Baseline, FileTime, Unkept, keep_changes};
+use super::rehearsal::{Rehearsal, UPPER, digest_overlay, lock_overlay, remove_overlay};
+use super::sensitive_files::WithheldPath;
+use super::shell::{CommandOutcome, Shell};
+use super::{Error, Reader};
+use crate::chat::{CommandLine, Digest, TrialChange};
+use leftovers::KeepRecord;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// Lock file of a trial. Its holder is the process that needs the trial.
+const OWNER_FILE: &str = "owner";
+
+/// Runs trials of commands.
+pub struct TrialRunner {
+    disk: Arc<Disk>,
+    shell: Arc<Shell>,
+    disclosed: DisclosedPaths,
+    /// Path of aye.
+    program: PathBuf,
+    /// Folder of all trials.
+    folder: PathBuf,
+    /// Whether trials are possible, once that is known; otherwise the reason, which follows “no overlay sandbox”.
+    support: OnceLock<Result<(), Arc<str>>>,
+}
+
+/// A command that ran on trial. Dropping it removes everything it wrote.
+pub struct Trial {
+    root: PathBuf,
+    overlay_folder: PathBuf,
+    /// Holds the lock of the trial's folder.
+    owner: Option<File>,
+    baseline: Baseline,
+    pub outcome: CommandOutcome,
+    /// Paths that the command could not open.
+    pub withheld: Arc<[WithheldPath]>,
+    /// True if the disk that holds the trial is full.
+    pub is_disk_full: bool,
+    pub effects: TrialEffects,
+}
+
+/// Everything that a trial changed.
+#[derive(Debug, Default)]
+pub struct TrialEffects {
+    /// Changes of the project, sorted by path.
+    pub changes: Vec<TrialChange>,
+    /// Changed paths outside the project, except those in folders for temporary files.
+    pub outside: Vec<PathBuf>,
+    /// Number of files left in folders for temporary files.
+    pub temporary_files: usize,
+    /// Changes that cannot be kept, with the reason.
+    pub unkeepable: Vec<(PathBuf, String)>,
+    /// Digest of everything that the command wrote.
+    pub digest: Digest,
+}
+
+/// Reason why nothing of a trial was kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// These paths of the project changed since the trial.
+    #[error("the project changed since the trial")]
+    Conflicts(Vec<PathBuf>),
+    /// What the trial wrote is no longer what was shown.
+    #[error("the files of the trial changed after they were shown")]
+    Altered,
+    /// The disk failed. Some changes may have been made; the next start of aye makes the others.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl TrialRunner {
+    /// Creates the runner. `folder` is the folder of all trials, which need not exist; `program` is the path of aye.
+    /// `disclosed` is what commands read and write outside the project.
+    pub fn new(
+        disk: Arc<Disk>,
+        shell: Arc<Shell>,
+        disclosed: DisclosedPaths,
+        program: PathBuf,
+        folder: PathBuf,
+    ) -> Self {
+        Self { disk, shell, disclosed, program, folder, support: OnceLock::new() }
+    }
+
+    /// Checks whether trials are possible. The first call blocks for about 20 ms.
+    ///
+    /// # Errors
+    /// The reason why not, as a text that follows “no overlay sandbox: ”.
+    pub fn check_support(&self) -> Result<(), Arc<str>> {
+        let test = || test_overlay_sandbox(&self.program, self.disk.root(), &self.folder).map_err(Arc::from);
+        self.support.get_or_init(test).clone()
+    }
+
+    /// Runs a command to completion on trial. Dropping the future kills the command and removes what it wrote.
+    ///
+    /// # Errors
+    /// If the sandbox cannot be set up or the disk fails.
+    pub async fn run_trial(
+        self: &Arc<Self>,
+        line: &CommandLine,
+        view: View,
+        progress: OnProgress<'_>,
+    ) -> Result<Trial, Error> {
+        let runner = self.clone();
+        let (mut trial, started) = run_blocking(line, move || runner.create_trial()).await?;
+        let rehearsal = Arc::new(Rehearsal::new(self.disk.clone(), trial.overlay_folder.clone()));
+        let shell = OverlayShell::new(self.shell.clone(), rehearsal.clone()).with_disclosed(self.disclosed.clone());
+        trial.outcome = shell.run_in_overlay(line, view, progress).await?;
+        trial.withheld = shell.last_withheld();
+        trial.is_disk_full = shell.is_full();
+        let disk = self.disk.clone();
+        run_blocking(line, move || {
+            rehearsal.merge_pending()?;
+            let upper = trial.overlay_folder.join(UPPER);
+            trial.baseline = Baseline::read(&trial.root, &upper, started)?;
+            trial.effects = changes::list_effects(&rehearsal, disk)?;
+            Ok(trial)
+        })
+        .await
+    }
+
+    /// Creates the folder of a trial. Returns it with the time at which the trial began, by the clock of its file
+    /// system.
+    fn create_trial(&self) -> io::Result<(Trial, FileTime)> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let overlay_folder = self.folder.canonicalize()?.join(ulid::Ulid::new().to_string());
+        fs::DirBuilder::new().mode(0o700).create(&overlay_folder)?;
+        let owner = File::options().create_new(true).append(true).open(overlay_folder.join(OWNER_FILE))?;
+        flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
+        let metadata = owner.metadata()?;
+        let trial = Trial {
+            root: self.disk.root().to_owned(),
+            overlay_folder,
+            owner: Some(owner),
+            baseline: Baseline::default(),
+            outcome: CommandOutcome::default(),
+            withheld: Arc::from([]),
+            is_disk_full: false,
+            effects: TrialEffects::default(),
+        };
+        Ok((trial, (metadata.ctime(), metadata.ctime_nsec())))
+    }
+}
+
+impl Trial {
+    /// Makes the changes of the trial real, exactly as they were shown: each path whole or not at all. Returns the
+    /// changes that were not made because the project changed at that moment. Blocks.
+    ///
+    /// # Errors
+    /// If nothing may be kept, or the disk fails.
+    pub fn keep(mut self) -> Result<Unkept, KeepError> {
+        let lock = lock_overlay(&self.overlay_folder)?;
+        if digest_overlay(&self.overlay_folder) != self.effects.digest {
+            return Err(KeepError::Altered);
+        }
+        let current = Baseline::read(&self.root, &self.overlay_folder.join(UPPER), (i64::MAX, 0))?;
+        let conflicts = self.baseline.conflicts(&current);
+        if !conflicts.is_empty() {
+            return Err(KeepError::Conflicts(conflicts));
+        }
+        let record = KeepRecord { root: self.root.clone(), baseline: std::mem::take(&mut self.baseline) };
+        record.write(&self.overlay_folder)?;
+        match keep_changes(&self.root, &self.overlay_folder, &record.baseline) {
+            Ok(unkept) => {
+                drop(lock);
+                Ok(unkept)
+            }
+            Err(error) => {
+                // The folder stays, so that the next start completes it.
+                self.owner = None;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        let Some(owner) = self.owner.take() else { return };
+        let overlay_folder = std::mem::take(&mut self.overlay_folder);
+        // A command that was just killed may hold the overlay's lock a little longer.
+        std::thread::spawn(move || leftovers::remove_trial(&overlay_folder, owner));
+    }
+}
+
+/// Runs file access on a thread that may block.
+async fn run_blocking<T: Send + 'static>(
+    line: &CommandLine,
+    operation: impl FnOnce() -> Result<T, io::Error> + Send + 'static,
+) -> Result<T, Error> {
+    let result = tokio::task::spawn_blocking(operation).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+    result.map_err(|source| Error::in_overlay(&line.folder, source))
+}

@@ -1,0 +1,205 @@
+//! Lists what a trial changed. Folders that git ignores, such as build output, are one change each.
+
+use super::TrialEffects;
+use crate::chat::batch::Group;
+use crate::chat::sensitive_paths::is_sensitive;
+use crate::chat::{ChangeKind, DryRunChange, TrialChange};
+use crate::project::Reader;
+use crate::project::change_summary::describe_node_change;
+use crate::project::disk::Disk;
+use crate::project::groups::GroupClassifier;
+use crate::project::rehearsal::{Change, FileNode, OverlayEntry, Rehearsal, UPPER, digest_overlay, read_entries};
+use crate::project::sensitive_files::is_in_package_folder;
+use crate::project::stored_content::StoredContent;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Number of changes after which new folders are listed as one change each, and contents are no longer compared.
+const MAX_DETAILED_CHANGES: usize = 500;
+
+/// Lists the effects of a trial from its overlay, without reading what is below ignored folders.
+///
+/// # Errors
+/// If the disk fails.
+pub fn list_effects(rehearsal: &Rehearsal, disk: Arc<Disk>) -> io::Result<TrialEffects> {
+    // A trial must not choose what counts as ignored, so the ignore files of the project apply, not those of the trial.
+    let live = Rehearsal::new(disk, rehearsal.overlay_folder().join("empty"));
+    let upper = rehearsal.overlay_folder().join(UPPER);
+    let mut lister = Lister {
+        rehearsal,
+        groups: GroupClassifier::new(&live),
+        stored: StoredContent::new(rehearsal),
+        upper,
+        effects: TrialEffects::default(),
+    };
+    lister.list_folder()?;
+    let mut effects = lister.effects;
+    effects.changes.sort_by(|one, other| one.change.path.cmp(&other.change.path));
+    let outside = rehearsal.outside_changes().map_err(io::Error::other)?;
+    effects.outside = outside.changes.into_iter().map(|outside| outside.change.path).collect();
+    effects.temporary_files = outside.temporary;
+    effects.digest = digest_overlay(rehearsal.overlay_folder());
+    Ok(effects)
+}
+
+struct Lister<'a> {
+    rehearsal: &'a Rehearsal,
+    groups: GroupClassifier<'a>,
+    stored: StoredContent<'a>,
+    upper: PathBuf,
+    effects: TrialEffects,
+}
+
+impl Lister<'_> {
+    fn list_folder(&mut self) -> io::Result<()> {
+        // Folders still to be listed, each with true if the project's folder is visible through it.
+        let mut folders = vec![(PathBuf::new(), true)];
+        while let Some((folder, shows_project)) = folders.pop() {
+            let mut is_empty = true;
+            for (name, entry) in read_entries(&self.upper.join(&folder))? {
+                is_empty = false;
+                let path = folder.join(name);
+                let live = self.rehearsal.root().join(&path).symlink_metadata().ok().filter(|_| shows_project);
+                let is_live_folder = live.as_ref().is_some_and(fs::Metadata::is_dir);
+                match entry {
+                    Ok(OverlayEntry::Absent) => {}
+                    Err(error) => self.effects.unkeepable.push((path, error.to_string())),
+                    Ok(OverlayEntry::Deleted) if live.is_some() => {
+                        self.list_removed(path, is_live_folder, ChangeKind::Deleted)?
+                    }
+                    Ok(OverlayEntry::Deleted) => {}
+                    Ok(OverlayEntry::Other(meta)) if !meta.is_file() && !meta.is_symlink() => {
+                        let reason = "neither a file nor a folder nor a link".to_owned();
+                        self.effects.unkeepable.push((path, reason));
+                    }
+                    Ok(OverlayEntry::Other(_)) if is_live_folder => {
+                        self.list_removed(path, true, ChangeKind::Modified)?;
+                    }
+                    Ok(OverlayEntry::Other(_)) => self.list_file(&path)?,
+                    Ok(OverlayEntry::Folder { hides_project, .. }) if is_live_folder => {
+                        if hides_project? {
+                            self.list_removed(path, true, ChangeKind::Modified)?;
+                        } else {
+                            self.list_file(&path)?;
+                            folders.push((path, true));
+                        }
+                    }
+                    Ok(OverlayEntry::Folder { .. }) => {
+                        let group = self.groups.classify(&path, true);
+                        if group == Group::Ignored || self.effects.changes.len() >= MAX_DETAILED_CHANGES {
+                            self.list_new_folder(path, group)?;
+                        } else {
+                            folders.push((path, false));
+                        }
+                    }
+                }
+            }
+            // A new folder is listed only if none of its entries is.
+            if is_empty && !shows_project {
+                self.list_file(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists a file, a link, or a folder whose mode may have changed.
+    fn list_file(&mut self, path: &Path) -> io::Result<()> {
+        let Some(change) = self.rehearsal.change_at(path).map_err(io::Error::other)? else { return Ok(()) };
+        let group = self.groups.classify(path, change.after.is_folder());
+        let loses_unsaved = group == Group::Source && !change.after.is_folder() && self.stored.loses_content(&change);
+        let mut described = self.describe_change(&change);
+        described.group = group;
+        self.push_change(described, 0, loses_unsaved, is_marked(path, group));
+        Ok(())
+    }
+
+    fn describe_change(&self, change: &Change) -> DryRunChange {
+        if self.effects.changes.len() < MAX_DETAILED_CHANGES {
+            return describe_node_change(change, false);
+        }
+        let kind = if change.before == FileNode::Nothing { ChangeKind::Created } else { ChangeKind::Modified };
+        plain_change(change.path.clone(), kind, change.after.is_folder(), String::new())
+    }
+
+    /// Lists something of the project that is removed with everything below it, possibly replaced by something else.
+    fn list_removed(&mut self, path: PathBuf, is_folder: bool, kind: ChangeKind) -> io::Result<()> {
+        let group = self.groups.classify(&path, is_folder);
+        if !is_folder {
+            return self.list_file_removal(path, group);
+        }
+        let (files, has_sensitive) = count_below(&self.rehearsal.root().join(&path), &path)?;
+        let note = match kind {
+            ChangeKind::Modified => format!("folder with {} replaced", crate::chat::pluralize(files, "file")),
+            ChangeKind::Created | ChangeKind::Deleted => {
+                format!("folder with {} deleted", crate::chat::pluralize(files, "file"))
+            }
+        };
+        let is_sensitive = has_sensitive || is_marked(&path, group);
+        let change = DryRunChange { group, ..plain_change(path, kind, true, note) };
+        self.push_change(change, files, group != Group::Ignored, is_sensitive);
+        Ok(())
+    }
+
+    fn list_file_removal(&mut self, path: PathBuf, group: Group) -> io::Result<()> {
+        let Some(change) = self.rehearsal.change_at(&path).map_err(io::Error::other)? else { return Ok(()) };
+        let loses_unsaved = group == Group::Source && self.stored.loses_content(&change);
+        let described = DryRunChange { group, ..self.describe_removal(&change) };
+        self.push_change(described, 0, loses_unsaved, is_marked(&path, group));
+        Ok(())
+    }
+
+    fn describe_removal(&self, change: &Change) -> DryRunChange {
+        if self.effects.changes.len() < MAX_DETAILED_CHANGES {
+            return describe_node_change(change, false);
+        }
+        plain_change(change.path.clone(), ChangeKind::Deleted, false, "deleted".to_owned())
+    }
+
+    /// Lists a new folder with everything in it as one change.
+    fn list_new_folder(&mut self, path: PathBuf, group: Group) -> io::Result<()> {
+        let (files, has_sensitive) = count_below(&self.upper.join(&path), &path)?;
+        let note = format!("new folder with {}", crate::chat::pluralize(files, "file"));
+        let is_sensitive = has_sensitive || is_marked(&path, group);
+        let change = DryRunChange { group, ..plain_change(path, ChangeKind::Created, true, note) };
+        self.push_change(change, files, false, is_sensitive);
+        Ok(())
+    }
+
+    fn push_change(&mut self, change: DryRunChange, files_below: usize, loses_unsaved: bool, is_sensitive: bool) {
+        self.effects.changes.push(TrialChange { change, files_below, loses_unsaved, is_sensitive });
+    }
+}
+
+/// Returns whether a changed path may hold secrets or configures other programs. The state of a repository does not.
+fn is_marked(path: &Path, group: Group) -> bool {
+    group != Group::Repository && is_sensitive(path)
+}
+
+/// Returns a change that is described by a note alone.
+fn plain_change(path: PathBuf, kind: ChangeKind, is_folder: bool, note: String) -> DryRunChange {
+    let notes = if note.is_empty() { Vec::new() } else { vec![note] };
+    DryRunChange { path, kind, is_folder, diff: None, notes, has_conflict: false, group: Group::default() }
+}
+
+/// Counts the files below a folder on disk. Also returns whether one of them has a sensitive name; in folders of
+/// installed packages such names are common and mean nothing. `path` is the path of the folder in the project.
+fn count_below(folder: &Path, path: &Path) -> io::Result<(usize, bool)> {
+    let (mut files, mut has_sensitive) = (0, false);
+    let mut folders = vec![PathBuf::new()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(folder.join(&inner))? {
+            let entry = entry?;
+            let inner = inner.join(entry.file_name());
+            let shown = path.join(&inner);
+            has_sensitive |= is_sensitive(&shown) && !is_in_package_folder(&shown);
+            if entry.file_type()?.is_dir() {
+                folders.push(inner);
+            } else {
+                files += 1;
+            }
+        }
+    }
+    Ok((files, has_sensitive))
+}

@@ -1,0 +1,130 @@
+//! Trials of commands: running them, keeping what they did, and forgetting it.
+
+use super::call_planning::{panic_error, truncate_error};
+use super::{EffectContext, journal_events};
+use crate::agent::Event;
+use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, pluralize};
+use crate::project::output::CommandProgress;
+use crate::project::rehearsal::keep::Unkept;
+use crate::project::trial::{KeepError, Trial};
+use crate::text::escaped_path::escape_path;
+use crate::tools::TrialContext;
+use crate::tools::panic_guard::catch_panic_async;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Maximum number of paths that a message names.
+const MAX_NAMED_PATHS: usize = 8;
+
+/// Finds out whether commands can be tried.
+pub(super) async fn check_support(context: EffectContext, call: CallId) {
+    let Some(runner) = context.trials.runner.clone() else { return };
+    let check = tokio::task::spawn_blocking(move || runner.check_support());
+    let result = check.await.unwrap_or_else(|_| Err("the check failed".into()));
+    context.send_event(Event::TrialSupportChecked { call, result }).await;
+}
+
+/// Runs a call on trial.
+pub(super) async fn try_call(
+    context: EffectContext,
+    turn: TurnId,
+    call: ToolCall,
+    plan: Box<Plan>,
+    (number, is_automatic): (u64, bool),
+) {
+    journal_events::note_step(&context, turn, &call, "trial started");
+    let result = match catch_panic_async(run_trial(&context, turn, &call, (&plan, is_automatic))).await {
+        Some(result) => result,
+        None => Err(panic_error(&call.name)),
+    };
+    let result = match result {
+        Ok((trial, report)) => {
+            // A trial that was dropped meanwhile has no one to report to.
+            if !context.trials.store_finished(&call.id, number, Box::new(trial)) {
+                return;
+            }
+            Ok(Box::new(report))
+        }
+        Err(error) => Err(error),
+    };
+    context.send_event(Event::TrialFinished { turn, call: call.id, number, result }).await;
+}
+
+async fn run_trial(
+    context: &EffectContext,
+    turn: TurnId,
+    call: &ToolCall,
+    (plan, is_automatic): (&Plan, bool),
+) -> Result<(Trial, TrialReport), String> {
+    let runner = context.trials.runner.clone().ok_or("a dry run has no trials")?;
+    let supporter = runner.clone();
+    let support = tokio::task::spawn_blocking(move || supporter.check_support()).await;
+    support.map_err(|_| "the check failed")?.map_err(|reason| format!("no overlay sandbox: {reason}"))?;
+    let (events, id) = (context.events.clone(), call.id.clone());
+    let progress = Arc::new(move |progress: CommandProgress<'_>| {
+        let (call, output) = (id.clone(), progress.latest.to_owned());
+        // The next progress has the same output and more.
+        let _ = events.try_send(Event::CallProgressed { turn, call, output, new_output: String::new() });
+    });
+    let tool = context.tools.find_tool(&call.name).map_err(|error| truncate_error(error.to_string()))?;
+    let trial_context = TrialContext { runner, is_automatic, progress };
+    tool.try_run(plan, &trial_context).await.map_err(|error| truncate_error(error.to_string()))
+}
+
+/// Makes the effects of a finished trial real. The output of its command becomes the outcome.
+pub(super) async fn keep_trial(
+    context: EffectContext,
+    turn: TurnId,
+    call: ToolCall,
+    number: u64,
+    report: Box<TrialReport>,
+) {
+    journal_events::note_step(&context, turn, &call, "keeping the trial");
+    let kept = match context.trials.take_finished(&call.id, number) {
+        Some(trial) => tokio::task::spawn_blocking(move || trial.keep()).await.ok(),
+        None => None,
+    };
+    let outcome = match kept {
+        Some(Ok(unkept)) => Outcome::Done(describe_kept(report.result, &unkept)),
+        Some(Err(error)) => Outcome::Failed(describe_failure(&error)),
+        None => Outcome::Failed("The trial is gone; nothing was changed. Call it again.".to_owned()),
+    };
+    journal_events::note_outcome(&context, turn, &call, &outcome, report.duration);
+    let (call, duration) = (call.id, report.duration);
+    context.send_event(Event::CallFinished { turn, call, outcome, result_source: None, duration }).await;
+}
+
+/// Returns the outcome of a kept trial: the output of its command, after what was not kept.
+fn describe_kept(result: String, unkept: &Unkept) -> String {
+    if unkept.conflicts.is_empty() && unkept.left_out.is_empty() {
+        return result;
+    }
+    let left_out = unkept.left_out.iter().map(|(path, reason)| format!("{} ({reason})", escape_path(path)));
+    let conflicts = unkept.conflicts.iter().map(|path| format!("{} (changed meanwhile)", escape_path(path)));
+    let paths: Vec<String> = left_out.chain(conflicts).collect();
+    format!("[These changes of the command were not made: {}]\n{result}", paths.join(", "))
+}
+
+fn describe_failure(error: &KeepError) -> String {
+    match error {
+        KeepError::Conflicts(paths) => format!(
+            "Nothing was kept: {} changed since the trial. Nothing was overwritten. Call it again.",
+            name_paths(paths)
+        ),
+        KeepError::Altered => {
+            "Nothing was kept: what the trial wrote changed after it was shown. Call it again.".to_owned()
+        }
+        KeepError::Io(source) => format!(
+            "The changes of the trial could not all be made: {source}. The next start of aye makes the others. Check the project before you go on."
+        ),
+    }
+}
+
+/// Names the first paths and counts the others.
+fn name_paths(paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED_PATHS).map(|path| escape_path(path)).collect();
+    if paths.len() > MAX_NAMED_PATHS {
+        names.push(format!("and {}", pluralize(paths.len() - MAX_NAMED_PATHS, "other path")));
+    }
+    names.join(", ")
+}

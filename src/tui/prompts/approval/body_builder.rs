@@ -1,0 +1,127 @@
+//! Builder of the text of an approval prompt: the plan, its conditions and its details.
+
+use super::approval_content::ApprovalContent;
+use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
+use crate::text::truncation::abbreviate_home;
+use crate::text::width;
+use crate::tui::parts::audit_page;
+use crate::tui::parts::sub_agent_name::origin_line;
+use crate::tui::text::pieces::wrap_revealed;
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{diff, revealed_pieces};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// Unchanged lines before and after each change of a diff that does not fit into the prompt.
+const COMPACT_CONTEXT: usize = 1;
+
+/// How much of the body is shown besides the plan itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Density {
+    Full,
+    /// For an area with fewer rows than all of the body needs: the changes of a diff come first.
+    Compact,
+}
+
+/// Builder of the lines of the body.
+pub(super) struct BodyBuilder<'a> {
+    pub(super) lines: Vec<Line<'static>>,
+    pub(super) width: usize,
+    pub(super) theme: &'a Theme,
+}
+
+impl BodyBuilder<'_> {
+    /// Adds wrapped text with marks for invisible characters.
+    pub(super) fn push_text(&mut self, text: &str, style: Style) {
+        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
+    }
+
+    /// Adds the reason the policy asks, if any.
+    pub(super) fn push_reason(&mut self, content: &ApprovalContent<'_>) {
+        if !content.reason.is_empty() {
+            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
+        }
+    }
+
+    /// Adds what the call would do.
+    pub(super) fn push_preview(&mut self, preview: &Preview, density: Density) {
+        match preview {
+            Preview::Text(text) => self.push_text(text, self.theme.text),
+            // `lay_out_body` lays out the rows of a batch.
+            Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
+            Preview::Edit(change) if density == Density::Compact => {
+                let trimmed = diff::trim_context(change, COMPACT_CONTEXT);
+                self.lines.extend(diff::lay_out_diff(&trimmed, self.width, self.theme));
+            }
+            Preview::Edit(change) => self.lines.extend(diff::lay_out_diff(change, self.width, self.theme)),
+            Preview::Command(CommandLine { command, .. }) => {
+                let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
+                let prefix = vec![Piece::new("$ ", self.theme.accent)];
+                let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, prefix) };
+                let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
+                self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
+            }
+        }
+    }
+
+    /// Adds the working directory, the time limit and the sandbox of a command.
+    pub(super) fn push_location(&mut self, content: &ApprovalContent<'_>) {
+        let Access::Run(line) = &content.plan.access else { return };
+        let folder = abbreviate_home(&line.folder, content.home);
+        // Each text, and whether it names access that sandboxes deny by default.
+        let mut parts = vec![(format!("in {folder} · timeout {} s", line.seconds), false)];
+        parts.extend(line.sandbox.describe_parts(line.network.as_deref(), content.home));
+        if parts.len() == 1 && !content.sandbox_note.is_empty() {
+            parts.push((content.sandbox_note.to_owned(), false));
+        }
+        let mut pieces = Vec::new();
+        for (index, (text, is_exception)) in parts.iter().enumerate() {
+            if index > 0 {
+                pieces.push(Piece::new(" · ", self.theme.dim));
+            }
+            let style = if *is_exception { self.theme.warning } else { self.theme.dim };
+            pieces.extend(revealed_pieces(text, style, self.theme.mark));
+        }
+        self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
+    }
+
+    /// Adds the name of the sub-agent, if any, on one line.
+    pub(super) fn push_sub_agent(&mut self, content: &ApprovalContent<'_>) {
+        if let Some(name) = content.sub_agent {
+            self.push_text(&width::fit_start(&origin_line(name), self.width), self.theme.accent);
+        }
+    }
+
+    /// Adds the call as the model sent it, and all that is rechecked before it runs.
+    pub(super) fn push_details(&mut self, content: &ApprovalContent<'_>) {
+        self.push_sub_agent(content);
+        self.push_text(&format!("tool {}", content.call.name), self.theme.text);
+        self.push_text(&format!("arguments {}", content.call.arguments), self.theme.text);
+        self.push_location(content);
+        self.push_preconditions(&content.plan.preconditions);
+        self.push_reason(content);
+    }
+
+    fn push_preconditions(&mut self, preconditions: &Preconditions) {
+        for file in &preconditions.files {
+            let text = match file.content {
+                FileContent::TooLarge => audit_page::describe_file(file),
+                FileContent::Missing | FileContent::Bytes { .. } => {
+                    format!("{}, rechecked before the call", audit_page::describe_file(file))
+                }
+            };
+            self.push_text(&format!("file {text}"), self.theme.text);
+        }
+        if preconditions.is_partial {
+            self.push_text("the call may use files that are not checked", self.theme.warning);
+        }
+        if !preconditions.environment.is_empty() {
+            let names = preconditions.environment.join(" ");
+            self.push_text(
+                &format!("{} environment variables: {names}", preconditions.environment.len()),
+                self.theme.dim,
+            );
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The trial of a command on its approval prompt: what is shown of it, its keys and their hints.
+
+mod trial_rows;
+
+use super::{Approval, ApprovalContent};
+use crate::agent::Trial;
+use crate::chat::{Plan, Work};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::scroll_position;
+use crate::tui::parts::key_hints::{self, Hint, key_hint};
+use crate::tui::parts::line_cache::LineCache;
+use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts};
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+pub(super) use trial_rows::TrialRow;
+use trial_rows::lay_out_rows;
+
+/// What the prompt shows of a trial.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct TrialView {
+    /// Version of the content that was on the screen: [`version`].
+    drawn_version: u64,
+    /// Time at which the user started the trial.
+    started: Option<Duration>,
+    /// Change that has the cursor.
+    cursor: usize,
+    /// Changes whose diff is open.
+    open_changes: BTreeSet<usize>,
+    rows: LineCache<Inputs, TrialRow>,
+}
+
+/// Everything that the rows depend on besides width and theme.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Inputs {
+    version: u64,
+    output: String,
+    elapsed: Duration,
+    open_changes: BTreeSet<usize>,
+}
+
+/// Returns a number that differs whenever the prompt shows something else of a trial that must be seen before an
+/// answer; 0 without a trial.
+pub(super) fn version(trial: &Trial) -> u64 {
+    match trial {
+        Trial::None => 0,
+        Trial::Running { number, .. } => 4 * number,
+        Trial::Finished { number, .. } => 4 * number + 1,
+        Trial::Failed(_) => 2,
+    }
+}
+
+impl TrialView {
+    /// Records which content is on the screen. Returns whether it is new, so that it must be seen before an answer.
+    pub(super) fn record_version(&mut self, version: u64) -> bool {
+        let is_new = self.drawn_version != version;
+        if is_new {
+            (self.drawn_version, self.cursor) = (version, 0);
+            self.open_changes.clear();
+        }
+        is_new
+    }
+
+    /// Returns whether the screen shows this trial.
+    pub(super) fn is_drawn(&self, trial: &Trial) -> bool {
+        self.drawn_version == version(trial)
+    }
+
+    /// Returns the rows of the prompt.
+    pub(super) fn lay_out_rows(
+        &self,
+        content: &ApprovalContent<'_>,
+        width: usize,
+        theme: &Theme,
+    ) -> Arc<Vec<TrialRow>> {
+        let elapsed = self.started.map_or(Duration::ZERO, |started| content.now.saturating_sub(started));
+        let inputs = Inputs {
+            version: version(content.trial),
+            output: if let Trial::Running { output, .. } = content.trial { output.clone() } else { String::new() },
+            elapsed: if content.trial.is_running() { Duration::from_secs(elapsed.as_secs()) } else { Duration::ZERO },
+            open_changes: self.open_changes.clone(),
+        };
+        let width = width.max(1);
+        self.rows.lines_for(width, inputs.clone(), theme, || {
+            lay_out_rows(content, width, theme, (elapsed, &self.open_changes))
+        })
+    }
+
+    /// Draws one row: the change with the cursor is marked.
+    pub(super) fn draw_row(&self, row: &TrialRow, theme: &Theme) -> Line<'static> {
+        let mut line = row.line.clone();
+        if row.change == Some(self.cursor)
+            && let Some(mark) = line.spans.first_mut()
+        {
+            *mark = Span::styled("❯ ", theme.accent);
+        }
+        line
+    }
+
+    /// Moves the cursor or scrolls. Returns the row to scroll to, `None` for other actions.
+    fn handle_move(&mut self, action: Action, top: usize, page: usize) -> Option<usize> {
+        let rows = self.rows.last_lines().unwrap_or_default();
+        let headings: Vec<usize> = (0..rows.len()).filter(|index| rows[*index].change.is_some()).collect();
+        let scrolled = scroll_position(action, top, page)?;
+        let is_visible = |row: usize| (top..top + page).contains(&row);
+        let next = match action {
+            Action::Down => Some(self.cursor + 1),
+            Action::Up => self.cursor.checked_sub(1),
+            _ => None,
+        };
+        let next = next.filter(|next| headings.get(*next).is_some_and(|row| is_visible(*row)));
+        let Some(next) = next else {
+            // The cursor follows the rows that are visible.
+            let is_lost =
+                headings.get(self.cursor).is_none_or(|row| !(scrolled..scrolled.saturating_add(page)).contains(row));
+            if is_lost && let Some(visible) = headings.iter().position(|row| *row >= scrolled) {
+                self.cursor = visible;
+            }
+            return Some(scrolled);
+        };
+        self.cursor = next;
+        Some(top)
+    }
+}
+
+impl Approval {
+    /// Handles a key that is about a trial. Returns `None` for keys that mean the same with and without one, and for keys
+    /// that must not answer yet.
+    pub(super) fn handle_trial_key(
+        &mut self,
+        action: Action,
+        (plan, trial): (&Plan, &Trial),
+        is_listening: bool,
+        facts: &PromptFacts<'_>,
+    ) -> Option<KeyResult> {
+        let keys = facts.context.keys;
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let call = || self.call.clone();
+        let explain = |text: String| Some(KeyResult::Explained(text));
+        let is_answer = matches!(action, Action::TryCall | Action::KeepTrial | Action::KeepDestructive);
+        // Other calls cannot be tried, so these keys type a character in the composer.
+        if is_answer && !matches!(plan.work, Work::Command(_)) {
+            return Some(KeyResult::PassedOn);
+        }
+        if is_answer && !(is_listening && self.has_reached_end) {
+            return None;
+        }
+        match (action, trial) {
+            (Action::Close, Trial::Running { .. }) => Some(KeyResult::answered(PromptCommand::StopTrial(call()))),
+            (Action::TryCall, Trial::Running { .. }) => {
+                explain(format!("The trial is running · {} stops it", key(Action::Close)))
+            }
+            (Action::TryCall, Trial::Finished { .. }) => {
+                explain(format!("The command was tried · {} to run it live", key(Action::ApproveOnce)))
+            }
+            (Action::TryCall, _) if !facts.agent.offers_trial(plan) => {
+                explain(format!("This call cannot be tried · {} to deny", key(Action::Deny)))
+            }
+            (Action::TryCall, Trial::None | Trial::Failed(_)) => {
+                self.trial_view.started = Some(facts.now);
+                Some(KeyResult::answered(PromptCommand::TryCall(call())))
+            }
+            (Action::KeepTrial | Action::KeepDestructive, Trial::Finished { report, .. }) => {
+                let is_destructive = report.describe_loss().is_some();
+                let keep = if is_destructive { Action::KeepDestructive } else { Action::KeepTrial };
+                if action != keep {
+                    let why = if is_destructive { "Keeping destroys something" } else { "Nothing is destroyed" };
+                    return explain(format!("{why} · {} to keep", key(keep)));
+                }
+                let decision = crate::chat::Decision::Kept(report.digest.clone());
+                Some(KeyResult::answered(PromptCommand::Decide(call(), decision)))
+            }
+            (Action::Toggle, Trial::Finished { report, .. }) if !report.changes.is_empty() => {
+                let open = &mut self.trial_view.open_changes;
+                if !open.remove(&self.trial_view.cursor) {
+                    open.insert(self.trial_view.cursor);
+                }
+                Some(KeyResult::Handled)
+            }
+            (_, Trial::Finished { .. }) => {
+                let row = self.trial_view.handle_move(action, self.scroll, self.page_rows)?;
+                Some(self.scroll_to(row))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the title of the prompt, and whether its answer destroys something, while a trial runs and after it.
+    pub(super) fn trial_title(trial: &Trial) -> Option<(&'static str, bool)> {
+        match trial {
+            Trial::Running { .. } => Some(("Trying the command", false)),
+            Trial::Finished { report, .. } => Some(("Keep what the trial did?", report.describe_loss().is_some())),
+            Trial::None | Trial::Failed(_) => None,
+        }
+    }
+
+    /// Returns the key hints of the prompt while a trial runs and after it.
+    pub(super) fn trial_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let approve = if content.plan.destroys.is_some() { Action::ApproveDestructive } else { Action::ApproveOnce };
+        let others: [Option<Hint>; 3] = [
+            key_hint(2, &key(approve), &["run live"]),
+            key_hint(1, &key(Action::Deny), &["deny"]),
+            key_hint(4, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
+        ];
+        match content.trial {
+            Trial::Running { .. } => {
+                let stop = key_hint(0, &key(Action::Close), &["stop trial"]);
+                key_hints::hint_rows([stop].into_iter().chain(others))
+            }
+            Trial::Finished { report, .. } => {
+                let is_destructive = report.describe_loss().is_some();
+                let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
+                let open_key = if report.changes.is_empty() { String::new() } else { key(Action::Toggle) };
+                let open = key_hint(3, &open_key, &["open diff", "diff"]);
+                if !self.has_reached_end && !shows_end {
+                    let hints: Vec<_> = others.into_iter().chain([open]).collect();
+                    return key_hints::hint_rows_with_end_first(&key(Action::Bottom), &keep, "keep", &hints);
+                }
+                let keep = key_hint(0, &keep, &["keep these changes", "keep"]);
+                key_hints::hint_rows([keep].into_iter().chain(others).chain([open]))
+            }
+            Trial::None | Trial::Failed(_) => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Rows of the approval prompt with a trial: the command, its output, and its changes, each with its diff.
+
+use crate::agent::Trial;
+use crate::chat::batch::Group;
+use crate::chat::{TrialChange, TrialReport};
+use crate::text::escaped_path::escape_path;
+use crate::tui::parts::quantities::format_duration;
+use crate::tui::prompts::approval::approval_content::ApprovalContent;
+use crate::tui::prompts::approval::body_builder::{BodyBuilder, Density};
+use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Piece, diff, output, prefix_line, revealed_pieces};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Lines of output while a trial runs, and once it has ended.
+const RUNNING_OUTPUT_LINES: usize = 3;
+const FINAL_OUTPUT_LINES: usize = 5;
+/// Rows of a command that was read before it was tried.
+const COMMAND_ROWS: usize = 2;
+/// Columns before each line of output and of a diff.
+const INDENT: usize = 2;
+
+/// A row of the prompt with a trial.
+#[derive(Debug, Clone, Default)]
+pub struct TrialRow {
+    pub line: Line<'static>,
+    /// The change whose first row this is.
+    pub change: Option<usize>,
+}
+
+/// Lays out the rows. `elapsed` is the run time of a running trial; the diffs of `open_changes` are shown.
+pub fn lay_out_rows(
+    content: &ApprovalContent<'_>,
+    width: usize,
+    theme: &Theme,
+    (elapsed, open_changes): (Duration, &BTreeSet<usize>),
+) -> Vec<TrialRow> {
+    let mut rows = RowBuilder { rows: Vec::new(), width, theme };
+    rows.push_command(content);
+    match content.trial {
+        Trial::None => {}
+        Trial::Running { output, .. } => rows.push_running(output, elapsed),
+        Trial::Failed(reason) => {
+            rows.push_text(&format!("trial failed: {reason}"), theme.warning);
+            rows.push_conditions(content);
+        }
+        Trial::Finished { report, .. } => {
+            rows.push_report(report, open_changes);
+            rows.push_plan(|body| body.push_reason(content));
+        }
+    }
+    rows.rows
+}
+
+/// Builder of the rows.
+struct RowBuilder<'a> {
+    rows: Vec<TrialRow>,
+    width: usize,
+    theme: &'a Theme,
+}
+
+impl RowBuilder<'_> {
+    /// Adds lines of the plan.
+    fn push_plan(&mut self, push: impl FnOnce(&mut BodyBuilder<'_>)) {
+        let mut body = BodyBuilder { lines: Vec::new(), width: self.width, theme: self.theme };
+        push(&mut body);
+        self.push_lines(body.lines);
+    }
+
+    fn push_lines(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.rows.extend(lines.into_iter().map(|line| TrialRow { line, change: None }));
+    }
+
+    fn push_text(&mut self, text: &str, style: Style) {
+        self.push_plan(|body| body.push_text(text, style));
+    }
+
+    /// Adds the command. It was read to its end before the trial, so of a long one only the beginning is repeated, unless
+    /// nothing was tried.
+    fn push_command(&mut self, content: &ApprovalContent<'_>) {
+        let max_rows = if matches!(content.trial, Trial::Failed(_)) { usize::MAX } else { COMMAND_ROWS };
+        let dim = self.theme.dim;
+        self.push_plan(|body| {
+            body.push_sub_agent(content);
+            let first_row = body.lines.len();
+            body.push_preview(&content.plan.preview, Density::Full);
+            let hidden_rows = body.lines.len().saturating_sub(first_row + max_rows);
+            if hidden_rows > 1 {
+                body.lines.truncate(first_row + max_rows);
+                body.lines.push(Line::styled(format!("… {hidden_rows} more lines, which you have read"), dim));
+            }
+            body.lines.push(Line::default());
+        });
+    }
+
+    /// Adds the conditions under which the command would run live.
+    fn push_conditions(&mut self, content: &ApprovalContent<'_>) {
+        let danger = self.theme.danger;
+        self.push_plan(|body| {
+            body.lines.push(Line::default());
+            body.push_location(content);
+            if let Some(destruction) = &content.plan.destroys {
+                body.push_text(&format!("warning: this {destruction}"), danger);
+            }
+            body.push_reason(content);
+        });
+    }
+
+    fn push_running(&mut self, output: &str, elapsed: Duration) {
+        let text = format!("running in a throwaway copy for {} s · nothing is changed", elapsed.as_secs());
+        self.push_text(&text, self.theme.accent);
+        self.push_output(output, RUNNING_OUTPUT_LINES);
+    }
+
+    fn push_report(&mut self, report: &TrialReport, open_changes: &BTreeSet<usize>) {
+        let theme = self.theme;
+        let style = if report.status == "exit 0" { theme.success } else { theme.warning };
+        let duration = format_duration(report.duration);
+        let head = [
+            Piece::new(report.status.clone(), style),
+            Piece::new(format!(" in {duration} · {}", report.count_changes().describe()), theme.text),
+        ];
+        self.push_lines(wrap_pieces(&head, &Shape::with_width(self.width)).lines);
+        let output = report.result.rsplit_once('\n').map_or("", |(output, _)| output);
+        self.push_output(output, FINAL_OUTPUT_LINES);
+        for (index, change) in report.changes.iter().enumerate() {
+            self.push_change(index, change, open_changes.contains(&index));
+        }
+        for (path, reason) in &report.unkeepable {
+            self.push_text(&format!("not kept: {} ({reason})", escape_path(path)), theme.warning);
+        }
+        if !report.outside.is_empty() {
+            let paths: Vec<String> = report.outside.iter().map(|path| escape_path(path)).collect();
+            let names: Vec<&str> = paths.iter().map(String::as_str).collect();
+            let text = format!("not kept, outside the project: {}", crate::chat::join_first(&names, 4));
+            self.push_text(&text, theme.warning);
+        }
+        if report.temporary_files > 0 {
+            let files = crate::chat::pluralize(report.temporary_files, "file");
+            self.push_text(&format!("not kept: {files} in the temporary folder"), theme.warning);
+        }
+        if let Some(doubt) = &report.doubt {
+            self.push_text(&format!("run live it may end differently: {doubt}"), theme.warning);
+        }
+        if let Some(loss) = report.describe_loss() {
+            self.push_text(&format!("warning: keeping destroys {loss}"), theme.danger);
+        }
+    }
+
+    fn push_output(&mut self, text: &str, max_lines: usize) {
+        let columns = self.width.saturating_sub(INDENT).max(1);
+        let text = text.trim_end();
+        let last_lines = text.char_indices().rev().filter(|(_, c)| *c == '\n').nth(max_lines - 1);
+        let tail = last_lines.map_or(text, |(newline, _)| &text[newline + 1..]);
+        if tail.is_empty() {
+            return;
+        }
+        let mut lines = output::lay_out_output(tail, self.theme.text, self.theme, columns);
+        let lines = lines.split_off(lines.len().saturating_sub(max_lines));
+        // The bar distinguishes output from what aye says.
+        let bar = Span::styled("│ ", self.theme.dim);
+        self.push_lines(lines.into_iter().map(|line| prefix_line(line, bar.clone())).collect::<Vec<_>>());
+    }
+
+    fn push_change(&mut self, index: usize, change: &TrialChange, is_open: bool) {
+        let theme = self.theme;
+        let style = if change.destroys() { theme.danger } else { theme.text };
+        let mut pieces = vec![Piece::new(format!("{} ", change.change.kind.symbol()), style)];
+        pieces.extend(revealed_pieces(&change.display_path(), style, theme.mark));
+        let mut notes = vec![change.change.summarize()];
+        notes.extend((change.change.group == Group::Ignored).then(|| "ignored by git".to_owned()));
+        notes.extend(change.loses_unsaved.then(|| "unsaved work is lost".to_owned()));
+        notes.extend(change.is_sensitive.then(|| "may hold secrets or configure other programs".to_owned()));
+        notes.retain(|note| !note.is_empty());
+        if !notes.is_empty() {
+            pieces.extend(revealed_pieces(&format!("  {}", notes.join(" · ")), theme.dim, theme.mark));
+        }
+        let shape = Shape {
+            width: self.width,
+            first_prefix: vec![Piece::new("  ", theme.text)],
+            next_prefix: vec![Piece::new("    ", theme.text)],
+            verbatim: false,
+        };
+        let first_row = self.rows.len();
+        self.push_lines(wrap_pieces(&pieces, &shape).lines);
+        if let Some(row) = self.rows.get_mut(first_row) {
+            row.change = Some(index);
+        }
+        if !is_open {
+            return;
+        }
+        let columns = self.width.saturating_sub(INDENT).max(1);
+        let lines = match &change.change.diff {
+            Some(diff) => diff::lay_out_changes(diff, columns, theme),
+            None => vec![Line::styled("no text to compare", theme.dim)],
+        };
+        self.push_lines(lines.into_iter().map(|line| prefix_line(line, "  ")).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,219 @@
+//! Trials from the approval prompt of the real program: what the user sees, what is kept, and what a kill leaves.
+
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
+use crate::support::program::{Program, Setup};
+use crate::support::service::{Answer, Service};
+use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
+use crate::support::{Dice, requested_trials};
+use aye::chat::audit::{Integrity, collect_records};
+use aye::chat::{Decision, Entry, Outcome};
+use rustix::process::Signal;
+use std::path::Path;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// Starts the program in a project with these files, with a model that makes these replies.
+fn start_in_project(answers: Vec<Answer>, size: (u16, u16), files: &[(&str, &str)]) -> (Runtime, Service, Program) {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(size.0, size.1);
+    let setup = files.iter().fold(setup, |setup, (path, text)| setup.with_file(path, text));
+    let mut program = setup.start();
+    program.until("Messages go to");
+    (runtime, service, program)
+}
+
+/// Presses a key of the approval prompt once it accepts keys.
+fn press_when_active(program: &mut Program, title: &str, key: &str) {
+    program.until_prompt(title);
+    program.press_keys(key);
+}
+
+fn read_entries(program: &Program) -> Vec<Entry> {
+    read_session(&Setup::with_home(&program.root, &[]))
+}
+
+#[test]
+fn a_trial_is_shown_kept_and_recorded() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let command = "printf 'ran\\n'; echo two >> a.txt; mkdir out; echo x > out/new.txt";
+    let answers = vec![command_answer(command), text_answer("Done.")];
+    let (_runtime, service, mut program) = start_in_project(answers, (100, 30), &[("a.txt", "one\n")]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    let screen = program.until_prompt("Keep what the trial did?");
+    for part in ["exit 0", "1 created, 1 changed", "│ ran", "❯ ~ a.txt", "+ out/new.txt", "k keep these changes"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"), "nothing is real yet");
+    program.press_keys("o");
+    program.until("+ two");
+    program.press_keys("k");
+    program.until("Done.");
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\ntwo\n"));
+    assert_eq!(program.file("out/new.txt").as_deref(), Some("x\n"));
+    let entries = read_entries(&program);
+    let outcome = entries.iter().find_map(|entry| match entry {
+        Entry::Settled { outcome, .. } => Some(outcome.clone()),
+        _ => None,
+    });
+    assert_eq!(outcome, Some(Outcome::Done("ran\nexit 0".to_owned())));
+    let sent = service.received().last().unwrap().body.to_string();
+    assert!(sent.contains("ran\\nexit 0"), "the model gets exactly this output: {sent}");
+    let records = collect_records(&entries);
+    assert_eq!(records[0].verify(), Integrity::Intact);
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::Tried { changes, is_automatic: false, .. } if changes.created + changes.modified == 2)));
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::Decided { decision: Decision::Kept(_), .. })));
+    let (audit, _, _) = Setup::with_home(&program.root, &["audit"]).run_piped("");
+    assert!(audit.contains("kept"), "{audit}");
+    program.until_condition("nothing is left of the trial", |program| {
+        std::fs::read_dir(trials_folder(program)).unwrap().count() == 0
+    });
+}
+
+/// `k` does not keep what destroys something, `y` after the trial runs the command again, and `esc` stops the trial alone.
+#[test]
+fn keys_of_a_trial_do_what_the_prompt_says() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let answers = vec![
+        command_answer("sh tidy.sh"),
+        command_answer("echo $RANDOM > number; sleep ${SECONDS_TO_SLEEP:-0}"),
+        command_answer("sleep 50; echo never > never"),
+        text_answer("Done."),
+    ];
+    let (_runtime, _service, mut program) =
+        start_in_project(answers, (80, 24), &[("a.txt", "one\n"), ("tidy.sh", "rm a.txt\n")]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    let screen = program.until_prompt("Warning: Keep what the trial did?");
+    assert!(screen.contains("keeping destroys a.txt") && screen.contains("K keep"), "{screen}");
+    program.press_keys("k");
+    program.until("Keeping destroys something · K to keep");
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    program.press_keys("K");
+    program.until("number");
+    assert_eq!(program.file("a.txt"), None);
+    press_when_active(&mut program, "Run a command?", "t");
+    program.until_prompt("Keep what the trial did?");
+    program.press_keys("y");
+    program.until("sleep 50");
+    assert!(program.file("number").is_some(), "it ran live");
+    press_when_active(&mut program, "Run a command?", "t");
+    program.until("Trying the command");
+    program.wait_ms(700);
+    program.press_keys("\x1b");
+    program.until_gone("Trying the command");
+    press_when_active(&mut program, "Run a command?", "n");
+    program.until("Done.");
+    assert_eq!(program.file("never"), None);
+    let stopped = read_entries(&program).iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count();
+    assert_eq!(stopped, 1, "esc stopped the trial and not the turn");
+}
+
+/// A change of the project after the trial is a conflict, which is reported; nothing is overwritten.
+#[test]
+fn a_conflict_is_reported_and_overwrites_nothing() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let answers = vec![command_answer("echo theirs > a.txt; echo b > b.txt"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[("a.txt", "one\n")]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    program.until_prompt("Keep what the trial did?");
+    std::fs::write(program.project().join("a.txt"), "mine\n").unwrap();
+    program.press_keys("k");
+    program.until("Done.");
+    assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("mine\n"), None));
+    let failed = read_entries(&program).into_iter().find_map(|entry| match entry {
+        Entry::Settled { outcome: Outcome::Failed(text), .. } => Some(text),
+        _ => None,
+    });
+    assert_eq!(
+        failed.as_deref(),
+        Some("Nothing was kept: a.txt changed since the trial. Nothing was overwritten. Call it again.")
+    );
+}
+
+/// Letters typed while the result of a trial appears answer nothing.
+#[test]
+fn letters_typed_while_the_result_appears_are_no_answer() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let answers = vec![command_answer("sleep 1; echo x > made"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    program.until("Trying the command");
+    for _ in 0..12 {
+        program.type_text("k");
+        program.wait_ms(120);
+    }
+    assert!(program.until("Keep what the trial did?").contains("kkk"), "they are in the composer");
+    assert_eq!(program.file("made"), None);
+}
+
+const FOLDERS: usize = 300;
+
+/// The program is killed while it keeps a trial that changes many files. Its next start completes it, so that every file
+/// is new if one is. `AYE_TEST_TRIALS` sets the number of kills.
+#[test]
+fn a_kill_while_keeping_is_completed_by_the_next_start() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let mut dice = Dice(71);
+    let mut kept = 0;
+    for trial in 0..requested_trials().unwrap_or(6) {
+        let command = "for d in d*; do echo new > $d/old; rm $d/gone; mkdir $d/in; echo x > $d/in/new; done";
+        let files: Vec<(String, &str)> =
+            (0..FOLDERS).flat_map(|n| [(format!("d{n}/old"), "old\n"), (format!("d{n}/gone"), "gone\n")]).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let answers = vec![command_answer(command), text_answer("Done.")];
+        let (_runtime, service, mut program) = start_in_project(answers, (80, 24), &files);
+        submit_message(&mut program, "go");
+        program.until("t try");
+        press_when_active(&mut program, "Run a command?", "t");
+        program.until_prompt("Keep what the trial did?");
+        program.press_keys("\x1b[F");
+        program.wait_ms(50);
+        program.press_keys("K");
+        std::thread::sleep(Duration::from_micros(dice.below(120_000)));
+        program.signal(Signal::KILL);
+        program.wait_for_exit();
+        let other = Setup::with_home(&program.root, &["--base-url", &service.base_url, "--model", "m", "-p", "x"]);
+        other.run_piped("");
+        let states: Vec<bool> = (0..FOLDERS).map(|n| is_new(&program, n)).collect();
+        let new = states.iter().filter(|is_new| **is_new).count();
+        assert!(new == 0 || new == FOLDERS, "kill {trial}: {new} of {FOLDERS} folders are new");
+        kept += usize::from(new > 0);
+        assert_eq!(std::fs::read_dir(trials_folder(&program)).map_or(0, Iterator::count), 0);
+    }
+    println!("{kept} kills left a trial that was kept");
+}
+
+/// Returns whether a folder has the new state; panics if it has neither the old nor the new one.
+fn is_new(program: &Program, number: usize) -> bool {
+    let read = |name: &str| program.file(&format!("d{number}/{name}"));
+    let state = (read("old"), read("gone"), read("in/new"));
+    let state = (state.0.as_deref(), state.1.as_deref(), state.2.as_deref());
+    match state {
+        (Some("new\n"), None, Some("x\n")) => true,
+        (Some("old\n"), Some("gone\n"), None) => false,
+        other => panic!("folder {number}: {other:?}"),
+    }
+}
+
+fn trials_folder(program: &Program) -> impl AsRef<Path> {
+    program.root.path().join("home/aye/data/trials")
+}

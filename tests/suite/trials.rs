@@ -1,0 +1,236 @@
+//! Trials of commands in the real overlay sandbox: what they list, what keeping them changes, and what a kill leaves.
+
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
+use crate::support::folder::Folder;
+use crate::support::overlay_project::command_line;
+use crate::support::program::program;
+use aye::chat::{ChangeKind, Group};
+use aye::project::disk::Disk;
+use aye::project::overlay_sandbox::{DisclosedPaths, View};
+use aye::project::shell::Shell;
+use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A project, and a runner of trials over it.
+struct TrialProject {
+    _folder: Folder,
+    project: PathBuf,
+    trials: PathBuf,
+    runner: Arc<TrialRunner>,
+}
+
+impl TrialProject {
+    /// Creates a project with these files; `None` if there is no overlay sandbox here.
+    fn with_files(files: &[(&str, &str)]) -> Option<Self> {
+        if !has_overlay_sandbox() {
+            return None;
+        }
+        let folder = Folder::new();
+        let base = folder.path().canonicalize().unwrap();
+        let (project, trials) = (base.join("project"), base.join("data/trials"));
+        fs::create_dir(&project).unwrap();
+        for (path, text) in files {
+            let path = project.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let disk = Arc::new(Disk::new(&project).unwrap());
+        let shell = Arc::new(Shell::new(program()));
+        let runner = TrialRunner::new(disk, shell, DisclosedPaths::default(), program(), trials.clone());
+        Some(Self { _folder: folder, project, trials, runner: Arc::new(runner) })
+    }
+
+    async fn try_command(&self, command: &str) -> Trial {
+        let line = command_line(command, &self.project);
+        self.runner.run_trial(&line, View::Repository, &|_| {}).await.unwrap()
+    }
+
+    fn file(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.project.join(path)).ok()
+    }
+
+    /// Runs git in the project itself.
+    fn run_git(&self, arguments: &[&str]) {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@a"]).args(arguments).current_dir(&self.project);
+        assert!(git.output().unwrap().status.success(), "{arguments:?}");
+    }
+}
+
+/// Lists the changes of a trial in short form, with a mark for what destroys something.
+fn list_changes(trial: &Trial) -> Vec<String> {
+    let describe = |change: &aye::chat::TrialChange| {
+        let destroys = if change.destroys() { " destroys" } else { "" };
+        let sensitive = if change.is_sensitive { " sensitive" } else { "" };
+        format!("{} {}{destroys}{sensitive}", change.change.kind.name(), change.display_path())
+    };
+    trial.effects.changes.iter().map(describe).collect()
+}
+
+#[tokio::test]
+async fn a_trial_changes_nothing_until_it_is_kept() {
+    let files = [("a.txt", "one\n"), ("gone.txt", "x\n"), ("old/deep/b", "b"), ("same", "s")];
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    let command = "echo two >> a.txt; rm gone.txt; rm -r old; mkdir -p new/in; echo n > new/in/f; ln -s a.txt l; touch same; mkfifo p; echo done; exit 3";
+    let trial = project.try_command(command).await;
+    assert_eq!((trial.outcome.exit, trial.outcome.output.as_str()), (Some(3), "done\n"));
+    let expected =
+        ["modified a.txt", "deleted gone.txt destroys", "created l", "created new/in/f", "deleted old/ destroys"];
+    assert_eq!(list_changes(&trial), expected);
+    let unkeepable: Vec<_> = trial.effects.unkeepable.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(unkeepable, [Path::new("p")]);
+    assert_eq!(trial.effects.changes[0].change.diff.as_ref().unwrap().added, 1);
+    assert_eq!(project.file("a.txt").as_deref(), Some("one\n"));
+    assert!(
+        project.file("old/deep/b").is_some()
+            && project.file("gone.txt").is_some()
+            && !project.project.join("new").exists()
+    );
+    let unkept = trial.keep().unwrap();
+    assert!(unkept.conflicts.is_empty(), "{unkept:?}");
+    assert_eq!(project.file("a.txt").as_deref(), Some("one\ntwo\n"));
+    assert_eq!(project.file("new/in/f").as_deref(), Some("n\n"));
+    assert!(!project.project.join("old").exists() && !project.project.join("gone.txt").exists());
+    assert!(project.project.join("l").is_symlink() && !project.project.join("p").exists());
+    wait_until_empty(&project.trials);
+}
+
+/// A trial that is dropped, or whose command is stopped, leaves nothing.
+#[tokio::test]
+async fn a_discarded_trial_leaves_nothing() {
+    let Some(project) = TrialProject::with_files(&[("a", "a")]) else { return };
+    drop(project.try_command("echo b > a").await);
+    let line = command_line("echo c > a; sleep 60", &project.project);
+    let stopped = project.runner.run_trial(&line, View::WithoutSecrets, &|_| {});
+    assert!(tokio::time::timeout(std::time::Duration::from_millis(300), stopped).await.is_err());
+    wait_until_empty(&project.trials);
+    assert_eq!(project.file("a").as_deref(), Some("a"));
+}
+
+/// Nothing is kept if the project changed at a path of the trial, and other changes do not matter.
+#[tokio::test]
+async fn a_trial_is_not_kept_over_a_changed_project() {
+    let Some(project) = TrialProject::with_files(&[("a", "a"), ("b", "b"), ("d/e", "e")]) else { return };
+    let trial = project.try_command("echo 2 > a; echo 2 > b; rm -r d; echo n > new").await;
+    fs::write(project.project.join("b"), "mine").unwrap();
+    fs::write(project.project.join("d/mine"), "mine").unwrap();
+    fs::write(project.project.join("new"), "mine").unwrap();
+    let error = trial.keep().unwrap_err();
+    let KeepError::Conflicts(paths) = error else { panic!("{error}") };
+    assert_eq!(paths, ["b", "d/mine", "new"].map(PathBuf::from));
+    for (path, text) in [("a", "a"), ("b", "mine"), ("d/e", "e"), ("d/mine", "mine"), ("new", "mine")] {
+        assert_eq!(project.file(path).as_deref(), Some(text), "{path}");
+    }
+    let trial = project.try_command("echo 3 > a").await;
+    fs::write(project.project.join("other"), "x").unwrap();
+    trial.keep().unwrap();
+    assert_eq!(project.file("a").as_deref(), Some("3\n"));
+}
+
+/// What git ignores is one change per folder, by the ignore files of the project and not by those of the trial.
+#[tokio::test]
+async fn ignored_folders_are_one_change_and_a_trial_cannot_choose_them() {
+    let files = [(".gitignore", "/target\n*.log\n"), ("src/a.rs", "a\n"), ("target/old", "o"), ("x.log", "l")];
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    project.run_git(&["init", "-q"]);
+    let command = "mkdir -p target/debug/deps; for i in $(seq 50); do echo $i > target/debug/deps/$i; done; rm x.log; rm target/old; \
+        mkdir out; for i in 1 2 3; do echo $i > out/$i; done; echo '*' > .gitignore; rm -r src";
+    let trial = project.try_command(command).await;
+    let expected = [
+        "modified .gitignore destroys",
+        "created out/1",
+        "created out/2",
+        "created out/3",
+        "deleted src/ destroys",
+        "created target/debug/",
+        "deleted target/old",
+        "deleted x.log",
+    ];
+    assert_eq!(list_changes(&trial), expected);
+    let target = &trial.effects.changes[5];
+    assert_eq!((target.files_below, target.change.group), (50, Group::Ignored));
+    assert_eq!(target.change.notes, ["new folder with 50 files"]);
+    assert_eq!(trial.effects.changes[7].change.kind, ChangeKind::Deleted);
+}
+
+/// Content that git has not stored is lost if it is reverted, deleted or mostly removed; rewriting it is no loss.
+#[tokio::test]
+async fn unsaved_work_is_noticed() {
+    let lines = "line\n".repeat(20);
+    let files = [("clean", lines.as_str()), ("edited", "old\n"), ("formatted", lines.as_str()), ("cut", "x\n")];
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    project.run_git(&["init", "-q"]);
+    project.run_git(&["add", "-A"]);
+    project.run_git(&["commit", "-qm", "one"]);
+    fs::write(project.project.join("edited"), "my work\n").unwrap();
+    fs::write(project.project.join("formatted"), format!("my work\n{lines}")).unwrap();
+    fs::write(project.project.join("cut"), &lines).unwrap();
+    let trial = project.try_command("git checkout -q edited; rm clean; sed -i 's/^/  /' formatted; echo > cut").await;
+    let changes: Vec<String> = list_changes(&trial).into_iter().filter(|change| !change.contains(".git/")).collect();
+    assert_eq!(
+        changes,
+        ["deleted clean destroys", "modified cut destroys", "modified edited destroys", "modified formatted"]
+    );
+    let losing: Vec<bool> = trial
+        .effects
+        .changes
+        .iter()
+        .filter(|change| change.change.group == Group::Source)
+        .map(|change| change.loses_unsaved)
+        .collect();
+    assert_eq!(losing, [false, true, true, false], "git has stored the deleted file");
+}
+
+/// A commit in a trial is a commit once it is kept.
+#[tokio::test]
+async fn a_commit_is_kept_whole() {
+    let Some(project) = TrialProject::with_files(&[("a", "1\n")]) else { return };
+    project.run_git(&["init", "-q"]);
+    project.run_git(&["add", "-A"]);
+    project.run_git(&["commit", "-qm", "one"]);
+    let command = "git config --get core.hooksPath; echo 2 > a; git -c user.name=a -c user.email=a@a commit -qam two && git log --format=%s";
+    let trial = project.try_command(command).await;
+    assert_eq!(trial.outcome.output, "two\none\n");
+    for change in &trial.effects.changes {
+        let is_git = change.change.path.starts_with(".git");
+        assert_eq!(change.change.group, if is_git { Group::Repository } else { Group::Source }, "{change:?}");
+        assert!(!change.is_sensitive && !change.destroys(), "{change:?}");
+    }
+    trial.keep().unwrap();
+    project.run_git(&["fsck", "--strict"]);
+    let log =
+        std::process::Command::new("git").args(["log", "--format=%s"]).current_dir(&project.project).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&log.stdout), "two\none\n");
+    let status = std::process::Command::new("git")
+        .args(["status", "--porcelain"])
+        .current_dir(&project.project)
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&status.stdout), "");
+}
+
+/// Twenty thousand new files are moved as one folder. The time is printed, not asserted.
+#[tokio::test]
+async fn a_large_new_folder_is_moved_in_one_step() {
+    let Some(project) = TrialProject::with_files(&[("a", "1\n")]) else { return };
+    let trial = project.try_command("mkdir -p t/{1..200}; for d in t/*; do (cd $d; touch {1..100}); done").await;
+    let files: usize = trial.effects.changes.iter().map(|change| change.files_below.max(1)).sum();
+    assert_eq!(files, 20_000);
+    let start = Instant::now();
+    trial.keep().unwrap();
+    println!("keeping 20,000 new files took {:?}", start.elapsed());
+    assert_eq!(fs::read_dir(project.project.join("t/200")).unwrap().count(), 100);
+}
+
+/// Waits until the folder of all trials is empty.
+fn wait_until_empty(trials: &Path) {
+    let start = Instant::now();
+    while fs::read_dir(trials).unwrap().next().is_some() {
+        assert!(start.elapsed().as_secs() < 20, "{:?}", fs::read_dir(trials).unwrap().collect::<Vec<_>>());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(finish_interrupted_trials(trials), []);
+}
