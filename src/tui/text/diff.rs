@@ -214,7 +214,7 @@ impl HunkLayout<'_> {
     }
 
     /// Lays out one line of the file. `parts` are the parts of its text, each with whether it was changed; changed
-    /// parts are highlighted, the others have the colours of their `roles`.
+    /// parts are highlighted, the others have the colours of their `roles`. A line with marks has neither.
     fn lay_out_line(
         &self,
         change: LineChange,
@@ -229,8 +229,12 @@ impl HunkLayout<'_> {
         };
         // Without a background, only the colour of the text says that a line was changed.
         let has_syntax = change == LineChange::Unchanged || style.bg.is_some();
-        let roles = if has_syntax && is_plain_code(parts) { roles } else { &[] };
-        let pieces = self.reveal_parts(parts, roles, style, changed_style);
+        let pieces = if is_plain_code(parts) {
+            self.reveal_parts(parts, if has_syntax { roles } else { &[] }, style, changed_style)
+        } else {
+            let line: String = parts.iter().map(|(text, _)| *text).collect();
+            self.reveal_parts(&[(&line, false)], &[], style, changed_style)
+        };
         // The number is followed by a blank, the sign and another blank.
         let has_number = self.width >= self.digits + 3 + MIN_TEXT_COLUMNS;
         let (first_gutter, next_gutter) = match has_number {

@@ -212,6 +212,16 @@ fn r10_a_line_with_marks_is_not_split_by_its_colours() {
     }
 }
 
+#[test]
+fn r10_a_line_with_marks_is_not_split_by_its_changed_words() {
+    let (before, after) = ("fn one(\u{202e}a, b, c)", "fn two(\u{202e}a, b, c)");
+    let text_after_sign = |line: &String| line[line.find(['+', '−']).unwrap()..].trim_end().chars().skip(1).collect();
+    let lines: Vec<String> = line_texts(&lay_out_changes(&make_diff(Some(before), after), 80, &dark_theme()));
+    let shown: Vec<String> = lines.iter().map(text_after_sign).collect();
+    let alone = |text: &str| line_texts(&lay_out_changes(&make_diff(None, text), 80, &dark_theme()));
+    assert_eq!(shown, [before, after].map(|text| text_after_sign(&alone(text)[0])));
+}
+
 proptest::proptest! {
     #[test]
     fn colours_change_no_text(before in "(fn |let |\"|'|//|\\PC|\n|\t|\u{202e}|  ){0,40}", after in "(fn |let |\"|/\\*|\\PC|\n|\t|  ){0,40}") {
