@@ -6,9 +6,15 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// Lock file in the overlay's folder.
 const LOCK_FILE: &str = "lock";
+
+/// Attempts of [`lock_patiently`], and the pause between two of them.
+const ATTEMPTS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Creates the overlay's folder if needed and waits for its lock. The lock is held until the returned file is closed.
 pub fn lock_overlay(overlay_folder: &Path) -> io::Result<File> {
@@ -37,6 +43,21 @@ pub fn lock_existing(overlay_folder: &Path) -> io::Result<File> {
 /// overlay.
 pub fn try_lock(overlay_folder: &Path) -> io::Result<File> {
     take_lock(overlay_folder, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Like [`try_lock`], but waits at most 0.2 s. A process that another thread starts holds a copy of each open file until
+/// it executes its program, and with it a lock that was released meanwhile.
+///
+/// # Errors
+/// Those of [`try_lock`].
+pub fn lock_patiently(overlay_folder: &Path) -> io::Result<File> {
+    for _ in 1..ATTEMPTS {
+        match try_lock(overlay_folder) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => thread::sleep(PAUSE),
+            result => return result,
+        }
+    }
+    try_lock(overlay_folder)
 }
 
 /// Takes the lock of an existing overlay. [`io::ErrorKind::NotFound`] means that there is none.

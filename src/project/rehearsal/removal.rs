@@ -16,7 +16,7 @@ const REMOVED_PREFIX: &str = ".aye-thrown-";
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] while a command runs over it.
 pub fn remove_overlay(overlay_folder: &Path) -> io::Result<()> {
-    let lock = match lock::try_lock(overlay_folder) {
+    let lock = match lock::lock_patiently(overlay_folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         result => Some(result?),
     };
