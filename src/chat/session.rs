@@ -102,7 +102,11 @@ impl Session {
                     });
                 }
             }
-            Entry::Planned { .. } | Entry::Asked { .. } | Entry::Decided { .. } | Entry::Settled { .. } => {
+            Entry::Planned { .. }
+            | Entry::Asked { .. }
+            | Entry::Decided { .. }
+            | Entry::Tried { .. }
+            | Entry::Settled { .. } => {
                 self.update_call(index, &entry);
             }
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
@@ -132,11 +136,7 @@ impl Session {
             }
             // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
-            Entry::Reviewed { .. }
-            | Entry::Tried { .. }
-            | Entry::Answered { .. }
-            | Entry::Ended { .. }
-            | Entry::FellBack { .. } => {}
+            Entry::Reviewed { .. } | Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
         }
         self.entries.push(entry);
         &self.entries[index]
@@ -155,6 +155,8 @@ impl Session {
                 questions: None,
                 edited_arguments: None,
                 is_started: false,
+                trial: None,
+                is_kept: false,
                 settled_at: None,
                 decided_at: None,
                 parent_call: parent_call.cloned(),
@@ -173,6 +175,7 @@ impl Session {
             let was_counted = call.plan.as_ref().is_some_and(|plan| plan.asks_live);
             let asks_live = live_ask_reason(verdict, reason).is_some();
             self.would_ask_count = self.would_ask_count - usize::from(was_counted) + usize::from(asks_live);
+            call.trial = None;
             call.plan = Some(LoggedPlan {
                 title: title.clone(),
                 summary: summary.clone(),
@@ -182,10 +185,13 @@ impl Session {
                 asks_live,
                 hooks_not_run: hooks_not_run.clone(),
             });
+        } else if let Entry::Tried { changes, .. } = entry {
+            call.trial = Some(*changes);
         } else if let Entry::Asked { questions, .. } = entry {
             call.questions = Some(questions.clone());
         } else if let Entry::Decided { call: id, decision, by, .. } = entry {
             call.decided_at = Some(index);
+            call.is_kept = matches!(decision, Decision::Kept(_));
             call.is_started |= decision.is_approval();
             if let Decision::Edited(arguments) = decision {
                 call.edited_arguments = Some(arguments.clone());

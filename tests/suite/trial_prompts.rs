@@ -53,7 +53,8 @@ fn a_trial_is_shown_kept_and_recorded() {
     program.press_keys("o");
     program.until("+ two");
     program.press_keys("k");
-    program.until("Done.");
+    let screen = program.until("Done.");
+    assert!(screen.contains("kept: 1 created, 1 changed"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\ntwo\n"));
     assert_eq!(program.file("out/new.txt").as_deref(), Some("x\n"));
     let entries = read_entries(&program);

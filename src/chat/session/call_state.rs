@@ -1,6 +1,6 @@
 //! State of one call of a session.
 
-use crate::chat::{Access, CallId, Preview, Questions, ToolCall};
+use crate::chat::{Access, CallId, Preview, Questions, ToolCall, TrialCounts};
 use crate::text::hidden_chars::escape_hidden;
 use serde_json::Value;
 
@@ -17,6 +17,10 @@ pub struct CallState {
     pub edited_arguments: Option<Value>,
     /// True if the user or the policy allowed it to start.
     pub is_started: bool,
+    /// Changes of its last trial, if the present plan was tried.
+    pub trial: Option<TrialCounts>,
+    /// True if the changes of that trial were kept instead of running the call.
+    pub is_kept: bool,
     /// Index of the entry that settled it.
     pub settled_at: Option<usize>,
     /// Index of the entry with the user's decision.

@@ -2,15 +2,19 @@
 
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::session::CallState;
-use crate::chat::{Access, Diff, Outcome, Preview};
+use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
 
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
 
-/// Returns `240 lines`, or `3 of 4 applied` for a batch. Returns `None` for fewer than two lines, and for results that are
-/// not counted in lines: edits, answers, failures.
+/// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept. Returns
+/// `None` for fewer than two lines, and for results that are not counted: edits, answers, failures, trials without
+/// changes.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
+    if let (true, Some(changes)) = (call.is_kept, call.trial) {
+        return (changes != TrialCounts::default()).then(|| format!("kept: {}", changes.describe()));
+    }
     let plan = call.plan.as_ref()?;
     let lines = match &plan.preview {
         // The last line is the exit status.
