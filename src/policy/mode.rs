@@ -14,7 +14,7 @@ pub enum Mode {
     /// Reads inside the project run; everything else asks.
     #[default]
     Ask,
-    /// Changes to files of the project run too.
+    /// Edits by file tools run too; commands run if a trial shows that their effects are harmless.
     Auto,
     /// Commands run too. Possible reads of secrets, network access and irreversible actions outside the project still
     /// ask. Calls that are never allowed are still refused.
@@ -74,7 +74,9 @@ impl Mode {
             Access::WriteOutside(_) | Access::AyeFiles(_) => false,
             Access::Run(run) if run.is_sensitive => false,
             Access::Run(run) => match run.reach {
-                Reach::Reads | Reach::Writes => is_full || (self == Self::Auto && is_nondestructive),
+                Reach::Reads => is_full || (self == Self::Auto && is_nondestructive),
+                // In `auto` the effects decide, not the words.
+                Reach::Writes => is_full,
                 Reach::Runs => is_full && !can_reach_network(run, subject),
                 Reach::Outside | Reach::Unclear | Reach::Denied => false,
             },
@@ -181,7 +183,7 @@ mod tests {
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::WriteOutside(".git/config".into()), false, ["refuse", "ask", "ask", "ask"]),
-            (sandboxed_command(Reach::Writes), false, ["refuse", "ask", "allow", "allow"]),
+            (sandboxed_command(Reach::Writes), false, ["refuse", "ask", "ask", "allow"]),
             (sandboxed_command(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),
             (sandboxed_command(Reach::Runs), false, ["refuse", "ask", "ask", "allow"]),
             (sandboxed_command(Reach::Runs), true, ["refuse", "ask", "ask", "allow"]),

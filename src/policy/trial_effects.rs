@@ -5,7 +5,7 @@
 
 use super::{Mode, Policy};
 use crate::chat::batch::Group;
-use crate::chat::{Access, ChangeKind, Plan, Reach, TrialChange, TrialReport, pluralize};
+use crate::chat::{Access, ChangeKind, DiffLine, Plan, Reach, TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -71,10 +71,11 @@ pub fn judge_trial(plan: &Plan, report: &TrialReport) -> Result<(), String> {
     if let Some(destruction) = plan.destroys.as_ref().filter(|_| !ignored_only) {
         return Err(format!("it {destruction}"));
     }
-    report.changes.iter().try_for_each(judge_change)
+    report.changes.iter().try_for_each(|change| judge_change(change, &report.changes))
 }
 
-fn judge_change(change: &TrialChange) -> Result<(), String> {
+/// Judges one of `all_changes` of a trial.
+fn judge_change(change: &TrialChange, all_changes: &[TrialChange]) -> Result<(), String> {
     let explain = |why: &str| Err(format!("{}: {why}", change.display_path()));
     if change.is_sensitive {
         return explain("it may hold secrets or configure other programs");
@@ -87,7 +88,8 @@ fn judge_change(change: &TrialChange) -> Result<(), String> {
         (Group::GitSettings, _) => explain("git obeys it"),
         (Group::Repository | Group::Source, ChangeKind::Deleted) => explain("it was deleted"),
         (Group::Repository, ChangeKind::Created | ChangeKind::Modified) => match is_commit_part(&change.change.path) {
-            true => Ok(()),
+            true if !is_history_lost(change, all_changes) => Ok(()),
+            true => explain("it may lose commits or their log"),
             false => explain("more than a commit"),
         },
         (Group::Source, ChangeKind::Created | ChangeKind::Modified) => match is_obeyed(&change.change.path) {
@@ -106,6 +108,27 @@ fn is_commit_part(path: &Path) -> bool {
         None => inner == Path::new(part),
     };
     COMMIT_PARTS.iter().any(is_part) && !stash.contains(&inner)
+}
+
+/// Returns whether a changed branch may point to something else than a commit of this trial, or a changed log may have
+/// lost lines. Branches that are moved back stay in the log only.
+fn is_history_lost(change: &TrialChange, all_changes: &[TrialChange]) -> bool {
+    let path = &change.change.path;
+    let is_below = |folder: &str| path.starts_with(Path::new(".git").join(folder));
+    if change.change.kind != ChangeKind::Modified || !is_below("refs") && !is_below("logs") {
+        return false;
+    }
+    let Some(diff) = &change.change.diff else { return true };
+    if is_below("logs") {
+        return diff.removed > 0;
+    }
+    let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).find_map(|line| match line {
+        DiffLine::Added(text) => Some(text.trim()),
+        DiffLine::Same(_) | DiffLine::Removed(_) => None,
+    });
+    let Some((folder, file)) = added.and_then(|commit| commit.split_at_checked(2)) else { return true };
+    let object = Path::new(".git/objects").join(folder).join(file);
+    !all_changes.iter().any(|other| other.change.kind == ChangeKind::Created && other.change.path == object)
 }
 
 /// Returns whether programs other than those the model runs may act on this path: hidden files and folders are settings

@@ -9,6 +9,7 @@ mod approval_prompts;
 mod approvals;
 mod audit_records;
 mod audits;
+mod auto_mode;
 mod base_urls;
 mod clipboard;
 mod clock_jumps;

@@ -63,9 +63,12 @@ async fn r20_permissive_modes_run_more_and_still_ask_about_the_rest() {
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
     assert!(scene.state.waiting_call().is_some(), "auto asks about programs");
-    let mut scene = Scene::new([command_reply("echo x > new.txt"), says("Done.")]);
+    let edit = calls("write_file", json!({ "path": "new.txt", "content": "x\n" }));
+    let mut scene = Scene::new([edit, command_reply("echo x > other.txt"), says("Done.")]);
     scene.state.policy.mode = Mode::Auto;
     scene.say("go").await;
+    assert!(scene.state.waiting_call().is_some(), "the effects of a command are unknown here: trials do not run");
+    assert_eq!(scene.file("other.txt"), None);
     assert_eq!(scene.file("new.txt").as_deref(), Some("x\n"));
     let mut scene = Scene::new([command_reply("touch made"), command_reply("git push origin x"), says("Done.")]);
     scene.state.policy.mode = Mode::Full;

@@ -1,7 +1,7 @@
 //! What is kept without a prompt, and what asks.
 
 use super::*;
-use crate::chat::{CommandLine, CommandSandbox, Digest, DryRunChange, Preview, SandboxAccess, Work};
+use crate::chat::{CommandLine, CommandSandbox, Diff, Digest, DryRunChange, Hunk, Preview, SandboxAccess, Work};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -82,14 +82,19 @@ fn harmless_effects_are_kept_and_all_others_ask() {
         change(Created, Source, "src/new/b.rs"),
         change(Created, Repository, ".git/objects/ab/cd"),
         change(Modified, Repository, ".git/index"),
-        change(Modified, Repository, ".git/refs/heads/main"),
-        change(Modified, Repository, ".git/logs/HEAD"),
+        change(Created, Repository, ".git/refs/heads/new"),
+        with_lines(change(Modified, Repository, ".git/logs/HEAD"), &[DiffLine::Added("2 commit".into())]),
     ] {
         assert_eq!(judge(kept.clone()), None, "{kept:?}");
     }
     for (asking, why) in [
         (change(Deleted, Source, "a.rs"), "a.rs: it was deleted"),
         (change(Created, GitSettings, ".git/hooks/pre-commit"), ".git/hooks/pre-commit: git obeys it"),
+        (change(Modified, Repository, ".git/logs/HEAD"), ".git/logs/HEAD: it may lose commits or their log"),
+        (
+            with_lines(change(Modified, Repository, ".git/logs/HEAD"), &[DiffLine::Removed("1 commit".into())]),
+            ".git/logs/HEAD: it may lose commits or their log",
+        ),
         (change(Modified, Repository, ".git/HEAD"), ".git/HEAD: more than a commit"),
         (change(Created, Repository, ".git/refs/stash"), ".git/refs/stash: more than a commit"),
         (change(Created, Repository, ".git/refs/tags/v1"), ".git/refs/tags/v1: more than a commit"),
@@ -109,6 +114,28 @@ fn harmless_effects_are_kept_and_all_others_ask() {
     ] {
         assert_eq!(judge(asking).as_deref(), Some(why));
     }
+}
+
+fn with_lines(mut change: TrialChange, lines: &[DiffLine]) -> TrialChange {
+    let removed = lines.iter().filter(|line| matches!(line, DiffLine::Removed(_))).count();
+    let hunk = Hunk { before: 1, after: 1, lines: lines.to_vec() };
+    let (path, added) = (change.change.path.clone(), lines.len() - removed);
+    change.change.diff = Some(Diff { path, created: false, added, removed, hunks: vec![hunk], note: None });
+    change
+}
+
+#[test]
+fn a_branch_moves_only_to_a_commit_of_the_trial() {
+    let (old, new) = ("1".repeat(40), "ab".repeat(20));
+    let lines = [DiffLine::Removed(old), DiffLine::Added(new.clone())];
+    let branch = || with_lines(change(ChangeKind::Modified, Group::Repository, ".git/refs/heads/main"), &lines);
+    let object = |kind, name: &str| change(kind, Group::Repository, &format!(".git/objects/ab/{name}"));
+    let judge = |changes| judge_trial(&command_plan(None), &report(changes)).err();
+    assert_eq!(judge(vec![branch(), object(ChangeKind::Created, &new[2..])]), None);
+    let lost = Some(".git/refs/heads/main: it may lose commits or their log".to_owned());
+    assert_eq!(judge(vec![branch()]), lost);
+    assert_eq!(judge(vec![branch(), object(ChangeKind::Modified, &new[2..])]), lost);
+    assert_eq!(judge(vec![branch(), object(ChangeKind::Created, "cd")]), lost);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::project::sensitive_files::is_in_package_folder;
 use crate::project::stored_content::StoredContent;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,6 +73,10 @@ impl Lister<'_> {
                     Ok(OverlayEntry::Deleted) => {}
                     Ok(OverlayEntry::Other(meta)) if !meta.is_file() && !meta.is_symlink() => {
                         let reason = "neither a file nor a folder nor a link".to_owned();
+                        self.effects.unkeepable.push((path, reason));
+                    }
+                    Ok(OverlayEntry::Other(meta)) if gains_rights(&meta, live.as_ref()) => {
+                        let reason = "a program that runs with the rights of its owner".to_owned();
                         self.effects.unkeepable.push((path, reason));
                     }
                     Ok(OverlayEntry::Other(_)) if is_live_folder => {
@@ -183,8 +188,16 @@ fn plain_change(path: PathBuf, kind: ChangeKind, is_folder: bool, note: String) 
     DryRunChange { path, kind, is_folder, diff: None, notes, has_conflict: false, group: Group::default() }
 }
 
-/// Counts the files below a folder on disk. Also returns whether one of them has a sensitive name; in folders of
-/// installed packages such names are common and mean nothing. `path` is the path of the folder in the project.
+/// Returns whether a file now runs with the rights of its owner or group (set-user-ID, set-group-ID) and did not before.
+fn gains_rights(meta: &fs::Metadata, before: Option<&fs::Metadata>) -> bool {
+    const SET_ID: u32 = 0o6000;
+    let old_bits = before.filter(|before| before.is_file()).map_or(0, |before| before.mode() & SET_ID);
+    meta.is_file() && meta.mode() & SET_ID & !old_bits != 0
+}
+
+/// Counts the files below a folder on disk. Also returns whether one of them has a sensitive name or runs with the rights
+/// of its owner; in folders of installed packages such names are common and mean nothing. `path` is the path of the
+/// folder in the project.
 fn count_below(folder: &Path, path: &Path) -> io::Result<(usize, bool)> {
     let (mut files, mut has_sensitive) = (0, false);
     let mut folders = vec![PathBuf::new()];
@@ -194,6 +207,7 @@ fn count_below(folder: &Path, path: &Path) -> io::Result<(usize, bool)> {
             let inner = inner.join(entry.file_name());
             let shown = path.join(&inner);
             has_sensitive |= is_sensitive(&shown) && !is_in_package_folder(&shown);
+            has_sensitive |= gains_rights(&entry.metadata()?, None);
             if entry.file_type()?.is_dir() {
                 folders.push(inner);
             } else {

@@ -29,7 +29,11 @@ pub(super) async fn try_command(
         result: format_outcome(outcome, line.seconds, settings, hint),
         status: describe_status(outcome, line.seconds, settings),
         duration: outcome.duration,
-        doubt: limit.map(str::to_owned).or(withheld).or_else(|| describe_cut(outcome)),
+        doubt: limit
+            .map(str::to_owned)
+            .or(withheld)
+            .or_else(|| describe_cut(outcome))
+            .or_else(|| describe_missing_program(outcome)),
         changes: std::mem::take(&mut trial.effects.changes),
         outside: std::mem::take(&mut trial.effects.outside),
         temporary_files: trial.effects.temporary_files,
@@ -37,6 +41,12 @@ pub(super) async fn try_command(
         digest: trial.effects.digest.clone(),
     };
     Ok((trial, report))
+}
+
+/// Returns why a command may have found a program live that it did not find here. Shells end with 126 or 127 then.
+fn describe_missing_program(outcome: &CommandOutcome) -> Option<String> {
+    matches!(outcome.exit, Some(126 | 127))
+        .then(|| "a program was not found, or is unreadable in the sandbox".to_owned())
 }
 
 /// Returns why a command that was stopped may have left its work half done.
