@@ -1,6 +1,7 @@
 //! Explanation of a verdict: every check with its result as text.
 
 use super::command_line::{Connector, ParsedLine, Redirect, SimpleCommand, Word};
+use super::trial_effects::may_be_tried_first;
 use super::{Policy, Rule, RuleEffect, Rules, Subject, Verdict, coverage_gaps, grant_covers, judge_plan};
 use crate::chat::{Plan, Script, SessionGrant};
 
@@ -55,7 +56,12 @@ pub fn explain_verdict(
         add_check("grants of this session", placeholder_if_empty(matching, "none matches"));
     }
     add_check("rules that allow", explain_rules(rules, RuleEffect::Allow, &subject));
-    (checks, judge_plan(policy, grants, rules, tool, plan))
+    let verdict = judge_plan(policy, grants, rules, tool, plan);
+    if matches!(verdict, Verdict::Ask(_)) && rules.permits_grants(&subject) && may_be_tried_first(policy, plan) {
+        let result = "runs first in an overlay sandbox, if there is one; asks only if its effects are not harmless";
+        add_check("trial", vec![result.to_owned()]);
+    }
+    (checks, verdict)
 }
 
 fn placeholder_if_empty(mut lines: Vec<String>, placeholder: &str) -> Vec<String> {

@@ -34,15 +34,19 @@ const COMMIT_PARTS: [&str; 5] = ["index", "objects/", "refs/heads/", "logs/", "C
 /// Returns whether a call that would ask is tried first, so that its effects are judged: a command in mode `auto` that
 /// needs no network and can disclose no secrets, and that would run in a sandbox live too.
 pub fn is_tried_first(policy: &Policy, plan: &Plan) -> bool {
+    matches!(&plan.access, Access::Run(run) if run.sandbox.is_offline()) && may_be_tried_first(policy, plan)
+}
+
+/// Like [`is_tried_first`], for a plan whose sandbox is not known.
+pub(super) fn may_be_tried_first(policy: &Policy, plan: &Plan) -> bool {
     let Access::Run(run) = &plan.access else { return false };
-    let is_confined = run.sandbox.is_offline() && run.network.is_none();
     let reaches_project = match run.reach {
         Reach::Reads | Reach::Writes | Reach::Runs | Reach::Outside | Reach::Unclear => true,
         Reach::Denied => false,
     };
     policy.mode == Mode::Auto
         && !policy.dry_run
-        && is_confined
+        && run.network.is_none()
         && reaches_project
         && !run.is_sensitive
         && !run.may_disclose

@@ -354,11 +354,11 @@ fn r14_explain_agrees_with_the_verdict_for_own_files() {
     // The rules file may be a link into a project.
     user.write_file("dotfiles/rules.toml", "");
     std::os::unix::fs::symlink(user.project().join("dotfiles/rules.toml"), own.join("config/rules.toml")).unwrap();
-    for (command, verdict) in [
-        ("cat own/config/notes.txt", "ask"),
-        ("echo x >> dotfiles/rules.toml", "refuse"),
-        ("echo x >> dotfiles/other", "allow"),
-        ("cat dotfiles/other", "allow"),
+    for (command, verdict, is_tried) in [
+        ("cat own/config/notes.txt", "ask", false),
+        ("echo x >> dotfiles/rules.toml", "refuse", false),
+        ("echo x >> dotfiles/other", "ask", true),
+        ("cat dotfiles/other", "allow", false),
     ] {
         let arguments = ["rules", "explain", "--json", "--mode", "auto", command];
         let setup = Setup::with_home(&user.root, &arguments).env("AYE_HOME", own.to_str().unwrap());
@@ -366,6 +366,7 @@ fn r14_explain_agrees_with_the_verdict_for_own_files() {
         assert_eq!(code, 0, "{err}");
         let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
         assert_eq!(last["verdict"], verdict, "{command}: {output}");
+        assert_eq!(output.contains("runs first in an overlay sandbox"), is_tried, "{command}: {output}");
     }
 }
 
