@@ -23,7 +23,7 @@ pub use coverage::grant_covers;
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
-pub use grant_scopes::{can_be_rule, explain_no_scopes, grant_scopes};
+pub use grant_scopes::{can_be_rule, example_call, explain_no_scopes, grant_scopes};
 pub use mode::Mode;
 pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;

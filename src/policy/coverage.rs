@@ -3,7 +3,7 @@
 use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
 use super::subject::Subject;
 use super::{exec_options, glob, targets, wide_prefixes};
-use crate::chat::{Access, CommandLine, Grant, GrantScope, HardLinks, Script};
+use crate::chat::{Access, CommandLine, CommandSandbox, Grant, GrantScope, HardLinks, Script};
 use crate::text::escaped_path::escape_path;
 use std::path::{Component, Path, PathBuf};
 
@@ -63,18 +63,39 @@ pub(super) fn is_plain(path: &Path) -> bool {
 /// around or inside it, and nothing that it would run or reach outside the project.
 pub(super) fn matches_prefix(words: &[String], subject: &Subject<'_>) -> bool {
     let Some(simple) = subject.parsed_line().and_then(single_plain_command) else { return false };
-    // `!` inverts the exit status.
-    let is_negated = subject.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
     let has_prefix =
         simple.words.len() >= words.len() && words.iter().zip(&simple.words).all(|(a, b)| b.known_text() == Some(a));
+    if !has_prefix || words.is_empty() {
+        return false;
+    }
+    if !wide_prefixes::is_build_tool(words) {
+        return covers_simple_command(words, simple, subject);
+    }
+    let longer_prefix: Vec<String> = simple.words.iter().take(2).map(|word| word.display_text().to_owned()).collect();
+    is_confined(subject)
+        && wide_prefixes::explain_other_subcommand(&longer_prefix).is_none()
+        && covers_simple_command(&longer_prefix, simple, subject)
+}
+
+/// Returns whether the sandbox of a command keeps it off the network and out of other programs' sockets. A command that
+/// is only judged, as when rules are checked, has no sandbox and counts as confined.
+pub(super) fn is_confined(subject: &Subject<'_>) -> bool {
+    match subject.access {
+        Access::Run(run) => run.sandbox == CommandSandbox::Unspecified || run.sandbox.is_offline(),
+        _ => false,
+    }
+}
+
+/// Returns whether nothing after the prefix makes the only command of a line do more than the prefix says.
+fn covers_simple_command(words: &[String], simple: &SimpleCommand, subject: &Subject<'_>) -> bool {
+    // `!` inverts the exit status.
+    let is_negated = subject.command_line.is_some_and(|line| line.command.trim_start().starts_with('!'));
     // Later words must not change what it runs.
     let has_no_widening_argument = || exec_options::find_widening_argument(&simple.words, words).is_none();
     // A request for network access needs approval.
     let is_offline = subject.command_line.is_none_or(|line| line.network.is_none());
     is_offline
-        && !words.is_empty()
         && !is_negated
-        && has_prefix
         && targets::find_added_target(words, &simple.words).is_none()
         && has_no_widening_argument()
         && can_be_granted(subject)

@@ -1,10 +1,10 @@
 //! Reasons why a grant or rule does not cover a call, for its prompt and for `explain`.
 
 use super::command_line::Word;
-use super::coverage::{contains_words, describe_hard_links, is_exact_command, single_plain_command};
+use super::coverage::{contains_words, describe_hard_links, is_confined, is_exact_command, single_plain_command};
 use super::rule::{Rule, RuleTarget, Rules};
 use super::subject::Subject;
-use super::{exec_options, targets};
+use super::{exec_options, targets, wide_prefixes};
 use crate::chat::{Access, CommandSandbox, Reach, Script, SessionGrant, script};
 use std::path::PathBuf;
 
@@ -82,6 +82,18 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
         (actual != word).then_some((word, actual))
     }) {
         return Some(format!("{actual:?} instead of {expected:?}"));
+    }
+    let mut words = words;
+    let longer_prefix: Vec<String>;
+    if wide_prefixes::is_build_tool(words) {
+        if !is_confined(subject) {
+            return explanation("no sandbox that keeps it off the network");
+        }
+        longer_prefix = simple.words.iter().take(2).map(|word| word.display_text().to_owned()).collect();
+        if let Some(reason) = wide_prefixes::explain_other_subcommand(&longer_prefix) {
+            return Some(reason);
+        }
+        words = &longer_prefix;
     }
     if subject.destroys {
         return explain_not_grantable(subject);

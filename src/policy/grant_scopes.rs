@@ -3,7 +3,7 @@
 use super::coverage::{self, can_be_granted};
 use super::subject::Subject;
 use super::wide_prefixes::explain_too_wide;
-use crate::chat::{Access, Grant, GrantScope, Plan};
+use crate::chat::{Access, CommandLine, Grant, GrantScope, Plan, Preconditions, Preview};
 use std::path::Path;
 
 /// Returns the grants that can keep an approval of this call, narrowest scope first; empty if there are none.
@@ -37,6 +37,34 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
     }
     grants.retain(|grant| coverage::grant_covers(grant, &subject));
     grants
+}
+
+/// Words after a prefix in examples. The first one that the grant covers is shown.
+const EXAMPLE_SUBCOMMANDS: [&str; 4] = ["build", "test", "check", "run"];
+const EXAMPLE_ARGUMENTS: [&str; 4] = ["--verbose", "-v", "--help", "src"];
+
+/// Returns another call than the one of the plan that the grant covers: a command, or a path. `None` if it covers no
+/// other, or no example is known.
+pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
+    let words = match (&grant.scope, &plan.access) {
+        (GrantScope::Prefix { words, .. }, Access::Run(_)) => words,
+        (GrantScope::Folder(folder), Access::Write(path)) => {
+            let name = format!("other.{}", path.extension()?.to_str()?);
+            return Some(folder.join(name).display().to_string());
+        }
+        _ => return None,
+    };
+    let Access::Run(run) = &plan.access else { return None };
+    let last_words = if words.len() == 1 { EXAMPLE_SUBCOMMANDS } else { EXAMPLE_ARGUMENTS };
+    let examples = last_words.iter().map(|word| format!("{} {word}", words.join(" ")));
+    let is_covered = |example: &String| {
+        let line = CommandLine { command: example.clone(), ..(*run.line).clone() };
+        let (access, preview) = (Access::Run(line.into()), Preview::Text(String::new()));
+        let preconditions = Preconditions::default();
+        *example != run.line.command
+            && coverage::grant_covers(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
+    };
+    examples.into_iter().find(is_covered)
 }
 
 /// Returns why no grant is offered for a call; `None` if one is, or if its tool always asks.

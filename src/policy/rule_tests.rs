@@ -1,5 +1,6 @@
 //! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
 
+mod build_tools;
 mod prefix_law;
 
 use super::*;
@@ -296,11 +297,15 @@ fn r11_offers_only_meaningful_prefixes() {
         prefixes.collect()
     };
     for (command, expected) in [
-        ("cargo test", &["cargo test"][..]),
-        ("cargo test retry -- --nocapture", &["cargo test retry", "cargo test"]),
+        ("cargo test", &["cargo test", "cargo"][..]),
+        ("cargo test retry -- --nocapture", &["cargo test retry", "cargo test", "cargo"]),
+        ("cargo +nightly test", &["cargo +nightly test", "cargo +nightly"]),
+        ("cargo install x", &[]),
         ("git log --oneline", &["git log"]),
         ("pytest tests/a.py", &["pytest tests/a.py", "pytest"]),
-        ("npm run build", &["npm run build", "npm run"]),
+        ("npm run build", &["npm run build", "npm run", "npm"]),
+        ("make", &["make"]),
+        ("git status x", &["git status x", "git status"]),
         ("git -c core.pager=x log", &[]),
         ("git --git-dir x log", &[]),
         ("git", &[]),

@@ -16,15 +16,23 @@ const WRAPPERS: &[&str] = &[
     "ts-node", "nix-shell",
 ];
 
-/// Programs whose first argument decides what they do.
+/// Programs whose first argument decides what they do, and that change more than files of the project: history, the
+/// system, other machines.
 #[rustfmt::skip]
 const SUBCOMMAND_PROGRAMS: &[&str] = &[
-    "git", "hg", "svn", "jj", "cargo", "rustup", "npm", "pnpm", "yarn", "bun", "deno", "docker", "podman", "kubectl",
-    "helm", "go", "gh", "glab", "pip", "pip3", "uv", "poetry", "conda", "mamba", "nix", "brew", "apt", "apt-get", "dnf",
-    "yum", "pacman", "zypper", "snap", "systemctl", "service", "terraform", "tofu", "aws", "gcloud", "az", "make",
-    "gmake", "ninja", "just", "task", "rake", "bundle", "gem", "mvn", "gradle", "gradlew", "dotnet", "composer", "mix",
-    "cmake", "bazel", "swift", "zig", "flutter", "dart", "vagrant", "ansible", "heroku", "fly", "vercel", "openssl",
-    "tar", "rsync", "ip", "nmcli",
+    "git", "hg", "svn", "jj", "rustup", "docker", "podman", "kubectl", "helm", "gh", "glab", "conda", "mamba", "nix",
+    "brew", "apt", "apt-get", "dnf", "yum", "pacman", "zypper", "snap", "systemctl", "service", "terraform", "tofu",
+    "aws", "gcloud", "az", "gem", "vagrant", "ansible", "heroku", "fly", "vercel", "openssl", "tar", "rsync", "ip",
+    "nmcli",
+];
+
+/// Build tools: programs whose first argument decides what they do, and that change files of the project as long as
+/// their sandbox keeps them there.
+#[rustfmt::skip]
+const BUILD_TOOLS: &[&str] = &[
+    "cargo", "npm", "pnpm", "yarn", "bun", "deno", "go", "pip", "pip3", "uv", "poetry", "make", "gmake", "ninja", "just",
+    "task", "rake", "bundle", "mvn", "gradle", "gradlew", "dotnet", "composer", "mix", "cmake", "bazel", "swift", "zig",
+    "flutter", "dart",
 ];
 
 /// Programs that change, delete or send their arguments, or run what an option names. Only exact commands can be
@@ -73,6 +81,21 @@ pub fn explain_too_wide(words: &[String]) -> Option<String> {
     let (_, subcommands) = WRAPPER_SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
     let wrapper = subcommand.filter(|subcommand| subcommands.contains(subcommand))?;
     Some(format!("{program} {wrapper} can run other programs"))
+}
+
+/// Returns whether these words are a build tool alone. Such a prefix covers what the prefixes with its subcommands cover,
+/// and only in a sandbox.
+pub(super) fn is_build_tool(words: &[String]) -> bool {
+    matches!(words, [program] if BUILD_TOOLS.contains(&program.as_str()))
+}
+
+/// Returns why a prefix for a build tool alone does not cover this subcommand of it: the first two words of a command, or
+/// only the tool. `None` if it does.
+pub(super) fn explain_other_subcommand(words: &[String]) -> Option<String> {
+    let subcommand = words.get(1)?;
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    let is_name = subcommand.starts_with(|c: char| c.is_ascii_alphanumeric()) && subcommand.chars().all(is_name_char);
+    explain_too_wide(words).or_else(|| (!is_name).then(|| format!("{subcommand:?} is not a plain subcommand")))
 }
 
 /// Returns whether a program runs its arguments.
