@@ -3,7 +3,7 @@
 use super::state::State;
 use super::waiting_calls::WaitingCall;
 use crate::chat::{CallId, Entry, Grant, GrantSpan, SessionGrant};
-use crate::policy::{self, Rule, RuleEffect, Subject, can_be_rule, grant_covers, grant_scopes};
+use crate::policy::{self, Rule, RuleEffect, Subject, can_be_rule, example_call, grant_covers, grant_scopes};
 
 /// A scope offered for the waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct GrantOption {
     pub can_be_rule: bool,
     /// Short descriptions of earlier calls of this session that it would have covered.
     pub earlier_calls: Vec<String>,
+    /// Another call that it covers; `None` if it covers no other, or no example is known.
+    pub example: Option<String>,
 }
 
 /// A grant or a rule that allows calls.
@@ -49,7 +51,8 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
                 |recorded: &&RecordedPlan<'_>| *recorded.call != call.id && grant_covers(&grant, &recorded.subject);
             let earlier_calls = plans.iter().filter(is_covered).map(|recorded| recorded.summary.to_owned()).collect();
             // A rule would also be valid live, so a dry run offers none.
-            GrantOption { can_be_rule: can_be_rule(&grant) && !state.is_dry_run(), grant, earlier_calls }
+            let can_be_rule = can_be_rule(&grant) && !state.is_dry_run();
+            GrantOption { can_be_rule, example: example_call(&grant, plan), grant, earlier_calls }
         })
         .collect()
 }

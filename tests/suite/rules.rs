@@ -29,7 +29,7 @@ fn verdicts_in(user: &User) -> Vec<(String, String)> {
 /// Opens the choice of grants for `touch …` in this project.
 fn open_grant_choice(program: &mut Program) {
     program.press_until("a", "Allow without asking");
-    program.press_until(RIGHT, "every plain command that begins with touch ›");
+    program.press_until(RIGHT, "› 3  touch …");
     program.press_until(DOWN, "verdict = \"allow\"");
 }
 
@@ -53,7 +53,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
         "prefix = [\"touch\"]",
         "tool = \"bash_exec\"",
         "stored in your rules.toml for 90 days",
-        "never covers: a chain",
+        "never: a substitution, variable or redirection",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
@@ -140,7 +140,7 @@ fn r24_unwritable_rule_keeps_the_prompt_and_the_old_file_and_states_why() {
     open_grant_choice(&mut program);
     program.press_until("\r", "Cannot store the rule");
     program.until("was not run");
-    program.until("every plain command that begins with touch ›");
+    program.until("› 3  touch …");
     assert_eq!((rules_text(&user), program.file("one")), ("# mine alone\n".to_owned(), None));
     // The call can still be approved once or for the session.
     program.press_until("\x1b", "y approve");

@@ -1,10 +1,11 @@
-//! The choice of the scope and span of a grant. Shows the rule that would be written, the calls it would have covered, and
-//! its limits.
+//! The choice of the scope and span of a grant. Lists all scopes with an example of what each covers, the calls that the
+//! selected one would have covered, its limits, and the rule that would be written.
 
-use super::listening::QUIET_TIME;
+use super::listening::{QUIET_TIME, TOO_SOON};
 use crate::agent::GrantOption;
 use crate::chat::{Grant, GrantScope, GrantSpan};
 use crate::config::rules::rules_editor;
+use crate::text::width::text_width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::theme::Theme;
@@ -111,18 +112,35 @@ impl ScopeChoice {
             }
             _ => return Err(format!("This key does nothing here · {} to go back", key(Action::Close))),
         }
+        self.handle_selection();
+        Ok(())
+    }
+
+    /// Selects the scope with this number, from 1. If there is none, returns the numbers that exist.
+    pub fn select_number(&mut self, number: usize) -> Result<(), String> {
+        if number == 0 || number > self.options.len() {
+            return Err(match self.options.len() {
+                1 => "There is one scope".to_owned(),
+                count => format!("There are {count} scopes: 1 to {count}"),
+            });
+        }
+        self.selected = number - 1;
+        self.handle_selection();
+        Ok(())
+    }
+
+    fn handle_selection(&mut self) {
         if !self.spans().contains(&self.span) {
             self.span = GrantSpan::Session;
         }
         self.has_reached_end = false;
-        Ok(())
     }
 
     /// Returns the chosen grant; `is_listening` is true if a key may answer now. If the grant cannot be given yet, returns
     /// the reason and the key that works, separated by ` · `.
     pub fn confirm(&mut self, keys: &Keymap, is_listening: bool, now: Duration) -> Result<Grant, String> {
         if !is_listening || self.is_just_opened(now) {
-            return Err("Too soon, not counted · press it again".to_owned());
+            return Err(TOO_SOON.to_owned());
         }
         if !self.has_reached_end {
             let end_key = keys.first_chord(Scope::GrantScope, Action::Bottom);
@@ -148,32 +166,30 @@ impl ScopeChoice {
         .to_owned()
     }
 
-    /// Returns all lines of the choice with their styles.
-    pub fn choice_lines(&self, theme: &Theme) -> Vec<(String, Style)> {
+    /// Returns all lines of the choice with their styles. `sandbox_note` says what the sandbox of a command allows.
+    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme) -> Vec<(String, Style)> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
         let mut lines = vec![("Allow without asking:".to_owned(), theme.prompt)];
-        let coverage = match self.options.len() {
-            1 => grant.describe_coverage(),
-            count => format!("‹ {} ›  {} of {count}", grant.describe_coverage(), self.selected + 1),
-        };
-        lines.push((coverage, theme.strong));
-        if let GrantScope::Command { command, .. } = &grant.scope {
-            lines.push((format!("$ {command}"), theme.text));
+        for (index, option) in self.options.iter().enumerate() {
+            let (mark, style) = if index == self.selected { ("›", theme.strong) } else { (" ", theme.text) };
+            let label = format!("{mark} {}  {}", index + 1, label_scope(&option.grant));
+            let example = option.example.as_ref().map(|example| format!(" · such as {example}"));
+            let row = example.map(|example| label.clone() + &example).filter(|row| text_width(row) <= width);
+            lines.push((row.unwrap_or(label), style));
         }
+        lines.push((describe_limits(&grant), theme.dim));
+        if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
+            lines.push((format!("the sandbox of every such command: {sandbox_note}"), theme.dim));
+        }
+        lines.push((describe_covered_calls(&option.earlier_calls), theme.dim));
         let spans = self.spans().iter().map(|span| match *span == self.span {
             true => format!("[{}]", span.describe_span()),
             false => span.describe_span().to_owned(),
         });
         lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
-        lines.push((String::new(), theme.text));
         if self.span != GrantSpan::Session {
-            lines.push(("stored in your rules.toml for 90 days".to_owned(), theme.dim));
-        }
-        lines.push((describe_covered_calls(&option.earlier_calls), theme.dim));
-        lines.push((describe_limits(&grant), theme.dim));
-        if self.span != GrantSpan::Session {
-            lines.push((String::new(), theme.text));
+            lines.push(("stored in your rules.toml for 90 days:".to_owned(), theme.dim));
             let rule = rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
             lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
         }
@@ -188,11 +204,14 @@ impl ScopeChoice {
     pub fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::GrantScope, action);
         let accept_key = key(Action::Accept);
-        let scope_keys = if self.options.len() > 1 { "←→" } else { "" };
+        let scope_keys = match self.options.len() {
+            1 => String::new(),
+            count => format!("1–{count} ←→"),
+        };
         // The numbers are the priorities of removal: the highest is removed first.
         let other_hints = [
-            key_hint(3, scope_keys, &["change scope", "scope"]),
-            key_hint(4, "↑↓", &["change where it applies", "where"]),
+            key_hint(3, &scope_keys, &["scope"]),
+            key_hint(4, if self.spans().len() > 1 { "↑↓" } else { "" }, &["where it applies", "where"]),
             key_hint(1, &key(Action::Close), &["back"]),
             key_hint(2, &key(Action::Deny), &["deny"]),
         ];
@@ -216,17 +235,27 @@ fn describe_covered_calls(calls: &[String]) -> String {
     }
 }
 
+/// Names the scope in the list of scopes.
+fn label_scope(grant: &Grant) -> String {
+    // `edit_file` and `write_file` are verbs.
+    let verb = grant.tool.strip_suffix("_file").unwrap_or(&grant.tool);
+    match &grant.scope {
+        GrantScope::Command { .. } => grant.describe_coverage(),
+        GrantScope::Prefix { words, .. } => format!("{} …", words.join(" ")),
+        GrantScope::File(path) => format!("{verb} {}", path.display()),
+        GrantScope::Folder(path) if path == Path::new("") => format!("{verb} any file of the project"),
+        GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
+    }
+}
+
 /// Describes the calls that the grant never covers.
 fn describe_limits(grant: &Grant) -> String {
-    let sensitive = "files with secrets, files that configure other programs, and destructive actions";
+    let sensitive = "secrets, files that configure other programs, destructive actions";
     match &grant.scope {
-        GrantScope::Command { .. } => format!("never covers: a command that differs in any character; {sensitive}"),
-        GrantScope::Prefix { .. } => format!(
-            "never covers: a chain, pipe, redirection, substitution or variable in or before the command; a path outside the \
-             project; {sensitive}"
-        ),
-        GrantScope::File(_) | GrantScope::Folder(_) => {
-            format!("never covers: {sensitive}; examples: .git/, .env, start-up files")
+        GrantScope::Command { .. } => format!("never: a command that differs in any character; {sensitive}"),
+        GrantScope::Prefix { .. } => {
+            format!("never: a substitution, variable or redirection; a path outside the project; {sensitive}")
         }
+        GrantScope::File(_) | GrantScope::Folder(_) => format!("never: {sensitive}, such as .git/ and .env"),
     }
 }

@@ -12,7 +12,7 @@ mod trial_view;
 use crate::agent::{Trial, explain_no_grant, grant_options};
 use crate::chat::{CallId, Decision, GrantSpan, Plan, ToolCall};
 use crate::tui::effect::Effect;
-use crate::tui::keys::{Action, Scope};
+use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::frame::{PromptContext, scroll_position};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
@@ -25,6 +25,9 @@ use arguments_form::Form;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::time::Duration;
 use trial_view::TrialView;
+
+/// Scroll position at which the choice of scope begins, below the plan. Replaced by its row when it is drawn.
+const CHOICE_START: usize = usize::MAX - 1;
 
 /// State of the approval prompt of one call. Dropped once the call is decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -231,27 +234,30 @@ impl Approval {
     fn handle_scope_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
         let (PromptContext { keys, listening, .. }, now) = (facts.context, facts.now);
         let action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
-        let Some(action) = action.filter(|_| listening != Listening::Unsent) else { return KeyResult::PassedOn };
+        let digit = Chord::from(key).typed_character().and_then(|c| c.to_digit(10)).filter(|_| action.is_none());
         let ApprovalView::Scope(choice) = &mut self.view else { return KeyResult::Handled };
+        if listening == Listening::Unsent || action.is_none() && digit.is_none() {
+            return KeyResult::PassedOn;
+        }
         // Right after the choice opened, a character or Enter is still part of earlier typing.
         if matches!(key.code, KeyCode::Char(_) | KeyCode::Enter) && choice.is_just_opened(now) {
             return KeyResult::PassedOn;
         }
         match action {
-            Action::PageUp | Action::PageDown | Action::Bottom => {
+            Some(action @ (Action::PageUp | Action::PageDown | Action::Bottom)) => {
                 let row = scroll_position(action, self.scroll, self.page_rows).unwrap_or(self.scroll);
                 return self.scroll_to(row);
             }
             // While the rule is being saved, only the key that stops the turn has an effect.
-            Action::Close if choice.is_storing() => return KeyResult::PassedOn,
+            Some(Action::Close) if choice.is_storing() => return KeyResult::PassedOn,
             _ if choice.is_storing() => return KeyResult::Handled,
             _ => {}
         }
         // A repeat belongs to an earlier press of a held key.
-        if key.kind != KeyEventKind::Press && matches!(action, Action::Accept | Action::Deny) {
+        if key.kind != KeyEventKind::Press && matches!(action, Some(Action::Accept | Action::Deny)) {
             return KeyResult::Handled;
         }
-        if action == Action::Deny {
+        if action == Some(Action::Deny) {
             if !listening.is_listening() {
                 return KeyResult::PassedOn;
             }
@@ -259,16 +265,17 @@ impl Approval {
         }
         (self.layout, self.compact_layout) = Default::default();
         let change = match action {
-            Action::Close => return self.show_view(ApprovalView::Plan),
-            Action::Accept => match choice.confirm(keys, listening.is_listening(), now) {
+            None => choice.select_number(digit.map_or(0, |digit| digit as usize)),
+            Some(Action::Close) => return self.show_view(ApprovalView::Plan),
+            Some(Action::Accept) => match choice.confirm(keys, listening.is_listening(), now) {
                 Ok(grant) if grant.span == GrantSpan::Session => return self.decide(Decision::Always(grant)),
                 Ok(grant) => return KeyResult::answered(PromptCommand::SaveRule(self.call.clone(), grant)),
                 Err(message) => Err(message),
             },
-            _ => choice.change_scope(action, keys),
+            Some(action) => choice.change_scope(action, keys),
         };
         match change {
-            Ok(()) => self.scroll_to(0),
+            Ok(()) => self.scroll_to(CHOICE_START),
             Err(message) => KeyResult::Explained(message),
         }
     }
@@ -279,7 +286,8 @@ impl Approval {
     }
 
     fn show_view(&mut self, view: ApprovalView) -> KeyResult {
-        (self.view, self.scroll) = (view, 0);
+        self.scroll = if matches!(view, ApprovalView::Scope(_)) { CHOICE_START } else { 0 };
+        self.view = view;
         self.drop_layouts();
         KeyResult::Handled
     }

@@ -3,13 +3,14 @@
 
 use super::body_builder::{BodyBuilder, Density};
 use super::trial_view::{self, TrialRow};
-use super::{Approval, ApprovalContent, ApprovalView};
+use super::{Approval, ApprovalContent, ApprovalView, CHOICE_START};
 use crate::agent::Trial;
-use crate::chat::Preview;
+use crate::chat::{Access, Preview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
+use crate::tui::parts::scope_choice::ScopeChoice;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::theme::Theme;
@@ -56,7 +57,16 @@ impl Approval {
             false => Density::Full,
         };
         let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));
-        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let scroll = match &self.view {
+            ApprovalView::Scope(choice) if self.scroll == CHOICE_START => {
+                let choice_rows =
+                    lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme).len();
+                // The row above is empty and may show the number of lines above.
+                needed_rows.saturating_sub(choice_rows + 3)
+            }
+            _ => self.scroll,
+        };
+        let shows_end = scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let (title, is_destructive) =
             Self::trial_title(content.trial).unwrap_or((&content.plan.title, self.is_destructive(content.plan)));
         let frame = Frame {
@@ -83,21 +93,20 @@ impl Approval {
             return drawn;
         }
         let body = self.lay_out_body(content, usize::from(inner.width), theme, density);
-        let part =
-            draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
-                match (&body, content.plan.batch()) {
-                    (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
-                    (BodyRows::Rows(rows), Some(batch)) => {
-                        let line = self.review.draw_row(&rows[index], batch, theme);
-                        buffer.set_line(row.x, row.y, &line, row.width);
-                    }
-                    (BodyRows::Rows(_), None) => {}
-                    (BodyRows::Trial(rows), _) => {
-                        let line = self.trial_view.draw_row(&rows[index], theme);
-                        buffer.set_line(row.x, row.y, &line, row.width);
-                    }
+        let part = draw_scrolled_body((body.len(), scroll), area, inner, buffer, theme, |index, row, buffer| {
+            match (&body, content.plan.batch()) {
+                (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
+                (BodyRows::Rows(rows), Some(batch)) => {
+                    let line = self.review.draw_row(&rows[index], batch, theme);
+                    buffer.set_line(row.x, row.y, &line, row.width);
                 }
-            });
+                (BodyRows::Rows(_), None) => {}
+                (BodyRows::Trial(rows), _) => {
+                    let line = self.trial_view.draw_row(&rows[index], theme);
+                    buffer.set_line(row.x, row.y, &line, row.width);
+                }
+            }
+        });
         DrawnPrompt { cursor: drawn.cursor, content_version: drawn.content_version, ..part }
     }
 
@@ -132,9 +141,10 @@ impl Approval {
         match &self.view {
             ApprovalView::Details => body.push_details(content),
             ApprovalView::Scope(choice) => {
-                for (line, style) in choice.choice_lines(theme) {
-                    body.push_text(&line, style);
-                }
+                body.push_sub_agent(content);
+                body.push_preview(&content.plan.preview, Density::Compact);
+                body.lines.push(Line::default());
+                body.lines.extend(lay_out_choice(choice, content, width, theme));
             }
             // The form draws its fields itself; only the number of these lines is used.
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
@@ -236,6 +246,27 @@ impl Approval {
             }
         }
     }
+}
+
+/// Returns the choice of scope without the plan above it.
+fn lay_out_choice(
+    choice: &ScopeChoice,
+    content: &ApprovalContent<'_>,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
+    let sandbox_note = match &content.plan.access {
+        Access::Run(run) => {
+            let parts = run.sandbox.describe_parts(run.network.as_deref(), content.home);
+            parts.into_iter().map(|(text, _)| text).collect::<Vec<_>>().join(" · ")
+        }
+        _ => String::new(),
+    };
+    for (line, style) in choice.choice_lines(body.width, &sandbox_note, theme) {
+        body.push_text(&line, style);
+    }
+    body.lines
 }
 
 /// Body of the prompt.

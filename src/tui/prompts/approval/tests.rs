@@ -88,7 +88,8 @@ fn pass_key(prompt: &mut Approval, plan: &Plan, key: KeyEvent, listening: Listen
         return result;
     }
     let grant = plan.grant.clone().expect("only a plan that can become a rule opens the scope");
-    let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()] }];
+    let options =
+        vec![GrantOption { grant, can_be_rule: true, earlier_calls: vec!["cargo check".into()], example: None }];
     let choice = ScopeChoice::new(options, Path::new("/home/ada/src/app"), &Keymap::default(), ms(now));
     prompt.show_view(ApprovalView::Scope(Box::new(choice.expect("there is one"))))
 }
@@ -374,7 +375,7 @@ fn r11_the_scope_explains_its_limit_and_never_offers_a_whole_tool_or_host() {
         (Grant::new("write_file", GrantScope::Folder("".into())), "This is the widest scope"),
     ] {
         let keys = Keymap::default();
-        let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new() }];
+        let options = vec![GrantOption { grant, can_be_rule: true, earlier_calls: Vec::new(), example: None }];
         let mut choice = ScopeChoice::new(options, Path::new("/p"), &keys, ms(0)).unwrap();
         let message = choice.change_scope(Action::WidenScope, &keys).expect_err("no wider scope");
         assert!(message.contains(part), "{message}");

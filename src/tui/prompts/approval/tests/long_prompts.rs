@@ -22,6 +22,7 @@ fn script_scopes() -> Vec<GrantOption> {
         grant: Grant::new("bash_exec", scope).with_scripts(vec![script]),
         can_be_rule: true,
         earlier_calls: Vec::new(),
+        example: None,
     }]
 }
 
@@ -78,4 +79,59 @@ fn every_hint_has_a_key_and_a_label() {
         let hints = hints.trim_matches(['╰', '╯', '─', ' ']);
         assert!(hints.split(" · ").all(|hint| hint.contains(' ')), "{width}: {screen}");
     }
+}
+
+/// Opens the choice of scope for an edit whose diff is longer than the screen.
+fn draw_choice_below_a_diff(size: (u16, u16)) -> (Approval, Plan, String) {
+    let mut plan = command_plan("x");
+    let before: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let after = before.replace("line 20\n", "changed\n");
+    let path = "src/retry.rs".into();
+    plan.preview = Preview::Edit(Edit { path, before: Some(before), after }.diff());
+    let scopes = [GrantScope::File("src/retry.rs".into()), GrantScope::Folder("src".into())];
+    let options = scopes.map(|scope| GrantOption {
+        grant: Grant::new("edit_file", scope),
+        can_be_rule: true,
+        earlier_calls: Vec::new(),
+        example: Some("src/other.rs".into()),
+    });
+    let mut prompt = Approval::new("1".into());
+    let choice = ScopeChoice::new(options.to_vec(), Path::new("/home/ada/src/app"), &Keymap::default(), ms(0)).unwrap();
+    prompt.show_view(ApprovalView::Scope(Box::new(choice)));
+    let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
+    (prompt, plan, screen)
+}
+
+#[test]
+fn all_scopes_are_listed_below_the_change() {
+    let (_, _, screen) = draw_choice_below_a_diff((100, 20));
+    for part in ["+ changed", "› 1  edit src/retry.rs", "2  edit any file below src/", "never: ", "[for this session]"]
+    {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    // In a few rows the choice is shown, and the change is above it.
+    for size in [(60, 11), (60, 9), (40, 12)] {
+        let (_, _, screen) = draw_choice_below_a_diff(size);
+        assert!(screen.contains("› 1  edit src/retry.rs") && screen.contains("lines above"), "{screen}");
+    }
+}
+
+#[test]
+fn a_number_selects_a_scope_and_a_missing_one_is_explained() {
+    let (mut prompt, plan, _) = draw_choice_below_a_diff((100, 20));
+    assert_eq!(press_key(&mut prompt, &plan, KeyCode::Char('2'), 7000), KeyResult::Handled);
+    let screen = screen_text(&draw_prompt(&mut prompt, &plan, (100, 20), Listening::Ready, 7100));
+    assert!(screen.contains("› 2  edit any file below src/ · such as src/other.rs"), "{screen}");
+    for digit in ['0', '3', '9'] {
+        let result = press_key(&mut prompt, &plan, KeyCode::Char(digit), 8000);
+        assert_eq!(result, KeyResult::Explained("There are 2 scopes: 1 to 2".into()));
+    }
+    let decision = extract_decision(press_key(&mut prompt, &plan, KeyCode::Enter, 9000));
+    assert_eq!(decision, Some(Decision::Always(Grant::new("edit_file", GrantScope::Folder("src".into())))));
+}
+
+#[test]
+fn a_number_right_after_the_choice_opened_goes_to_the_composer() {
+    let (mut prompt, plan, _) = draw_choice_below_a_diff((100, 20));
+    assert_eq!(press_key(&mut prompt, &plan, KeyCode::Char('2'), 100), KeyResult::PassedOn);
 }
