@@ -103,7 +103,7 @@ fn judge_live(
         return Verdict::Allow(format!("allowed {}", session_grant.describe_origin()));
     }
     if let Some(rule) = rules.first_matching(RuleEffect::Allow, subject) {
-        return Verdict::Allow(format!("your rule: {}", rule.describe_with_location()));
+        return Verdict::Allow(format!("your rule: {}", rule.describe_origin(&rules.today)));
     }
     if let Some(secret_rules) = coverage_gaps::rules_for_named_secrets(rules, subject) {
         let descriptions: Vec<String> = secret_rules.iter().map(|rule| rule.describe_with_location()).collect();

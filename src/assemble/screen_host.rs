@@ -289,6 +289,7 @@ impl Host for ScreenHost {
             }
             HostRequest::SaveRule { call, grant, by } => self.save_rule(call, grant, by),
             HostRequest::RevokeRule { rule, by } => self.remove_rule(*rule, by),
+            HostRequest::ReplaceRule { rule, text, by } => self.replace_rule(rule, text, by),
             HostRequest::ReloadRules => self.reload_rules(),
             HostRequest::ListRules => self.send_rules(),
             HostRequest::InspectProject(reason) => self.load_project_files(reason),

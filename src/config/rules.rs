@@ -113,6 +113,14 @@ impl ProjectSource {
         }
     }
 
+    /// Replaces the target of a rule in the user's file. Returns whether the file had the rule.
+    ///
+    /// # Errors
+    /// Those of [`rules_editor::replace_rule`].
+    pub fn replace_rule(&self, rule: &Rule, new_rule: &Rule) -> io::Result<bool> {
+        rules_editor::replace_rule(&self.rules_file, rule, new_rule, &self.tools)
+    }
+
     /// Reads all rules. `today` is a date such as `2026-11-22`.
     pub fn load(&self, today: &str) -> LoadedRules {
         let mut loaded = LoadedRules::default();
@@ -162,6 +170,7 @@ impl ProjectSource {
         });
         loaded.rules.aliases = self.derive_all_aliases(&rules);
         loaded.rules.list = rules;
+        today.clone_into(&mut loaded.rules.today);
         loaded
     }
 

@@ -3,6 +3,7 @@
 use super::subject::Subject;
 use super::{coverage, glob};
 use crate::chat::{Access, CommandLine, GrantScope, Script, script};
+use jiff::civil::Date;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ pub struct Rules {
     /// File, line and reason if a file that may hold rules that deny or ask cannot be read completely. Every call that
     /// reads, writes or runs anything then asks.
     pub read_error: Option<String>,
+    /// Date at which they were loaded, as `2026-11-22`; empty if unknown.
+    pub today: String,
 }
 
 /// One rule.
@@ -191,6 +194,65 @@ impl Rule {
         let since = if self.created.is_empty() { String::new() } else { format!(", saved {}{key}", self.created) };
         let until = if self.expires.is_empty() { String::new() } else { format!(", until {}", self.expires) };
         format!("{}{since}{until}", self.location)
+    }
+
+    /// Describes the rule, where it is valid, its age and its location, for a rule that allowed a call.
+    pub fn describe_origin(&self, today: &str) -> String {
+        let age = self.describe_age(today).map(|age| format!(", saved {age}")).unwrap_or_default();
+        format!("{} ({}{age}, {})", self.describe(), self.describe_scope(), self.location)
+    }
+
+    /// Describes the projects in which the rule is valid.
+    pub fn describe_scope(&self) -> &'static str {
+        match self.scope {
+            RuleScope::EveryProject => "every project",
+            RuleScope::Project(_) => "this project",
+            RuleScope::TrustedProject => "file of this project",
+        }
+    }
+
+    /// Describes how long ago the rule was saved, as `2 days ago`. Returns `None` if one of the dates is unknown.
+    pub fn describe_age(&self, today: &str) -> Option<String> {
+        let (created, today): (Date, Date) = (self.created.parse().ok()?, today.parse().ok()?);
+        Some(match today.since(created).ok()?.get_days() {
+            ..=0 => "today".to_owned(),
+            1 => "yesterday".to_owned(),
+            days => format!("{days} days ago"),
+        })
+    }
+
+    /// Returns the text of its target, for editing.
+    ///
+    /// # Errors
+    /// The reason why the target is not one text that can be changed on its own.
+    pub fn editable_text(&self) -> Result<String, String> {
+        if self.scope == RuleScope::TrustedProject {
+            return Err(format!("The rule is in a file of the project: edit {}", self.location));
+        }
+        if !self.scripts.is_empty() {
+            return Err(
+                "The rule is bound to the files that its command runs: revoke it and approve the command".into()
+            );
+        }
+        match &self.target {
+            RuleTarget::Command(command) if !command.contains('\n') => Ok(command.clone()),
+            RuleTarget::Prefix(words) if !words.iter().any(|word| word.contains(char::is_whitespace)) => {
+                Ok(words.join(" "))
+            }
+            RuleTarget::Path(pattern) => Ok(pattern.clone()),
+            _ => Err(format!("The rule is not one line of text: edit {}", self.location)),
+        }
+    }
+
+    /// Returns the rule with this text as its target. The result may be invalid: reading it back from a file tells.
+    #[must_use]
+    pub fn with_text(&self, text: &str) -> Self {
+        let target = match &self.target {
+            RuleTarget::Prefix(_) => RuleTarget::Prefix(text.split_whitespace().map(str::to_owned).collect()),
+            RuleTarget::Path(_) => RuleTarget::Path(text.trim().to_owned()),
+            _ => RuleTarget::Command(text.trim().to_owned()),
+        };
+        Self { target, ..self.clone() }
     }
 
     /// Returns the rule target for the scope of a grant.

@@ -262,12 +262,18 @@ fn verdict_names_its_rule_or_grant() {
         saved_with_key: "a".into(),
         ..rule(RuleEffect::Allow, prefix_target("cargo test"))
     };
-    let verdict =
-        judge_plan(&Policy::default(), &[], &rules_from(vec![saved_rule]), "tool", &command_plan("cargo test"));
-    assert_eq!(
-        verdict.reason(),
-        "your rule: allow cargo test … (rules.toml:3, saved 2026-11-22 with a, until 2027-02-20)"
-    );
+    for (today, age) in [
+        ("2026-11-22", ", saved today"),
+        ("2026-11-23", ", saved yesterday"),
+        ("2027-01-22", ", saved 61 days ago"),
+        ("2026-11-01", ", saved today"),
+        ("", ""),
+        ("later", ""),
+    ] {
+        let rules = Rules { today: today.into(), ..rules_from(vec![saved_rule.clone()]) };
+        let verdict = judge_plan(&Policy::default(), &[], &rules, "tool", &command_plan("cargo test"));
+        assert_eq!(verdict.reason(), format!("your rule: allow cargo test … (every project{age}, rules.toml:3)"));
+    }
     // The name of the tool is `tool`.
     let by = Decider::User { key: "enter".into(), after_ms: 900 };
     let grant = Grant::new("tool", GrantScope::File("a".into()));

@@ -2,7 +2,7 @@
 
 use super::keys::Scope;
 use super::parts::listening::Listening;
-use super::popup::Popup;
+use super::popup::{List, Popup};
 use super::state::State;
 
 /// Part of the screen that has the keyboard.
@@ -44,9 +44,10 @@ fn prompt_scope(state: &State) -> Option<Scope> {
 pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
         Focus::Popup => match state.viewport.popups.last() {
+            Some(Popup::List(_, List::Grants(_))) => vec![Scope::Grants, Scope::List],
             Some(Popup::List(..)) => vec![Scope::List],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
-            Some(Popup::ApiKey(_)) => vec![Scope::TextField],
+            Some(Popup::ApiKey(_) | Popup::RuleEdit(_)) => vec![Scope::TextField],
             Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_)) | None => vec![Scope::Page],
         },
         Focus::Search => vec![Scope::TextField],

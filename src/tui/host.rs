@@ -87,6 +87,15 @@ pub enum HostRequest {
         /// Origin of the request, and how it was made.
         by: Decider,
     },
+    /// Replace the target of this rule in the user's file. Reply: `RuleReplaced`.
+    ReplaceRule {
+        /// The rule as it is in the file.
+        rule: Box<Rule>,
+        /// Its new command, prefix or path.
+        text: String,
+        /// Origin of the request, and how it was made.
+        by: Decider,
+    },
     /// Read the rules again. Reply: `AgentEvent`.
     ReloadRules,
     /// List all rules in effect. Reply: `Rules`.
@@ -171,6 +180,17 @@ pub enum HostReply {
         description: String,
         /// Origin of the request.
         by: Decider,
+    },
+    /// The target of a rule was replaced in its file, or could not be.
+    RuleReplaced {
+        /// The rule as it was.
+        rule: Box<Rule>,
+        /// The rule as it is now.
+        new_rule: Box<Rule>,
+        /// Origin of the request.
+        by: Decider,
+        /// Why the file was left unchanged; `None` if it was changed.
+        error: Option<String>,
     },
     /// Description of all rules in effect.
     Rules(String),

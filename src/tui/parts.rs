@@ -1,6 +1,7 @@
 //! One module per part of the screen: its state, keys and rendering.
 
 pub mod audit_page;
+pub mod authority;
 pub mod call_action;
 pub mod call_summary;
 pub mod completion;
@@ -17,6 +18,7 @@ pub mod quantities;
 pub mod rehearsal_lines;
 pub mod reply_timing;
 pub mod review;
+pub mod rule_edit;
 pub mod scope_choice;
 pub mod spinner;
 pub mod status_bar;

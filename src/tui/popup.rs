@@ -5,6 +5,7 @@ use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
 use super::parts::picker::Picker;
+use super::parts::rule_edit::RuleEdit;
 use super::parts::{rehearsal_lines, text_field};
 use super::session_saving::UnsavedChoice;
 use super::text::markdown::lay_out_markdown;
@@ -28,6 +29,8 @@ pub enum Popup {
     List(Picker, List),
     /// Input of an API key; never displayed.
     ApiKey(text_field::TextField),
+    /// Field for the text of a rule.
+    RuleEdit(Box<RuleEdit>),
     /// Asks the user to confirm an action.
     Confirmation(Confirmation, ConfirmedAction),
     /// A text to read.
@@ -72,13 +75,31 @@ pub enum ConfirmedAction {
     RevokeGrant(Box<LastingApproval>),
 }
 
-/// Rows of the list of grants: grants and rules, then the calls with a verdict.
+/// Rows of the list of grants: a heading, the grants and rules, a heading, the calls with a verdict.
 #[derive(Debug, Clone)]
 pub struct GrantList {
     /// Grants and rules.
     pub approvals: Vec<LastingApproval>,
     /// Calls with a verdict, newest first.
     pub calls: Vec<CallId>,
+}
+
+/// Content of a row of the list of grants.
+#[derive(Debug, Clone, Copy)]
+pub enum GrantRow<'a> {
+    Approval(&'a LastingApproval),
+    Call(&'a CallId),
+}
+
+impl GrantList {
+    /// Returns the content of a row; `None` for a heading.
+    pub fn row(&self, index: usize) -> Option<GrantRow<'_>> {
+        let index = index.checked_sub(1)?;
+        if let Some(approval) = self.approvals.get(index) {
+            return Some(GrantRow::Approval(approval));
+        }
+        self.calls.get(index.checked_sub(self.approvals.len() + 1)?).map(GrantRow::Call)
+    }
 }
 
 /// A rehearsal and the actions of its list.

@@ -3,6 +3,7 @@
 mod actions;
 mod agent_events;
 mod audit_list;
+mod call_reason;
 mod clipboard_copy;
 mod composer_input;
 mod confirmation_keys;
@@ -20,6 +21,7 @@ mod popup_stack;
 mod prompt_keys;
 mod provider_list;
 pub mod rehearsal_list;
+mod rule_edits;
 mod search_input;
 mod session_exit;
 mod session_list;

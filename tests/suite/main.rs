@@ -45,6 +45,7 @@ mod forks;
 mod full_disks;
 mod fuzz_corpora;
 mod gateway;
+mod grants_list;
 mod hasty_keys;
 mod hooks;
 mod hostile_texts;

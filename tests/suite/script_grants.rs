@@ -95,7 +95,7 @@ fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
     program.press_keys("\x15");
     // Every call is listed with its reason.
     submit_message(&mut program, "/grants");
-    program.until("in this folder (run.sh unchanged), for this session");
+    program.until("bash run.sh (run.sh unchanged)");
     program.until("asked you: run.sh has changed");
     program.until("asked you: script run.sh");
     // Each listed call opens its record.

@@ -45,6 +45,20 @@ impl ScreenHost {
         });
     }
 
+    /// Replaces the target of a rule in its file.
+    pub(super) fn replace_rule(&self, rule: Box<Rule>, text: String, by: Decider) {
+        let source = self.project_source();
+        self.run_in_background(move || {
+            let new_rule = rule.with_text(&text);
+            let error = match source.replace_rule(&rule, &new_rule) {
+                Ok(true) => None,
+                Ok(false) => Some(format!("the rule is no longer in {}", rule.location.file)),
+                Err(error) => Some(error.to_string()),
+            };
+            Some(HostReply::RuleReplaced { rule, new_rule: Box::new(new_rule), by, error })
+        });
+    }
+
     /// Sends the current rules to the agent. Problems with them are reported before the next call is judged.
     pub(super) fn reload_rules(&self) {
         let source = self.project_source();

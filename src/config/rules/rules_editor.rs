@@ -44,24 +44,9 @@ pub fn append_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<()>
 /// Removes the rule. Returns whether it was in the file.
 pub fn remove_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<bool> {
     let _lock = lock_file(path)?;
-    let (old_text, mut document) = open_document(path)?;
-    let parsed = rules_parser::parse_rules(&old_text, "", tools, &RuleScope::EveryProject);
-    let Some(tables) = document.get_mut("rule").and_then(Item::as_array_of_tables_mut) else {
-        return Ok(false);
-    };
-    // Each section is parsed on its own, because invalid sections are missing from `parsed`: the indices differ.
-    let is_this_rule = |table: &Table| {
-        let mut tables = ArrayOfTables::new();
-        tables.push(table.clone());
-        let mut document = DocumentMut::new();
-        document.insert("rule", Item::ArrayOfTables(tables));
-        let parsed_alone = rules_parser::parse_rules(&document.to_string(), "", tools, &RuleScope::EveryProject);
-        parsed_alone.rules.first().is_some_and(|only_rule| is_same_rule(only_rule, rule))
-    };
-    if !parsed.rules.iter().any(|other| is_same_rule(other, rule)) {
-        return Ok(false);
-    }
-    let Some(index) = tables.iter().position(is_this_rule) else { return Ok(false) };
+    let (_, mut document) = open_document(path)?;
+    let Some(index) = find_rule(&document, rule, tools) else { return Ok(false) };
+    let Some(tables) = document.get_mut("rule").and_then(Item::as_array_of_tables_mut) else { return Ok(false) };
     let comment = tables.get(index).and_then(|table| table.decor().prefix()).and_then(|text| text.as_str());
     // A comment at the head of the file belongs to the whole file, so it is kept.
     let header = comment.filter(|_| index == 0).map(str::to_owned).unwrap_or_default();
@@ -80,6 +65,51 @@ pub fn remove_rule(path: &Path, rule: &Rule, tools: &[String]) -> io::Result<boo
     }
     settings_file::replace_file(path, &document.to_string())?;
     Ok(true)
+}
+
+/// Replaces the target of a rule: its command, prefix or path. Returns whether the rule was in the file.
+///
+/// # Errors
+/// As for [`append_rule`]; also if the new rule is not valid, with the reason.
+pub fn replace_rule(path: &Path, rule: &Rule, new_rule: &Rule, tools: &[String]) -> io::Result<bool> {
+    let _lock = lock_file(path)?;
+    let (_, mut document) = open_document(path)?;
+    let Some(index) = find_rule(&document, rule, tools) else { return Ok(false) };
+    let tables = document.get_mut("rule").and_then(Item::as_array_of_tables_mut);
+    let Some(table) = tables.and_then(|tables| tables.get_mut(index)) else { return Ok(false) };
+    let new_table = build_rule_table(new_rule)?;
+    // The key `words` is that of version 0.1.
+    for (key, new_key) in [("command", "command"), ("prefix", "prefix"), ("words", "prefix"), ("path", "path")] {
+        let new_value = new_table.get(new_key).and_then(Item::as_value);
+        if let (Some(value), Some(new_value)) = (table.get_mut(key).and_then(Item::as_value_mut), new_value) {
+            // A comment after the value stays.
+            let decor = value.decor().clone();
+            *value = new_value.clone();
+            *value.decor_mut() = decor;
+        }
+    }
+    let text = document.to_string();
+    let parsed = rules_parser::parse_rules(&text, "", tools, &RuleScope::EveryProject);
+    if !parsed.rules.iter().any(|other| is_same_rule(other, new_rule)) {
+        let reason = parsed.problems.last().map(|problem| problem.message.clone());
+        return Err(io::Error::other(reason.unwrap_or_else(|| "the rule could not be read back".to_owned())));
+    }
+    settings_file::replace_file(path, &text)?;
+    Ok(true)
+}
+
+/// Returns the index of the section with this rule.
+fn find_rule(document: &DocumentMut, rule: &Rule, tools: &[String]) -> Option<usize> {
+    let sections = document.get("rule").and_then(Item::as_array_of_tables)?;
+    // Each section is parsed on its own, because invalid sections are missing from a list of rules: the indices differ.
+    sections.iter().position(|section| {
+        let mut only_section = ArrayOfTables::new();
+        only_section.push(section.clone());
+        let mut document = DocumentMut::new();
+        document.insert("rule", Item::ArrayOfTables(only_section));
+        let parsed_alone = rules_parser::parse_rules(&document.to_string(), "", tools, &RuleScope::EveryProject);
+        parsed_alone.rules.first().is_some_and(|only_rule| is_same_rule(only_rule, rule))
+    })
 }
 
 /// Returns whether two rules are the same apart from their location.

@@ -174,7 +174,12 @@ fn r12_an_unreadable_file_allows_nothing_and_makes_every_call_ask() {
     let project = TestProject::new();
     let mkfifo_status = std::process::Command::new("mkfifo").arg(project.source().rules_file).status().unwrap();
     assert!(mkfifo_status.success() && project.source().load(TODAY).rules.read_error.is_some(), "a pipe in its place");
-    assert_eq!(TestProject::new().source().load(TODAY), LoadedRules::default(), "no file is no rules");
+    let no_rules = LoadedRules { rules: empty_rules(), ..LoadedRules::default() };
+    assert_eq!(TestProject::new().source().load(TODAY), no_rules, "no file is no rules");
+}
+
+fn empty_rules() -> Rules {
+    Rules { today: TODAY.to_owned(), ..Rules::default() }
 }
 
 #[test]
@@ -199,7 +204,7 @@ fn r14_untrusted_project_rules_allow_nothing() {
     );
     assert!(loaded.notices()[0].contains("(1 allow) is not trusted"), "{:?}", loaded.notices());
     // Errors in an untrusted file have no effect.
-    assert_eq!(project.load_project_rules("[[rule").rules, Rules::default());
+    assert_eq!(project.load_project_rules("[[rule").rules, empty_rules());
     project.load_project_rules(allow);
     trust::trust_files(&source.trust_file, &source.folder, &[(PROJECT_RULES_FILE, allow)], TODAY).unwrap();
     let trusted = source.load(TODAY);
@@ -290,6 +295,23 @@ fn saved_rules_are_read_back_and_comments_are_kept() {
     };
     assert!(rules_editor::remove_rule(&source.rules_file, &deny, &source.tools).unwrap());
     assert!(fs::read_to_string(&source.rules_file).unwrap().contains("# all of mine"));
+}
+
+#[test]
+fn a_replaced_target_leaves_the_rest_of_the_file_unchanged() {
+    let project = TestProject::new();
+    let source = project.source();
+    let text = "# mine\n[[rule]]\nverdict = \"allow\"\nwords = \"cargo test\" # old key\n\n[[rule]]\nverdict = \"deny\"\npath = \".env\"\n";
+    let allow = project.load_user_rules(text).rules.list[0].clone();
+    assert!(source.replace_rule(&allow, &allow.with_text(" cargo  check ")).unwrap());
+    let new_text = fs::read_to_string(&source.rules_file).unwrap();
+    assert_eq!(new_text, text.replace("\"cargo test\"", "[\"cargo\", \"check\"]"));
+    assert!(!source.replace_rule(&allow, &allow.with_text("x")).unwrap(), "the old rule is gone");
+    let check = source.load(TODAY).rules.list[0].clone();
+    for invalid in ["", "sudo", "git", "-c x"] {
+        assert!(source.replace_rule(&check, &check.with_text(invalid)).is_err(), "{invalid}");
+        assert_eq!(fs::read_to_string(&source.rules_file).unwrap(), new_text);
+    }
 }
 
 #[test]

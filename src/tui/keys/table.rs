@@ -33,6 +33,8 @@ scopes! {
     Trust "Trust prompt"
     /// In a list with a filter, or in word completion.
     List "List"
+    /// In the list of grants and rules, while its filter is empty.
+    Grants "Grants and rules"
     /// In a text field of a prompt or list.
     TextField "Text field"
     /// On a page of text.
@@ -137,6 +139,8 @@ actions! {
     SelectNext "select_next" "Select next call"
     Toggle "toggle" "Expand or collapse"
     OpenFull "open_full" "Open in full"
+    ExplainCall "explain_call" "Show why the call ran"
+    Revoke "revoke" "Revoke the grant or rule"
     ScrollUp "scroll_up" "Scroll up"
     ScrollDown "scroll_down" "Scroll down"
     ScrollTop "scroll_top" "Scroll to start"
@@ -220,6 +224,7 @@ default_keys! {
         PageUp "page-up"  PageDown "page-down"
         Top "ctrl-home"  Bottom "ctrl-end"
         Close "esc"
+    [Grants] Revoke "x"
     [Page]
         Close "esc" "q"
         Up "up" "k"  Down "down" "j"
@@ -255,6 +260,7 @@ default_keys! {
     [Transcript]
         Toggle "enter" "space"
         OpenFull "o"
+        ExplainCall "w"
         SelectPrevious "up"  SelectNext "down"
         Close "esc"
     [FailedRequest] RetryNow "alt-r"

@@ -33,6 +33,8 @@ pub struct Picker {
     filter_hint: &'static str,
     /// Name of the key that picks a row and saves the choice, if the list supports it.
     save_key: Option<String>,
+    /// What Enter does, and other keys of the list, for the key hints.
+    action_hint: String,
 }
 
 /// Detail of the row that is in use.
@@ -55,6 +57,8 @@ pub struct Row {
     search_text: String,
     /// Names of a row of a tree.
     tree_names: Option<TreeNames>,
+    /// True for the heading of the rows below it, which cannot be selected.
+    is_heading: bool,
     /// True if a sign at the start of the row (`+`, `−` or `~`) and the counts in its detail are coloured.
     has_sign: bool,
 }
@@ -94,6 +98,11 @@ impl Row {
     /// several rows can have the same text.
     pub fn with_key(self, key: impl Into<String>) -> Self {
         Self { key: key.into(), ..self }
+    }
+
+    /// Creates the heading of the rows below it. It cannot be selected, and a filter hides it.
+    pub fn heading(text: &str) -> Self {
+        Self { search_text: String::new(), is_heading: true, ..Self::new(text) }
     }
 
     /// Sets the second column, which is dim and also matched by the filter.
@@ -142,8 +151,10 @@ impl Picker {
             typed_verb: None,
             filter_hint: "Type to filter",
             save_key: None,
+            action_hint: "enter select".to_owned(),
         };
         picker.update_matches();
+        picker.cursor = picker.selectable_from(0, 1);
         picker
     }
 
@@ -160,6 +171,11 @@ impl Picker {
     /// Lets this key pick a row and save the choice.
     pub fn with_save_key(self, key: String) -> Self {
         Self { save_key: Some(key), ..self }
+    }
+
+    /// Sets the key hint for what Enter does and for other keys, such as `enter open · x revoke`.
+    pub fn with_action_hint(self, hint: String) -> Self {
+        Self { action_hint: hint, ..self }
     }
 
     /// Sets the text above the rows.
@@ -195,7 +211,8 @@ impl Picker {
 
     /// Moves the cursor to a row, unless the filter hides it.
     pub fn select(&mut self, row: usize) {
-        self.cursor = self.matches.iter().position(|matched| *matched == row).unwrap_or(self.cursor);
+        let position = self.matches.iter().position(|matched| *matched == row).unwrap_or(self.cursor);
+        self.cursor = self.selectable_from(position, 1);
     }
 
     /// Replaces the rows. The cursor stays on its row if that still exists.
@@ -204,7 +221,7 @@ impl Picker {
         self.rows = rows;
         self.update_matches();
         let same_row = self.matches.iter().position(|row| Some(&self.rows[*row].key) == key.as_ref());
-        self.cursor = same_row.unwrap_or(self.cursor.min(self.last_position()));
+        self.cursor = self.selectable_from(same_row.unwrap_or(self.cursor.min(self.last_position())), 1);
     }
 
     /// Returns the index of the row under the cursor.
@@ -219,12 +236,12 @@ impl Picker {
             Some(Action::Accept) => self.pick_selected(false),
             Some(Action::AcceptAndSave) if self.save_key.is_some() => self.pick_selected(true),
             Some(Action::Close) => Pick::Close,
-            Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last_position)),
-            Some(Action::Down) => self.move_cursor(if self.cursor >= last_position { 0 } else { self.cursor + 1 }),
-            Some(Action::PageUp) => self.move_cursor(self.cursor.saturating_sub(self.page_rows.get())),
-            Some(Action::PageDown) => self.move_cursor((self.cursor + self.page_rows.get()).min(last_position)),
-            Some(Action::Top) => self.move_cursor(0),
-            Some(Action::Bottom) => self.move_cursor(last_position),
+            Some(Action::Up) => self.move_cursor(self.cursor.checked_sub(1).unwrap_or(last_position), -1),
+            Some(Action::Down) => self.move_cursor(if self.cursor >= last_position { 0 } else { self.cursor + 1 }, 1),
+            Some(Action::PageUp) => self.move_cursor(self.cursor.saturating_sub(self.page_rows.get()), -1),
+            Some(Action::PageDown) => self.move_cursor((self.cursor + self.page_rows.get()).min(last_position), 1),
+            Some(Action::Top) => self.move_cursor(0, 1),
+            Some(Action::Bottom) => self.move_cursor(last_position, -1),
             _ => self.handle_filter_key(key, keys),
         }
     }
@@ -238,11 +255,12 @@ impl Picker {
 
     /// Moves the cursor by rows of the mouse wheel; negative values move up.
     pub fn scroll(&mut self, rows: isize) -> Pick {
-        self.move_cursor(self.cursor.saturating_add_signed(rows).min(self.last_position()))
+        self.move_cursor(self.cursor.saturating_add_signed(rows).min(self.last_position()), rows)
     }
 
     fn pick_selected(&self, save: bool) -> Pick {
         match self.selected_row() {
+            Some(row) if self.rows[row].is_heading => Pick::Handled,
             Some(row) => Pick::Row { row, save },
             None if self.typed_choice().is_some() => Pick::Typed { save },
             None => Pick::Handled,
@@ -253,8 +271,8 @@ impl Picker {
         // With an empty filter, the keys for the ends of a line move to the ends of the list.
         let line_action = if self.filter.text().is_empty() { keys.lookup(Scope::TextField, key) } else { None };
         match line_action {
-            Some(Action::LineStart) => return self.move_cursor(0),
-            Some(Action::LineEnd) => return self.move_cursor(self.last_position()),
+            Some(Action::LineStart) => return self.move_cursor(0, 1),
+            Some(Action::LineEnd) => return self.move_cursor(self.last_position(), -1),
             _ => {}
         }
         match self.filter.handle_key(key, keys) {
@@ -265,7 +283,9 @@ impl Picker {
         }
     }
 
-    fn move_cursor(&mut self, position: usize) -> Pick {
+    /// Moves the cursor to a position, or beyond headings there in the direction of the sign of `step`.
+    fn move_cursor(&mut self, position: usize, step: isize) -> Pick {
+        let position = self.selectable_from(position, step);
         let previous = std::mem::replace(&mut self.cursor, position);
         match self.selected_row() {
             Some(row) if previous != position => Pick::Moved(row),
@@ -273,11 +293,23 @@ impl Picker {
         }
     }
 
+    /// Returns the first position from this one on that is not a heading, in the direction of the sign of `step`, from
+    /// the other end if there is none. Returns the position itself if all are headings.
+    fn selectable_from(&self, position: usize, step: isize) -> usize {
+        let is_heading = |position: usize| self.matches.get(position).is_some_and(|row| self.rows[*row].is_heading);
+        let count = self.position_count().max(1);
+        let advance = |distance: usize| match step < 0 {
+            true => (position + count - distance) % count,
+            false => (position + distance) % count,
+        };
+        (0..count).map(advance).find(|candidate| !is_heading(*candidate)).unwrap_or(position)
+    }
+
     /// Updates the matches after the filter changed and moves the cursor to the best one.
     fn update_filter(&mut self) -> Pick {
         let previous_row = self.selected_row();
         self.update_matches();
-        self.cursor = 0;
+        self.cursor = self.selectable_from(0, 1);
         self.first_visible.set(0);
         match self.selected_row() {
             Some(row) if previous_row != Some(row) => Pick::Moved(row),

@@ -235,8 +235,8 @@ fn describe_covered_calls(calls: &[String]) -> String {
     }
 }
 
-/// Names the scope in the list of scopes.
-fn label_scope(grant: &Grant) -> String {
+/// Names the scope of a grant in a list.
+pub fn label_scope(grant: &Grant) -> String {
     // `edit_file` and `write_file` are verbs.
     let verb = grant.tool.strip_suffix("_file").unwrap_or(&grant.tool);
     match &grant.scope {

@@ -1,46 +1,37 @@
-//! The list of grants, rules and judged calls (those with a verdict), and revoking a grant or rule.
+//! The list of grants and rules in force, and of all judged calls (those with a verdict). Rules are edited and revoked
+//! there.
 
-use super::agent_events;
+use super::{agent_events, rule_edits};
 use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
 use crate::chat::audit::{Record, collect_records};
-use crate::chat::{Decider, Entry};
+use crate::chat::{Decider, Entry, GrantScope, script};
 use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::host::HostRequest;
+use crate::tui::keys::{Action, Scope};
+use crate::tui::open_session::OpenSession;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::popup::{ConfirmedAction, GrantList, List, Popup};
+use crate::tui::parts::scope_choice::label_scope;
+use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
 use crate::tui::state::State;
 
 /// Columns for the summary of a call.
 const SUMMARY_COLUMNS: usize = 24;
-/// Note of the list if there are no grants and no rules.
-const NO_GRANTS: &str = "No grants or rules: each approval was for one call";
 
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) {
-    show_grants(state, 0);
-    state.send_request(HostRequest::ReloadRules);
-    state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
-}
-
-/// Opens the list with the cursor on this row.
-fn show_grants(state: &mut State, row: usize) {
     let approvals = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
-    let rows = grant_and_call_rows(&approvals, &judged, &state.session.entry_times);
-    let title = "Grants and judged calls · enter to revoke";
-    let mut picker = Picker::new(title, NO_GRANTS, rows);
-    picker.select(row);
-    update_empty_note(&mut picker, &approvals);
+    let rows = list_rows(&approvals, &judged, &state.session, &state.agent.rules.today);
+    let revoke_key = state.keys.first_chord(Scope::Grants, Action::Revoke);
+    let revoke_hint = if revoke_key.is_empty() { String::new() } else { format!(" · {revoke_key} revoke") };
+    let picker = Picker::new("Grants and rules", "", rows).with_action_hint(format!("enter edit or open{revoke_hint}"));
     state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList { approvals, calls })));
-}
-
-/// Shows the note above the calls if there is no grant.
-fn update_empty_note(picker: &mut Picker, approvals: &[LastingApproval]) {
-    picker.set_note(if approvals.is_empty() { NO_GRANTS } else { "" });
+    state.send_request(HostRequest::ReloadRules);
+    state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
 /// Returns every call that was planned and received a verdict, newest first.
@@ -54,20 +45,29 @@ pub fn refresh_grants(state: &mut State) {
     for popup in &mut state.viewport.popups {
         if let Popup::List(picker, List::Grants(GrantList { approvals, calls })) = popup {
             *approvals = list_lasting_approvals(&state.agent);
-            update_empty_note(picker, approvals);
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
-            picker.set_rows(grant_and_call_rows(approvals, &listed, &state.session.entry_times));
+            picker.set_rows(list_rows(approvals, &listed, &state.session, &state.agent.rules.today));
         }
     }
 }
 
-fn grant_and_call_rows(approvals: &[LastingApproval], judged: &[Record<'_>], times: &[String]) -> Vec<Row> {
-    let call_row = |record: &Record<'_>| {
-        let Some(Entry::Planned { verdict, reason, .. }) = record.last_plan() else {
-            return Row::new("");
-        };
+/// Returns the rows of the list, in the order of [`GrantList::row`].
+fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &OpenSession, today: &str) -> Vec<Row> {
+    let times = session.entry_times.as_slice();
+    let heading = match approvals.is_empty() {
+        true => "In force: none, each approval was for one call",
+        false => "In force",
+    };
+    let history = if judged.is_empty() { "Calls: none yet" } else { "Calls and why they ran" };
+    let approval_rows = approvals.iter().enumerate().map(|(number, approval)| {
+        let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
+        let secondary = format!("{} · {}", describe_covered_calls(approval, times), describe_origin(approval, today));
+        Row::new(&name_approval(approval)).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
+    });
+    let call_rows = judged.iter().map(|record| {
+        let Some(Entry::Planned { verdict, reason, .. }) = record.last_plan() else { return Row::new("") };
         let verdict_text = audit_page::brief_verdict(verdict);
         let decision = if reason.is_empty() { verdict_text.to_owned() } else { format!("{verdict_text}: {reason}") };
         let time = times.get(record.reply_index).map_or("", String::as_str);
@@ -75,27 +75,42 @@ fn grant_and_call_rows(approvals: &[LastingApproval], judged: &[Record<'_>], tim
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
         let text = format!("{} · {decision}", width::fit_start(&clean_line(summary), SUMMARY_COLUMNS));
         Row::new(&text).with_detail(time).with_key(record.call.id.0.as_str())
-    };
-    grant_rows(approvals, times).into_iter().chain(judged.iter().map(call_row)).collect()
+    });
+    let headings = |text: &str| std::iter::once(Row::heading(text));
+    headings(heading).chain(approval_rows).chain(headings(history)).chain(call_rows).collect()
 }
 
-fn grant_rows(approvals: &[LastingApproval], times: &[String]) -> Vec<Row> {
-    let build_row = |(number, approval): (usize, &LastingApproval)| {
-        let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
-        let secondary = format!("{} · {}", describe_covered_calls(approval, times), describe_origin(approval));
-        Row::new(&approval.describe()).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
-    };
-    approvals.iter().enumerate().map(build_row).collect()
+/// Names what a grant or rule allows: its command, prefix or path.
+fn name_approval(approval: &LastingApproval) -> String {
+    match &approval.source {
+        ApprovalSource::Session(session_grant) => match &session_grant.grant.scope {
+            GrantScope::Command { command, network, .. } => {
+                let network_note = if *network { " (with network access)" } else { "" };
+                let scripts = &session_grant.grant.scripts;
+                let script_note = match scripts.is_empty() {
+                    true => String::new(),
+                    false => format!(" ({} unchanged)", script::join_names(scripts)),
+                };
+                format!("{command}{network_note}{script_note}")
+            }
+            _ => label_scope(&session_grant.grant),
+        },
+        ApprovalSource::Rule(rule) => rule.describe(),
+    }
 }
 
 /// Describes the origin of a grant or rule and its duration.
-fn describe_origin(approval: &LastingApproval) -> String {
+fn describe_origin(approval: &LastingApproval, today: &str) -> String {
     match &approval.source {
         ApprovalSource::Session(grant) => match &grant.by {
             Decider::User { key, .. } => format!("granted with {key} on call {}", grant.call_number),
             Decider::File | Decider::AutoMode | Decider::Headless => format!("granted on call {}", grant.call_number),
         },
-        ApprovalSource::Rule(rule) => rule.describe_location(),
+        ApprovalSource::Rule(rule) => {
+            let age = rule.describe_age(today).map(|age| format!(" · saved {age}")).unwrap_or_default();
+            let until = if rule.expires.is_empty() { String::new() } else { format!(" · until {}", rule.expires) };
+            format!("{}{age}{until} · {}", rule.describe_scope(), rule.location)
+        }
     }
 }
 
@@ -116,23 +131,43 @@ fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> Strin
     }
 }
 
-/// Opens the call in a row, or asks for confirmation to revoke the grant in it.
-pub fn pick_grant(state: &mut State, GrantList { approvals, calls }: GrantList, row: usize) {
-    let call = row.checked_sub(approvals.len()).and_then(|index| calls.get(index));
+/// Opens the call in a row, or the field for the rule in it. The list stays open below.
+pub fn open_grant_row(state: &mut State, picker: Picker, grants: GrantList, row: usize) {
+    let row = grants.row(row);
+    let (approval, call) = match row {
+        Some(GrantRow::Approval(approval)) => (Some(approval.clone()), None),
+        Some(GrantRow::Call(call)) => (None, Some(call.clone())),
+        None => (None, None),
+    };
+    state.viewport.popups.push(Popup::List(picker, List::Grants(grants)));
     if let Some(call) = call {
-        show_grants(state, row);
-        super::audit_list::open_audit_page(state, call);
+        super::audit_list::open_audit_page(state, &call);
     }
-    if let Some(approval) = approvals.into_iter().nth(row) {
-        let facts = vec![
-            approval.describe(),
-            describe_origin(&approval),
-            describe_covered_calls(&approval, &state.session.entry_times),
-        ];
-        let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
-        let confirmation = Confirmation::new("Revoke it?", labels, facts);
-        state.viewport.popups.push(Popup::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
+    match approval.map(|approval| approval.source) {
+        Some(ApprovalSource::Rule(rule)) => rule_edits::open_rule_edit(state, &rule),
+        Some(ApprovalSource::Session(_)) => {
+            let key = state.keys.first_chord(Scope::Grants, Action::Revoke);
+            state.show_info(&format!("A grant of this session cannot be edited · {key} revokes it"));
+        }
+        None => {}
     }
+}
+
+/// Asks for confirmation to revoke the grant or rule in the selected row.
+pub fn revoke_selected(state: &mut State) {
+    let Some(Popup::List(picker, List::Grants(grants))) = state.viewport.popups.last() else { return };
+    let Some(GrantRow::Approval(approval)) = picker.selected_row().and_then(|row| grants.row(row)) else {
+        return state.show_info("Only a grant or a rule can be revoked");
+    };
+    let approval = approval.clone();
+    let facts = vec![
+        name_approval(&approval),
+        describe_origin(&approval, &state.agent.rules.today),
+        describe_covered_calls(&approval, &state.session.entry_times),
+    ];
+    let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
+    let confirmation = Confirmation::new("Revoke it?", labels, facts);
+    state.viewport.popups.push(Popup::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
 }
 
 /// Revokes a grant or rule with the user's confirmation.
@@ -144,7 +179,8 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
             agent_events::handle_agent_event(
                 state,
                 Event::GrantRevoked { granting_call: Some(grant.call), description, by },
-            )
+            );
+            refresh_grants(state);
         }
         ApprovalSource::Rule(rule) => state.send_request(HostRequest::RevokeRule { rule, by }),
     }
@@ -153,5 +189,7 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
 /// Records that a rule was removed from its file.
 pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) {
     state.show_info(&format!("Revoked: {description}"));
-    agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by })
+    agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by });
+    // The list is refreshed with the reply.
+    state.send_request(HostRequest::ReloadRules);
 }

@@ -2,7 +2,7 @@
 
 use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
-    session_list, trust_decision,
+    rule_edits, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -75,6 +75,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             prompt_keys::handle_rule_stored(state, call, grant, by, error);
         }
         HostReply::RuleRevoked { description, by } => grant_list::record_rule_revoked(state, description, by),
+        HostReply::RuleReplaced { rule, new_rule, by, error } => {
+            rule_edits::handle_rule_replaced(state, &rule, &new_rule, by, error)
+        }
         HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
         HostReply::Rules(text) => {
             let is_terminal_output = false;

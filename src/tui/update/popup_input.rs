@@ -4,7 +4,7 @@ use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
     audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
-    rehearsal_list, session_exit, session_list, theme_list,
+    rehearsal_list, rule_edits, session_exit, session_list, theme_list,
 };
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -44,8 +44,15 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             let result = field.handle_key(&key, keys);
             return provider_list::handle_api_key_input(state, result, key.kind);
         }
+        Popup::RuleEdit(_) => return rule_edits::handle_rule_edit_key(state, &key),
         Popup::Links(_) => return link_letters::handle_link_key(state, &key),
         Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
+        Popup::List(picker, List::Grants(_)) if picker.filter_text().is_empty() => {
+            match keys.lookup(Scope::Grants, &key) {
+                Some(_) => return grant_list::revoke_selected(state),
+                None => picker.handle_key(&key, keys),
+            }
+        }
         Popup::List(picker, _) => picker.handle_key(&key, keys),
     };
     handle_pick(state, cache, pick)
@@ -57,6 +64,10 @@ pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) 
         Some(Popup::List(picker, _)) => picker.paste(text),
         Some(Popup::ApiKey(field)) => {
             field.insert(text);
+            return;
+        }
+        Some(Popup::RuleEdit(edit)) => {
+            edit.field.insert(text);
             return;
         }
         Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => return,
@@ -71,7 +82,7 @@ pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) {
         Some(Popup::Reader(reader)) => return reader.top.set(reader.top.get().saturating_add_signed(lines)),
         Some(Popup::Help(help)) => return help.scroll(lines),
         Some(Popup::Confirmation(confirmation, _)) => return confirmation.scroll(lines),
-        Some(Popup::Links(_) | Popup::ApiKey(_)) | None => return,
+        Some(Popup::Links(_) | Popup::ApiKey(_) | Popup::RuleEdit(_)) | None => return,
     };
     handle_pick(state, cache, pick)
 }
@@ -128,7 +139,7 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::Connect(choices) => pick_item(choices, row, |choice| provider_list::pick_provider(state, choice, save)),
         List::CopyTexts(texts) => pick_item(texts, row, |text| clipboard_copy::copy_text(state, &text)),
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
-        List::Grants(grants) => grant_list::pick_grant(state, grants, row),
+        List::Grants(grants) => grant_list::open_grant_row(state, picker, grants, row),
         List::Audit(calls) => audit_list::open_audit_row(state, picker, calls, row),
         List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {
             true => mode_list::set_mode(state, mode),

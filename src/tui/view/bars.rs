@@ -130,6 +130,7 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             (chord(Action::Toggle), "open", 1),
             (move_keys, "move", 4),
             (chord(Action::OpenFull), "open in full", 5),
+            (chord(Action::ExplainCall), "why", 6),
             (chord(Action::Close), "back", 2),
         ];
         for (key, label, priority) in hints.iter().filter(|(key, ..)| !key.is_empty()) {

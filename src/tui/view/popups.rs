@@ -33,6 +33,7 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
         Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
         Popup::List(picker, _) => drawn.cursor = picker.draw(area, buffer, theme),
         Popup::ApiKey(field) => drawn = draw_key_input(state, field, area, buffer),
+        Popup::RuleEdit(edit) => (drawn.area, drawn.cursor) = edit.draw(&state.keys, area, buffer, theme),
         Popup::Reader(reader) => draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
@@ -51,7 +52,14 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
 fn dim_background(state: &State, buffer: &mut Buffer) {
     match state.viewport.popups.last() {
         None | Some(Popup::List(_, List::Themes(_)) | Popup::Links(_)) => {}
-        Some(Popup::Help(_) | Popup::List(..) | Popup::ApiKey(_) | Popup::Confirmation(..) | Popup::Reader(_)) => {
+        Some(
+            Popup::Help(_)
+            | Popup::List(..)
+            | Popup::ApiKey(_)
+            | Popup::RuleEdit(_)
+            | Popup::Confirmation(..)
+            | Popup::Reader(_),
+        ) => {
             let screen_area = buffer.area;
             buffer.set_style(screen_area, state.theme.border_dim);
             bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);

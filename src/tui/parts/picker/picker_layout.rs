@@ -40,7 +40,9 @@ impl Picker {
         self.scroll_to_cursor(usize::from(list.height));
         let top = self.first_visible.get();
         let below = self.position_count().saturating_sub(top + usize::from(list.height));
-        let count = format!("{} of {}", self.matches.len(), self.rows.len());
+        let is_row = |row: &&Row| !row.is_heading;
+        let matching = self.matches.iter().map(|row| &self.rows[*row]).filter(is_row).count();
+        let count = format!("{matching} of {}", self.rows.iter().filter(is_row).count());
         // The number of hidden rows is shown even if the title has to be cut. `Frame::draw` needs 6 more cells than the
         // two texts, for the blanks around them and the border between them.
         let title_columns = usize::from(frame_area.width).saturating_sub(4);
@@ -57,9 +59,9 @@ impl Picker {
         let save_key = self.save_key.as_ref().filter(|key| !key.is_empty());
         let save_hint = save_key.map(|key| format!(" · {key} save")).unwrap_or_default();
         let hints = [
-            format!("↑↓ move · enter select{save_hint} · type to filter · esc back"),
-            format!("enter select{save_hint} · esc back"),
-            "enter select · esc back".to_owned(),
+            format!("↑↓ move · {}{save_hint} · type to filter · esc back", self.action_hint),
+            format!("{}{save_hint} · esc back", self.action_hint),
+            format!("{} · esc back", self.action_hint),
         ];
         let frame = Frame { title: &title, right_title: &count, hints: &hints, is_listening: true, ..Frame::default() };
         let inner = frame.draw(frame_area, buffer, theme);
@@ -201,7 +203,11 @@ impl Picker {
         let mut y = list.y;
         for (position, row) in positions.zip(rows) {
             let is_selected = position == self.cursor;
-            let style = if is_selected { theme.text.patch(theme.selected) } else { theme.text };
+            let style = match (is_selected, row.is_heading) {
+                (_, true) => theme.prompt,
+                (true, false) => theme.text.patch(theme.selected),
+                (false, false) => theme.text,
+            };
             let line = Rect { y, height: row_height(row) as u16, ..list };
             y = line.bottom();
             if is_selected {
@@ -211,7 +217,12 @@ impl Picker {
             // The row of the cursor has a single style, because not every colour is readable on its background.
             let dim = if is_selected { style } else { theme.dim };
             let texts = row_spans(row, row_cells(list), &columns, &mut filter, (style, dim), theme);
-            let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style)];
+            let sign = match (is_selected, row.is_heading) {
+                (_, true) => "",
+                (true, false) => "❯ ",
+                (false, false) => "  ",
+            };
+            let mut spans = vec![Span::styled(sign, style)];
             spans.extend(if row.has_sign && !is_selected { colour_signs(texts, theme) } else { texts });
             buffer.set_line(line.x, line.y, &Line::from(spans), line.width);
             if line.height > 1 {

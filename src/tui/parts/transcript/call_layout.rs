@@ -10,6 +10,7 @@ use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff, Entry, Outcome, Preview, Questions};
 use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
+use crate::tui::parts::authority::find_authority;
 use crate::tui::text::output::StyledOutput;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, diff, output, pieces, prefix_line};
@@ -74,6 +75,9 @@ fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item
 fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
     let theme = context.theme;
     let mut page = context.lay_out_note(&format!("tool {}", mark_hidden(&call.call.name)), "    ");
+    if let Some(reason) = find_authority(context.agent.session.entries(), &call.call.id).describe() {
+        page.append_page(context.lay_out_note(&mark_hidden(&reason), "    "));
+    }
     match call.plan.as_ref().map(|plan| &plan.preview) {
         Some(Preview::Edit(diff)) => page.lines.extend(indented_diff(context, diff)),
         Some(Preview::Command(line)) => {

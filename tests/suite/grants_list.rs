@@ -1,0 +1,95 @@
+//! The list of grants and rules in the real program: what it says, and that a rule is edited and revoked there.
+
+use crate::support::program::Setup;
+use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
+use crate::support::user::User;
+use aye::chat::Entry;
+
+/// The text of the user's rules; empty if there is no file.
+fn rules_text(user: &User) -> String {
+    std::fs::read_to_string(user.rules()).unwrap_or_default()
+}
+
+/// The verdicts of the calls and their reasons.
+fn verdicts_in(user: &User) -> Vec<(String, String)> {
+    let planned = |entry: Entry| match entry {
+        Entry::Planned { verdict, reason: why, .. } => Some((verdict, why)),
+        _ => None,
+    };
+    read_session(&user.setup(&[])).into_iter().filter_map(planned).collect()
+}
+
+#[test]
+fn r11_a_rule_is_edited_in_the_list_and_an_invalid_edit_keeps_it() {
+    let rules = "# mine\n[[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\nprefix = [\"touch\", \"one\"] # first\n";
+    let answers =
+        vec![command_answer("touch one"), text_answer("One."), command_answer("touch two"), text_answer("Two.")];
+    let user = User::new(answers).with_rules(rules);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_idle("One.");
+    // The call says which rule allowed it, and `w` shows the rule.
+    program.press_until("\x1b[1;3A", "w why");
+    program.press_until("w", "Why it ran");
+    let screen = program.until("It allowed 1 call of this session");
+    for part in ["allowed by rule: bash_exec touch one … (every project", "prefix = [\"touch\", \"one\"]"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    program.press_keys("\x1b");
+    program.until_gone("Why it ran");
+    program.press_keys("\x1b");
+    submit_message(&mut program, "/grants");
+    program.until("1 call here: touch one");
+    program.press_until("\r", "Edit the first words of the commands");
+    program.press_keys("\x15sudo\r");
+    program.until("sudo runs its arguments");
+    assert_eq!(rules_text(&user), rules, "an invalid rule is not written");
+    program.press_keys("\x15touch\r");
+    program.until("Changed to: allow bash_exec touch …");
+    assert_eq!(rules_text(&user), rules.replace("[\"touch\", \"one\"]", "[\"touch\"]"), "the rest is unchanged");
+    program.until_gone("Edit the first words");
+    program.press_keys("\x1b");
+    submit_message(&mut program, "again");
+    program.until_idle("Two.");
+    assert!(program.file("two").is_some());
+    let replaced =
+        |entry: &Entry| matches!(entry, Entry::Revoked { description, .. } if description.contains("replaced by"));
+    assert!(read_session(&Setup::with_home(&user.root, &[])).iter().any(replaced), "the change is in the session");
+}
+
+#[test]
+fn r11_revoked_session_grant_stays_revoked_after_a_restart() {
+    let calls = || {
+        vec![
+            command_answer("touch one"),
+            text_answer("One."),
+            command_answer("touch one"),
+            text_answer("Two."),
+            command_answer("touch one"),
+            text_answer("Three."),
+        ]
+    };
+    let user = User::new(calls());
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("touch one");
+    program.press_until("a", "Allow without asking");
+    program.press_until("\r", "One.");
+    submit_message(&mut program, "again");
+    program.until_idle("Two.");
+    assert!(verdicts_in(&user)[1].1.contains("allowed before with enter, on call 1"), "{:?}", verdicts_in(&user));
+    submit_message(&mut program, "/grants");
+    program.until("1 call here: touch one");
+    program.press_until("\r", "A grant of this session cannot be edited");
+    program.press_until("x", "Revoke it?");
+    program.press_until("y", "Revoked: exactly this command");
+    drop(program);
+    let mut program = user.start(&["--continue"]);
+    program.until("Two.");
+    submit_message(&mut program, "once more");
+    program.until_prompt("touch one");
+    assert_eq!(rules_text(&user), "", "a session grant is not stored as a rule");
+}
