@@ -128,9 +128,11 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::TrialStopped(call) => trials::stop_trial(ctx, &call),
         Event::TrialFinished { call, number, result, .. } => trials::finish_trial(ctx, &call, number, result),
         Event::TrialSupportChecked { call, result } => {
-            ctx.state.trial_support = match result {
-                Ok(()) => TrialSupport::Available,
-                Err(reason) => TrialSupport::Unavailable { reason, call },
+            ctx.state.trial_support = match (result, call) {
+                (Ok(()), _) => TrialSupport::Available,
+                (Err(reason), Some(call)) => TrialSupport::Unavailable { reason, call },
+                // The first prompt asks again and explains it.
+                (Err(_), None) => TrialSupport::Unknown,
             };
         }
         Event::QuestionsAnswered { call, answer, by } => call_execution::handle_answer(ctx, &call, answer, by),

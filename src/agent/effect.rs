@@ -53,8 +53,9 @@ pub enum Effect {
         /// data it reads may go to the model.
         approved: bool,
     },
-    /// Find out whether commands can be tried. Answered by [`super::Event::TrialSupportChecked`] with this call.
-    CheckTrialSupport { call: CallId },
+    /// Find out whether commands can be tried. Answered by [`super::Event::TrialSupportChecked`] with this call, which is
+    /// `None` if no call waits for the answer.
+    CheckTrialSupport { call: Option<CallId> },
     /// Try a command. Answered by [`super::Event::TrialFinished`].
     TryCall {
         turn: TurnId,

@@ -105,8 +105,8 @@ pub enum Event {
     },
     /// It is known whether commands can be tried on this machine.
     TrialSupportChecked {
-        /// The call that waited when the check was requested.
-        call: CallId,
+        /// The call that waited when the check was requested, if any.
+        call: Option<CallId>,
         /// The error follows “no overlay sandbox: ”.
         result: Result<(), Arc<str>>,
     },

@@ -178,7 +178,7 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             Effect::ReviewCall { call, .. } => format!("REVIEW {}", call.id),
             Effect::RunCall { call, .. } => format!("RUN {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
-            Effect::CheckTrialSupport { call } => format!("CHECK_TRIALS {call}"),
+            Effect::CheckTrialSupport { call } => format!("CHECK_TRIALS {}", call.as_ref().expect("a call waits")),
             Effect::TryCall { call, number, .. } => format!("TRY {} {number}", call.id),
             Effect::KeepTrial { call, number, .. } => format!("KEEP {} {number}", call.id),
             Effect::DropTrial { call } => format!("DROP {call}"),

@@ -49,7 +49,7 @@ pub(super) fn await_approval(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box
 fn request_support(ctx: &mut UpdateContext<'_>, id: &CallId, plan: &Plan) {
     if ctx.state.trial_support == TrialSupport::Unknown && can_be_tried(ctx.state, plan) {
         ctx.state.trial_support = TrialSupport::Requested;
-        ctx.effects.push(Effect::CheckTrialSupport { call: id.clone() });
+        ctx.effects.push(Effect::CheckTrialSupport { call: Some(id.clone()) });
     }
 }
 

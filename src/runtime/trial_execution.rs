@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MAX_NAMED_PATHS: usize = 8;
 
 /// Finds out whether commands can be tried.
-pub(super) async fn check_support(context: EffectContext, call: CallId) {
+pub(super) async fn check_support(context: EffectContext, call: Option<CallId>) {
     let Some(runner) = context.trials.runner.clone() else { return };
     let check = tokio::task::spawn_blocking(move || runner.check_support());
     let result = check.await.unwrap_or_else(|_| Err("the check failed".into()));

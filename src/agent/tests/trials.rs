@@ -33,7 +33,7 @@ fn waiting_command() -> State {
     receive_reply(&mut state, "", &[("a", "bash_exec"), ("b", "bash_exec")]);
     let effects = receive_plan(&mut state, "a", command_intent("make"));
     assert_eq!(describe_effects(&effects), ["ask a", "CHECK_TRIALS a"]);
-    update(&mut state, Event::TrialSupportChecked { call: "a".into(), result: Ok(()) });
+    update(&mut state, Event::TrialSupportChecked { call: Some("a".into()), result: Ok(()) });
     state
 }
 
@@ -137,7 +137,7 @@ fn only_a_command_that_waits_for_approval_and_needs_no_network_is_tried() {
 #[test]
 fn only_the_first_prompt_explains_why_nothing_can_be_tried() {
     let mut state = waiting_command();
-    update(&mut state, Event::TrialSupportChecked { call: "a".into(), result: Err("old kernel".into()) });
+    update(&mut state, Event::TrialSupportChecked { call: Some("a".into()), result: Err("old kernel".into()) });
     let Intent::Act(plan) = command_intent("make") else { panic!() };
     assert!(!state.offers_trial(&plan));
     assert_eq!(state.missing_trial_reason(&"a".into(), &plan), Some("old kernel"));

@@ -4,6 +4,8 @@ use super::{Notices, Settings, State, Timing, Viewport, Warning};
 use crate::agent;
 use crate::chat::{SessionId, UnsentText};
 use crate::manual::TOPICS;
+use crate::policy::Policy;
+use crate::tui::effect::Effect;
 use crate::tui::host::{Connection, HostRequest};
 use crate::tui::keys::Keymap;
 use crate::tui::open_session::OpenSession;
@@ -58,6 +60,10 @@ impl State {
         let connection = &state.session.connection;
         if connection.is_tour || connection.is_unconfigured {
             state.send_request(HostRequest::FindLocalServers);
+        }
+        // The welcome screen recommends the mode `auto` where commands can be tried.
+        if state.agent.session.entries().is_empty() && state.agent.policy == Policy::default() {
+            state.push_effect(Effect::Agent(vec![agent::Effect::CheckTrialSupport { call: None }]));
         }
         state
     }

@@ -217,7 +217,7 @@ fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
     for (mode, expected) in [
         (Mode::Plan, "nothing is changed or run"),
         (Mode::Ask, "nothing is changed or run without your approval"),
-        (Mode::Auto, "file changes are approved automatically"),
+        (Mode::Auto, "commands that did harm on trial ask"),
         (Mode::Full, "almost every tool call runs without asking"),
     ] {
         let mut screen = Screen::new();

@@ -1,5 +1,6 @@
 //! Welcome screen of an empty session: model and provider, permission mode, warnings, and the most important keys.
 
+use crate::agent::TrialSupport;
 use crate::policy::Mode;
 use crate::text::clean::clean_text;
 use crate::text::width;
@@ -122,6 +123,17 @@ fn connection_section(state: &State, width: usize) -> Section {
     } else if !connection.is_tour {
         let text = format!("{} mode: {}", mode.as_str(), mode.description());
         lines.extend(wrap_styled(&[(&text, mode_style(mode, theme))], width, ""));
+        if mode == Mode::Ask && state.agent.trial_support == TrialSupport::Available {
+            let pieces = [
+                ("Recommended here: ", theme.dim),
+                ("/mode auto", theme.accent),
+                (
+                    ": edits run; commands are tried in a throwaway sandbox first and ask only if they do harm",
+                    theme.dim,
+                ),
+            ];
+            lines.extend(wrap_styled(&pieces, width, ""));
+        }
     }
     lines.extend(project_lines(state, width));
     Section { lines, priority: 0 }
@@ -241,7 +253,7 @@ fn send_label(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "Send message; nothing is changed or run",
         Mode::Ask => "Send message; nothing is changed or run without your approval",
-        Mode::Auto => "Send message; file changes are approved automatically, the rest asks",
+        Mode::Auto => "Send message; edits run, commands that did harm on trial ask",
         Mode::Full => "Send message; almost every tool call runs without asking",
     }
 }
