@@ -114,6 +114,7 @@ mod support;
 mod terminal;
 mod terminal_disruptions;
 mod titles;
+mod tour;
 mod trial_prompts;
 mod trials;
 mod turns;

@@ -68,6 +68,18 @@ pub fn parse_choice(text: &str, labels: &[&str]) -> Choice {
     }
 }
 
+/// Returns the first note that the user added to an option, from the result of the question.
+pub fn find_note(text: &str) -> Option<String> {
+    let result = serde_json::from_str::<Value>(text).ok()?;
+    let answers = result.get("answers")?.as_array()?;
+    answers.iter().find_map(|answer| {
+        let note = answer.get("note").and_then(Value::as_str);
+        let notes = answer.get("notes").and_then(Value::as_array);
+        let option_note = notes.and_then(|notes| notes.iter().find_map(|note| note.get("note")?.as_str()));
+        note.or(option_note).filter(|note| !note.trim().is_empty()).map(str::to_owned)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of the project: relative path and content.
-pub(super) const FILES: &[(&str, &str)] =
-    &[("README.md", README), ("Cargo.toml", CARGO), ("src/lib.rs", LIB_RS), (LIBRARY, RETRY_RS), (TEST, TEST_RS)];
+pub(super) const FILES: &[(&str, &str)] = &[
+    ("README.md", README),
+    ("Cargo.toml", CARGO),
+    ("src/lib.rs", LIB_RS),
+    (LIBRARY, RETRY_RS),
+    (TEST, TEST_RS),
+    ("check.sh", CHECK_SH),
+    ("report.sh", REPORT_SH),
+    (OLD_NOTES, "Tried 50 ms, 100 ms and 150 ms. None of them is enough on a busy machine.\n"),
+];
 
 /// Writes the files to a folder, over earlier versions of them.
 ///
@@ -26,6 +34,9 @@ pub(super) const LIBRARY: &str = "src/retry.rs";
 /// Path of the file with the flaky test.
 pub(super) const TEST: &str = "tests/retry.rs";
 
+/// Path of the file that the tour deletes.
+pub(super) const OLD_NOTES: &str = "notes.old";
+
 /// Returns the line where the text begins, starting at 1; 1 if the file does not contain it.
 pub(super) fn find_line(path: &str, text: &str) -> usize {
     let content = FILES.iter().find(|(file, _)| *file == path).map_or("", |(_, content)| content);
@@ -39,6 +50,27 @@ Retries an operation with exponential backoff.
 
 This project was created for the tour of aye. It is recreated whenever the
 tour starts, so you can change it freely.
+";
+
+/// Checks the test without a Rust toolchain, so that the tour runs everywhere.
+const CHECK_SH: &str = "\
+# Checks that the test does not depend on the speed of the machine.
+if grep -q 'start_paused = true' tests/retry.rs; then
+    echo 'ok: the test runs in virtual time'
+elif grep -q 'from_millis(200)' tests/retry.rs; then
+    echo 'ok: the test allows 200 ms'
+else
+    echo 'not ok: the test measures real time'
+    exit 1
+fi
+";
+
+const REPORT_SH: &str = "\
+# Writes a report about the files of the project.
+mkdir -p build
+wc -l src/*.rs tests/*.rs > build/report.txt
+echo 'The report is in build/report.txt.' >> README.md
+tail -n 1 build/report.txt
 ";
 
 const CARGO: &str = r#"[package]

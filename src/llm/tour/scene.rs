@@ -1,7 +1,7 @@
 //! Scenes of the tour: the next reply as a pure function of the conversation.
 
 use super::call_result::{self, CallResult, Choice};
-use super::files::{LIBRARY, TEST, find_line};
+use super::files::{LIBRARY, OLD_NOTES, TEST, find_line};
 use super::texts;
 use crate::chat::{CallId, Chunk, Message, ToolCall};
 use crate::text::truncation::truncate_end;
@@ -12,7 +12,10 @@ const READ: &str = "tour_read";
 const SEARCH: &str = "tour_search";
 const ASK: &str = "tour_ask";
 const EDIT: &str = "tour_edit";
-const RUN: &str = "tour_run";
+const CHECK: &str = "tour_check";
+const DELETE: &str = "tour_delete";
+const TRY: &str = "tour_try";
+const REHEARSE: &str = "tour_rehearse";
 
 /// Options of the question about the clock.
 const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real clock"];
@@ -20,32 +23,54 @@ const LABELS: [&str; 3] = ["tokio::time::pause", "a Clock trait", "the real cloc
 /// Returns the next reply. Each scene is played once; one that was stopped before its calls were made is played again.
 pub fn next_reply(messages: &[Message]) -> Vec<Chunk> {
     let result_of = |id: &str| find_result(messages, id);
-    let mut reply = match (result_of(READ), result_of(ASK), result_of(EDIT), result_of(RUN)) {
+    let is_dry_run = is_dry_run(messages);
+    let has_ended = count_replies_after(messages, TRY).is_some();
+    let mut reply = match (result_of(READ), result_of(ASK), result_of(CHECK), result_of(DELETE), result_of(TRY)) {
         (None, ..) => opening_scene(),
         (Some(read), None, ..) => question_scene(&read),
-        (_, Some(ask), None, None) => match call_result::parse_choice(&ask, &LABELS) {
-            Choice::Option(index) => edit_scene(index, ""),
-            Choice::OwnWords => edit_scene(0, texts::OWN_WORDS),
-            Choice::None => command_scene(texts::NO_CHOICE),
+        (_, Some(ask), None, ..) => match (result_of(EDIT), call_result::parse_choice(&ask, &LABELS)) {
+            (Some(edit), _) => check_scene(&describe_edit_result(&edit, is_dry_run)),
+            (None, Choice::Option(index)) => edit_scene(index, &describe_note(&ask)),
+            (None, Choice::OwnWords) => edit_scene(0, texts::OWN_WORDS),
+            (None, Choice::None) => check_scene(texts::NO_CHOICE),
         },
-        (_, _, Some(edit), None) => command_scene(&describe_edit_result(&edit, is_dry_run(messages))),
-        (_, Some(ask), edit, Some(run)) => match count_replies_after_closing(messages) {
-            None => closing_scene(
-                &run,
-                edit.filter(|_| !is_dry_run(messages)).and_then(|edit| find_edit_location(&ask, &edit)),
-            ),
-            Some(replies) => vec![text_chunk(texts::AFTER[replies % texts::AFTER.len()])],
-        },
+        (.., Some(check), None, _) => delete_scene(&describe_check_result(&check)),
+        (.., Some(delete), None) => trial_scene(&describe_delete_result(&delete, is_dry_run)),
+        (.., Some(trial)) => end_scene(messages, &trial),
     };
     // The first user message starts the tour. A later one before the end interrupts it.
     let has_started = messages.iter().any(|message| matches!(message, Message::Model { .. }));
-    let is_interruption = has_started
-        && matches!(messages.last(), Some(Message::User(_)))
-        && count_replies_after_closing(messages).is_none();
-    if is_interruption {
+    if has_started && matches!(messages.last(), Some(Message::User(_))) && !has_ended {
         reply.insert(0, text_chunk(texts::AGAIN));
     }
     reply
+}
+
+/// Returns the reply after the last live command: the end of the tour, or its last scene in a dry run.
+fn end_scene(messages: &[Message], trial: &str) -> Vec<Chunk> {
+    let hint = |replies: usize| vec![text_chunk(texts::AFTER[replies % texts::AFTER.len()])];
+    let rehearsed = find_result(messages, REHEARSE);
+    match (is_dry_run(messages), rehearsed) {
+        (true, None) => vec![
+            text_chunk(texts::BEFORE_REHEARSAL),
+            build_call(REHEARSE, "bash_exec", json!({"command": "rm -r src && ls", "timeout": 10})),
+        ],
+        (true, Some(rehearsed)) => match count_replies_after(messages, REHEARSE) {
+            None | Some(0) => {
+                let remark = match call_result::classify_result(&rehearsed) {
+                    CallResult::Denied => "The command was denied.",
+                    CallResult::Stopped => "The command was stopped.",
+                    CallResult::Rehearsed | CallResult::Output(_) => "The command was rehearsed.",
+                };
+                vec![Chunk::Text(format!("{remark}\n\n{}", texts::after_rehearsal(edit_location(messages))))]
+            }
+            Some(replies) => hint(replies - 1),
+        },
+        (false, _) => match count_replies_after(messages, TRY) {
+            None | Some(0) => vec![Chunk::Text(format!("{}\n\n{}", describe_trial_result(trial), texts::BEFORE_FORK))],
+            Some(replies) => hint(replies - 1),
+        },
+    }
 }
 
 fn opening_scene() -> Vec<Chunk> {
@@ -65,7 +90,7 @@ fn question_scene(read: &str) -> Vec<Chunk> {
     };
     let descriptions = [
         "virtual time; the test takes no time at all",
-        "more code, but the library gets testable",
+        "more code, but the library gets testable; the test stays as it is",
         "keep it, and widen the window to 200 ms",
     ];
     let options: Vec<Value> = LABELS
@@ -131,33 +156,76 @@ fn describe_edit_result(edit: &str, dry_run: bool) -> String {
     remark.to_owned()
 }
 
-fn command_scene(remark: &str) -> Vec<Chunk> {
-    let command = format!("ls -l && head -n 8 {TEST}");
+/// Runs the check of the project, which needs approval.
+fn check_scene(remark: &str) -> Vec<Chunk> {
+    command_scene(remark, texts::BEFORE_CHECK, CHECK, "sh check.sh")
+}
+
+/// Deletes a file: only the capital key approves it.
+fn delete_scene(remark: &str) -> Vec<Chunk> {
+    command_scene(remark, texts::BEFORE_DELETE, DELETE, &format!("rm {OLD_NOTES}"))
+}
+
+/// Runs a command that is worth a trial.
+fn trial_scene(remark: &str) -> Vec<Chunk> {
+    command_scene(remark, texts::BEFORE_TRIAL, TRY, "sh report.sh")
+}
+
+fn command_scene(remark: &str, text: &str, id: &str, command: &str) -> Vec<Chunk> {
     vec![
-        Chunk::Text(format!("{remark}\n\n{}", texts::BEFORE_COMMAND)),
-        build_call(RUN, "bash_exec", json!({"command": command, "timeout": 10})),
+        Chunk::Text(format!("{remark}\n\n{text}")),
+        build_call(id, "bash_exec", json!({"command": command, "timeout": 10})),
     ]
 }
 
-fn closing_scene(run: &str, edit_location: Option<(&str, usize)>) -> Vec<Chunk> {
-    let remark = match call_result::classify_result(run) {
-        CallResult::Denied => "The command was not run because you denied it.",
-        CallResult::Rehearsed => "This is a dry run: the command was rehearsed.",
-        CallResult::Stopped => "The command was stopped.",
-        CallResult::Output(_) => "The command finished. Open its line above to see the output.",
-    };
-    vec![Chunk::Text(format!("{remark}\n\n{}", texts::closing_text(edit_location)))]
+/// Quotes the note of an answer, if there is one.
+fn describe_note(ask: &str) -> String {
+    let note = call_result::find_note(ask);
+    note.map(|note| format!("Your note: “{}”.", truncate_end(note.trim(), 160))).unwrap_or_default()
 }
 
-/// Returns the path and the line of the edit, if it appears to have been made.
-fn find_edit_location(ask: &str, edit: &str) -> Option<(&'static str, usize)> {
-    let choice = match call_result::parse_choice(ask, &LABELS) {
+fn describe_check_result(check: &str) -> String {
+    match call_result::classify_result(check) {
+        CallResult::Denied => "The check was not run because you denied it.".to_owned(),
+        CallResult::Rehearsed => "This is a dry run: the check was rehearsed.".to_owned(),
+        CallResult::Stopped => "The check was stopped.".to_owned(),
+        CallResult::Output(output) => {
+            let first_line = output.lines().next().unwrap_or_default();
+            format!("The check says: “{}”", truncate_end(first_line, 160))
+        }
+    }
+}
+
+fn describe_delete_result(delete: &str, is_dry_run: bool) -> String {
+    match call_result::classify_result(delete) {
+        CallResult::Denied => format!("You denied it, so {OLD_NOTES} is still there."),
+        CallResult::Stopped => "The command was stopped.".to_owned(),
+        CallResult::Rehearsed => format!("This is a dry run: {OLD_NOTES} is still there."),
+        CallResult::Output(_) if is_dry_run => format!("This is a dry run: {OLD_NOTES} is still there."),
+        CallResult::Output(_) => "The command ran.".to_owned(),
+    }
+}
+
+fn describe_trial_result(trial: &str) -> &'static str {
+    match call_result::classify_result(trial) {
+        CallResult::Denied => "You denied it, so there is no report.",
+        CallResult::Stopped => "The command was stopped.",
+        CallResult::Rehearsed | CallResult::Output(_) => {
+            "The line of the command above says what happened: kept from a trial, or run live."
+        }
+    }
+}
+
+/// Returns the path and the line of the edit, if it was made.
+fn edit_location(messages: &[Message]) -> Option<(&'static str, usize)> {
+    let choice = match call_result::parse_choice(&find_result(messages, ASK)?, &LABELS) {
         Choice::Option(index) => index,
         Choice::OwnWords => 0,
         Choice::None => return None,
     };
     let (path, old, _) = edit_for_choice(choice);
-    matches!(call_result::classify_result(edit), CallResult::Output(_)).then(|| (path, find_line(path, old)))
+    let edit = find_result(messages, EDIT)?;
+    matches!(call_result::classify_result(&edit), CallResult::Output(_)).then(|| (path, find_line(path, old)))
 }
 
 fn text_chunk(text: &str) -> Chunk {
@@ -176,12 +244,9 @@ fn find_result(messages: &[Message], id: &str) -> Option<String> {
     })
 }
 
-/// Returns how many replies followed the closing scene, which is the reply to the result of the command; `None` before
-/// the closing scene.
-fn count_replies_after_closing(messages: &[Message]) -> Option<usize> {
-    let position = messages
-        .iter()
-        .rposition(|message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(RUN)))?;
-    let replies = messages[position..].iter().filter(|message| matches!(message, Message::Model { .. })).count();
-    replies.checked_sub(1)
+/// Returns how many replies followed the result of a call; `None` if there is no result.
+fn count_replies_after(messages: &[Message], id: &str) -> Option<usize> {
+    let is_result = |message: &Message| matches!(message, Message::Tool { call, .. } if call.0.starts_with(id));
+    let position = messages.iter().rposition(is_result)?;
+    Some(messages[position..].iter().filter(|message| matches!(message, Message::Model { .. })).count())
 }

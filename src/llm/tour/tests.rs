@@ -47,6 +47,12 @@ impl TourConversation {
         }
         panic!("the tour has no end: {text}");
     }
+
+    /// Continues in a dry run, as `/fork dry` does.
+    fn play_dry_run_in_fork(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
+        self.0[0] = Message::System("This session is a dry run".into());
+        self.play_turn("go on", answer)
+    }
 }
 
 fn question_answer(label: &str) -> String {
@@ -64,7 +70,8 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
         ("a Clock trait", "src/retry.rs:6"),
         ("the real clock", "tests/retry.rs:18"),
     ] {
-        let text = TourConversation::new().play_turn("hi", &approve_all(label));
+        let mut conversation = TourConversation::new();
+        let text = conversation.play_turn("hi", &approve_all(label));
         let expected_parts = [
             "a script, not a model",
             "[read_file][search_text]",
@@ -77,11 +84,20 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
             "[edit_file]",
             "“edit_file was done”",
             "[bash_exec]",
-            "OPENAI_API_KEY",
+            "The check says: “bash_exec was done”",
+            "[bash_exec]",
+            "The command ran.",
+            "[bash_exec]",
+            "/fork dry",
         ];
         let mut position = 0;
         for part in expected_parts {
             position += text[position..].find(part).unwrap_or_else(|| panic!("{part:?} is missing or late:\n{text}"));
+        }
+        assert!(!text.contains(texts::AGAIN), "{text}");
+        let text = conversation.play_dry_run_in_fork(&approve_all(label));
+        for part in ["I delete all", "[bash_exec]The command was rehearsed", "/audit", "OPENAI_API_KEY"] {
+            assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.contains(&format!("the edit: {change}\n")), "{text}");
         assert!(!text.contains(texts::AGAIN), "{text}");
@@ -89,8 +105,22 @@ fn the_tour_reads_asks_edits_and_runs_in_order() {
 }
 
 #[test]
+fn a_note_is_quoted() {
+    let answer_with_note = |call: &ToolCall| match call.name.as_str() {
+        "ask_question" => r#"{"answers":[{"keyword":"clock","answer":"the real clock",
+            "notes":[{"option_index":2,"option":"the real clock","note":"but only on Fridays"}]}]}"#
+            .to_owned(),
+        _ => "done".to_owned(),
+    };
+    let text = TourConversation::new().play_turn("hi", &answer_with_note);
+    assert!(text.contains("Your note: “but only on Fridays”."), "{text}");
+}
+
+#[test]
 fn every_location_in_the_tour_exists() {
-    let text = TourConversation::new().play_turn("hi", &approve_all("a Clock trait"));
+    let mut conversation = TourConversation::new();
+    let text = conversation.play_turn("hi", &approve_all("a Clock trait"))
+        + &conversation.play_dry_run_in_fork(&approve_all("a Clock trait"));
     let mut count = 0;
     for word in text.split_whitespace() {
         let word = word.trim_end_matches('.');
@@ -132,8 +162,9 @@ fn the_tour_reports_a_denial_and_continues() {
     };
     let text = TourConversation::new().play_turn("hi", &deny_changes);
     assert!(text.contains("You denied the edit, so the file is unchanged"), "{text}");
-    assert!(text.contains("[bash_exec]The command was not run"), "{text}");
-    assert!(!text.contains("the edit:"), "{text}");
+    assert!(text.contains("[bash_exec]The check was not run"), "{text}");
+    assert!(text.contains("[bash_exec]You denied it, so notes.old is still there."), "{text}");
+    assert!(text.contains("[bash_exec]You denied it, so there is no report."), "{text}");
 }
 
 #[test]
@@ -142,8 +173,11 @@ fn the_tour_reports_a_dry_run() {
         "ask_question" => question_answer("a Clock trait"),
         _ => "Dry run: this was not done.".to_owned(),
     };
-    let text = TourConversation::new().play_turn("hi", &rehearse_calls);
+    let mut conversation = TourConversation::new();
+    let text = conversation.play_dry_run_in_fork(&rehearse_calls);
     assert!(text.contains("the change was rehearsed") && !text.contains("the edit:"), "{text}");
+    assert!(text.contains("the check was rehearsed") && text.contains("notes.old is still there"), "{text}");
+    assert!(!text.contains("/fork dry") && text.contains("I delete all") && text.contains("/rehearsal"), "{text}");
 }
 
 #[test]
@@ -186,7 +220,7 @@ fn after_the_end_the_tour_gives_hints_and_says_it_is_a_script() {
     assert!(replies.iter().all(|reply| reply.to_lowercase().contains("script")), "{replies:?}");
     assert_eq!(replies[..4], texts::AFTER);
     assert_eq!(replies[4], texts::AFTER[0]);
-    assert!(replies.concat().contains("--dry-run") && replies.concat().contains("/help"));
+    assert!(replies.concat().contains("/fork dry") && replies.concat().contains("/help"));
 }
 
 #[tokio::test(start_paused = true)]

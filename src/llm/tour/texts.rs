@@ -7,10 +7,10 @@ This is the tour: **a script, not a model**. It does not understand what you typ
 The tools are real: they run in a small project created for the tour, and calls that change something \
 wait for your approval.
 
-The project has a flaky test. I read two files first.
+The project has a flaky test. I look at it first.
 ";
 
-pub const BEFORE_QUESTION: &str = "There are three ways to fix it. You decide.";
+pub const BEFORE_QUESTION: &str = "There are three ways to fix it. You decide, and you can add a note to an option.";
 
 pub const OWN_WORDS: &str = "A script cannot understand an answer in your own words, so it uses the first option. \
 You can still deny the edit.";
@@ -21,8 +21,19 @@ for you.";
 pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file is \
 unchanged since then.";
 
-pub const BEFORE_COMMAND: &str =
-    "Last, a command. This one only reads, so it runs without approval if the system has a sandbox.";
+pub const BEFORE_CHECK: &str = "Next, the check of the project. It runs a script, so it asks: the prompt shows the whole \
+command and what its sandbox allows.";
+
+pub const BEFORE_DELETE: &str = "The old notes are not needed any more. What a command destroys is named in red, and only the \
+capital letter approves it. Look at it, or deny it.";
+
+pub const BEFORE_TRIAL: &str = "This one writes files. Where the system has overlay sandboxes, its prompt offers to try it \
+first: it then runs in a throwaway copy, you see each file it creates and changes, and you keep exactly that or nothing.";
+
+pub const BEFORE_FORK: &str = "Now a dry run. Type `/fork dry` and send any message: this session continues in a copy in which \
+nothing real is changed.";
+
+pub const BEFORE_REHEARSAL: &str = "This is a dry run, so I delete all of the source code.";
 
 pub const AGAIN: &str = "The script was stopped, or you sent a message. It does not understand messages and continues \
 where it was.\n\n";
@@ -31,8 +42,8 @@ where it was.\n\n";
 pub const AFTER: [&str; 4] = [
     "This is a script and cannot answer that. The program is real: try `/help`, or `?` in an empty \
      composer to see the key bindings.",
-    "This is still the script. Start `aye --tour --dry-run` and approve everything: the edit and the command are \
-     rehearsed, later reads see the rehearsed files, and no real file is changed.",
+    "This is still the script. `/fork dry` continues in a dry run, where no real file is changed; `/rehearsal` shows what \
+     it would have changed.",
     "This is only a script. Quit and return with `aye --continue`: the session is restored, including the answered \
      question.",
     "This is a script. To use a model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API: \
@@ -66,18 +77,23 @@ The wait itself is at {LIBRARY}:{wait}. On a busy machine it takes longer than t
     )
 }
 
-pub fn closing_text(edit_location: Option<(&str, usize)>) -> String {
+/// The end of the tour, in a dry run.
+pub fn after_rehearsal(edit_location: Option<(&str, usize)>) -> String {
     let edit_line = edit_location.map(|(path, line)| format!("- the edit: {path}:{line}\n")).unwrap_or_default();
     let test = find_line(TEST, "async fn");
     let library = find_line(LIBRARY, "pub async fn until");
     format!(
-        "This is the end of the tour. Open its locations from here:
+        "The source code is still there; open it from here:
 
 {edit_line}- the test: {TEST}:{test}
 - the library: {LIBRARY}:{library}
 
-To use a real model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or \
-Ollama on this machine:
+`/rehearsal` shows what the dry run would have changed. `/audit` lists every call of this tour: who decided, when, and with \
+which key.
+
+This is the end of the tour. With a real model, the mode `auto` is a good start where commands can be tried: edits run, and \
+only commands that did harm on trial ask (`/mode auto`). To use a model, set `OPENAI_API_KEY` or name any server with an \
+OpenAI-compatible API, such as llama.cpp or Ollama on this machine:
 
 ```sh
 aye --base-url http://127.0.0.1:8080/v1 --model NAME
