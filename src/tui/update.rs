@@ -47,6 +47,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
     match event {
         Event::Tick(now) => {
             advance_clock(state, now);
+            prompt_keys::run_due_command(state);
             if state.session.saving.take_due(now) {
                 state.push_effect(Effect::Save);
             }

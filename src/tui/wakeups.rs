@@ -31,6 +31,7 @@ impl State {
             .into_iter()
             .chain(prompt_change)
             .chain(self.held_key_deadline())
+            .chain(self.prompts.front().and_then(|prompt| prompt.next_change(self.timing.now)))
             .chain(self.next_unsent_save())
             .chain(self.session.saving.next_attempt())
             .chain(self.notices.toasts.next_expiry())

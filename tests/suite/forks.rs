@@ -41,7 +41,10 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
     submit_message(&mut program, "go");
     program.until_prompt("Which clock?");
     program.press_keys("2");
+    program.until("✓ a trait");
+    program.press_keys("\r");
     program.until("2 of 2 · 1 answered");
+    program.wait_ms(600);
     program.press_keys("1");
     program.until("[x] Linux");
     program.press_keys("\x1b");

@@ -80,7 +80,10 @@ fn drafts(root: &Path) -> Vec<(String, u32)> {
 fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     let (_runtime, service, mut program) = start_with_questions();
     program.press_keys("2");
+    program.until("✓ a trait");
+    program.press_keys("\r");
     program.until("2 of 2 · 1 answered");
+    program.wait_ms(600);
     program.press_keys("1");
     program.until("[x] Linux");
     program.press_keys("n");

@@ -1,5 +1,6 @@
 //! Switching between sessions, themes and models on the screen, also during a turn.
 
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
 use crate::support::program::Setup;
@@ -112,6 +113,10 @@ fn restores_the_theme_after_a_preview() {
     let (_runtime, service) = start_service(vec![text_answer("x")]);
     let mut program = Setup::new(&["--base-url", &service.base_url, "--model", "m"]).start();
     program.until("? help");
+    if has_overlay_sandbox() {
+        // Found out after the first frame.
+        program.until("Recommended here: /mode auto");
+    }
     let before = program.cell_styles();
     program.press_keys("\x1bt");
     program.until("Themes");

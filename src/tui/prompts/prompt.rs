@@ -103,6 +103,19 @@ pub trait Prompt: Debug {
         String::new()
     }
 
+    /// Returns when the prompt changes by itself next; `None` if it does not.
+    fn next_change(&self, _now: Duration) -> Option<Duration> {
+        None
+    }
+
+    /// Returns the command that is due by now, if any.
+    fn take_due_command(&mut self, _now: Duration) -> Option<PromptCommand> {
+        None
+    }
+
+    /// Asks the user to confirm declining to answer.
+    fn start_declining(&mut self) {}
+
     /// Parks the prompt with its draft: it becomes a chip above the composer. Returns false if it was already parked or
     /// cannot be parked.
     fn park(&mut self) -> bool {

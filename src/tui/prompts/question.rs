@@ -2,12 +2,14 @@
 
 mod answer_draft;
 mod border_hints;
+mod declining;
 mod option_picker;
 mod option_preview;
 mod question_layout;
 mod question_prompt;
+mod question_tabs;
 
-use crate::chat::{Answer, AnswerStatus, CallId, Questions};
+use crate::chat::{Answer, AnswerStatus, CallId, Question, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
@@ -15,6 +17,7 @@ use crate::tui::parts::text_field::{self, TextField};
 use crate::tui::prompts::prompt::{KeyResult, PromptCommand};
 use answer_draft::{AnswerDraft, accepts_text};
 use crossterm::event::{KeyEvent, KeyEventKind};
+use declining::Declining;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -30,6 +33,9 @@ pub struct QuestionPrompt {
     pages: Vec<AnswerDraft>,
     /// Text field being edited, if any.
     open_field: Option<(FieldKind, TextField)>,
+    /// True if the field opened by itself and received no key yet. Keys typed before it could be seen are not for it.
+    is_field_untouched: bool,
+    declining: Declining,
     visible_rows: usize,
     /// Width in cells of the text field in the last frame.
     field_width: usize,
@@ -53,18 +59,22 @@ impl QuestionPrompt {
     /// Creates the prompt of a call with nothing selected.
     pub fn new(call: CallId, questions: &Questions) -> Self {
         let pages = vec![AnswerDraft::default(); questions.list.len()];
-        Self {
+        let mut prompt = Self {
             call,
             first_drawn: None,
             is_parked: false,
             page: 0,
             pages,
             open_field: None,
+            is_field_untouched: false,
+            declining: Declining::No,
             visible_rows: 1,
             field_width: usize::MAX,
             scroll: 0,
             question_scroll: 0,
-        }
+        };
+        prompt.show_page(0, questions);
+        prompt
     }
 
     /// Handles a key for these questions.
@@ -84,11 +94,12 @@ impl QuestionPrompt {
                 let row = digit.map_or(0, |digit| digit as usize - 1);
                 if self.is_review() && row < self.pages.len() {
                     // On the review page a digit opens that question.
-                    self.show_page(row);
+                    self.show_page(row, questions);
                     KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
                 } else if !self.is_review() && row < self.option_count(questions) {
                     self.focus_row(row);
-                    self.toggle_option(questions)
+                    self.toggle_option(questions);
+                    KeyResult::Handled
                 } else {
                     self.explain_missing_row(row + 1, questions)
                 }
@@ -111,6 +122,22 @@ impl QuestionPrompt {
     ) -> KeyResult {
         let Some((kind, field)) = &mut self.open_field else { return KeyResult::Handled };
         let kind = *kind;
+        // Text for the composer stays there, and so does what was typed before the field could be seen.
+        let is_early = self.is_field_untouched && !listening.is_listening();
+        if listening == Listening::Unsent || is_early {
+            return KeyResult::PassedOn;
+        }
+        self.is_field_untouched = false;
+        let action = keys.lookup(Scope::Question, key);
+        if let (Some(direction @ (Action::NextQuestion | Action::PreviousQuestion)), true) =
+            (action, self.pages.len() > 1 && kind == FieldKind::TextAnswer)
+        {
+            let text = field.text().trim().to_owned();
+            self.open_field = None;
+            self.store_unfinished_field(kind, text);
+            self.turn_page(direction, questions);
+            return KeyResult::Handled;
+        }
         if kind == FieldKind::TextAnswer
             && let Some(direction @ (Action::Up | Action::Down)) = keys.lookup(Scope::List, key)
         {
@@ -152,8 +179,7 @@ impl QuestionPrompt {
         match action {
             Action::ScrollTextUp => self.scroll = self.scroll.saturating_sub(1),
             Action::ScrollTextDown => self.scroll = self.scroll.saturating_add(1),
-            Action::NextQuestion => self.show_page((self.page + 1) % self.page_count()),
-            Action::PreviousQuestion => self.show_page((self.page + self.page_count() - 1) % self.page_count()),
+            Action::NextQuestion | Action::PreviousQuestion => self.turn_page(action, questions),
             Action::Accept | Action::Select | Action::Decline | Action::AnswerLater | Action::Note if !is_press => {}
             Action::Accept if self.is_review() && self.pages.iter().all(AnswerDraft::is_empty) => {
                 let key = |action| keys.first_chord(Scope::Question, action);
@@ -165,14 +191,13 @@ impl QuestionPrompt {
             Action::Accept if self.is_review() => return self.send_answers(questions),
             Action::Accept => return self.accept_option(questions),
             Action::Select if !self.is_review() && questions.list[self.page].is_multiple => {
-                return self.toggle_option(questions);
+                self.toggle_option(questions)
             }
             Action::Note if !self.is_review() => {
                 let page = &self.pages[self.page];
                 let note = page.unfinished_notes.get(&page.cursor).or(page.notes.get(&page.cursor));
                 self.open_field = Some((FieldKind::Note, TextField::new(note.map_or("", String::as_str))));
             }
-            Action::Decline => return self.send(Answer::from_status(AnswerStatus::Declined)),
             Action::AnswerLater => {
                 self.is_parked = true;
                 return KeyResult::Run(vec![PromptCommand::ReturnParked]);
@@ -183,10 +208,10 @@ impl QuestionPrompt {
     }
 
     /// Handles a digit or Space on the focused row: in a multiple-choice question it toggles the option, otherwise it
-    /// selects the option.
-    fn toggle_option(&mut self, questions: &Questions) -> KeyResult {
+    /// selects the option. Enter confirms.
+    fn toggle_option(&mut self, questions: &Questions) {
         if self.open_text_answer(questions) {
-            return KeyResult::Handled;
+            return;
         }
         let page = &mut self.pages[self.page];
         page.is_text_selected = false;
@@ -195,11 +220,9 @@ impl QuestionPrompt {
                 Ok(index) => _ = page.picks.remove(index),
                 Err(index) => page.picks.insert(index, page.cursor),
             }
-            return KeyResult::Handled;
+        } else {
+            page.picks = vec![page.cursor];
         }
-        page.picks = vec![page.cursor];
-        // The answer to a single question is not sent yet, so that the user sees the choice. Enter sends it.
-        if self.pages.len() == 1 { KeyResult::Handled } else { self.show_next_unanswered(questions) }
     }
 
     /// Handles Enter on the focused row: selects the option and continues. In a multiple-choice question it continues with
@@ -283,7 +306,7 @@ impl QuestionPrompt {
         }
         let count = self.pages.len();
         let next = (1..count).map(|step| (self.page + step) % count).find(|index| self.pages[*index].is_empty());
-        self.show_page(next.unwrap_or(count));
+        self.show_page(next.unwrap_or(count), questions);
         // A repeat of the key that answered one question must not answer the next.
         KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
     }
@@ -324,8 +347,20 @@ impl QuestionPrompt {
         }
     }
 
-    fn show_page(&mut self, page: usize) {
+    fn turn_page(&mut self, direction: Action, questions: &Questions) {
+        let count = self.page_count();
+        let step = if direction == Action::NextQuestion { 1 } else { count - 1 };
+        self.show_page((self.page + step) % count, questions);
+    }
+
+    /// Shows a page. The text field of a question without options opens at once, unless it is answered.
+    fn show_page(&mut self, page: usize, questions: &Questions) {
         (self.page, self.scroll, self.question_scroll) = (page, 0, 0);
+        let is_text_only = |question: &Question| question.options.is_empty();
+        if questions.list.get(page).is_some_and(is_text_only) && self.pages[page].is_empty() {
+            self.open_text_answer(questions);
+            self.is_field_untouched = true;
+        }
     }
 }
 

@@ -124,7 +124,7 @@ fn r05_a_paste_picks_nothing_and_is_inserted_as_text() {
     screen.press_key("4");
     screen.handle_event(Event::Pasted("1\nx\n".into()));
     let text = screen.screen_text();
-    assert!(text.contains("Your own answer 1") && screen.state.input.composer.is_empty(), "{text}");
+    assert!(text.contains("│ ❯ 1") && screen.state.input.composer.is_empty(), "{text}");
     assert_eq!(screen.count_decisions(), 0);
 }
 
@@ -190,6 +190,15 @@ fn r16_repeated_esc_parks_a_question_without_losing_it() {
     assert!(screen.screen_text().contains("✓ a trait"), "{}", screen.screen_text());
     screen.press_key("esc");
     screen.press_key("alt-x");
+    screen.advance_ms(600);
+    assert!(screen.screen_text().contains("x again to decline"), "{}", screen.screen_text());
+    screen.press_key("x");
+    assert!(
+        screen.count_decisions() == 0 && screen.screen_text().contains("declined in 5 s"),
+        "{}",
+        screen.screen_text()
+    );
+    screen.advance_ms(5000);
     assert!(screen.count_decisions() == 1 && screen.screen_text().contains("declined"), "{}", screen.screen_text());
 }
 
@@ -232,6 +241,7 @@ fn a_saved_question_prompt_is_restored_with_its_session() {
     screen.receive_call("q", "ask_question", three_questions());
     screen.advance_ms(600);
     screen.press_key("2");
+    screen.press_key("enter");
     screen.advance_ms(600);
     screen.press_key("n");
     screen.type_text("half a note");

@@ -3,7 +3,7 @@
 
 use super::{agent_events, key_explanations, trust_decision};
 use crate::agent::{Event, WaitingCall};
-use crate::chat::{Answer, AnswerStatus, CallId, Decider, Decision, Grant};
+use crate::chat::{CallId, Decider, Decision, Grant};
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::prompts::prompt::{KeyResult, Prompt, PromptCommand};
@@ -134,13 +134,23 @@ pub fn reopen_prompt(state: &mut State) {
     }
 }
 
-/// Declines to answer a parked prompt.
+/// Reopens a parked prompt and asks the user to confirm declining it.
 pub fn decline_parked_prompt(state: &mut State) {
-    let Some(prompt) = state.prompts.current.as_ref().filter(|prompt| prompt.is_parked()) else { return };
-    let chord = state.keys.first_chord(Scope::Anywhere, Action::DeclineQuestion);
-    let by = user_decider(state, chord, prompt.first_drawn());
-    if let Some(call) = prompt.call().cloned() {
-        let answer = Answer::from_status(AnswerStatus::Declined);
-        agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by });
+    if let Some(prompt) = state.prompts.current.as_mut().filter(|prompt| prompt.is_parked()) {
+        prompt.restore();
+        prompt.start_declining();
     }
+}
+
+/// Runs the command of the open prompt that is due by now.
+pub fn run_due_command(state: &mut State) {
+    let now = state.timing.now;
+    let first_drawn = state.prompts.front().and_then(Prompt::first_drawn);
+    let Some(PromptCommand::Answer(call, answer)) =
+        state.prompts.front_mut().and_then(|prompt| prompt.take_due_command(now))
+    else {
+        return;
+    };
+    let by = user_decider(state, state.keys.first_chord(Scope::Question, Action::Decline), first_drawn);
+    agent_events::handle_agent_event(state, Event::QuestionsAnswered { call, answer, by });
 }

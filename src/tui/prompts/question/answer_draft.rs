@@ -95,7 +95,9 @@ struct SavedPrompt {
 impl QuestionPrompt {
     /// Returns the prompt as JSON; empty if the user changed nothing.
     pub(super) fn serialize_draft(&self) -> String {
-        let untouched = !self.is_parked && self.page == 0 && self.open_field.is_none();
+        let is_field_empty =
+            self.open_field.as_ref().is_none_or(|(_, field)| self.is_field_untouched && field.text().is_empty());
+        let untouched = !self.is_parked && self.page == 0 && is_field_empty;
         if untouched && self.pages.iter().all(|page| *page == AnswerDraft::default()) {
             return String::new();
         }
@@ -123,8 +125,10 @@ impl QuestionPrompt {
             .map(|(page, question)| page.remove_invalid(question))
             .collect();
         prompt.is_parked = saved.parked;
-        prompt.page = saved.page.min(prompt.page_count() - 1);
-        let question = questions.list.get(prompt.page);
+        let page = saved.page.min(prompt.page_count() - 1);
+        prompt.show_page(page, questions);
+        let question = questions.list.get(page);
+        prompt.is_field_untouched = false;
         prompt.open_field = saved.open_field.filter(|(kind, _)| match kind {
             FieldKind::TextAnswer => question.is_some_and(accepts_text),
             FieldKind::Note => question.is_some(),

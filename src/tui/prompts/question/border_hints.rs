@@ -1,5 +1,6 @@
 //! Titles and key hints on the border of a question prompt.
 
+use super::declining::Declining;
 use super::{FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
@@ -72,6 +73,13 @@ impl QuestionPrompt {
             return first_hints
                 .flat_map(|hints| [" back, keep text", " back"].map(|label| format!("{hints} · {close_key}{label}")))
                 .collect();
+        }
+        if self.declining == Declining::Asked {
+            let decline_key = key(Action::Decline);
+            return vec![
+                format!("{decline_key} again to decline · any other key keeps the questions"),
+                format!("{decline_key} again to decline"),
+            ];
         }
         // The first argument of `key_hint` is the priority: the hint with the highest number is removed first, 0 is
         // never removed.

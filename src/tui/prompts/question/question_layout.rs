@@ -34,12 +34,16 @@ impl QuestionPrompt {
         let body = match (questions.list.get(self.page), self.pages.get(self.page)) {
             (Some(question), Some(page)) => {
                 let text_rows = wrap_revealed(&question.text, theme.strong, cells, theme).len() + 1;
-                let picker_rows = lay_out_rows(question, page, picker_width(question, cells), theme).lines.len();
+                let picker_rows = match self.is_writing_only_answer(question) {
+                    true => 0,
+                    false => lay_out_rows(question, page, picker_width(question, cells), theme).lines.len(),
+                };
                 text_rows + content_rows(picker_rows, estimate_preview_rows(question, cells), cells)
             }
             _ => self.lay_out_review(questions, cells, theme).len(),
         };
-        let note_rows = usize::from(!questions.dropped.is_empty());
+        let tab_rows = usize::from(self.lay_out_tabs(questions, cells, theme).is_some());
+        let note_rows = usize::from(!questions.dropped.is_empty()) + tab_rows;
         // Twice the maximum, because the field gets at most half of the rows.
         let rows = body + 2 + note_rows + self.field_height(cells, MAX_FIELD_ROWS * 2);
         u16::try_from(rows).unwrap_or(u16::MAX)
@@ -68,6 +72,12 @@ impl QuestionPrompt {
         let mut drawn = DrawnPrompt::default();
         if inner.is_empty() {
             return drawn;
+        }
+        // Few rows are left to the question itself.
+        if let Some(tabs) = self.lay_out_tabs(questions, usize::from(inner.width), theme).filter(|_| inner.height >= 6)
+        {
+            buffer.set_line(inner.x, inner.y, &tabs, inner.width);
+            inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
         }
         if let Some((kind, field)) = &self.open_field {
             let rows = self.field_height(usize::from(inner.width), usize::from(inner.height)) as u16;
@@ -125,6 +135,12 @@ impl QuestionPrompt {
         let cells = usize::from(inner.width);
         let height = usize::from(inner.height);
         let text = wrap_revealed(&question.text, theme.strong, cells, theme);
+        if self.is_writing_only_answer(question) {
+            let hidden_rows = text.len().saturating_sub(height);
+            (drawn.visible_rows, drawn.scroll, drawn.head_scroll) = (height, self.scroll.min(hidden_rows), hidden_rows);
+            draw_scrolled_lines(&text, drawn.scroll, inner, buffer, theme);
+            return (hidden_rows > 0).then_some(SCROLL_LABEL);
+        }
         let has_preview = question.options.get(draft.cursor).is_some_and(|choice| !choice.preview.is_empty());
         // Without a preview, the picker has the whole width.
         let picker_cells = if has_preview { picker_width(question, cells) } else { cells };
@@ -236,6 +252,11 @@ impl QuestionPrompt {
         lines
     }
 
+    /// Returns whether the text field of a question without options is open. Its only row would repeat the field.
+    fn is_writing_only_answer(&self, question: &Question) -> bool {
+        question.options.is_empty() && matches!(self.open_field, Some((FieldKind::TextAnswer, _)))
+    }
+
     /// Returns the rows of the text field being edited: at most half of the prompt's `inner_rows`; 0 if there is none.
     fn field_height(&self, cells: usize, inner_rows: usize) -> usize {
         let Some((kind, field)) = &self.open_field else { return 0 };
@@ -248,7 +269,7 @@ impl QuestionPrompt {
 /// Returns the label of the text field being edited.
 fn field_label(kind: FieldKind) -> &'static str {
     match kind {
-        FieldKind::TextAnswer => "Your own answer ",
+        FieldKind::TextAnswer => "❯ ",
         FieldKind::Note => "note ",
     }
 }

@@ -1,10 +1,12 @@
 //! Implements [`Prompt`] for the question prompt.
 
 use super::QuestionPrompt;
+use super::declining::Declining;
 use crate::agent::WaitingCall;
 use crate::chat::CallId;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
+use crate::tui::parts::frame::PromptContext;
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -25,13 +27,19 @@ impl Prompt for QuestionPrompt {
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
         match facts.agent.waiting_call() {
-            Some(WaitingCall::Answer { questions, .. }) => self.preferred_height(questions, width, facts.context.theme),
+            Some(WaitingCall::Answer { questions, .. }) => {
+                let declined_height = self.declined_height(width, facts.now, facts.context.theme);
+                declined_height.unwrap_or_else(|| self.preferred_height(questions, width, facts.context.theme))
+            }
             Some(WaitingCall::Approval { .. }) | None => 0,
         }
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         match facts.agent.waiting_call() {
+            Some(WaitingCall::Answer { .. }) if matches!(self.declining, Declining::Until(_)) => {
+                self.draw_declined((facts.context.keys, facts.context.theme, facts.now), area, buffer)
+            }
             Some(WaitingCall::Answer { questions, sub_agent, .. }) => {
                 self.draw(questions, sub_agent, &facts.context, area, buffer)
             }
@@ -55,7 +63,12 @@ impl Prompt for QuestionPrompt {
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
         match facts.agent.waiting_call() {
             Some(WaitingCall::Answer { questions, .. }) => {
-                self.handle_key(key, facts.context.keys, questions, facts.context.listening)
+                let PromptContext { keys, listening, .. } = facts.context;
+                let declining_result = match listening.is_listening() && !self.is_parked {
+                    true => self.handle_declining_key(key, keys, facts.now),
+                    false => None,
+                };
+                declining_result.unwrap_or_else(|| self.handle_key(key, keys, questions, listening))
             }
             Some(WaitingCall::Approval { .. }) | None => KeyResult::PassedOn,
         }
@@ -80,12 +93,25 @@ impl Prompt for QuestionPrompt {
         self.serialize_draft()
     }
 
+    fn next_change(&self, now: Duration) -> Option<Duration> {
+        self.next_declining_change(now)
+    }
+
+    fn take_due_command(&mut self, now: Duration) -> Option<PromptCommand> {
+        self.take_due_decline(now)
+    }
+
+    fn start_declining(&mut self) {
+        self.declining = Declining::Asked;
+    }
+
     fn park(&mut self) -> bool {
+        self.declining = Declining::No;
         !std::mem::replace(&mut self.is_parked, true)
     }
 
     fn restore(&mut self) {
-        (self.is_parked, self.first_drawn) = (false, None);
+        (self.is_parked, self.first_drawn, self.declining) = (false, None, Declining::No);
     }
 
     fn is_parked(&self) -> bool {

@@ -72,7 +72,10 @@ fn press_keys(prompt: &mut QuestionPrompt, questions: &Questions, key_string: &s
 }
 
 fn press_key(prompt: &mut QuestionPrompt, questions: &Questions, key: KeyEvent) -> KeyResult {
-    prompt.handle_key(&key, &Keymap::default(), questions, Listening::Ready)
+    let keys = Keymap::default();
+    prompt
+        .handle_declining_key(&key, &keys, Duration::ZERO)
+        .unwrap_or_else(|| prompt.handle_key(&key, &keys, questions, Listening::Ready))
 }
 
 /// Presses keys as [`press_keys`] does. Returns the answer that the last one sent, if any.
@@ -100,8 +103,8 @@ fn the_prompt_shows_question_options_and_keys() {
     let mut prompt = QuestionPrompt::new("1".into(), &question_set);
     insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (90, 8)), @r#"
 ╭─ Question · clock ──────────────────────────────────────────────────────────── 1 of 2 ─╮
+│ ❯ clock │ other │ review                                                               │
 │ Which clock should the test use?                                                       │
-│                                                                                        │
 │ ❯ 1   tokio::time::pause   virtual time; the test takes no time at all  recommended    │
 │   2   a Clock trait        more code, but the library gets testable                    │
 │   3   the real clock       widen the window to 200 ms                                  │
@@ -110,8 +113,8 @@ fn the_prompt_shows_question_options_and_keys() {
 "#);
     insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (60, 11)), @r#"
 ╭─ Question · clock ────────────────────────────── 1 of 2 ─╮
+│ ❯ clock │ other │ review                                 │
 │ Which clock should the test use?                         │
-│                                                          │
 │ ❯ 1   tokio::time::pause  recommended                    │
 │       virtual time; the test takes no time at all        │
 │   2   a Clock trait                                      │
@@ -121,14 +124,14 @@ fn the_prompt_shows_question_options_and_keys() {
 │   4   Write an answer…                                   │
 ╰─ 1-4 pick · tab next · enter confirm · esc later ────────╯
 "#);
-    press_keys(&mut prompt, &question_set, "2>");
+    press_keys(&mut prompt, &question_set, "2!>");
     insta::assert_snapshot!(draw_prompt(&mut prompt, &question_set, (40, 13)), @r#"
 ╭─ Your answers ───── 1 of 2 answered ─╮
+│ clock ✓ │ other │ ❯ review           │
 │ 1 Which clock should the test use?   │
 │   a Clock trait                      │
 │ 2 Which clock should the test use?   │
 │   no answer: sent as skipped         │
-│                                      │
 │                                      │
 │                                      │
 │                                      │
@@ -158,11 +161,72 @@ fn r16_nothing_is_picked_or_sent_without_a_key() {
     let several_questions = questions(vec![question("a", false), question("b", false)]);
     assert_answer(&several_questions, ">>!", None);
     assert_answer(&several_questions, "2>>", None);
-    assert_answer(&several_questions, "23", None);
-    assert_answer(&several_questions, "23!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])]));
-    assert_answer(&several_questions, "2>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
-    // `x` declines: an answer without values.
-    assert_answer(&several_questions, "x", Some(&[]));
+    assert_answer(&several_questions, "2!3!", None);
+    let both = [AnswerValue::Selected(vec![1]), AnswerValue::Selected(vec![2])];
+    // A digit selects, Enter confirms: as often as with a single question, and once more on the review page.
+    assert_answer(&several_questions, "2!3!!", Some(&both));
+    assert_answer(&several_questions, "12!13!!", Some(&both));
+    assert_answer(&several_questions, "2!>!", Some(&[AnswerValue::Selected(vec![1]), AnswerValue::Skipped]));
+    // Two presses of `x` decline: an answer without values. Any other key keeps the questions.
+    assert_answer(&several_questions, "x", None);
+    assert_answer(&several_questions, "xx", None);
+    assert_answer(&several_questions, "x1x!", None);
+    assert_answer(&several_questions, "xxx2!3!!", Some(&both));
+    assert_answer(&several_questions, "xx!", Some(&[]));
+}
+
+#[test]
+fn a_question_without_options_opens_its_text_field() {
+    let open_question = Question { options: Vec::new(), ..question("name", false) };
+    let single_question = questions(vec![open_question.clone()]);
+    assert_answer(&single_question, "retry!", Some(&[AnswerValue::Text("retry".into())]));
+    assert_answer(&single_question, "!", None);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    assert!(prompt.is_writing() && prompt.to_saved_json().is_empty());
+    // What is typed before the field could be seen stays in the composer, and so does the rest of a message.
+    for listening in [Listening::Unseen, Listening::Until(Duration::MAX), Listening::Unsent] {
+        let result = prompt.handle_key(&KeyCode::Char('a').into(), &Keymap::default(), &single_question, listening);
+        assert_eq!(result, KeyResult::PassedOn, "{listening:?}");
+    }
+    // Among several questions, Tab turns the page and keeps the text.
+    let several_questions = questions(vec![question("a", false), open_question, question("c", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
+    press_keys(&mut prompt, &several_questions, "1!half>");
+    assert!(prompt.page == 2 && !prompt.is_writing());
+    press_keys(&mut prompt, &several_questions, "<");
+    assert!(prompt.is_writing() && draw_prompt(&mut prompt, &several_questions, (80, 12)).contains("❯ half"));
+    let answer = press_for_answer(&mut prompt, &several_questions, " done!2!!").unwrap();
+    assert_eq!(answer.answers[1].value, AnswerValue::Text("half done".into()));
+}
+
+#[test]
+fn declined_questions_can_be_brought_back_for_some_seconds() {
+    let single_question = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    press_keys(&mut prompt, &single_question, "2x");
+    assert!(draw_prompt(&mut prompt, &single_question, (80, 12)).contains("x again to decline"));
+    press_keys(&mut prompt, &single_question, "x");
+    let (keys, theme) = (Keymap::default(), Theme::without_colours());
+    let draw_at = |ms: u64, width| {
+        let area = Rect::new(0, 0, width, 5);
+        let mut buffer = Buffer::empty(area);
+        prompt.draw_declined((&keys, &theme, Duration::from_millis(ms)), area, &mut buffer);
+        buffer_text(&buffer)
+    };
+    assert!(
+        draw_at(0, 80).contains("declined in 5 s") && draw_at(4100, 30).contains("in 1 s"),
+        "{}",
+        draw_at(4100, 30)
+    );
+    let next_change = |ms| prompt.next_declining_change(Duration::from_millis(ms));
+    assert_eq!((next_change(0), next_change(100)), (Some(Duration::from_secs(1)), Some(Duration::from_secs(1))));
+    assert_eq!(next_change(4000), Some(Duration::from_secs(5)));
+    assert_eq!(prompt.take_due_decline(Duration::from_millis(4999)), None);
+    let declined = PromptCommand::Answer("1".into(), Answer::from_status(AnswerStatus::Declined));
+    assert_eq!(prompt.take_due_decline(Duration::from_secs(5)), Some(declined));
+    // Brought back, it has its answers and never declines by itself.
+    press_keys(&mut prompt, &single_question, "x");
+    assert_eq!((prompt.take_due_decline(Duration::MAX), prompt.pages[0].picks.as_slice()), (None, &[1][..]));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_partly_answered_prompt_is_restored_exactly() {
         "nfirst!vnsecond!v3nhalf_",
         "4one^two^",
         "nwhy",
-        "213<<x",
+        "2>1!3<<",
         "2_",
         "2>2!1!",
     ] {
@@ -78,7 +78,7 @@ fn r16_a_restored_draft_never_picks_an_option_that_does_not_exist() {
     let mut prompt = QuestionPrompt::from_saved_json("1".into(), &open_question, text);
     assert!(prompt.is_writing() && !prompt.pages[0].is_text_selected);
     let screen = draw_prompt(&mut prompt, &open_question, (60, 12));
-    assert!(screen.contains("Your own answer ab") && !screen.contains('\u{1b}'), "{screen}");
+    assert!(screen.contains("│ ❯ ab") && !screen.contains('\u{1b}'), "{screen}");
 }
 
 #[test]

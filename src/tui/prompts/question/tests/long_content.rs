@@ -190,7 +190,7 @@ fn the_review_page_shows_every_answer_and_opens_questions() {
     let several_questions = questions(vec![question("a", false), question("b", false), question("c", true)]);
     let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
     // Picks the second option of question `a`, writes the note `so` in `b`, and goes past `c` to the review page.
-    press_keys(&mut prompt, &several_questions, "2nso!>>");
+    press_keys(&mut prompt, &several_questions, "2!nso!>>");
     let screen = draw_prompt(&mut prompt, &several_questions, (80, 12));
     assert_eq!(prompt.page, 3);
     assert!(screen.contains("1 of 3 answered") && screen.contains("a Clock trait"), "{screen}");

@@ -72,11 +72,11 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │   3   the real clock                                     │
 │       widen the window to 200 ms                         │
 │ ❯ 4   Write an answer…                                   │
-│ Your own answer The first line                           │
+│ ❯ The first line                                         │
 │                                                          │
-│                 of a longer answer, which is wrapped     │
-│                 where the area is too narrow for it      │
-│                 last                                     │
+│   of a longer answer, which is wrapped where the area is │
+│   too narrow for it                                      │
+│   last                                                   │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     insta::assert_snapshot!(draw_prompt(&mut prompt, &single_question, (60, 7)), @r#"
@@ -84,8 +84,8 @@ fn a_text_answer_has_several_lines_and_scrolls_in_a_small_prompt() {
 │ Which clock should the test use?                         │
 │       widen the window to 200 ms                         │
 │ ❯ 4   Write an answer…                                   ┃
-│ Your own answer where the area is too narrow for it      │
-│                 last                                     │
+│ ❯ too narrow for it                                      │
+│   last                                                   │
 ╰─ enter send · alt-enter new line · esc back, keep text ──╯
 "#);
     for _ in 0..9 {
@@ -130,7 +130,7 @@ fn r10_invisible_characters_are_marked_everywhere() {
     }
     assert!(screen.contains("preview<U+202E>"), "{screen}");
     assert!(screen.matches("<30").count() >= 3, "{screen}");
-    press_keys(&mut prompt, &question_set, "11");
+    press_keys(&mut prompt, &question_set, "1!1!");
     let screen = draw_prompt(&mut prompt, &question_set, (160, 24));
     assert!(screen.contains("label<U+000A><U+202E><U+001B>[2J<U+200B><30 blanks>end"), "{screen}");
 }
