@@ -124,7 +124,7 @@ section! {
         /// Default timeout of a command in seconds.
         timeout: u64 = 30 => Integer(1..=3600),
         /// Maximum timeout in seconds that the model may request. Never less than `timeout` once settings are loaded.
-        max_timeout: u64 = 120 => Integer(1..=3600),
+        max_timeout: u64 = 600 => Integer(1..=3600),
         /// Run commands in the sandbox if the kernel supports it.
         sandbox: bool = true => Switch,
         /// Network access of commands.

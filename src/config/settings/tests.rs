@@ -110,16 +110,16 @@ fn flags_override_the_environment_which_overrides_the_file() {
 
 #[test]
 fn inconsistent_settings_are_reported() {
-    let settings = parse_user_settings("[shell]\ntimeout = 300\n[profiles.mine]\nmodel = \"m\"");
+    let settings = parse_user_settings("[shell]\ntimeout = 900\n[profiles.mine]\nmodel = \"m\"");
     let problem_texts: Vec<String> = settings.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         problem_texts,
         [
-            "f:2: shell.timeout (300) exceeds shell.max_timeout (120). Both are set to 300",
+            "f:2: shell.timeout (900) exceeds shell.max_timeout (600). Both are set to 900",
             "f:4: profiles.mine has no base_url. Set it to the address of the provider"
         ]
     );
-    assert_eq!(settings.config.shell.max_timeout, 300);
+    assert_eq!(settings.config.shell.max_timeout, 900);
     assert!(!settings.config.profiles.contains_key("mine"));
 }
 
