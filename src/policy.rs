@@ -1,5 +1,8 @@
 //! Verdict on a planned call: allow, ask, deny, rehearse or withhold. Judging has no side effects.
 
+mod chain_coverage;
+mod chain_limits;
+pub mod chains;
 pub mod command_line;
 mod coverage;
 mod coverage_gaps;
@@ -19,7 +22,8 @@ mod trial_effects;
 mod verdict;
 mod wide_prefixes;
 
-pub use coverage::grant_covers;
+pub use chain_coverage::{chain_is_covered, grant_allows_some_part, grant_covers, rule_allows_some_part};
+pub use chain_limits::{is_plain_file_reader, reads_only_input};
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
@@ -104,6 +108,10 @@ fn judge_live(
     }
     if let Some(rule) = rules.first_matching(RuleEffect::Allow, subject) {
         return Verdict::Allow(format!("your rule: {}", rule.describe_origin(&rules.today)));
+    }
+    let approvals = chain_coverage::Approvals { grants, rules };
+    if let Some(reason) = chain_coverage::explain_allowed_chain(approvals, subject) {
+        return Verdict::Allow(reason);
     }
     if let Some(secret_rules) = coverage_gaps::rules_for_named_secrets(rules, subject) {
         let descriptions: Vec<String> = secret_rules.iter().map(|rule| rule.describe_with_location()).collect();

@@ -7,6 +7,7 @@ pub mod ask_question;
 pub mod bash_exec;
 mod closest_match;
 mod command_access;
+mod command_parts;
 pub mod edit_file;
 mod file_change;
 pub mod list_files;

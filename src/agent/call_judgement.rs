@@ -4,7 +4,7 @@ use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
 use super::{apply_turn, reviews, sub_agent};
 use crate::chat::{CallId, Plan};
-use crate::policy::{Mode, Policy, Subject, Verdict, grant_covers, is_tried_first, judge_plan};
+use crate::policy::{Mode, Policy, Subject, Verdict, chain_is_covered, grant_covers, is_tried_first, judge_plan};
 
 /// Judges the plan of a call and has it reviewed.
 pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box<Plan>) {
@@ -59,7 +59,10 @@ pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
     let is_covered = |pending: &&PendingCall| {
         let CallStage::AwaitingApproval(plan, _) = &pending.stage else { return false };
         let subject = Subject::from_plan(&pending.call.name, plan);
-        ctx.session_grants().iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
+        let grants = ctx.session_grants();
+        let is_granted = grants.iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
+            || chain_is_covered(grants, &ctx.state.rules, &subject);
+        is_granted
             && ctx.state.rules.permits_grants(&subject)
             && ctx.state.session.find_call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
             && !ctx.state.queue.is_early_prompt(&pending.call.id)

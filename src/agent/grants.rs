@@ -78,7 +78,8 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
     };
     let from_grants = state.session.grants().iter().map(|session_grant| LastingApproval {
         allowed_calls: calls_matching(&|recorded| {
-            recorded.entry_index > session_grant.entry_index && grant_covers(&session_grant.grant, &recorded.subject)
+            recorded.entry_index > session_grant.entry_index
+                && policy::grant_allows_some_part(&session_grant.grant, &recorded.subject)
         }),
         source: ApprovalSource::Session(session_grant.clone()),
     });
@@ -90,7 +91,9 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
         earlier_grants.into_iter().all(|session_grant| !grant_covers(&session_grant.grant, &recorded.subject))
     };
     let from_rules = allowing.map(|rule| LastingApproval {
-        allowed_calls: calls_matching(&|recorded| rule.matches(&recorded.subject) && is_not_granted(recorded)),
+        allowed_calls: calls_matching(&|recorded| {
+            policy::rule_allows_some_part(rule, &recorded.subject) && is_not_granted(recorded)
+        }),
         source: ApprovalSource::Rule(Box::new(rule.clone())),
     });
     from_grants.chain(from_rules).collect()

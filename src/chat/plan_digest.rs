@@ -97,6 +97,7 @@ mod tests {
                 is_partial: false,
                 hard_links: None,
                 scripts: super::super::Scripts::Known,
+                parts: Vec::new(),
             },
             work: Work::Command(line),
         }

@@ -1,7 +1,7 @@
 //! Preconditions of a plan: the files it was made from and the environment variables of its command.
 
 use super::access::as_unicode;
-use super::{Digest, Script, Scripts};
+use super::{CommandPart, Digest, Script, Scripts};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,10 @@ pub struct Preconditions {
     /// Scripts that the command runs, as far as they are known.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub scripts: Scripts,
+    /// Commands of a command line that can be judged one by one, in order. Empty if the line is a single plain command,
+    /// or if its parts cannot be judged alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<CommandPart>,
 }
 
 /// A path that limits which rules and grants cover the command that names it: only those for exactly this command, and

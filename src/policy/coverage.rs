@@ -7,8 +7,8 @@ use crate::chat::{Access, CommandLine, CommandSandbox, Grant, GrantScope, HardLi
 use crate::text::escaped_path::escape_path;
 use std::path::{Component, Path, PathBuf};
 
-/// Returns whether a grant covers the call. Calls that are sensitive or destroy something are never covered.
-pub fn grant_covers(grant: &Grant, subject: &Subject<'_>) -> bool {
+/// Returns whether a grant covers the call as a whole. Calls that are sensitive or destroy something are never covered.
+pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
     if grant.tool != subject.tool || !can_be_granted(subject) {
         return false;
     }

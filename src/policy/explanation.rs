@@ -2,7 +2,10 @@
 
 use super::command_line::{Connector, ParsedLine, Redirect, SimpleCommand, Word};
 use super::trial_effects::may_be_tried_first;
-use super::{Policy, Rule, RuleEffect, Rules, Subject, Verdict, coverage_gaps, grant_covers, judge_plan};
+use super::{
+    Policy, Rule, RuleEffect, Rules, Subject, Verdict, chain_coverage, coverage_gaps, grant_covers, judge_plan,
+    rule_allows_some_part,
+};
 use crate::chat::{Plan, Script, SessionGrant};
 
 /// One check.
@@ -55,6 +58,10 @@ pub fn explain_verdict(
         }
         add_check("grants of this session", placeholder_if_empty(matching, "none matches"));
     }
+    let parts = chain_coverage::describe_parts(chain_coverage::Approvals { grants, rules }, &subject);
+    if !parts.is_empty() {
+        add_check("parts of the line", parts);
+    }
     add_check("rules that allow", explain_rules(rules, RuleEffect::Allow, &subject));
     let verdict = judge_plan(policy, grants, rules, tool, plan);
     if matches!(verdict, Verdict::Ask(_)) && rules.permits_grants(&subject) && may_be_tried_first(policy, plan) {
@@ -78,6 +85,9 @@ fn explain_rules(rules: &Rules, effect: RuleEffect, subject: &Subject<'_>) -> Ve
     let mut lines: Vec<String> =
         matching.iter().map(|rule| format!("matches: {}", rule.describe_with_location())).collect();
     if effect == RuleEffect::Allow {
+        let allows_part = |rule: &&&Rule| !matching.contains(*rule) && rule_allows_some_part(rule, subject);
+        let of_parts = rules_with_effect.iter().filter(allows_part);
+        lines.extend(of_parts.map(|rule| format!("matches a part of the line: {}", rule.describe_with_location())));
         let secret_rules = coverage_gaps::rules_for_named_secrets(rules, subject).unwrap_or_default();
         lines.extend(
             secret_rules.iter().map(|rule| format!("matches a file that it reads: {}", rule.describe_with_location())),

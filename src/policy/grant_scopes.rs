@@ -1,5 +1,6 @@
 //! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
+use super::chain_coverage::{grant_covers, grantable_words};
 use super::coverage::{self, can_be_granted};
 use super::subject::Subject;
 use super::wide_prefixes::explain_too_wide;
@@ -13,15 +14,13 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
     let mut grants = vec![narrowest];
     match &plan.access {
         Access::Run(line) => {
-            let words = subject.parsed_line().and_then(coverage::single_plain_command).map(|simple| &simple.words);
-            let words: Vec<String> =
-                words.into_iter().flatten().filter_map(|word| word.known_text().map(str::to_owned)).collect();
+            let (words, folder) = grantable_words(&subject).unwrap_or_else(|| (Vec::new(), line.folder.clone()));
             let words_before_options = words.iter().take_while(|word| !word.starts_with('-')).count();
             // More than three words are hardly wider than the command itself.
             for count in (1..=words_before_options.min(3)).rev() {
-                let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: line.folder.clone() };
+                let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: folder.clone() };
                 let grant = Grant::new(tool, scope);
-                if explain_too_wide(&words[..count]).is_none() && coverage::grant_covers(&grant, &subject) {
+                if explain_too_wide(&words[..count]).is_none() && grant_covers(&grant, &subject) {
                     grants.push(grant);
                 }
             }
@@ -35,7 +34,7 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
         }
         _ => {}
     }
-    grants.retain(|grant| coverage::grant_covers(grant, &subject));
+    grants.retain(|grant| grant_covers(grant, &subject));
     grants
 }
 

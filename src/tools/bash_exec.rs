@@ -6,11 +6,13 @@ mod outcome_text;
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::{
     Error, LiveContext, RehearsalContext, RehearsalOutcome, ResultKind, Tool, ToolSettings, TrialContext,
-    command_access, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts, silent_commands,
-    summary_line,
+    command_access, command_parts, losses, overlay_command, read_only_commands, run_blocking, sandbox_hints, scripts,
+    silent_commands, summary_line,
 };
 use crate::chat::TrialReport;
-use crate::chat::{Access, CommandLine, Grant, GrantScope, Intent, Plan, Preview, Reach, ToolSpec, Work};
+use crate::chat::{
+    Access, CommandLine, Grant, GrantScope, Intent, Plan, Preconditions, Preview, Reach, ToolSpec, Work,
+};
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::trial::Trial;
 use crate::project::{self, Reader};
@@ -28,7 +30,7 @@ const MAX_SUMMARY_CHARS: usize = 120;
 pub struct BashExec {
     settings: ToolSettings,
     /// Commands that the read-only sandbox blocked; they need approval when called again.
-    blocked_commands: read_only_commands::BlockedCommands,
+    blocked_commands: Arc<read_only_commands::BlockedCommands>,
 }
 
 #[derive(Deserialize)]
@@ -41,7 +43,28 @@ struct Arguments {
 
 impl BashExec {
     pub fn new(settings: ToolSettings) -> Self {
-        Self { settings, blocked_commands: read_only_commands::BlockedCommands::default() }
+        Self { settings, blocked_commands: Arc::default() }
+    }
+
+    /// Fails if a part of the line that was judged alone would be judged differently now.
+    async fn check_parts(&self, plan: &Plan, line: &CommandLine, context: &LiveContext) -> Result<(), Error> {
+        if plan.preconditions.parts.is_empty() {
+            return Ok(());
+        }
+        let (line, blocked) = (line.clone(), self.blocked_commands.clone());
+        let parts = plan.preconditions.parts.clone();
+        run_blocking(context.project.clone(), move |files| {
+            let current_parts = command_parts::command_parts(&line, files, &blocked);
+            match command_parts::have_same_effects(&parts, &current_parts) {
+                true => Ok(String::new()),
+                false => Err(Error::Failed(
+                    "The files that the command uses changed since it was checked. It was not run. Call it again."
+                        .to_owned(),
+                )),
+            }
+        })
+        .await?;
+        Ok(())
     }
 }
 
@@ -79,7 +102,16 @@ impl Tool for BashExec {
         let network = sandbox_hints::check_network_reason(network, &self.settings).map_err(Error::Arguments)?;
         let sandbox = self.settings.sandbox.with_network(network.is_some());
         let line = CommandLine { command, folder: files.root().to_owned(), seconds, network, sandbox };
+        let access = read_only_commands::final_access(
+            command_access::command_access(line.clone(), files),
+            &line,
+            &self.blocked_commands,
+        );
+        // A line that only reads is judged as a whole.
+        let needs_approval = matches!(access, Access::Run(_));
+        let parts = needs_approval.then(|| command_parts::command_parts(&line, files, &self.blocked_commands));
         let preconditions = scripts::command_preconditions(&line.command, files);
+        let preconditions = Preconditions { parts: parts.unwrap_or_default(), ..preconditions };
         // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval
         // each time.
         let is_grantable = preconditions.sensitive_path().is_none();
@@ -88,11 +120,7 @@ impl Tool for BashExec {
         Ok(Intent::Act(Box::new(Plan {
             title: "Run a command?".to_owned(),
             summary: summary_line::first_line(&line.command, MAX_SUMMARY_CHARS),
-            access: read_only_commands::final_access(
-                command_access::command_access(line.clone(), files),
-                &line,
-                &self.blocked_commands,
-            ),
+            access,
             preview: Preview::Command(line.clone()),
             grant: bound_scripts.map(|scripts| {
                 let scope = GrantScope::Command {
@@ -130,6 +158,7 @@ impl Tool for BashExec {
             })
             .await?;
         }
+        self.check_parts(plan, line, context).await?;
         if let Some((paths, open_files)) = read_only_paths {
             let runs_git = read_only_commands::runs_git(&line.command);
             let (outcome, listing) =

@@ -40,7 +40,7 @@ impl BlockedCommands {
         }
     }
 
-    fn contains(&self, command: &str) -> bool {
+    pub fn contains(&self, command: &str) -> bool {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
     }
 }

@@ -305,10 +305,12 @@ fn explain_prints_every_step_to_a_verdict() {
     {
         assert!(output.contains(part), "{part}: {output}");
     }
-    let (output, _, _) = user.run_headless(&["rules", "explain", "--json", "cargo test x; id"]);
+    let (output, _, _) = user.run_headless(&["rules", "explain", "--json", "cargo test x; make"]);
     let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
     assert_eq!(last["verdict"], "ask", "{output}");
-    assert!(output.contains("2 commands in the line"), "{output}");
+    assert!(output.contains("make: asks: no rule or grant allows it"), "{output}");
+    let (output, _, _) = user.run_headless(&["rules", "explain", "cargo test x & make"]);
+    assert!(output.contains("2 commands in the line") && output.contains("\nask\n"), "{output}");
     let (output, _, code) = user.run_headless(&["rules"]);
     assert!(output.contains("allow cargo test … (") && output.contains("everywhere"), "{output}");
     assert_eq!(code, 0);

@@ -46,6 +46,10 @@ pub struct SimpleCommand {
     /// True if a later command after `&&` may run although this one was skipped or failed: it follows `||` or `!`, or
     /// is in a group that does.
     pub is_skippable: bool,
+    /// True if `!` before it, or before a construct around it, inverts its exit status.
+    pub is_negated: bool,
+    /// Text of the program with its arguments and assignments, as written; redirections after it are not included.
+    pub text: String,
     /// Variables assigned before it: `A=b cmd`.
     pub assignments: Vec<(String, Word)>,
     /// Wrappers removed in front of it, outermost first, each with its own arguments: `env A=b`, `timeout 5`.

@@ -44,6 +44,8 @@ pub(super) struct WalkContext {
     pub(super) connector: Connector,
     /// As [`SimpleCommand::is_skippable`], because of the constructs around the command.
     pub(super) is_skippable: bool,
+    /// As [`SimpleCommand::is_negated`].
+    pub(super) is_negated: bool,
 }
 
 impl WalkContext {
@@ -173,7 +175,7 @@ impl TreeWalk<'_> {
                 if !self.node_text(node).starts_with(['!']) || !self.node_text(node)[1..].starts_with([' ', '\t']) {
                     self.mark_unclear("ambiguous “!”");
                 }
-                let context = WalkContext { is_skippable: true, ..context.clone() };
+                let context = WalkContext { is_skippable: true, is_negated: true, ..context.clone() };
                 let allows_newlines = false;
                 let children = self.checked_children(node, allows_newlines);
                 for child in children.into_iter().filter(|child| child.kind() != "!") {
@@ -206,7 +208,7 @@ impl TreeWalk<'_> {
 
     /// Reads a program with its arguments, or assignments.
     fn walk_simple(&mut self, node: Node<'_>, context: &WalkContext) {
-        let mut simple = empty_command(context);
+        let mut simple = SimpleCommand { text: self.node_text(node), ..empty_command(context) };
         let allows_newlines = false;
         let children = match node.kind() {
             "variable_assignment" => vec![node],
@@ -322,6 +324,7 @@ pub(super) fn empty_command(context: &WalkContext) -> SimpleCommand {
     SimpleCommand {
         connector: context.connector,
         is_skippable: context.is_command_skippable(),
+        is_negated: context.is_negated,
         nesting: context.nesting.clone(),
         pipelines: context.pipelines.clone(),
         shells: context.shells.clone(),

@@ -1,0 +1,130 @@
+//! Limits of the parts of a command line that a rule allows in parts.
+//!
+//! Such a line runs in the sandbox of live commands, not in the read-only one, so only well-known readers count as
+//! reading in it. Its files are checked before it starts, so a part after one that may change files must not depend on
+//! what these files are.
+
+use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
+use super::coverage::single_plain_command;
+use super::effects::analyze_effects;
+use super::grammar::{self, ValueKind};
+use crate::chat::Reach;
+
+/// Programs that may filter the output of other parts, or print their arguments.
+#[rustfmt::skip]
+const INPUT_READERS: &[&str] = &[
+    "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "echo", "printf", "true",
+    "false", ":", "pwd",
+];
+/// Programs that may read files of the project before the first part that may change them.
+#[rustfmt::skip]
+const FILE_READERS: &[&str] = &[
+    "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "ls", "stat", "file",
+    "diff", "cmp", "basename", "dirname", "which", "test", "echo", "git",
+];
+/// Builtins of bash. Some change the shell in which the following parts run, and a rule for one says nothing about that.
+#[rustfmt::skip]
+const BUILTINS: &[&str] = &[
+    ".", ":", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen", "complete", "compopt",
+    "continue", "coproc", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit", "export", "false", "fc",
+    "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let", "local", "logout", "mapfile", "popd", "printf",
+    "pushd", "pwd", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source", "suspend", "test",
+    "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+];
+/// Programs, and their first arguments, that run code of the project anyway: a file that an earlier part changed gives
+/// them nothing more. No argument is required for those without a list.
+const CODE_RUNNERS: &[(&str, &[&str])] = &[
+    ("cargo", &["test", "build", "check", "clippy", "run", "bench", "nextest"]),
+    ("npm", &["test", "run"]),
+    ("pnpm", &["test", "run"]),
+    ("yarn", &["test", "run", "build"]),
+    ("bun", &["test"]),
+    ("go", &["test", "build", "vet"]),
+    ("mix", &["test", "compile"]),
+    ("dotnet", &["test", "build"]),
+    ("make", &[]),
+    ("gmake", &[]),
+    ("just", &[]),
+    ("pytest", &[]),
+    ("tox", &[]),
+    ("nox", &[]),
+    ("gradle", &[]),
+    ("mvn", &[]),
+    ("rake", &[]),
+    ("jest", &[]),
+    ("vitest", &[]),
+    ("phpunit", &[]),
+    ("ctest", &[]),
+];
+/// Options of `git add` and `git commit` that read no file and start no editor.
+const PLAIN_GIT_OPTIONS: &[&str] =
+    &["-m", "-am", "-a", "-A", "-u", "-q", "-v", "--all", "--message", "--quiet", "--no-edit", "--update"];
+
+/// Returns whether a command that is known to only read opens no file, so that its result depends on its words and its
+/// input alone.
+pub fn reads_only_input(command: &str) -> bool {
+    let effects = analyze_effects(&parse_command_line(command));
+    effects.reach == Reach::Reads && effects.touches.is_empty() && is_plain_reader(command, INPUT_READERS)
+}
+
+/// Returns whether a command that is known to only read may read files outside the read-only sandbox. `has_input` is
+/// whether it reads the output of another command, which may not choose the files.
+pub fn is_plain_file_reader(command: &str, has_input: bool) -> bool {
+    is_plain_reader(command, FILE_READERS) && (!has_input || is_plain_reader(command, INPUT_READERS))
+}
+
+fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
+    let parsed_line = parse_command_line(command);
+    let [simple] = parsed_line.commands.as_slice() else { return false };
+    // The files named in a list are not checked; only the read-only sandbox withholds them.
+    let has_list = |name: &str| {
+        grammar::program_named(name).is_some_and(|program| {
+            let arguments = grammar::parse_arguments(program, simple.arguments());
+            arguments.options.iter().any(|option| option.option.value.is_kind(&[ValueKind::List]))
+        })
+    };
+    written_name(simple).is_some_and(|name| programs.contains(&name) && !has_list(name))
+        && simple.wrappers.is_empty()
+        && simple.assignments.is_empty()
+}
+
+/// Returns why no rule or grant may allow this command as a part; `None` if one may.
+pub(super) fn explain_excluded_part(parsed_line: &ParsedLine, is_elsewhere: bool) -> Option<String> {
+    let unknown = || Some("its program is not known".to_owned());
+    let [simple] = parsed_line.commands.as_slice() else { return unknown() };
+    let Some(name) = written_name(simple) else { return unknown() };
+    if BUILTINS.contains(&name) {
+        return Some(format!("{name} may change the shell for the other parts"));
+    }
+    // A folder may be a repository of its own, with settings that name programs.
+    (is_elsewhere && simple.program() == Some("git")).then(|| "git runs in another folder".to_owned())
+}
+
+/// Returns whether a command may follow one that changes files. It may if it runs code of the project anyway, or uses
+/// files without showing them.
+pub(super) fn is_independent_of_changes(parsed_line: &ParsedLine) -> bool {
+    let Some(simple) = single_plain_command(parsed_line) else { return false };
+    let Some(name) = written_name(simple) else { return false };
+    let words: Vec<&str> = simple.arguments().iter().map(Word::display_text).collect();
+    let first = words.first().copied().unwrap_or_default();
+    let runs_code = |(program, subcommands): &(&str, &[&str])| {
+        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
+    };
+    let is_plain_option = |word: &&str| !word.starts_with('-') || PLAIN_GIT_OPTIONS.contains(word);
+    match (name, first) {
+        ("git", "add" | "commit") => words[1..].iter().all(is_plain_option),
+        ("cargo", "fmt") => words[1..].iter().all(|word| matches!(*word, "--all" | "--check")),
+        _ => CODE_RUNNERS.iter().any(runs_code),
+    }
+}
+
+/// Returns whether a command creates at most empty files and folders, so that it changes nothing that later parts use.
+pub(super) fn creates_empty_files(parsed_line: &ParsedLine) -> bool {
+    let name = single_plain_command(parsed_line).and_then(written_name);
+    matches!(name, Some("mkdir" | "touch"))
+}
+
+/// Returns the name of the program as written: with a slash in it, it may be any program.
+fn written_name(simple: &SimpleCommand) -> Option<&str> {
+    simple.words.first().and_then(Word::known_text)
+}
