@@ -51,7 +51,7 @@ pub use dry_run_counts::DryRunCounts;
 pub use dry_run_summary::{ApplyOptions, DryRunChange, DryRunSummary, LiveCall, RehearsedCall};
 pub use edit::{Diff, DiffLine, Edit, Hunk};
 pub use entry::{Entry, TitleSource};
-pub use grant::{Grant, GrantScope, GrantSpan, SessionGrant};
+pub use grant::{FILE_TOOLS, Grant, GrantScope, GrantSpan, SessionGrant};
 pub use id::{CallId, SessionId, TurnId};
 pub use image::Image;
 pub use instructions::Instructions;

@@ -177,7 +177,7 @@ impl SessionBuilder {
             // A grant for rehearsed calls does not apply to live ones, and the other way round.
             let grants: Vec<_> = session.state.session.grants().to_vec();
             for SessionGrant { grant, call, .. } in grants {
-                let description = format!("{}: {}", grant.tool, grant.describe_grant());
+                let description = format!("{}: {}", grant.describe_tools(), grant.describe_grant());
                 let event = Event::GrantRevoked { granting_call: Some(call), description, by: Decider::Headless };
                 session.effects.extend(agent::update(&mut session.state, event));
             }

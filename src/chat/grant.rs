@@ -47,7 +47,12 @@ pub enum GrantScope {
     /// Changes of every file in this folder and below, relative to the project; empty for the whole project.
     #[serde(rename = "under")]
     Folder(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Changes of every file of the project by any of [`FILE_TOOLS`].
+    FileChanges,
 }
+
+/// Tools that [`GrantScope::FileChanges`] covers together.
+pub const FILE_TOOLS: [&str; 2] = ["edit_file", "write_file"];
 
 /// Place and duration of a grant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +115,27 @@ impl Grant {
         Self { scripts, ..self }
     }
 
+    /// Returns whether it is for this tool.
+    pub fn is_for_tool(&self, tool: &str) -> bool {
+        let is_file_tool = |tool: &str| FILE_TOOLS.contains(&tool);
+        match self.scope {
+            GrantScope::FileChanges => is_file_tool(&self.tool) && is_file_tool(tool),
+            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => {
+                self.tool == tool
+            }
+        }
+    }
+
+    /// Names the tools that it is for.
+    pub fn describe_tools(&self) -> String {
+        match self.scope {
+            GrantScope::FileChanges => FILE_TOOLS.join(" and "),
+            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => {
+                self.tool.clone()
+            }
+        }
+    }
+
     /// Describes what it covers, for a prompt.
     pub fn describe_grant(&self) -> String {
         format!("{}, {}", self.describe_coverage(), self.span.describe_span())
@@ -139,6 +165,7 @@ impl Grant {
                 format!("every {} of a file of the project", self.tool)
             }
             GrantScope::Folder(path) => format!("every {} of a file below {}/", self.tool, path.display()),
+            GrantScope::FileChanges => format!("every file change of the project, by {}", FILE_TOOLS.join(" or ")),
         }
     }
 }

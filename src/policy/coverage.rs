@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Returns whether a grant covers the call as a whole. Calls that are sensitive or destroy something are never covered.
 pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
-    if grant.tool != subject.tool || !can_be_granted(subject) {
+    if !grant.is_for_tool(subject.tool) || !can_be_granted(subject) {
         return false;
     }
     match (&grant.scope, subject.access) {
@@ -24,6 +24,7 @@ pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
         }
         (GrantScope::File(file), Access::Write(path)) => file == path,
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
+        (GrantScope::FileChanges, Access::Write(path)) => is_plain(path),
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use super::chain_coverage::{grant_covers, grantable_words};
 use super::coverage::{self, can_be_granted};
 use super::subject::Subject;
 use super::wide_prefixes::explain_too_wide;
-use crate::chat::{Access, CommandLine, Grant, GrantScope, Plan, Preconditions, Preview};
+use crate::chat::{Access, CommandLine, FILE_TOOLS, Grant, GrantScope, Plan, Preconditions, Preview};
 use std::path::Path;
 
 /// Returns the grants that can keep an approval of this call, narrowest scope first; empty if there are none.
@@ -31,6 +31,9 @@ pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
                 grants.push(Grant::new(tool, GrantScope::Folder(parent.to_owned())));
                 folder = parent.parent();
             }
+            if FILE_TOOLS.contains(&tool) {
+                grants.push(Grant::new(tool, GrantScope::FileChanges));
+            }
         }
         _ => {}
     }
@@ -51,6 +54,9 @@ pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
             let name = format!("other.{}", path.extension()?.to_str()?);
             return Some(folder.join(name).display().to_string());
         }
+        (GrantScope::FileChanges, Access::Write(path)) => {
+            return Some(path.with_file_name("another.txt").display().to_string());
+        }
         _ => return None,
     };
     let Access::Run(run) = &plan.access else { return None };
@@ -61,7 +67,7 @@ pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
         let (access, preview) = (Access::Run(line.into()), Preview::Text(String::new()));
         let preconditions = Preconditions::default();
         *example != run.line.command
-            && coverage::grant_covers(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
+            && grant_covers(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
     };
     examples.into_iter().find(is_covered)
 }
@@ -88,7 +94,7 @@ pub fn can_be_rule(grant: &Grant) -> bool {
     let is_literal = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
     match &grant.scope {
         GrantScope::Command { network, .. } => !network && has_utf8_paths,
-        GrantScope::Prefix { .. } => true,
+        GrantScope::Prefix { .. } | GrantScope::FileChanges => true,
         GrantScope::File(path) | GrantScope::Folder(path) => is_literal(path),
     }
 }

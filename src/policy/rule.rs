@@ -261,6 +261,7 @@ impl Rule {
             GrantScope::Command { command, .. } => RuleTarget::Command(command.clone()),
             GrantScope::Prefix { words, .. } => RuleTarget::Prefix(words.clone()),
             GrantScope::File(path) => RuleTarget::Path(path.to_string_lossy().into_owned()),
+            GrantScope::FileChanges => RuleTarget::Path("**".to_owned()),
             GrantScope::Folder(folder) if folder == Path::new("") => RuleTarget::Path("**".to_owned()),
             GrantScope::Folder(folder) => RuleTarget::Path(format!("{}/**", folder.to_string_lossy())),
         }

@@ -1,6 +1,7 @@
 //! Rules and grants: matching, precedence, reasons, and that a grant never covers more than intended.
 
 mod build_tools;
+mod file_changes;
 mod prefix_law;
 
 use super::*;
@@ -298,7 +299,7 @@ fn r11_offers_only_meaningful_prefixes() {
         let plan = Plan { grant: Some(Grant::new("tool", scope)), ..command_plan(command) };
         let prefixes = grant_scopes("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
             GrantScope::Prefix { words, .. } => Some(words.join(" ")),
-            GrantScope::Command { .. } | GrantScope::File(_) | GrantScope::Folder(_) => None,
+            GrantScope::Command { .. } | GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => None,
         });
         prefixes.collect()
     };

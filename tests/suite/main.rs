@@ -40,6 +40,7 @@ mod exits;
 #[cfg(target_os = "linux")]
 mod failing_disks;
 mod faulty_writes;
+mod file_change_grants;
 mod floors;
 mod forks;
 #[cfg(target_os = "linux")]

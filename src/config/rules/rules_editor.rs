@@ -3,7 +3,7 @@
 use super::rule_parser::script_digests::MISSING;
 use super::rules_file::lock_file;
 use super::{read_rules_text, rules_parser};
-use crate::chat::{Digest, Grant, GrantSpan};
+use crate::chat::{Digest, Grant, GrantScope, GrantSpan};
 use crate::config::settings_file;
 use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget};
 use std::fs;
@@ -139,7 +139,8 @@ pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
     };
     Rule {
         effect: RuleEffect::Allow,
-        tool: Some(grant.tool.clone()),
+        // An allow for a path covers only changes of files, by whatever tool.
+        tool: (grant.scope != GrantScope::FileChanges).then(|| grant.tool.clone()),
         target: Rule::target_of_scope(&grant.scope),
         scope,
         created: String::new(),

@@ -161,7 +161,7 @@ impl ScopeChoice {
             }
             GrantScope::Command { .. } => "No wider scope: this is not a simple command identified by its first words",
             GrantScope::Prefix { .. } => "This is the widest scope: allowing any command would allow anything",
-            GrantScope::File(_) | GrantScope::Folder(_) => "This is the widest scope",
+            GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => "This is the widest scope",
         }
         .to_owned()
     }
@@ -245,6 +245,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::File(path) => format!("{verb} {}", path.display()),
         GrantScope::Folder(path) if path == Path::new("") => format!("{verb} any file of the project"),
         GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
+        GrantScope::FileChanges => "file changes in this project, edit and write".to_owned(),
     }
 }
 
@@ -256,6 +257,8 @@ fn describe_limits(grant: &Grant) -> String {
         GrantScope::Prefix { .. } => {
             format!("never: a substitution, variable or redirection; a path outside the project; {sensitive}")
         }
-        GrantScope::File(_) | GrantScope::Folder(_) => format!("never: {sensitive}, such as .git/ and .env"),
+        GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
+            format!("never: {sensitive}, such as .git/ and .env")
+        }
     }
 }

@@ -233,7 +233,7 @@ fn is_reason_displayed(context: &LayoutContext<'_>, index: usize) -> bool {
 
 /// Describes a grant or rule that the user gave with an approval.
 pub fn describe_new_grant(grant: &Grant) -> String {
-    format!("allowed from now on: {} ({})", grant.tool, grant.describe_grant())
+    format!("allowed from now on: {} ({})", grant.describe_tools(), grant.describe_grant())
 }
 
 /// Describes the switch between dry run and live, which continues in a copy of the `original` session.
