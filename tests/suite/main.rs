@@ -26,6 +26,7 @@ mod continued_providers;
 mod conversation;
 mod crates;
 mod damaged_sessions;
+mod decision_counts;
 mod deep_nesting;
 #[cfg(target_os = "linux")]
 mod discarded_rehearsals;

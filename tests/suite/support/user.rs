@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 /// The user, the project and the service.
 pub struct User {
-    _runtime: Runtime,
+    runtime: Runtime,
     pub service: Service,
     pub root: Arc<Folder>,
 }
@@ -23,7 +23,13 @@ impl User {
         let service = runtime.block_on(Service::start(answers));
         let setup = Setup::new(&[]);
         write_settings(&setup, NO_TITLES);
-        Self { _runtime: runtime, service, root: setup.root.clone() }
+        Self { runtime, service, root: setup.root.clone() }
+    }
+
+    /// Replaces the replies of the service.
+    pub fn with_answers(mut self, answers: Vec<Answer>) -> Self {
+        self.service = self.runtime.block_on(Service::start(answers));
+        self
     }
 
     /// Adds a file to the project.
