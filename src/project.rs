@@ -25,6 +25,7 @@ pub mod patch;
 mod path;
 pub mod picture;
 mod process_set;
+mod program_path;
 pub mod rehearsal;
 pub mod sandbox;
 pub mod sensitive_files;
@@ -40,6 +41,7 @@ pub mod trial;
 pub mod unprivileged;
 
 pub use own_files::{OwnFile, OwnFiles};
+pub use program_path::has_path_inside;
 
 use crate::chat::Digest;
 use crate::text::escaped_path::escape_path;

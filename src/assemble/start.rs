@@ -13,6 +13,7 @@ use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
 use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::project::guard::own_program;
+use crate::project::has_path_inside;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
@@ -105,6 +106,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         max_timeout: shell.max_timeout,
         sandbox: sandbox.sandbox,
         allow_network: shell.network != config::Network::Off,
+        has_project_programs: has_path_inside(&folder, std::env::var_os("PATH").as_deref()),
     };
     let profiles = connector.settings.config.profiles.values();
     let key_variables: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();

@@ -13,6 +13,7 @@ use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
 use crate::print::json_line;
 use crate::project::Reader;
+use crate::project::has_path_inside;
 use crate::store::{Places, Sessions};
 use crate::text::clean::clean_line;
 use crate::tools::Toolbox;
@@ -53,7 +54,7 @@ impl CheckedRules {
         let (places, folder) = open_places(place)?;
         let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-        let tools = checking_tools(&settings.config);
+        let tools = checking_tools(&settings.config, &folder);
         let source =
             ProjectSource::new(&places, &folder, tools.tool_names(), settings.config.project.instructions_kib << 10);
         let loaded = source.load(&today_date());
@@ -62,12 +63,13 @@ impl CheckedRules {
 }
 
 /// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
-fn checking_tools(config: &config::Config) -> Toolbox {
+fn checking_tools(config: &config::Config, folder: &Path) -> Toolbox {
     Toolbox::with_builtin_tools(ToolSettings {
         default_timeout: config.shell.timeout,
         max_timeout: config.shell.max_timeout,
         sandbox: CommandSandbox::default(),
         allow_network: config.shell.network != config::Network::Off,
+        has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
     })
 }
 

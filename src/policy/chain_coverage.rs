@@ -1,6 +1,7 @@
 //! Command lines of which each part is allowed: by a grant, by a rule, or because it only reads.
 
-use super::chain_limits::{creates_empty_files, explain_excluded_part, is_independent_of_changes};
+use super::chain_limits::{creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes};
+use super::command_line::parse_command_line;
 use super::coverage::{self, can_be_granted, grant_covers_whole};
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
 use super::subject::Subject;
@@ -129,6 +130,8 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
     if is_excluded {
         return Vec::new();
     }
+    let runs_git = |part: &CommandPart| is_git(&parse_command_line(&part.command));
+    let has_git_run = preconditions.parts.iter().any(|part| part.effect == PartEffect::Runs && runs_git(part));
     let mut may_have_changed = false;
     let judge_part = |part: &CommandPart| {
         let asks = |why: &str| PartVerdict::Asks(why.to_owned());
@@ -153,6 +156,10 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
             return asks("an earlier part may change what it uses");
         }
         if part.effect != PartEffect::Runs {
+            // Only in the read-only sandbox, git ignores the user's settings, which may name programs.
+            if !has_git_run && part_subject.parsed_line().is_some_and(is_git) {
+                return asks("git would obey settings that name programs");
+            }
             return PartVerdict::Reads;
         }
         if part.has_input {

@@ -20,7 +20,14 @@ const INPUT_READERS: &[&str] = &[
 #[rustfmt::skip]
 const FILE_READERS: &[&str] = &[
     "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "ls", "stat", "file",
-    "diff", "cmp", "basename", "dirname", "which", "test", "echo", "git",
+    "diff", "cmp", "basename", "dirname", "which", "test", "echo",
+];
+/// Commands of git that count as reading in a line in which a rule allows another command of git, which obeys the user's
+/// settings of git too. They show no content of files and start no program that `git add` does not start.
+#[rustfmt::skip]
+const GIT_READS: &[&str] = &[
+    "git status", "git status -s", "git status --short", "git branch --show-current", "git diff --stat",
+    "git diff --name-only", "git diff --cached --stat", "git diff --staged --stat",
 ];
 /// Builtins of bash. Some change the shell in which the following parts run, and a rule for one says nothing about that.
 #[rustfmt::skip]
@@ -70,7 +77,8 @@ pub fn reads_only_input(command: &str) -> bool {
 /// Returns whether a command that is known to only read may read files outside the read-only sandbox. `has_input` is
 /// whether it reads the output of another command, which may not choose the files.
 pub fn is_plain_file_reader(command: &str, has_input: bool) -> bool {
-    is_plain_reader(command, FILE_READERS) && (!has_input || is_plain_reader(command, INPUT_READERS))
+    let is_git_read = GIT_READS.contains(&command) && !has_input;
+    is_git_read || is_plain_reader(command, FILE_READERS) && (!has_input || is_plain_reader(command, INPUT_READERS))
 }
 
 fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
@@ -86,6 +94,13 @@ fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
     written_name(simple).is_some_and(|name| programs.contains(&name) && !has_list(name))
         && simple.wrappers.is_empty()
         && simple.assignments.is_empty()
+        // The values of variables and the home folder may differ outside the read-only sandbox.
+        && simple.words.iter().all(|word| word.known_text().is_some())
+}
+
+/// Returns whether a command runs git.
+pub(super) fn is_git(parsed_line: &ParsedLine) -> bool {
+    matches!(parsed_line.commands.as_slice(), [simple] if written_name(simple) == Some("git"))
 }
 
 /// Returns why no rule or grant may allow this command as a part; `None` if one may.

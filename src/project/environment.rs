@@ -1,9 +1,9 @@
 //! Environment of a command: the user's own, without secrets and without pagers that would wait for a key.
 
-use super::path::resolve_path;
+use super::program_path::paths_outside;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Variables that every command gets, whatever the user's terminal has.
 const ALWAYS_SET: [(&str, &str); 4] = [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1")];
@@ -146,16 +146,6 @@ pub fn read_only_environment(folder: &Path, environment: &[(OsString, OsString)]
         .chain(git_variables)
         .chain([("GIT_CEILING_DIRECTORIES".into(), parent)])
         .collect()
-}
-
-/// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
-fn paths_outside(folder: &Path, path: &OsStr) -> Option<OsString> {
-    let is_outside = |path: &PathBuf| {
-        let real = resolve_path(path);
-        path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)
-    };
-    let folders = std::env::split_paths(path).filter(is_outside);
-    std::env::join_paths(folders).ok().filter(|list| !list.is_empty())
 }
 
 /// Adds the settings that the overlay sandbox needs.

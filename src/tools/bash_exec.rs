@@ -107,9 +107,9 @@ impl Tool for BashExec {
             &line,
             &self.blocked_commands,
         );
-        // A line that only reads is judged as a whole.
-        let needs_approval = matches!(access, Access::Run(_));
-        let parts = needs_approval.then(|| command_parts::command_parts(&line, files, &self.blocked_commands));
+        // A line that only reads is judged as a whole. In the others `tail` must be the system's program.
+        let has_parts = matches!(access, Access::Run(_)) && !self.settings.has_project_programs;
+        let parts = has_parts.then(|| command_parts::command_parts(&line, files, &self.blocked_commands));
         let preconditions = scripts::command_preconditions(&line.command, files);
         let preconditions = Preconditions { parts: parts.unwrap_or_default(), ..preconditions };
         // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval

@@ -13,10 +13,18 @@ pub struct ToolSettings {
     pub sandbox: CommandSandbox,
     /// True if commands may request the network.
     pub allow_network: bool,
+    /// True if `PATH` has a folder in the project, so that a name such as `tail` may mean a program of the project.
+    pub has_project_programs: bool,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { default_timeout: 30, max_timeout: 120, sandbox: CommandSandbox::Unspecified, allow_network: true }
+        Self {
+            default_timeout: 30,
+            max_timeout: 120,
+            sandbox: CommandSandbox::Unspecified,
+            allow_network: true,
+            has_project_programs: false,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of command lines that rules and grants allow in parts.
 
 mod chain_law;
+mod offered_prefixes;
 
 use super::*;
 use crate::chat::{Access, CommandSandbox, Decider, Grant, GrantScope, Intent, Plan, SessionGrant};
@@ -18,7 +19,9 @@ fn project() -> (TempDir, Disk) {
     let root = folder.path().canonicalize().unwrap().join("p");
     fs::create_dir_all(root.join("web")).unwrap();
     fs::create_dir_all(root.join("it's")).unwrap();
-    fs::create_dir_all(root.join("bare/objects")).unwrap();
+    for folder in ["bare/objects", ".git/objects", ".git/refs/heads"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
     for (path, text) in [
         ("a.txt", "a\n"),
         (".env", "KEY=1\n"),
@@ -26,6 +29,8 @@ fn project() -> (TempDir, Disk) {
         ("web/x.sh", "echo web\n"),
         ("web/b.txt", "b\n"),
         ("names", ".env\0"),
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/config", "[core]\n\tbare = false\n"),
     ] {
         fs::write(root.join(path), text).unwrap();
     }
@@ -108,6 +113,8 @@ fn allows_a_line_if_each_part_is_allowed() {
         "ls -la && cargo test 2>&1 | tail -3",
         "git add -A && git commit -m 'two words; not two commands'",
         "git add a.txt && git commit -q -m x",
+        "git add -A && git commit -m x && git status --short",
+        "git diff --stat && git add -A",
         "cd web && npm test",
         "cd ./web && npm test 2>&1 | tail",
         "cd site && npm test",
@@ -150,6 +157,15 @@ fn asks_for_a_line_with_any_other_part_or_syntax() {
         "sort --files0-from=names && cargo test",
         "cargo test | wc --files0-from=-",
         "cat /etc/shadow && cargo test",
+        // Settings of git, variables and programs that are plain only in the read-only sandbox.
+        "git status && cargo test",
+        "git diff && git add -A",
+        "git log && git add -A",
+        "git add -A && git diff --stat",
+        "echo $HOME && cargo test",
+        "cat ~/x && cargo test",
+        "sed -n 1p a.txt && cargo test",
+        "./tail a.txt && cargo test",
         // Folders that are not certain, or not in the project.
         "cd web; npm test",
         "cd web || npm test",
@@ -308,6 +324,9 @@ fn without_a_sandbox_only_readers_of_no_file_are_neutral() {
     ] {
         assert_eq!(verdict(&[], &rules, &plan_in(&disk, command, unavailable())), expected, "{command}");
     }
+    // `tail` may be a program of the project.
+    let settings = ToolSettings { has_project_programs: true, ..ToolSettings::default() };
+    assert_eq!(verdict(&[], &rules, &plan_in(&disk, "cargo test | tail", settings)), "ask");
 }
 
 #[test]
@@ -321,24 +340,6 @@ fn a_line_that_only_reads_keeps_the_read_only_sandbox() {
     // No rule makes a line run live if no part of it needs that rule.
     let uncertain = plan(&disk, "cd web; cat a.txt > /dev/null; sed -n 1p a.txt");
     assert_ne!(verdict(&[], &allowing(PREFIXES), &uncertain), "refuse");
-}
-
-#[test]
-fn offers_the_prefix_of_the_part_that_needs_approval() {
-    let (_folder, disk) = project();
-    let prefixes = |command: &str| -> Vec<String> {
-        let grants = grant_scopes("bash_exec", &plan(&disk, command));
-        let words = grants.iter().filter_map(|grant| match &grant.scope {
-            GrantScope::Prefix { words, folder } => Some(format!("{}@{}", words.join(" "), folder.display())),
-            _ => None,
-        });
-        words.collect()
-    };
-    let root = crate::project::Reader::root(&disk).display().to_string();
-    assert_eq!(prefixes("cargo test 2>&1 | tail -n 20"), [format!("cargo test@{root}")]);
-    assert_eq!(prefixes("cd web && npm test && echo ok"), [format!("npm test@{root}/web")]);
-    assert_eq!(prefixes("cargo fmt && cargo test"), Vec::<String>::new());
-    assert_eq!(prefixes("cargo test && cat .env"), Vec::<String>::new());
 }
 
 #[test]
