@@ -27,7 +27,7 @@ pub use chain_limits::{is_plain_file_reader, reads_only_input};
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
-pub use grant_scopes::{can_be_rule, example_call, explain_no_scopes, grant_scopes};
+pub use grant_scopes::{can_be_rule, example_call, explain_no_scopes, grant_scopes, grant_scopes_beside};
 pub use mode::Mode;
 pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;

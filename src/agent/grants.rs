@@ -3,7 +3,7 @@
 use super::state::State;
 use super::waiting_calls::WaitingCall;
 use crate::chat::{CallId, Entry, Grant, GrantSpan, SessionGrant};
-use crate::policy::{self, Rule, RuleEffect, Subject, can_be_rule, example_call, grant_covers, grant_scopes};
+use crate::policy::{self, Rule, RuleEffect, Subject, can_be_rule, example_call, grant_covers, grant_scopes_beside};
 
 /// A scope offered for the waiting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn grant_options(state: &State) -> Vec<GrantOption> {
         return Vec::new();
     }
     let plans = recorded_plans(state);
-    grant_scopes(&call.name, plan)
+    grant_scopes_beside(state.session.grants(), &state.rules, &call.name, plan)
         .into_iter()
         .map(|grant| {
             let is_covered =

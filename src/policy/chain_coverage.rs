@@ -1,12 +1,13 @@
 //! Command lines of which each part is allowed: by a grant, by a rule, or because it only reads.
 
 use super::chain_limits::{creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes};
-use super::command_line::parse_command_line;
+use super::command_line::{SimpleCommand, parse_command_line};
 use super::coverage::{self, can_be_granted, grant_covers_whole};
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
 use super::subject::Subject;
 use crate::chat::{Access, CommandLine, CommandPart, Grant, PartEffect, Preview, SessionGrant};
 use crate::text::truncation::escape_beginning;
+use std::path::PathBuf;
 
 /// Maximum characters shown of a part.
 const MAX_PART_CHARS: usize = 60;
@@ -192,17 +193,31 @@ fn find_approval(approvals: Approvals<'_>, whole: &Subject<'_>, part: &Subject<'
     Some(format!("your rule: {}", rule.describe_with_location()))
 }
 
-/// Returns the words of the first part that needs a grant or rule and could have one for its beginning, with its
-/// folder; of the command itself if the line is a single plain command.
-pub(super) fn grantable_words(subject: &Subject<'_>) -> Option<(Vec<String>, std::path::PathBuf)> {
+/// Returns whether a further grant covers the call, alone or together with the grants and rules that cover other parts
+/// of its command line.
+pub(super) fn completes_coverage(approvals: Approvals<'_>, grant: &Grant, subject: &Subject<'_>) -> bool {
+    let approve = |part: &Subject<'_>| {
+        let is_covered = grant_covers_whole(grant, part);
+        is_covered.then(String::new).or_else(|| find_approval(approvals, subject, part))
+    };
+    let permits = |part: &Subject<'_>| approvals.rules.permits_grants(part);
+    grant_covers(grant, subject)
+        || is_chain_allowed(&judge_parts(subject, &PartJudge { approve: &approve, permits: &permits }))
+}
+
+/// Returns the words of the first part that no grant or rule allows yet, with its folder; of the command itself if the
+/// line is a single plain command.
+pub(super) fn grantable_words(approvals: Approvals<'_>, subject: &Subject<'_>) -> Option<(Vec<String>, PathBuf)> {
     let line = subject.command_line?;
-    let known_words = |simple: &super::command_line::SimpleCommand| {
+    let known_words = |simple: &SimpleCommand| {
         simple.words.iter().filter_map(|word| word.known_text().map(str::to_owned)).collect::<Vec<_>>()
     };
     if let Some(simple) = subject.parsed_line().and_then(coverage::single_plain_command) {
         return Some((known_words(simple), line.folder.clone()));
     }
-    let part = subject.preconditions.parts.iter().find(|part| part.effect == PartEffect::Runs)?;
-    let parsed_line = super::command_line::parse_command_line(&part.command);
+    let verdicts = judge_chain(approvals, subject);
+    let index = verdicts.iter().position(|verdict| matches!(verdict, PartVerdict::Asks(_)))?;
+    let part = subject.preconditions.parts.get(index)?;
+    let parsed_line = parse_command_line(&part.command);
     coverage::single_plain_command(&parsed_line).map(|simple| (known_words(simple), part.folder.clone()))
 }

@@ -1,44 +1,53 @@
 //! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
-use super::chain_coverage::{grant_covers, grantable_words};
+use super::chain_coverage::{Approvals, completes_coverage, grantable_words};
 use super::coverage::{self, can_be_granted};
+use super::rule::Rules;
 use super::subject::Subject;
 use super::wide_prefixes::explain_too_wide;
-use crate::chat::{Access, CommandLine, FILE_TOOLS, Grant, GrantScope, Plan, Preconditions, Preview};
+use crate::chat::{Access, CommandLine, FILE_TOOLS, Grant, GrantScope, Plan, Preconditions, Preview, SessionGrant};
 use std::path::Path;
 
 /// Returns the grants that can keep an approval of this call, narrowest scope first; empty if there are none.
 pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
+    grant_scopes_beside(&[], &Rules::default(), tool, plan)
+}
+
+/// Returns the grants of [`grant_scopes`] and, for a command line of several parts, those with which the given grants
+/// and rules cover every part.
+pub fn grant_scopes_beside(grants: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> Vec<Grant> {
+    let approvals = Approvals { grants, rules };
     let subject = Subject::from_plan(tool, plan);
     let Some(narrowest) = plan.grant.clone().filter(|_| can_be_granted(&subject)) else { return Vec::new() };
-    let mut grants = vec![narrowest];
+    let mut scopes = vec![narrowest];
     match &plan.access {
         Access::Run(line) => {
-            let (words, folder) = grantable_words(&subject).unwrap_or_else(|| (Vec::new(), line.folder.clone()));
+            let (words, folder) =
+                grantable_words(approvals, &subject).unwrap_or_else(|| (Vec::new(), line.folder.clone()));
             let words_before_options = words.iter().take_while(|word| !word.starts_with('-')).count();
             // More than three words are hardly wider than the command itself.
             for count in (1..=words_before_options.min(3)).rev() {
                 let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: folder.clone() };
                 let grant = Grant::new(tool, scope);
-                if explain_too_wide(&words[..count]).is_none() && grant_covers(&grant, &subject) {
-                    grants.push(grant);
+                if explain_too_wide(&words[..count]).is_none() {
+                    scopes.push(grant);
                 }
             }
         }
         Access::Write(path) => {
             let mut folder = path.parent();
             while let Some(parent) = folder {
-                grants.push(Grant::new(tool, GrantScope::Folder(parent.to_owned())));
+                scopes.push(Grant::new(tool, GrantScope::Folder(parent.to_owned())));
                 folder = parent.parent();
             }
             if FILE_TOOLS.contains(&tool) {
-                grants.push(Grant::new(tool, GrantScope::FileChanges));
+                scopes.push(Grant::new(tool, GrantScope::FileChanges));
             }
         }
         _ => {}
     }
-    grants.retain(|grant| grant_covers(grant, &subject));
-    grants
+    scopes.retain(|grant| completes_coverage(approvals, grant, &subject));
+    scopes
 }
 
 /// Words after a prefix in examples. The first one that the grant covers is shown.
@@ -48,8 +57,8 @@ const EXAMPLE_ARGUMENTS: [&str; 4] = ["--verbose", "-v", "--help", "src"];
 /// Returns another call than the one of the plan that the grant covers: a command, or a path. `None` if it covers no
 /// other, or no example is known.
 pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
-    let words = match (&grant.scope, &plan.access) {
-        (GrantScope::Prefix { words, .. }, Access::Run(_)) => words,
+    let (words, folder) = match (&grant.scope, &plan.access) {
+        (GrantScope::Prefix { words, folder }, Access::Run(_)) => (words, folder),
         (GrantScope::Folder(folder), Access::Write(path)) => {
             let name = format!("other.{}", path.extension()?.to_str()?);
             return Some(folder.join(name).display().to_string());
@@ -63,11 +72,11 @@ pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
     let last_words = if words.len() == 1 { EXAMPLE_SUBCOMMANDS } else { EXAMPLE_ARGUMENTS };
     let examples = last_words.iter().map(|word| format!("{} {word}", words.join(" ")));
     let is_covered = |example: &String| {
-        let line = CommandLine { command: example.clone(), ..(*run.line).clone() };
+        let line = CommandLine { command: example.clone(), folder: folder.clone(), ..(*run.line).clone() };
         let (access, preview) = (Access::Run(line.into()), Preview::Text(String::new()));
         let preconditions = Preconditions::default();
         *example != run.line.command
-            && grant_covers(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
+            && coverage::grant_covers_whole(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
     };
     examples.into_iter().find(is_covered)
 }

@@ -5,7 +5,9 @@ mod offered_prefixes;
 
 use super::*;
 use crate::chat::{Access, CommandSandbox, Decider, Grant, GrantScope, Intent, Plan, SessionGrant};
-use crate::policy::{Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules, grant_scopes, judge_plan};
+use crate::policy::{
+    Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules, grant_scopes, grant_scopes_beside, judge_plan,
+};
 use crate::project::disk::Disk;
 use crate::tools::bash_exec::BashExec;
 use crate::tools::{Tool, ToolSettings};

@@ -14,8 +14,32 @@ fn offers_the_prefix_of_the_part_that_needs_approval() {
         words.collect()
     };
     let root = crate::project::Reader::root(&disk).display().to_string();
-    assert_eq!(prefixes("cargo test 2>&1 | tail -n 20"), [format!("cargo test@{root}")]);
-    assert_eq!(prefixes("cd web && npm test && echo ok"), [format!("npm test@{root}/web")]);
+    let cargo = [format!("cargo test@{root}"), format!("cargo@{root}")];
+    assert_eq!(prefixes("cargo test 2>&1 | tail -n 20"), cargo);
+    let npm = [format!("npm test@{root}/web"), format!("npm@{root}/web")];
+    assert_eq!(prefixes("cd web && npm test && echo ok"), npm);
     assert_eq!(prefixes("git add -A && git commit -m x"), Vec::<String>::new(), "one prefix does not cover both");
     assert_eq!(prefixes("cargo test && cat .env"), Vec::<String>::new());
+}
+
+#[test]
+fn offers_the_prefix_of_the_only_part_that_is_not_allowed_yet() {
+    let (_folder, disk) = project();
+    let prefixes = |rules: &Rules, command: &str| -> Vec<String> {
+        let grants = grant_scopes_beside(&[], rules, "bash_exec", &plan(&disk, command));
+        let words = grants.iter().filter_map(|grant| match &grant.scope {
+            GrantScope::Prefix { words, .. } => Some(words.join(" ")),
+            _ => None,
+        });
+        words.collect()
+    };
+    let rules = allowing(&["git add"]);
+    assert_eq!(prefixes(&rules, "git add -A && git commit -m x | tail"), ["git commit"]);
+    assert_eq!(prefixes(&rules, "git commit -m x && git add -A"), ["git commit"]);
+    assert_eq!(prefixes(&rules, "git add -A && git commit -m x && cargo test"), Vec::<String>::new());
+    assert_eq!(prefixes(&rules, "git add -A && git checkout x"), Vec::<String>::new());
+    assert_eq!(prefixes(&rules, "git add -A && rm a.txt"), Vec::<String>::new());
+    let mut asking = allowing(&["git add"]);
+    asking.list.push(rule(RuleEffect::Ask, RuleTarget::Command("git commit -m x".into())));
+    assert_eq!(prefixes(&asking, "git add -A && git commit -m x"), Vec::<String>::new());
 }
