@@ -190,7 +190,7 @@ fn find_approval(approvals: Approvals<'_>, whole: &Subject<'_>, part: &Subject<'
     let is_elsewhere = folder(part) != folder(whole);
     let mut matching = rules.all_matching(RuleEffect::Allow, part).into_iter();
     let rule = matching.find(|rule| !is_elsewhere || matches!(rule.target, RuleTarget::Prefix(_)))?;
-    Some(format!("your rule: {}", rule.describe_with_location()))
+    Some(format!("your rule: {}", rule.describe_origin(&rules.today)))
 }
 
 /// Returns whether a further grant covers the call, alone or together with the grants and rules that cover other parts
