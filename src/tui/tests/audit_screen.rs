@@ -155,13 +155,19 @@ fn r16_an_answer_is_recorded_with_its_key_and_delay() {
     assert_eq!(key, "enter");
     assert!((3000..3100).contains(&after_ms), "{after_ms}");
     let mut screen = screen_with_question();
-    // Esc only parks the question; Alt-X declines it.
+    // Esc only parks the question; Alt-X asks whether to decline it, and declining can be taken back for five seconds.
     screen.press_key("esc");
     screen.advance_ms(3000);
     screen.press_key("alt-x");
+    screen.advance_ms(1000);
+    screen.press_key("x");
+    screen.advance_ms(4900);
+    assert_eq!(answer_decider(&screen), None, "it can still be brought back");
+    screen.advance_ms(200);
     let Some(Decider::User { key, after_ms }) = answer_decider(&screen) else { panic!("it was declined") };
-    assert_eq!(key, "alt-x");
-    assert!((5000..5100).contains(&after_ms), "{after_ms}");
+    assert_eq!(key, "x");
+    // Counted from when the prompt was shown again.
+    assert!((6000..6200).contains(&after_ms), "{after_ms}");
 }
 
 #[test]
