@@ -9,12 +9,14 @@ use crate::support::user::User;
 use aye::chat::{Decider, Entry, Outcome};
 use serde_json::{Value, json};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
 /// Most prompts of the session in mode `ask`, if the widest offered rule is saved at each.
 const MOST_IN_ASK: usize = 6;
+/// Most scopes that a prompt offers.
+const MOST_SCOPES: usize = 8;
 /// Most prompts of the session in mode `auto`.
 const MOST_IN_AUTO: usize = 2;
 
@@ -101,21 +103,30 @@ fn user_with(answers: impl Fn(&str) -> Vec<Answer>) -> User {
 fn play(program: &mut Program) {
     program.until("Messages go to");
     submit_message(program, "go");
-    let mut answered = 0;
+    let (mut answered, started) = (0, Instant::now());
     while !program.screen().contains("All of it is done.") {
         if program.has_active_prompt() {
             save_widest_rule(program);
             answered += 1;
             assert!(answered < 40, "{}", program.screen());
         }
+        assert!(started.elapsed() < Duration::from_secs(240), "{}", program.screen());
         program.wait_ms(50);
     }
 }
 
 fn save_widest_rule(program: &mut Program) {
     program.press_until("a", "Allow without asking");
-    let is_widest = |screen: &str| !screen.contains(" › ") || screen.contains("This is the widest scope");
-    while !is_widest(&program.screen()) {
+    let is_widest = |screen: &str| {
+        let is_last = ["This is the widest scope", "No wider scope"].iter().any(|hint| screen.contains(hint));
+        !screen.contains(" › ") || is_last
+    };
+    for step in 0.. {
+        let screen = program.screen();
+        if is_widest(&screen) {
+            break;
+        }
+        assert!(step < MOST_SCOPES, "{screen}");
         program.press_keys(RIGHT);
         program.wait_ms(600);
     }
