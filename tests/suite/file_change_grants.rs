@@ -9,7 +9,6 @@ use aye::chat::{Decision, Entry, GrantScope};
 use serde_json::json;
 use std::time::Duration;
 
-const RIGHT: &str = "\x1b[C";
 const DOWN: &str = "\x1b[B";
 const LABEL: &str = "every file change of the project, by edit_file or write_file";
 
@@ -35,9 +34,7 @@ fn select_widest(program: &mut Program) {
     submit_message(program, "go");
     program.until_prompt("src/a.txt");
     program.press_until("a", "Allow without asking");
-    program.press_until(RIGHT, "a file below src/ ›");
-    program.press_until(RIGHT, "a file of the project ›");
-    program.press_until(RIGHT, LABEL);
+    program.press_until("4", "› 4  file changes in this project, edit and write");
 }
 
 #[test]
@@ -81,8 +78,8 @@ fn r11_one_choice_allows_edits_and_new_files_until_it_is_revoked() {
     assert_eq!(program.file(".env").as_deref(), Some("KEY=1\n"));
 
     submit_message(&mut program, "/grants");
-    program.until(LABEL);
-    program.press_until("\r", "Revoke it?");
+    program.until("❯ file changes in this project, edit and write");
+    program.press_until("x", "Revoke it?");
     program.press_until("y", "Revoked: every file change of the project");
     drop(program);
     let mut program = user.start(&["--continue"]);
