@@ -52,8 +52,18 @@ fn summarize_decision(record: &Record<'_>) -> String {
     }
 }
 
+/// Describes a verdict with its reason. A reason that begins with the verdict stands alone.
+pub fn describe_verdict(verdict: &str, reason: &str) -> String {
+    let verdict = brief_verdict(verdict);
+    match reason {
+        "" => verdict.to_owned(),
+        _ if reason.starts_with(verdict) => reason.to_owned(),
+        _ => format!("{verdict}: {reason}"),
+    }
+}
+
 /// Returns a verdict as the user reads it.
-pub fn brief_verdict(verdict: &str) -> &str {
+fn brief_verdict(verdict: &str) -> &str {
     match verdict {
         "allow" => "allowed",
         "ask" => "asked you",
@@ -218,9 +228,8 @@ impl Page {
 pub fn describe_step(entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Planned { verdict, reason, hooks_not_run, .. } => {
-            let separator = if reason.is_empty() { "" } else { ": " };
             let hooks = describe_hooks_not_run(hooks_not_run).map(|text| format!("; {text}"));
-            format!("{}{separator}{reason}{}", brief_verdict(verdict), hooks.unwrap_or_default())
+            format!("{}{}", describe_verdict(verdict, reason), hooks.unwrap_or_default())
         }
         Entry::Reviewed { reviewer, verdict, reason, is_failed, took_ms, .. } => {
             let result = match (is_failed, reason.is_empty()) {
@@ -306,4 +315,21 @@ pub fn describe_file(file: &FileSnapshot) -> String {
         (None, false) => String::new(),
     };
     format!("{path} · {content}{change}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_not_repeated_by_its_reason() {
+        for (verdict, reason, expected) in [
+            ("allow", "", "allowed"),
+            ("allow", "read inside the project", "allowed: read inside the project"),
+            ("allow", "allowed before with a, on call 1", "allowed before with a, on call 1"),
+            ("ask", "file change in the project", "asked you: file change in the project"),
+        ] {
+            assert_eq!(describe_verdict(verdict, reason), expected);
+        }
+    }
 }

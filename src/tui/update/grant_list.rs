@@ -68,8 +68,7 @@ fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &Ope
     });
     let call_rows = judged.iter().map(|record| {
         let Some(Entry::Planned { verdict, reason, .. }) = record.last_plan() else { return Row::new("") };
-        let verdict_text = audit_page::brief_verdict(verdict);
-        let decision = if reason.is_empty() { verdict_text.to_owned() } else { format!("{verdict_text}: {reason}") };
+        let decision = audit_page::describe_verdict(verdict, reason);
         let time = times.get(record.reply_index).map_or("", String::as_str);
         let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
