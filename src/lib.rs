@@ -21,7 +21,7 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · llm · store · config    files and sandboxes, providers, session files, settings
+//!   4   project · llm · web · store · config   files and sandboxes, providers, web pages, session files, settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -94,6 +94,7 @@ pub mod store;
 pub mod text;
 pub mod tools;
 pub mod tui;
+pub mod web;
 
 #[cfg(test)]
 extern crate self as aye;

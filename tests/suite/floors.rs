@@ -14,9 +14,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("agent", &["text", "chat", "policy"]),
     ("project", &["text", "chat"]),
     ("llm", &["text", "chat"]),
+    ("web", &["text"]),
     ("store", &["text", "chat"]),
     ("config", &["text", "chat", "policy", "store"]),
-    ("tools", &["text", "chat", "policy", "project"]),
+    ("tools", &["text", "chat", "policy", "project", "web"]),
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("manual", &[]),
@@ -25,8 +26,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     (
         "assemble",
         &[
-            "text", "chat", "policy", "agent", "project", "llm", "store", "config", "tools", "runtime", "print", "tui",
-            "cli",
+            "text", "chat", "policy", "agent", "project", "llm", "web", "store", "config", "tools", "runtime", "print",
+            "tui", "cli",
         ],
     ),
     ("commands", &["*"]),

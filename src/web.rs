@@ -1,0 +1,8 @@
+//! Requests to servers on the internet, other than model providers: which addresses may be reached, redirects, limits,
+//! and pages as text.
+
+pub mod client;
+mod guarded_resolver;
+pub mod page_text;
+pub mod special_addresses;
+pub mod target;

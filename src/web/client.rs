@@ -1,0 +1,201 @@
+//! The HTTP client for servers on the internet.
+//!
+//! Names are resolved once and checked, address literals are checked before the request, and redirects are followed here,
+//! each one checked again and only to the same host. Through a proxy, which resolves names by itself, names cannot be
+//! checked; [`find_proxy_variable`] tells.
+
+use super::guarded_resolver::{GuardedResolver, SpecialAddress};
+use super::target::{PrivateHosts, Target, check_target, refuse_special};
+use futures::StreamExt;
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
+use std::error::Error as _;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Bytes that are read of a response.
+pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// Time limit of a request with all its redirects.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+/// Redirects that are followed.
+const MAX_REDIRECTS: usize = 5;
+
+/// Clients for requests of tools. They are built by the first request.
+pub struct WebClient {
+    private_hosts: PrivateHosts,
+    /// Reaches public addresses only.
+    guarded: OnceLock<Client>,
+    /// Reaches the private hosts that the user allows.
+    unguarded: OnceLock<Client>,
+}
+
+/// A response, read up to [`MAX_BODY_BYTES`].
+#[derive(Debug)]
+pub struct WebResponse {
+    /// The address that answered, after redirects.
+    pub target: Target,
+    pub status: StatusCode,
+    /// The header `Content-Type`; empty if missing.
+    pub content_type: String,
+    pub body: Vec<u8>,
+    /// True if the body is longer than what was read.
+    pub is_cut_off: bool,
+}
+
+/// Result of a request.
+#[derive(Debug)]
+pub enum Fetched {
+    Response(Box<WebResponse>),
+    /// The server redirects to another host, which was not approved.
+    RedirectedTo(Box<Target>),
+}
+
+impl WebClient {
+    pub fn new(private_hosts: PrivateHosts) -> Self {
+        Self { private_hosts, guarded: OnceLock::new(), unguarded: OnceLock::new() }
+    }
+
+    pub fn private_hosts(&self) -> &PrivateHosts {
+        &self.private_hosts
+    }
+
+    /// Gets an address. Follows redirects on the same host, but never from `https` to `http`.
+    ///
+    /// # Errors
+    /// One sentence for the model, if the address is refused or the request fails.
+    pub async fn get(&self, target: &Target) -> Result<Fetched, String> {
+        let request = self.follow_redirects(target.clone());
+        tokio::time::timeout(TIMEOUT, request)
+            .await
+            .unwrap_or_else(|_| Err(format!("{} did not answer within {} s.", target.host, TIMEOUT.as_secs())))
+    }
+
+    async fn follow_redirects(&self, mut target: Target) -> Result<Fetched, String> {
+        for _ in 0..=MAX_REDIRECTS {
+            let client = self.client(target.is_private_allowed).await?;
+            let response = client.get(target.url.clone()).headers(request_headers()).send().await;
+            let response = response.map_err(|error| describe_error(&target, &error))?;
+            let Some(next) = redirect_target(&target, &response, &self.private_hosts)? else {
+                return Ok(Fetched::Response(Box::new(read_response(target, response).await?)));
+            };
+            if next.host != target.host || next.url.port_or_known_default() != target.url.port_or_known_default() {
+                // The usual redirect from http to https changes the port alone.
+                let is_upgrade = next.host == target.host && next.url.scheme() == "https" && next.url.port().is_none();
+                if !is_upgrade {
+                    return Ok(Fetched::RedirectedTo(Box::new(next)));
+                }
+            }
+            target = next;
+        }
+        Err(format!("{} redirected more than {MAX_REDIRECTS} times.", target.host))
+    }
+
+    /// Returns the client, and builds it on a thread that may block if this is its first request.
+    async fn client(&self, is_private_allowed: bool) -> Result<Client, String> {
+        let cell = if is_private_allowed { &self.unguarded } else { &self.guarded };
+        if let Some(client) = cell.get() {
+            return Ok(client.clone());
+        }
+        let built = tokio::task::spawn_blocking(move || build_client(is_private_allowed)).await;
+        let built = built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        Ok(cell.get_or_init(|| built).clone())
+    }
+}
+
+/// Variables that name a proxy.
+const PROXY_VARIABLES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+
+/// Returns the variable that names a proxy, through which names cannot be checked; `None` if none is set.
+pub fn find_proxy_variable() -> Option<&'static str> {
+    PROXY_VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Returns the hosts of the proxies that the environment names.
+fn proxy_hosts() -> Vec<String> {
+    let values = PROXY_VARIABLES.into_iter().filter_map(|name| std::env::var(name).ok());
+    let parse_host = |value: String| {
+        let address = if value.contains("://") { value } else { format!("http://{value}") };
+        Url::parse(&address).ok()?.host_str().map(str::to_owned)
+    };
+    values.filter_map(parse_host).collect()
+}
+
+fn build_client(is_private_allowed: bool) -> reqwest::Result<Client> {
+    // reqwest panics without a default provider.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let new_builder = || -> ClientBuilder {
+        let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
+        match is_private_allowed {
+            // A proxy for external addresses must not receive requests to the local network.
+            true => builder.no_proxy(),
+            false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: proxy_hosts() })),
+        }
+    };
+    // This fails on a machine without certificates; then the bundled ones are used.
+    new_builder().build().or_else(|_| {
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+        let roots: reqwest::Result<Vec<_>> = roots.map(|root| reqwest::Certificate::from_der(root)).collect();
+        new_builder().tls_certs_only(roots?).build()
+    })
+}
+
+fn request_headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("aye/", env!("CARGO_PKG_VERSION"))));
+    headers.insert(
+        ACCEPT,
+        HeaderValue::from_static("text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1"),
+    );
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers
+}
+
+/// Returns the checked target of a redirect; `None` if the response is no redirect.
+fn redirect_target(from: &Target, response: &Response, private_hosts: &PrivateHosts) -> Result<Option<Target>, String> {
+    let status = response.status();
+    let Some(location) = response.headers().get(LOCATION).filter(|_| status.is_redirection()) else { return Ok(None) };
+    let location = location.to_str().ok().and_then(|location| from.url.join(location).ok());
+    let url = location.ok_or_else(|| format!("{} redirects to an invalid address.", from.host))?;
+    if from.url.scheme() == "https" && url.scheme() == "http" {
+        return Err(format!("{} redirects to an address without encryption.", from.host));
+    }
+    check_target(url, private_hosts).map(Some).map_err(|error| format!("{} redirects. {error}", from.host))
+}
+
+async fn read_response(target: Target, response: Response) -> Result<WebResponse, String> {
+    let status = response.status();
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type = content_type.to_owned();
+    if let Some(encoding) = response.headers().get(reqwest::header::CONTENT_ENCODING)
+        && encoding != "identity"
+    {
+        return Err(format!("{} sent a compressed response that was not requested.", target.host));
+    }
+    let (mut body, mut is_cut_off) = (Vec::new(), false);
+    let mut stream = response.bytes_stream();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|error| describe_error(&target, &error))?;
+        let room = MAX_BODY_BYTES - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if piece.len() > room {
+            is_cut_off = true;
+            break;
+        }
+    }
+    Ok(WebResponse { target, status, content_type, body, is_cut_off })
+}
+
+/// Describes a failed request without its address, which may contain a secret.
+fn describe_error(target: &Target, error: &reqwest::Error) -> String {
+    let mut source = error.source();
+    let mut reason = None;
+    while let Some(error) = source {
+        if let Some(SpecialAddress { host, what }) = error.downcast_ref() {
+            return refuse_special(host, what);
+        }
+        reason = Some(error.to_string());
+        source = error.source();
+    }
+    let reason = reason.unwrap_or_else(|| "the request failed".to_owned());
+    format!("Cannot reach {}: {reason}.", target.host)
+}

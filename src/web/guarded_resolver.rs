@@ -1,0 +1,35 @@
+//! Name resolution that refuses names with an address that is not public.
+
+use super::special_addresses::describe_special;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::net::SocketAddr;
+
+/// Resolves a name once and passes only public addresses on, to which the connection is then made. A name with a single
+/// address that is not public is refused as a whole, except the host of a proxy.
+pub(super) struct GuardedResolver {
+    pub proxy_hosts: Vec<String>,
+}
+
+/// A name that was refused.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{host} is the address of {what}")]
+pub(super) struct SpecialAddress {
+    pub host: String,
+    pub what: &'static str,
+}
+
+impl Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let is_proxy = self.proxy_hosts.iter().any(|host| host == name.as_str());
+        Box::pin(async move {
+            let host = name.as_str().to_owned();
+            // The caller sets the port.
+            let addresses: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let special = addresses.iter().find_map(|address| describe_special(address.ip()));
+            if let Some(what) = special.filter(|_| !is_proxy) {
+                return Err(SpecialAddress { host, what }.into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
