@@ -39,7 +39,7 @@ pub mod trial_counts;
 pub mod unsent_text;
 pub mod usage;
 
-pub use access::{Access, CommandAccess, CommandLine, Reach};
+pub use access::{Access, CommandAccess, CommandLine, FetchAccess, Reach};
 pub use batch::{Batch, BatchWork, ChangeKind, Group, Item, Rejected};
 pub use chunk::{Chunk, FinishReason};
 pub use command_part::{CommandPart, PartEffect};

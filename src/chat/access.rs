@@ -23,6 +23,17 @@ pub enum Access {
     AyeFiles(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Runs a command.
     Run(CommandAccess),
+    /// Reads from a host on the network, and changes nothing there.
+    Fetch(Box<FetchAccess>),
+}
+
+/// A request that only reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FetchAccess {
+    /// The address that is requested.
+    pub url: String,
+    /// Its host, in lower case and without a port.
+    pub host: String,
 }
 
 impl Access {

@@ -49,6 +49,8 @@ pub enum GrantScope {
     Folder(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Changes of every file of the project by any of [`FILE_TOOLS`].
     FileChanges,
+    /// Requests that read from this host.
+    Host(String),
 }
 
 /// Tools that [`GrantScope::FileChanges`] covers together.
@@ -120,9 +122,11 @@ impl Grant {
         let is_file_tool = |tool: &str| FILE_TOOLS.contains(&tool);
         match self.scope {
             GrantScope::FileChanges => is_file_tool(&self.tool) && is_file_tool(tool),
-            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => {
-                self.tool == tool
-            }
+            GrantScope::Command { .. }
+            | GrantScope::Prefix { .. }
+            | GrantScope::File(_)
+            | GrantScope::Folder(_)
+            | GrantScope::Host(_) => self.tool == tool,
         }
     }
 
@@ -130,9 +134,11 @@ impl Grant {
     pub fn describe_tools(&self) -> String {
         match self.scope {
             GrantScope::FileChanges => FILE_TOOLS.join(" and "),
-            GrantScope::Command { .. } | GrantScope::Prefix { .. } | GrantScope::File(_) | GrantScope::Folder(_) => {
-                self.tool.clone()
-            }
+            GrantScope::Command { .. }
+            | GrantScope::Prefix { .. }
+            | GrantScope::File(_)
+            | GrantScope::Folder(_)
+            | GrantScope::Host(_) => self.tool.clone(),
         }
     }
 
@@ -166,6 +172,7 @@ impl Grant {
             }
             GrantScope::Folder(path) => format!("every {} of a file below {}/", self.tool, path.display()),
             GrantScope::FileChanges => format!("every file change of the project, by {}", FILE_TOOLS.join(" or ")),
+            GrantScope::Host(host) => format!("every {} from {host}", self.tool),
         }
     }
 }

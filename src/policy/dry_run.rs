@@ -57,7 +57,7 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         Access::Read(_) if subject.command_line.is_none() => asking_reason(rules, subject).is_some(),
         Access::Read(_) => path_rule_may_ask(),
         Access::Run(run) => run.may_disclose || path_rule_may_ask(),
-        Access::Nothing | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
+        Access::Nothing | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) => false,
     }
 }
 
@@ -82,7 +82,12 @@ fn is_exactly_approved(
         // Rules allow sensitive reads only by exact path.
         Access::ReadSensitive(_) => true,
         Access::Run(line) => rule.allows_exact_command(line, subject.tool),
-        Access::Nothing | Access::Read(_) | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) => false,
+        Access::Nothing
+        | Access::Read(_)
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_)
+        | Access::Fetch(_) => false,
     };
     grants.iter().any(|session_grant| grant_covers(&session_grant.grant, subject))
         || rules.all_matching(RuleEffect::Allow, subject).into_iter().any(is_exact)

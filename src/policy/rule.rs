@@ -149,7 +149,10 @@ impl Rule {
             (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => coverage::matches_exact_path(pattern, path),
             // A rule without a target allows writes only: a command could do anything.
             (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(subject),
-            // No tool connects to a host itself, and a command that names one may connect to another.
+            (RuleTarget::Host(pattern), Access::Fetch(fetch)) => {
+                coverage::can_be_granted(subject) && glob::matches_host(pattern, &fetch.host)
+            }
+            // A command that names a host may connect to another.
             (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,
         }
     }
@@ -239,7 +242,7 @@ impl Rule {
             RuleTarget::Prefix(words) if !words.iter().any(|word| word.contains(char::is_whitespace)) => {
                 Ok(words.join(" "))
             }
-            RuleTarget::Path(pattern) => Ok(pattern.clone()),
+            RuleTarget::Path(pattern) | RuleTarget::Host(pattern) => Ok(pattern.clone()),
             _ => Err(format!("The rule is not one line of text: edit {}", self.location)),
         }
     }
@@ -250,6 +253,7 @@ impl Rule {
         let target = match &self.target {
             RuleTarget::Prefix(_) => RuleTarget::Prefix(text.split_whitespace().map(str::to_owned).collect()),
             RuleTarget::Path(_) => RuleTarget::Path(text.trim().to_owned()),
+            RuleTarget::Host(_) => RuleTarget::Host(text.trim().to_owned()),
             _ => RuleTarget::Command(text.trim().to_owned()),
         };
         Self { target, ..self.clone() }
@@ -262,6 +266,7 @@ impl Rule {
             GrantScope::Prefix { words, .. } => RuleTarget::Prefix(words.clone()),
             GrantScope::File(path) => RuleTarget::Path(path.to_string_lossy().into_owned()),
             GrantScope::FileChanges => RuleTarget::Path("**".to_owned()),
+            GrantScope::Host(host) => RuleTarget::Host(host.clone()),
             GrantScope::Folder(folder) if folder == Path::new("") => RuleTarget::Path("**".to_owned()),
             GrantScope::Folder(folder) => RuleTarget::Path(format!("{}/**", folder.to_string_lossy())),
         }

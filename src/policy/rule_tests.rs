@@ -299,7 +299,11 @@ fn r11_offers_only_meaningful_prefixes() {
         let plan = Plan { grant: Some(Grant::new("tool", scope)), ..command_plan(command) };
         let prefixes = grant_scopes("tool", &plan).into_iter().filter_map(|grant| match grant.scope {
             GrantScope::Prefix { words, .. } => Some(words.join(" ")),
-            GrantScope::Command { .. } | GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => None,
+            GrantScope::Command { .. }
+            | GrantScope::File(_)
+            | GrantScope::Folder(_)
+            | GrantScope::FileChanges
+            | GrantScope::Host(_) => None,
         });
         prefixes.collect()
     };

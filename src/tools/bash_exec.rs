@@ -234,6 +234,7 @@ impl Tool for BashExec {
             | Access::Write(_)
             | Access::WriteOutside(_)
             | Access::AyeFiles(_)
+            | Access::Fetch(_)
             | Access::Run(_) => RehearsalOutcome::Simulate(why),
         })
     }

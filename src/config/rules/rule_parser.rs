@@ -2,7 +2,9 @@
 
 pub(super) mod script_digests;
 
-use crate::chat::{Access, CommandLine, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts};
+use crate::chat::{
+    Access, CommandLine, FetchAccess, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts,
+};
 use crate::config::problem::find_nearest;
 use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide};
 use crate::text::truncation::truncate_end;
@@ -240,8 +242,11 @@ impl<'a> RuleParser<'a> {
         let is_name_character = |c: char| c.is_alphanumeric() || ".-_*".contains(c);
         let error = if !host.chars().all(is_name_character) {
             format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host))
-        } else if allows {
-            "a host cannot be allowed: no tool connects to a host by itself, and a command that names one host may connect to another; use host with \"ask\" or \"deny\"".to_owned()
+        } else if allows && (!host.contains('.') || host.trim_start_matches("*.").contains('*')) {
+            format!(
+                "{:?} is too broad to allow; expected a host such as \"docs.rs\" or \"*.example.com\"",
+                truncate_for_display(&host)
+            )
         } else {
             return Some(RuleTarget::Host(host));
         };
@@ -283,6 +288,10 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
             Access::ReadSensitive(PathBuf::from(example))
         }
         RuleTarget::Path(_) => Access::Write(PathBuf::from(example)),
+        // A rule that allows a host allows requests to it, never a command that names it.
+        RuleTarget::Host(_) if rule.effect == RuleEffect::Allow => {
+            Access::Fetch(Box::new(FetchAccess { url: String::new(), host: example.to_ascii_lowercase() }))
+        }
         _ => {
             let (command, folder) = (example.to_owned(), PathBuf::from("/"));
             Access::Run(CommandLine { command, folder, ..CommandLine::default() }.into())

@@ -161,7 +161,9 @@ impl ScopeChoice {
             }
             GrantScope::Command { .. } => "No wider scope: this is not a simple command identified by its first words",
             GrantScope::Prefix { .. } => "This is the widest scope: allowing any command would allow anything",
-            GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => "This is the widest scope",
+            GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges | GrantScope::Host(_) => {
+                "This is the widest scope"
+            }
         }
         .to_owned()
     }
@@ -246,6 +248,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::Folder(path) if path == Path::new("") => format!("{verb} any file of the project"),
         GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
         GrantScope::FileChanges => "file changes in this project, edit and write".to_owned(),
+        GrantScope::Host(host) => format!("any page of {host}"),
     }
 }
 
@@ -260,5 +263,6 @@ fn describe_limits(grant: &Grant) -> String {
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
             format!("never: {sensitive}, such as .git/ and .env")
         }
+        GrantScope::Host(_) => "never: another host, also one below it; an address in a private network".to_owned(),
     }
 }

@@ -149,6 +149,7 @@ impl QueueRow {
             Access::WriteOutside(_) => ("writes sensitive", true),
             Access::AyeFiles(_) => ("aye's own files", true),
             Access::Run(_) => ("runs", false),
+            Access::Fetch(_) => ("network", false),
         };
         let summary = width::cut_to_width(summary, SUMMARY_CELLS).to_owned();
         QueueRow { summary, access: access_text.to_owned(), is_sensitive, is_destructive, ..self }

@@ -187,6 +187,7 @@ fn access_kind(access: &Access) -> &'static str {
         Access::WriteOutside(_) => "writes outside",
         Access::AyeFiles(_) => "aye's own files",
         Access::Run(_) => "runs",
+        Access::Fetch(_) => "reads the network",
     }
 }
 
