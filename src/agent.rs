@@ -32,6 +32,7 @@ mod summary_request;
 mod tests;
 mod trials;
 mod turn_state;
+mod untrusted_text;
 mod update_context;
 mod waiting_calls;
 

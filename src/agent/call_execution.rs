@@ -129,7 +129,8 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
         Decision::Deny(_) => return deny_call(ctx, id, decision, by),
         Decision::Kept(ref trial) if is_early || !trials::has_finished_trial(ctx, id, trial) => return,
         Decision::Once | Decision::Always(_) | Decision::Selected(_) | Decision::Kept(_) => {
-            ctx.state.turn.repeated_calls.record_approval(&call)
+            ctx.state.turn.repeated_calls.record_approval(&call);
+            ctx.state.turn.untrusted_text.confirm(&plan);
         }
     }
     ctx.state.queue.close_view();
@@ -197,6 +198,10 @@ pub(super) fn finish_call(
     };
     let sha256 = digest_call(&pending.call, plan);
     let (call, has_effects) = (pending.call.clone(), !plan.access.is_inside_read());
+    if !matches!(outcome, Outcome::Refused(_)) {
+        let plan = plan.clone();
+        ctx.state.turn.untrusted_text.record_read(&plan);
+    }
     ctx.state.turn.repeated_calls.count_outcome(&call, &outcome, has_effects);
     settle_call(ctx, id, (outcome, origin), duration, sha256);
     // Previews of the other calls may be outdated now.

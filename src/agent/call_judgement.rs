@@ -26,6 +26,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
     let ask_again = std::mem::take(&mut pending.preapproval.ask_again);
     let call = pending.call.clone();
     let repeat_reason = ctx.state.turn.repeated_calls.repeat_reason(&call);
+    let untrusted_reason = ctx.state.turn.untrusted_text.ask_reason(&plan);
     apply_turn::judge_items(ctx, &call.name, &mut plan);
     let verdict = ctx.judge_plan(&call.name, &plan);
     let verdict = match apply_turn::require_decision(ctx.state.turn.is_apply_turn(), verdict) {
@@ -39,13 +40,19 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         Verdict::Allow(_) if is_edited => Verdict::Ask("edited arguments".to_owned()),
         // A model that repeats a call with the same outcome is in a loop and does not notice it.
         Verdict::Allow(_) if let Some(reason) = &repeat_reason => Verdict::Ask(reason.clone()),
+        Verdict::Allow(_) if let Some(reason) = &untrusted_reason => Verdict::Ask(reason.clone()),
         Verdict::Ask(reason) if ask_again => Verdict::Ask(format!("{reason}. Changed since you approved it")),
         verdict => verdict,
     };
     let has_asked = matches!(verdict, Verdict::Ask(_));
     // No hook may approve a call that was edited, opened before its turn, changed since its approval or repeated, nor
     // a call of an apply turn.
-    let must_ask = is_edited || ask_again || is_early || repeat_reason.is_some() || ctx.state.turn.is_apply_turn();
+    let must_ask = is_edited
+        || ask_again
+        || is_early
+        || repeat_reason.is_some()
+        || untrusted_reason.is_some()
+        || ctx.state.turn.is_apply_turn();
     let permits_trial = ctx.state.rules.permits_grants(&Subject::from_plan(&call.name, &plan));
     let may_try = has_asked && !must_ask && permits_trial && is_tried_first(&ctx.state.policy, &plan);
     if let Some(pending) = ctx.state.pending_mut(id) {
@@ -63,6 +70,7 @@ pub(super) fn replan_covered_calls(ctx: &mut UpdateContext<'_>) {
         let is_granted = grants.iter().any(|session_grant| grant_covers(&session_grant.grant, &subject))
             || chain_is_covered(grants, &ctx.state.rules, &subject);
         is_granted
+            && ctx.state.turn.untrusted_text.ask_reason(plan).is_none()
             && ctx.state.rules.permits_grants(&subject)
             && ctx.state.session.find_call(&pending.call.id).is_some_and(|call| call.edited_arguments.is_none())
             && !ctx.state.queue.is_early_prompt(&pending.call.id)

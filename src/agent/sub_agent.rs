@@ -214,6 +214,8 @@ fn settle_ended_sub_agent(ctx: &mut UpdateContext<'_>, id: &CallId) {
         Some(_) | None => return,
     };
     let (work_time, sha256) = (sub_agent.work_time, sub_agent.sha256.clone());
+    let untrusted_text = sub_agent.state.turn.untrusted_text.clone();
+    ctx.state.turn.untrusted_text.add_from_sub_agent(untrusted_text);
     let result_source = None;
     settle_call(ctx, id, (outcome, result_source), work_time, sha256);
     ctx.continue_calls();

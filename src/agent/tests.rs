@@ -20,6 +20,7 @@ mod sub_agents;
 mod trials;
 mod turn_retry;
 mod turns;
+mod untrusted_text;
 
 use super::*;
 use crate::chat::*;

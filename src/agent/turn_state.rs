@@ -2,6 +2,7 @@
 
 use super::context_estimate::CompactionAttempts;
 use super::repeated_calls::RepeatedCalls;
+use super::untrusted_text::UntrustedText;
 use crate::chat::{CallId, ToolCall};
 use std::collections::HashMap;
 
@@ -18,6 +19,8 @@ pub(super) struct TurnState {
     pub(super) failed_calls: Vec<(ToolCall, u32)>,
     /// Completed calls, to detect calls that repeat with the same outcome.
     pub(super) repeated_calls: RepeatedCalls,
+    /// Text from the network that was read.
+    pub(super) untrusted_text: UntrustedText,
     /// Paths changed by each call while it was rehearsed; `None` unless this is an apply turn.
     pub(super) rehearsed_paths: Option<HashMap<CallId, Vec<String>>>,
 }

@@ -1,0 +1,55 @@
+//! Web pages that the model has read in this turn. They may contain instructions of anybody, so the next call
+//! that would send something out asks, even if a rule allows it.
+
+use crate::chat::{Access, Plan, Reach};
+
+/// The pages read in a turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct UntrustedText {
+    /// Host of the last page that was read, if any.
+    source: Option<String>,
+    /// True if the user has approved a call that sends something out since.
+    is_confirmed: bool,
+}
+
+impl UntrustedText {
+    /// Records that a call with this plan returned its result.
+    pub(super) fn record_read(&mut self, plan: &Plan) {
+        let Access::Fetch(fetch) = &plan.access else { return };
+        self.source = Some(fetch.host.clone());
+    }
+
+    /// Adds what a sub-agent read, whose result contains text of it.
+    pub(super) fn add_from_sub_agent(&mut self, text: Self) {
+        self.source = text.source.or(self.source.take());
+    }
+
+    /// Returns why a call must ask: it would send something out after a page was read. Once approved, the
+    /// following calls of the turn do not ask for this reason.
+    pub(super) fn ask_reason(&self, plan: &Plan) -> Option<String> {
+        let source = self.source.as_ref().filter(|_| !self.is_confirmed && goes_out(plan))?;
+        Some(format!("the turn has read a page of {source}, which may have led to this request"))
+    }
+
+    /// Records that the user approved a call.
+    pub(super) fn confirm(&mut self, plan: &Plan) {
+        self.is_confirmed |= self.source.is_some() && goes_out(plan);
+    }
+}
+
+/// Returns whether a call may send something to another machine.
+fn goes_out(plan: &Plan) -> bool {
+    match &plan.access {
+        Access::Fetch(_) => true,
+        Access::Run(run) => match run.reach {
+            Reach::Reads | Reach::Writes => run.network.is_some(),
+            Reach::Runs | Reach::Outside | Reach::Unclear | Reach::Denied => !run.sandbox.is_offline(),
+        },
+        Access::Nothing
+        | Access::Read(_)
+        | Access::ReadSensitive(_)
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_) => false,
+    }
+}
