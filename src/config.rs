@@ -43,7 +43,7 @@ pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
     Approval, AskHandling, DryRun, Hook, Links, ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen,
-    Shell, TellModel,
+    Shell, TellModel, Web,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -64,6 +64,7 @@ pub struct Config {
     pub project: Project,
     pub dry_run: DryRun,
     pub shell: Shell,
+    pub web: Web,
     pub screen: Screen,
     /// Key chords by action name. They replace the defaults; an empty list removes the binding.
     pub keys: BTreeMap<String, Vec<String>>,
@@ -80,6 +81,7 @@ impl Default for Config {
             project: Project::default(),
             dry_run: DryRun::default(),
             shell: Shell::default(),
+            web: Web::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),
         }

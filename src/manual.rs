@@ -57,6 +57,7 @@ pub const TOPICS: &[Topic] = &[
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
     topic("tools", &["tool"], include_str!("../docs/tools.md")),
+    topic("web", &["web_fetch", "pages"], include_str!("../docs/web.md")),
     topic("sub-agents", &["sub-agent", "subagents"], include_str!("../docs/sub-agents.md")),
     topic("reviewers", &["reviewer", "hooks", "hook"], include_str!("../docs/reviewers.md")),
     topic("audit", &[], include_str!("../docs/audit.md")),

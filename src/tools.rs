@@ -32,6 +32,7 @@ mod summary_line;
 mod tests;
 mod tool_settings;
 pub mod toolbox;
+pub mod web_fetch;
 pub mod write_file;
 
 pub use result_kind::ResultKind;

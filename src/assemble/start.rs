@@ -18,6 +18,7 @@ use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::tools::{self, Toolbox};
+use crate::web::target::PrivateHosts;
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,11 +102,13 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let sandbox = sandbox_setup::setup_sandbox(shell, &places);
     notices.extend(sandbox.notices);
     notices.extend(sandbox.no_sandbox_notice);
+    let web = &connector.settings.config.web;
     let tools = tools::toolbox::ToolSettings {
         default_timeout: shell.timeout,
         max_timeout: shell.max_timeout,
         sandbox: sandbox.sandbox,
         allow_network: shell.network != config::Network::Off,
+        web: web.fetch.then(|| PrivateHosts(web.private_hosts.clone())),
         has_project_programs: has_path_inside(&folder, std::env::var_os("PATH").as_deref()),
     };
     let profiles = connector.settings.config.profiles.values();

@@ -69,6 +69,7 @@ fn checking_tools(config: &config::Config, folder: &Path) -> Toolbox {
         max_timeout: config.shell.max_timeout,
         sandbox: CommandSandbox::default(),
         allow_network: config.shell.network != config::Network::Off,
+        web: None,
         has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
     })
 }

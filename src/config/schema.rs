@@ -2,7 +2,7 @@
 
 pub mod value_kind;
 
-use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell};
+use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell, Web};
 
 pub use value_kind::ValueKind;
 
@@ -22,6 +22,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("project", Project::SETTINGS),
     ("dry_run", DryRun::SETTINGS),
     ("shell", Shell::SETTINGS),
+    ("web", Web::SETTINGS),
     ("screen", Screen::SETTINGS),
     ("keys", &[(ANY_NAME, ValueKind::Chords)]),
 ];

@@ -119,6 +119,16 @@ words! {
 }
 
 section! {
+    /// `[web]`: requests of tools to the web.
+    pub struct Web {
+        /// Offer the tool `web_fetch` to the model.
+        fetch: bool = true => Switch,
+        /// Hosts in private networks that may be requested: a name or an address, with a port or without.
+        private_hosts: Vec<String> => Names,
+    }
+}
+
+section! {
     /// `[shell]`: limits for commands.
     pub struct Shell {
         /// Default timeout of a command in seconds.

@@ -1,6 +1,7 @@
 //! Settings of the tools.
 
 use crate::chat::CommandSandbox;
+use crate::web::target::PrivateHosts;
 
 /// Settings of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct ToolSettings {
     pub sandbox: CommandSandbox,
     /// True if commands may request the network.
     pub allow_network: bool,
+    /// Hosts in private networks that `web_fetch` may request; `None` if it is not offered.
+    pub web: Option<PrivateHosts>,
     /// True if `PATH` has a folder in the project, so that a name such as `tail` may mean a program of the project.
     pub has_project_programs: bool,
 }
@@ -24,6 +27,7 @@ impl Default for ToolSettings {
             max_timeout: 120,
             sandbox: CommandSandbox::Unspecified,
             allow_network: true,
+            web: Some(PrivateHosts::default()),
             has_project_programs: false,
         }
     }

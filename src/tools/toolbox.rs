@@ -1,9 +1,10 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
 use super::{Error, Tool, arguments};
-use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, write_file};
+use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, web_fetch, write_file};
 use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::project::Reader;
+use crate::web::client::WebClient;
 use std::sync::Arc;
 
 pub use super::tool_settings::ToolSettings;
@@ -16,7 +17,8 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        Self::from_tools(vec![
+        let web = settings.web.clone().map(|hosts| web_fetch::WebFetch(Arc::new(WebClient::new(hosts))));
+        let mut tools = Self::from_tools(vec![
             Arc::new(ask_question::AskQuestion),
             Arc::new(read_file::ReadFile),
             Arc::new(list_files::ListFiles),
@@ -25,7 +27,9 @@ impl Toolbox {
             Arc::new(write_file::WriteFile),
             Arc::new(bash_exec::BashExec::new(settings)),
             Arc::new(sub_agent::SubAgent),
-        ])
+        ]);
+        tools.tools.extend(web.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+        tools
     }
 
     pub fn with_tool(mut self, tool: Arc<dyn Tool>) -> Self {

@@ -127,4 +127,5 @@ mod unusual_overlays;
 mod unusual_paths;
 mod unusual_servers;
 mod unusual_session_files;
+mod web_pages;
 mod wire;

@@ -25,7 +25,7 @@ fn tool_specs_use_few_tokens() {
         .collect();
     let counter = tiktoken_rs::o200k_base().unwrap();
     let tokens = counter.encode_ordinary(&Value::from(list).to_string()).len();
-    assert!(tokens < 1_000, "{tokens} tokens");
+    assert!(tokens < 1_100, "{tokens} tokens");
 }
 
 /// Checks that every property has a type and a description, and that the required fields exist.
@@ -71,8 +71,8 @@ fn every_minimum_of_a_schema_is_enforced() {
             checked += 1;
         }
     }
-    // `start_line` and `end_line` of read_file, `depth` of list_files and `timeout` of bash_exec.
-    assert_eq!(checked, 4);
+    // `start_line` and `end_line` of read_file, `depth` of list_files, `timeout` of bash_exec and `line` of web_fetch.
+    assert_eq!(checked, 5);
 }
 
 #[test]

@@ -1,0 +1,276 @@
+//! Reading web pages in the real program: prompts, rules by host, redirects, and addresses that are never reached.
+
+use crate::support::service::Answer;
+use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use crate::support::user::User;
+use aye::chat::{Entry, Outcome};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A server that counts its connections and answers a path with a whole response.
+struct WebServer {
+    port: u16,
+    connections: Arc<AtomicUsize>,
+    pages: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+}
+
+impl WebServer {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (connections, pages) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<(String, Vec<u8>)>>>::default());
+        let (count, known) = (connections.clone(), pages.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                count.fetch_add(1, Ordering::SeqCst);
+                let known = known.clone();
+                std::thread::spawn(move || serve_page(stream, &known));
+            }
+        });
+        Self { port, connections, pages }
+    }
+
+    /// Adds a page; `head` is its status with its headers.
+    fn with_page(self, path: &str, head: &str, body: &[u8]) -> Self {
+        let mut response =
+            format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len()).into_bytes();
+        response.extend_from_slice(body);
+        self.pages.lock().unwrap().push((path.to_owned(), response));
+        self
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    fn connection_count(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+fn serve_page(mut stream: TcpStream, pages: &Mutex<Vec<(String, Vec<u8>)>>) {
+    let mut request = Vec::new();
+    let mut buffer = [0; 1024];
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut buffer) {
+            Ok(1..) => request.extend_from_slice(&buffer[..buffer.len()]),
+            Ok(0) | Err(_) => return,
+        }
+    }
+    let request = String::from_utf8_lossy(&request).into_owned();
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let response = pages.lock().unwrap().iter().find(|(known, _)| known == path).map(|(_, response)| response.clone());
+    let missing =
+        b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone";
+    let _ = stream.write_all(&response.unwrap_or_else(|| missing.to_vec()));
+}
+
+fn fetch(url: &str) -> Answer {
+    calls_answer_after(Duration::ZERO, &[("web_fetch", json!({ "url": url }))])
+}
+
+/// A user who allows these hosts of private networks.
+fn user_with(answers: Vec<Answer>, private_hosts: &[String]) -> User {
+    let user = User::new(answers);
+    let settings = user.path("home/aye/config/config.toml");
+    let hosts: Vec<String> = private_hosts.iter().map(|host| format!("\"{host}\"")).collect();
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("{text}\n[web]\nprivate_hosts = [{}]\n", hosts.join(", "))).unwrap();
+    user
+}
+
+/// The verdict of each call with its reason, and the outcomes.
+fn read_calls(user: &User) -> (Vec<(String, String)>, Vec<Outcome>) {
+    let (mut verdicts, mut outcomes) = (Vec::new(), Vec::new());
+    for entry in read_session(&user.setup(&[])) {
+        match entry {
+            Entry::Planned { verdict, reason, .. } => verdicts.push((verdict, reason)),
+            Entry::Settled { outcome, .. } => outcomes.push(outcome),
+            _ => {}
+        }
+    }
+    (verdicts, outcomes)
+}
+
+#[test]
+fn a_page_is_read_after_approval_and_its_host_can_be_allowed() {
+    let page = b"<html><body><h1>Title</h1><p>Text <b>here</b>.</p><script>no()</script></body></html>";
+    let server = WebServer::start()
+        .with_page("/page", "200 OK\r\nContent-Type: text/html", page)
+        .with_page("/data", "200 OK\r\nContent-Type: application/json", b"{\"a\":1}")
+        .with_page("/moved", "302 Found\r\nLocation: /data", b"")
+        .with_page("/away", "302 Found\r\nLocation: http://example.com/x", b"");
+    let answers = vec![
+        fetch(&server.url("/page")),
+        fetch(&server.url("/moved")),
+        fetch(&server.url("/missing")),
+        fetch(&server.url("/away")),
+        text_answer("Done."),
+    ];
+    let user = user_with(answers, &[format!("127.0.0.1:{}", server.port)]);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Read from the web?");
+    assert!(screen.contains(&format!("GET {}", server.url("/page"))) && screen.contains("private network"), "{screen}");
+    assert_eq!(server.connection_count(), 0, "nothing is requested before the approval");
+    program.press_until("a", "Allow without asking");
+    assert!(program.screen().contains("any page of 127.0.0.1"), "{}", program.screen());
+    program.press_keys("\r");
+    // The rule would allow the next call, but a page was read.
+    program.until("which may have led to this request");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    let (verdicts, outcomes) = read_calls(&user);
+    let names: Vec<&str> = verdicts.iter().map(|(verdict, _)| verdict.as_str()).collect();
+    assert_eq!(names, ["ask", "ask", "allow", "allow"], "once a turn: {verdicts:?}");
+    let [Outcome::Done(first), Outcome::Done(second), Outcome::Failed(third), Outcome::Failed(fourth)] =
+        outcomes.as_slice()
+    else {
+        panic!("{outcomes:?}")
+    };
+    assert!(first.contains("Untrusted text") && first.contains("# Title") && !first.contains("no()"), "{first}");
+    assert!(second.contains("\"a\": 1") && second.contains("/data"), "the redirect was followed: {second}");
+    assert!(third.contains("404") && third.contains("none"), "{third}");
+    assert!(fourth.contains("needs a call of its own: http://example.com/x"), "{fourth}");
+    let sent = user.service.received().last().unwrap().body.to_string();
+    assert!(sent.contains("# Title"), "the model received the page");
+}
+
+/// Addresses of a server that must never be reached, in many spellings, directly, by name and by redirect.
+#[test]
+fn no_address_of_a_private_network_is_reached() {
+    let canary = WebServer::start();
+    let port = canary.port;
+    let entrance = WebServer::start()
+        .with_page("/a", &format!("302 Found\r\nLocation: http://127.0.0.1:{port}/"), b"")
+        .with_page("/b", &format!("301 Moved\r\nLocation: http://[::ffff:127.0.0.1]:{port}/"), b"")
+        .with_page("/c", &format!("307 Again\r\nLocation: http://0x7f000001:{port}/"), b"");
+    let hosts = [
+        "127.0.0.1",
+        "2130706433",
+        "0x7f000001",
+        "017700000001",
+        "0x7f.0.0.1",
+        "0177.0.0.1",
+        "127.1",
+        "127.0.1",
+        "0",
+        "0.0.0.0",
+        "127.0.0.1.",
+        "127%2e0%2e0%2e1",
+        "%31%32%37.0.0.1",
+        "127。0。0。1",
+        "１２７.0.0.1",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[0:0:0:0:0:ffff:7f00:0001]",
+        "[64:ff9b::127.0.0.1]",
+        "[::127.0.0.1]",
+        "[2002:7f00:1::]",
+        "127.255.255.254",
+        "[fe80::1]",
+        "[fd00::1]",
+        "169.254.169.254",
+        "10.0.0.1",
+        "192.168.1.1",
+        "172.31.255.255",
+    ];
+    let mut urls = Vec::new();
+    for host in hosts {
+        for (scheme, path) in [("http", "/"), ("http", "/?a=b"), ("https", "/"), ("HTTP", "/x")] {
+            urls.push(format!("{scheme}://{host}:{port}{path}"));
+        }
+    }
+    assert!(urls.len() > 100);
+    let mut answers: Vec<Answer> = urls
+        .chunks(20)
+        .map(|chunk| {
+            let calls: Vec<_> = chunk.iter().map(|url| ("web_fetch", json!({ "url": url }))).collect();
+            calls_answer_after(Duration::ZERO, &calls)
+        })
+        .collect();
+    answers.push(text_answer("None was reached."));
+    // A name is known to lead to this machine only when it is resolved.
+    answers.extend([fetch(&format!("http://localhost:{port}/")), text_answer("Nor this.")]);
+    for path in ["/a", "/b", "/c"] {
+        answers.extend([fetch(&entrance.url(path)), text_answer(&format!("After {path}"))]);
+    }
+    let user = user_with(answers, &[format!("127.0.0.1:{}", entrance.port)]);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_idle("None was reached.");
+    for (message, end) in [("name", "Nor this."), ("a", "After /a"), ("b", "After /b"), ("c", "After /c")] {
+        submit_message(&mut program, message);
+        program.until_prompt("Read from the web?");
+        program.press_keys("y");
+        program.until_idle(end);
+    }
+    let (_, outcomes) = read_calls(&user);
+    assert_eq!(outcomes.len(), urls.len() + 4);
+    for outcome in &outcomes {
+        assert!(matches!(outcome, Outcome::Failed(text) if text.contains("Refused: ")), "{outcome:?}");
+    }
+    assert_eq!(entrance.connection_count(), 3);
+    assert_eq!(canary.connection_count(), 0, "the canary was reached");
+}
+
+#[test]
+fn a_rule_by_host_is_read_and_a_dry_run_requests_nothing() {
+    let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/plain", b"text");
+    let private = [format!("127.0.0.1:{}", server.port)];
+    let rule = |verdict: &str| format!("[[rule]]\nverdict = \"{verdict}\"\nhost = \"127.0.0.1\"\n");
+    for (arguments, verdict, expected, connections) in
+        [(&[][..], "allow", "allow", 1), (&[], "deny", "refuse", 1), (&["--dry-run"], "allow", "rehearse", 1)]
+    {
+        let user = user_with(vec![fetch(&server.url("/")), text_answer("Done.")], &private).with_rules(&rule(verdict));
+        let mut program = user.start(arguments);
+        program.until("Messages go to");
+        submit_message(&mut program, "go");
+        program.until("Done.");
+        program.until_condition("the outcome is saved", |_| !read_calls(&user).1.is_empty());
+        assert_eq!(read_calls(&user).0[0].0, expected);
+        assert_eq!(server.connection_count(), connections, "{verdict} {arguments:?}");
+    }
+}
+
+#[test]
+fn large_and_hostile_pages_are_bounded() {
+    let long = "a line of a long page\n".repeat(100_000);
+    let deep = "<div>".repeat(150_000);
+    let server = WebServer::start()
+        .with_page("/long", "200 OK\r\nContent-Type: text/plain", long.as_bytes())
+        .with_page("/deep", "200 OK\r\nContent-Type: text/html", deep.as_bytes())
+        .with_page("/escape", "200 OK\r\nContent-Type: text/plain", b"\x1b]0;owned\x07\x1b[2Jgone")
+        .with_page("/picture", "200 OK\r\nContent-Type: image/png", b"\x89PNG");
+    let pages = ["/long", "/deep", "/escape", "/picture"].map(|path| fetch(&server.url(path)));
+    let answers = pages.into_iter().chain([text_answer("Done.")]).collect();
+    let rules = "[[rule]]\nverdict = \"allow\"\nhost = \"127.0.0.1\"\n";
+    let user = user_with(answers, &[format!("127.0.0.1:{}", server.port)]).with_rules(rules);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    let screen = program.until_idle("Done.");
+    assert!(!String::from_utf8_lossy(&program.bytes()).contains("\x1b]0;owned"), "a page set the title");
+    assert!(screen.contains("Fetch"), "{screen}");
+    let (_, outcomes) = read_calls(&user);
+    let Outcome::Done(text) = &outcomes[0] else { panic!("{outcomes:?}") };
+    assert!(text.len() < 64 << 10, "{}", text.len());
+    assert!(
+        text.contains("truncated: only the first 1048576 bytes were read") && text.contains("continue with line"),
+        "{}",
+        &text[..300]
+    );
+    assert!(matches!(&outcomes[3], Outcome::Failed(text) if text.contains("not text: image/png")), "{outcomes:?}");
+}
