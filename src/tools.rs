@@ -5,6 +5,7 @@ pub mod apply_group;
 pub mod arguments;
 pub mod ask_question;
 pub mod bash_exec;
+pub mod calculator;
 mod closest_match;
 mod command_access;
 mod command_parts;

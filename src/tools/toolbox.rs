@@ -1,7 +1,10 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
 use super::{Error, Tool, arguments};
-use super::{ask_question, bash_exec, edit_file, list_files, read_file, search_text, sub_agent, web_fetch, write_file};
+use super::{
+    ask_question, bash_exec, calculator, edit_file, list_files, read_file, search_text, sub_agent, web_fetch,
+    write_file,
+};
 use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::project::Reader;
 use crate::web::client::WebClient;
@@ -27,6 +30,7 @@ impl Toolbox {
             Arc::new(write_file::WriteFile),
             Arc::new(bash_exec::BashExec::new(settings)),
             Arc::new(sub_agent::SubAgent),
+            Arc::new(calculator::Calculator),
         ]);
         tools.tools.extend(web.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
         tools

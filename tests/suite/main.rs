@@ -11,6 +11,7 @@ mod audit_records;
 mod audits;
 mod auto_mode;
 mod base_urls;
+mod calculations;
 mod chains;
 mod clipboard;
 mod clock_jumps;

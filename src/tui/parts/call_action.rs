@@ -21,6 +21,7 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "ask_question" => "Ask",
         "sub_agent" => "Sub-agent",
         "web_fetch" => "Fetch",
+        "calculator" => "Calculate",
         APPLY_CHANGE | APPLY_GROUP => "Apply",
         _ => return clean::clean_line(tool),
     };
