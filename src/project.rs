@@ -13,6 +13,7 @@ mod file_walk;
 pub mod folder_facts;
 mod git_baseline;
 pub mod git_index;
+mod git_objects;
 mod git_state;
 mod groups;
 pub mod guard;

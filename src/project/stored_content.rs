@@ -1,5 +1,6 @@
 //! Finds out whether a change destroys content that git has not stored.
 
+use super::git_objects::GitObjects;
 use super::groups::read_indexes;
 use super::patch::object_id::Algorithm;
 use super::rehearsal::{Change, FileNode, Rehearsal};
@@ -14,32 +15,35 @@ pub struct StoredContent<'a> {
     rehearsal: &'a Rehearsal,
     /// Ids in hexadecimal digits by absolute path.
     stored: OnceCell<HashMap<PathBuf, Vec<String>>>,
+    /// Objects of the live repository.
+    objects: GitObjects,
 }
 
 impl<'a> StoredContent<'a> {
     pub fn new(rehearsal: &'a Rehearsal) -> Self {
-        Self { rehearsal, stored: OnceCell::new() }
+        let objects = rehearsal.repository_root().map(|top| GitObjects::open(&top)).unwrap_or_default();
+        Self { rehearsal, stored: OnceCell::new(), objects }
     }
 
     /// Returns whether a change destroys content of the user: git has not stored the content before the change, and the
-    /// file is deleted, replaced by what git has stored, or loses more than half of its bytes.
+    /// file is deleted, replaced by what git has stored, or loses more than half of its bytes or of its words.
     pub fn loses_content(&self, change: &Change) -> bool {
         let Some(before) = content_of(&change.before) else { return change.before != FileNode::Nothing };
         let stored = self.stored.get_or_init(|| self.read_stored());
         let path = self.rehearsal.root().join(&change.path);
         let ids = stored.get(&path).map(Vec::as_slice).unwrap_or_default();
-        let is_stored = |content: &[u8]| {
-            let is_same = |id: &String| {
-                let algorithm =
-                    if id.len() == Algorithm::Sha1.null_id().len() { Algorithm::Sha1 } else { Algorithm::Sha256 };
-                algorithm.hash_blob(content, content.len() as u64).is_ok_and(|hash| hash == *id)
-            };
-            ids.iter().any(is_same)
+        let is_staged = |content: &[u8], id: &String| {
+            let algorithm =
+                if id.len() == Algorithm::Sha1.null_id().len() { Algorithm::Sha1 } else { Algorithm::Sha256 };
+            algorithm.hash_blob(content, content.len() as u64).is_ok_and(|hash| hash == *id)
         };
-        if before.is_empty() || is_stored(before) {
+        // An index can name an object that does not exist.
+        let is_stored = |id: &String| is_staged(before, id) && self.objects.contains_blob(id, before);
+        if before.is_empty() || ids.iter().any(is_stored) {
             return false;
         }
-        content_of(&change.after).is_none_or(|after| after.len() * 2 < before.len() || is_stored(after))
+        content_of(&change.after)
+            .is_none_or(|after| loses_most(before, after) || ids.iter().any(|id| is_staged(after, id)))
     }
 
     fn read_stored(&self) -> HashMap<PathBuf, Vec<String>> {
@@ -60,5 +64,46 @@ fn content_of(node: &FileNode) -> Option<&[u8]> {
         FileNode::File { bytes, .. } => Some(bytes),
         FileNode::Link(target) => Some(target.as_os_str().as_bytes()),
         FileNode::Nothing | FileNode::Folder { .. } | FileNode::Other(_) => None,
+    }
+}
+
+/// Returns whether more than half of a content is gone: of its bytes, or of its words in any order, so that moved and
+/// newly indented lines are still there.
+fn loses_most(before: &[u8], after: &[u8]) -> bool {
+    let words_of = |content| <[u8]>::split(content, |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric());
+    let mut remaining: HashMap<&[u8], usize> = HashMap::new();
+    for word in words_of(after) {
+        *remaining.entry(word).or_default() += 1;
+    }
+    let (mut total, mut left) = (0, 0);
+    for word in words_of(before) {
+        total += word.len();
+        if let Some(count) = remaining.get_mut(word).filter(|count| **count > 0) {
+            *count -= 1;
+            left += word.len();
+        }
+    }
+    after.len() * 2 < before.len() || left * 2 < total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_lost_if_most_of_its_words_are_gone() {
+        let before = "fn main() {\n    run(1, \"two\");\n}\n";
+        for (after, expected) in [
+            ("fn main() {\n  run(1, 'two')\n}\n", false),
+            ("use x;\nfn main() {\n\t\trun(2, \"two\");\n}\n", false),
+            ("", true),
+            ("fn main() {", true),
+            ("gn nbjo() {\n    svo(1, \"uxp\");\n}\n", true),
+            ("x x x x x x x x x x x x x x x x x x x x", true),
+        ] {
+            assert_eq!(loses_most(before.as_bytes(), after.as_bytes()), expected, "{after}");
+        }
+        assert!(!loses_most(b"\n\n", b"\n"));
+        assert!(loses_most(&[0xff; 9], &[0xfe; 9]));
     }
 }

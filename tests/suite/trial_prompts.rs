@@ -131,7 +131,7 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
     press_when_active(&mut program, "Run a command?", "t");
     program.until_prompt("Keep what the trial did?");
     std::fs::write(program.project().join("a.txt"), "mine\n").unwrap();
-    program.press_keys("k");
+    program.press_keys("K");
     program.until("Done.");
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("mine\n"), None));
     let failed = read_entries(&program).into_iter().find_map(|entry| match entry {
