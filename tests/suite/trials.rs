@@ -4,7 +4,7 @@ use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::command_line;
 use crate::support::program::program;
-use aye::chat::{ChangeKind, Group};
+use aye::chat::{ChangeKind, Group, TrialChange};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use aye::project::shell::Shell;
@@ -62,7 +62,7 @@ impl TrialProject {
 
 /// Lists the changes of a trial in short form, with a mark for what destroys something.
 fn list_changes(trial: &Trial) -> Vec<String> {
-    let describe = |change: &aye::chat::TrialChange| {
+    let describe = |change: &TrialChange| {
         let destroys = if change.destroys() { " destroys" } else { "" };
         let sensitive = if change.is_sensitive { " sensitive" } else { "" };
         format!("{} {}{destroys}{sensitive}", change.change.kind.name(), change.display_path())
@@ -182,6 +182,26 @@ async fn unsaved_work_is_noticed() {
         .map(|change| change.loses_unsaved)
         .collect();
     assert_eq!(losing, [false, true, true, false], "git has stored the deleted file");
+}
+
+/// What a folder replaces is lost, and what replaces an ignored folder is examined.
+#[tokio::test]
+async fn replaced_files_and_folders_are_examined() {
+    let files = [("a", "1\n"), ("b", "work\n"), (".gitignore", "build\n"), ("build/x", "x"), ("data/.env", "K=1\n")];
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    project.run_git(&["init", "-q"]);
+    project.run_git(&["add", "a", ".gitignore"]);
+    let command = "rm -r a b build; mkdir -p a/in b build; touch a/in/f build/y build/.env";
+    let trial = project.try_command(command).await;
+    assert_eq!(
+        list_changes(&trial),
+        ["deleted a destroys", "created a/in/f", "deleted b destroys", "modified build/ sensitive"]
+    );
+    let losing = trial.effects.changes.iter().filter(|change| change.loses_unsaved);
+    assert_eq!(losing.map(TrialChange::display_path).collect::<Vec<_>>(), ["b"], "git has stored the other");
+    assert!(trial.keep().unwrap().conflicts.is_empty());
+    assert!(project.project.join("a/in/f").is_file() && project.project.join("b").is_dir());
+    assert!(project.project.join("build/y").is_file() && !project.project.join("build/x").exists());
 }
 
 /// A commit in a trial is a commit once it is kept.

@@ -1,12 +1,13 @@
 //! Lists what a trial changed. Folders that git ignores, such as build output, are one change each.
 
 use super::TrialEffects;
-use crate::chat::batch::Group;
+use crate::chat::batch::{Group, find_repository};
 use crate::chat::sensitive_paths::is_sensitive;
 use crate::chat::{ChangeKind, DryRunChange, TrialChange};
 use crate::project::Reader;
 use crate::project::change_summary::describe_node_change;
 use crate::project::disk::Disk;
+use crate::project::git_baseline::parse_packed_refs;
 use crate::project::groups::GroupClassifier;
 use crate::project::rehearsal::{Change, FileNode, OverlayEntry, Rehearsal, UPPER, digest_overlay, read_entries};
 use crate::project::sensitive_files::is_in_package_folder;
@@ -92,6 +93,9 @@ impl Lister<'_> {
                         }
                     }
                     Ok(OverlayEntry::Folder { .. }) => {
+                        if live.is_some() {
+                            self.list_file_removal(path.clone(), ChangeKind::Deleted)?;
+                        }
                         let group = self.groups.classify(&path, true);
                         if group == Group::Ignored || self.effects.changes.len() >= MAX_DETAILED_CHANGES {
                             self.list_new_folder(path, group)?;
@@ -101,8 +105,9 @@ impl Lister<'_> {
                     }
                 }
             }
-            // A new folder is listed only if none of its entries is.
-            if is_empty && !shows_project {
+            // A new folder is listed only if none of its entries is, and nothing that it replaced.
+            let is_listed = || self.effects.changes.iter().any(|change| change.change.path == folder);
+            if is_empty && !shows_project && !is_listed() {
                 self.list_file(&folder)?;
             }
         }
@@ -111,13 +116,26 @@ impl Lister<'_> {
 
     /// Lists a file, a link, or a folder whose mode may have changed.
     fn list_file(&mut self, path: &Path) -> io::Result<()> {
-        let Some(change) = self.rehearsal.change_at(path).map_err(io::Error::other)? else { return Ok(()) };
+        let Some(mut change) = self.rehearsal.change_at(path).map_err(io::Error::other)? else { return Ok(()) };
         let group = self.groups.classify(path, change.after.is_folder());
+        if group == Group::Repository && change.before == FileNode::Nothing {
+            change.before = self.packed_branch(path).unwrap_or(FileNode::Nothing);
+        }
         let loses_unsaved = group == Group::Source && !change.after.is_folder() && self.stored.loses_content(&change);
         let mut described = self.describe_change(&change);
         described.group = group;
         self.push_change(described, 0, loses_unsaved, is_marked(path, group));
         Ok(())
+    }
+
+    /// Returns a branch that git keeps with others in one file, as the file that takes precedence over it.
+    fn packed_branch(&self, path: &Path) -> Option<FileNode> {
+        let root = self.rehearsal.root();
+        let repository = root.join(find_repository(path)?);
+        let name = root.join(path).strip_prefix(&repository).ok()?.to_str()?.to_owned();
+        let packed = fs::read_to_string(repository.join("packed-refs")).ok()?;
+        let id = parse_packed_refs(&packed).remove(&name)?;
+        Some(FileNode::File { bytes: format!("{id}\n").into_bytes(), mode: 0o644 })
     }
 
     fn describe_change(&self, change: &Change) -> DryRunChange {
@@ -132,9 +150,13 @@ impl Lister<'_> {
     fn list_removed(&mut self, path: PathBuf, is_folder: bool, kind: ChangeKind) -> io::Result<()> {
         let group = self.groups.classify(&path, is_folder);
         if !is_folder {
-            return self.list_file_removal(path, group);
+            return self.list_file_removal(path, kind);
         }
-        let (files, has_sensitive) = count_below(&self.rehearsal.root().join(&path), &path)?;
+        let (files, mut has_sensitive) = count_below(&self.rehearsal.root().join(&path), &path)?;
+        let replacement = self.upper.join(&path);
+        if replacement.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            has_sensitive |= count_below(&replacement, &path)?.1;
+        }
         let note = match kind {
             ChangeKind::Modified => format!("folder with {} replaced", crate::chat::pluralize(files, "file")),
             ChangeKind::Created | ChangeKind::Deleted => {
@@ -147,10 +169,12 @@ impl Lister<'_> {
         Ok(())
     }
 
-    fn list_file_removal(&mut self, path: PathBuf, group: Group) -> io::Result<()> {
+    /// Lists a file or link of the project that is deleted, or replaced by a folder.
+    fn list_file_removal(&mut self, path: PathBuf, kind: ChangeKind) -> io::Result<()> {
         let Some(change) = self.rehearsal.change_at(&path).map_err(io::Error::other)? else { return Ok(()) };
+        let group = self.groups.classify(&path, false);
         let loses_unsaved = group == Group::Source && self.stored.loses_content(&change);
-        let described = DryRunChange { group, ..self.describe_removal(&change) };
+        let described = DryRunChange { group, kind, is_folder: false, ..self.describe_removal(&change) };
         self.push_change(described, 0, loses_unsaved, is_marked(&path, group));
         Ok(())
     }
