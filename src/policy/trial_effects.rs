@@ -8,7 +8,7 @@ use crate::chat::batch::Group;
 use crate::chat::{Access, ChangeKind, DiffLine, Plan, Reach, TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files without a leading dot that services read when they build or test a project, in lowercase. One `*` at the end
 /// matches anything. Files and folders with a leading dot never need to be listed.
@@ -98,6 +98,8 @@ fn judge_change(change: &TrialChange, all_changes: &[TrialChange]) -> Result<(),
         },
         (Group::Source, ChangeKind::Created | ChangeKind::Modified) => match is_obeyed(&change.change.path) {
             true => explain("other programs obey it"),
+            // Other programs may obey a file in it.
+            false if change.files_below > 0 => explain("its files are not listed one by one"),
             false => Ok(()),
         },
     }
@@ -114,25 +116,47 @@ fn is_commit_part(path: &Path) -> bool {
     COMMIT_PARTS.iter().any(is_part) && !stash.contains(&inner)
 }
 
-/// Returns whether a changed branch may point to something else than a commit of this trial, or a changed log may have
-/// lost lines. Branches that are moved back stay in the log only.
+/// Returns whether stored content is replaced, a changed branch may point to something else than a commit of this trial,
+/// or a log may have lost lines. Branches that are moved back, or without a note in their log, stay nowhere else.
 fn is_history_lost(change: &TrialChange, all_changes: &[TrialChange]) -> bool {
     let path = &change.change.path;
     let is_below = |folder: &str| path.starts_with(Path::new(".git").join(folder));
-    if change.change.kind != ChangeKind::Modified || !is_below("refs") && !is_below("logs") {
-        return false;
+    // Git writes packs only to store elsewhere what it then removes, or what it received.
+    if is_below("objects/pack") {
+        return true;
     }
-    let Some(diff) = &change.change.diff else { return true };
-    if is_below("logs") {
-        return diff.removed > 0;
+    match change.change.kind {
+        ChangeKind::Created => false,
+        ChangeKind::Modified if is_below("logs") => change.change.diff.as_ref().is_none_or(|diff| diff.removed > 0),
+        ChangeKind::Modified if is_below("refs") => !is_logged_commit(change, all_changes),
+        ChangeKind::Modified => is_below("objects"),
+        ChangeKind::Deleted => true,
     }
-    let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).find_map(|line| match line {
-        DiffLine::Added(text) => Some(text.trim()),
-        DiffLine::Same(_) | DiffLine::Removed(_) => None,
-    });
-    let Some((folder, file)) = added.and_then(|commit| commit.split_at_checked(2)) else { return true };
-    let object = Path::new(".git/objects").join(folder).join(file);
-    !all_changes.iter().any(|other| other.change.kind == ChangeKind::Created && other.change.path == object)
+}
+
+/// Returns whether a branch moves to a commit of this trial, and its log says from where.
+fn is_logged_commit(branch: &TrialChange, all_changes: &[TrialChange]) -> bool {
+    let (Some(old), Some(new)) = (changed_line(branch, false), changed_line(branch, true)) else { return false };
+    let is_created = |path: PathBuf| {
+        let is_object = |other: &TrialChange| other.change.kind == ChangeKind::Created && other.change.path == path;
+        all_changes.iter().any(is_object)
+    };
+    let Some((folder, file)) = new.split_at_checked(2) else { return false };
+    let Ok(name) = branch.change.path.strip_prefix(".git") else { return false };
+    let log = Path::new(".git/logs").join(name);
+    let has_note = |change: &&TrialChange| changed_line(change, true).is_some_and(|line| line.starts_with(old));
+    is_created(Path::new(".git/objects").join(folder).join(file))
+        && all_changes.iter().filter(|change| change.change.path == log).any(|change| has_note(&change))
+}
+
+/// Returns the first line that a change adds, or removes.
+fn changed_line(change: &TrialChange, is_added: bool) -> Option<&str> {
+    let lines = change.change.diff.iter().flat_map(|diff| &diff.hunks).flat_map(|hunk| &hunk.lines);
+    lines.into_iter().find_map(|line| match line {
+        DiffLine::Added(text) if is_added => Some(text.trim()),
+        DiffLine::Removed(text) if !is_added => Some(text.trim()),
+        DiffLine::Added(_) | DiffLine::Removed(_) | DiffLine::Same(_) => None,
+    })
 }
 
 /// Returns whether programs other than those the model runs may act on this path: hidden files and folders are settings

@@ -13,7 +13,7 @@ use std::process::Command;
 use tokio::runtime::Runtime;
 
 /// Commands whose effects are harmless. Each continues in the project that the one before left.
-const KEPT: [&str; 7] = [
+const KEPT: [&str; 8] = [
     "echo x > new.txt",
     "mkdir -p src/deep && echo 'fn f() {}' > src/deep/f.rs",
     "echo more >> notes.txt",
@@ -21,11 +21,12 @@ const KEPT: [&str; 7] = [
     "rm -rf build",
     "git add new.txt && git -c user.name=a -c user.email=a@b commit -qm second",
     "for number in 1 2 3; do echo $number > file$number.txt; done",
+    "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m third && git branch new",
 ];
 
 /// Commands that change something that git cannot restore, that other programs obey, or that is outside the project, or
 /// that do not end or work in a sandbox. `OUTSIDE` is a folder next to the project.
-const ASKED: [&str; 32] = [
+const ASKED: [&str; 38] = [
     "rm a.txt",
     "mv a.txt moved.txt",
     "echo gone > unsaved.txt",
@@ -33,6 +34,11 @@ const ASKED: [&str; 32] = [
     "truncate -s 0 unsaved.txt",
     "sed -i d unsaved.txt",
     "dd if=/dev/null of=unsaved.txt status=none",
+    "head -c 14 /dev/urandom > unsaved.txt",
+    "perl -e 'unlink \"unsaved.txt\"; mkdir \"unsaved.txt\"'",
+    "perl -e 'unlink \"a.txt\"; mkdir \"a.txt\"; open F, \">\", \"a.txt/b\"'",
+    "git update-index --add --cacheinfo 100644,$(git hash-object unsaved.txt),unsaved.txt; perl -e 'truncate \"unsaved.txt\", 0'",
+    "perl -e '$o = (glob \".git/objects/??/*\")[0]; chmod 0644, $o; truncate $o, 0'",
     "no-such-program --version",
     "rm -rf src",
     "find . -name a.txt -delete",
@@ -44,6 +50,7 @@ const ASKED: [&str; 32] = [
     "echo '*.txt filter=pwned' > .gitattributes",
     "git update-ref -d HEAD",
     "git update-ref refs/heads/main HEAD~1",
+    "git update-ref refs/heads/loose HEAD~1",
     "git reset -q --hard HEAD~1",
     "git stash -q",
     "git branch -q -D other",
@@ -88,6 +95,9 @@ fn start_in_repository(commands: &[String], root: Setup) -> (Runtime, Service, P
     git(&project, &["commit", "-qm", "zero"]);
     git(&project, &["commit", "-q", "--allow-empty", "-m", "first"]);
     git(&project, &["branch", "other"]);
+    // As after a clone or a cleanup by git, branches are in one file.
+    git(&project, &["pack-refs", "--all"]);
+    git(&project, &["branch", "loose"]);
     setup = setup.with_file("unsaved.txt", "a day of work\n").with_file("notes.txt", "first\nsecond\n");
     let mut program = setup.start();
     program.until("Messages go to");
@@ -148,7 +158,7 @@ fn harmless_effects_are_kept_without_a_prompt() {
         assert_eq!(program.file(path).as_deref(), text, "{path}");
     }
     let log = Command::new("git").args(["log", "--format=%s", "-1"]).current_dir(program.project()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&log.stdout), "second\n");
+    assert_eq!(String::from_utf8_lossy(&log.stdout), "third\n");
     let entries = read_session(&Setup::with_home(&program.root, &[]));
     let is_kept =
         |entry: &&Entry| matches!(entry, Entry::Decided { decision: Decision::Kept(_), by: Decider::AutoMode, .. });

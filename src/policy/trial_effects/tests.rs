@@ -100,6 +100,12 @@ fn harmless_effects_are_kept_and_all_others_ask() {
         (change(Created, Repository, ".git/refs/tags/v1"), ".git/refs/tags/v1: more than a commit"),
         (change(Deleted, Repository, ".git/refs/heads/x"), ".git/refs/heads/x: it was deleted"),
         (change(Modified, Repository, "sub/.git/index"), "sub/.git/index: more than a commit"),
+        (change(Modified, Repository, ".git/objects/ab/cd"), ".git/objects/ab/cd: it may lose commits or their log"),
+        (
+            change(Created, Repository, ".git/objects/pack/pack-1.idx"),
+            ".git/objects/pack/pack-1.idx: it may lose commits or their log",
+        ),
+        (TrialChange { files_below: 3, ..change(Created, Source, "new") }, "new: its files are not listed one by one"),
         (change(Created, Source, ".github/workflows/ci.yml"), ".github/workflows/ci.yml: other programs obey it"),
         (change(Modified, Source, "sub/.envrc"), "sub/.envrc: other programs obey it"),
         (change(Created, Source, "Jenkinsfile"), "Jenkinsfile: other programs obey it"),
@@ -125,17 +131,30 @@ fn with_lines(mut change: TrialChange, lines: &[DiffLine]) -> TrialChange {
 }
 
 #[test]
-fn a_branch_moves_only_to_a_commit_of_the_trial() {
+fn a_branch_moves_only_to_a_commit_of_the_trial_with_a_note_in_its_log() {
     let (old, new) = ("1".repeat(40), "ab".repeat(20));
-    let lines = [DiffLine::Removed(old), DiffLine::Added(new.clone())];
+    let lines = [DiffLine::Removed(old.clone()), DiffLine::Added(new.clone())];
     let branch = || with_lines(change(ChangeKind::Modified, Group::Repository, ".git/refs/heads/main"), &lines);
     let object = |kind, name: &str| change(kind, Group::Repository, &format!(".git/objects/ab/{name}"));
+    let log = |path: &str, line: String| {
+        with_lines(change(ChangeKind::Modified, Group::Repository, path), &[DiffLine::Added(line)])
+    };
+    let note = || log(".git/logs/refs/heads/main", format!("{old} {new} a <a@b> 0 +0000\tcommit: x"));
+    let commit = || object(ChangeKind::Created, &new[2..]);
     let judge = |changes| judge_trial(&command_plan(None), &report(changes)).err();
-    assert_eq!(judge(vec![branch(), object(ChangeKind::Created, &new[2..])]), None);
+    assert_eq!(judge(vec![branch(), commit(), note()]), None);
     let lost = Some(".git/refs/heads/main: it may lose commits or their log".to_owned());
-    assert_eq!(judge(vec![branch()]), lost);
-    assert_eq!(judge(vec![branch(), object(ChangeKind::Modified, &new[2..])]), lost);
-    assert_eq!(judge(vec![branch(), object(ChangeKind::Created, "cd")]), lost);
+    for changes in [
+        vec![branch()],
+        vec![branch(), note()],
+        vec![branch(), object(ChangeKind::Modified, &new[2..]), note()],
+        vec![branch(), object(ChangeKind::Created, "cd"), note()],
+        vec![branch(), commit()],
+        vec![branch(), commit(), log(".git/logs/refs/heads/main", format!("{new} {new} a"))],
+        vec![branch(), commit(), log(".git/logs/refs/heads/other", format!("{old} {new} a"))],
+    ] {
+        assert_eq!(judge(changes), lost);
+    }
 }
 
 #[test]
