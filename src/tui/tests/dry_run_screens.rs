@@ -316,3 +316,20 @@ fn r30_a_turn_without_calls_has_no_summary() {
     screen.receive_reply("Read.");
     assert!(screen.screen_text().contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"));
 }
+
+#[test]
+fn live_turns_before_a_dry_run_have_no_summary() {
+    let mut screen = Screen::dry_run();
+    screen.send_text("go");
+    screen.receive_call("a", "read_file", read_intent("src/lib.rs"));
+    screen.finish_call("a", Outcome::Done("x".into()));
+    screen.receive_reply("Read.");
+    screen.handle_event(Event::Agent(agent::Event::SessionCopied { source: SessionId("01LIVE".into()) }));
+    screen.resize_screen(90, 30);
+    let text = screen.screen_text();
+    assert!(text.contains("Dry run from here on") && !text.contains("calls rehearsed"), "{text}");
+    screen.send_text("go");
+    finish_rehearsed_call(&mut screen, "b", "make", Some(ResultOrigin::ran()), "done\nexit 0");
+    screen.receive_reply("Made.");
+    assert_eq!(screen.screen_text().matches("rehearsed, ").count(), 1, "{}", screen.screen_text());
+}

@@ -112,7 +112,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         | Entry::Revoked { .. }
         | Entry::SubAgent { .. } => Page::default(),
     };
-    if matches!(entry, Entry::Ended { .. }) && context.agent.is_dry_run() {
+    if matches!(entry, Entry::Ended { .. }) && is_rehearsed_turn(context, index) {
         page.append_page(lay_out_tally(context, index));
     }
     if page.lines.is_empty() { page } else { add_spacing(context, index, page) }
@@ -242,6 +242,12 @@ fn describe_switch(is_dry_run: bool, original: &SessionId) -> String {
         true => format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}"),
         false => format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}"),
     }
+}
+
+/// Returns whether the session was a dry run at this entry. A copy of a live session begins with live turns.
+fn is_rehearsed_turn(context: &LayoutContext<'_>, index: usize) -> bool {
+    let is_start = |entry: &Entry| matches!(entry, Entry::DryRunChanged { dry_run: true, .. });
+    context.agent.is_dry_run() && !context.agent.session.entries()[index..].iter().any(is_start)
 }
 
 /// Lays out the tally at the end of a dry-run turn.
