@@ -4,11 +4,12 @@
 use super::*;
 use crate::project::rehearsal::merge::tests::{MergeFixture, RandomNumbers, can_mount, set_steps};
 
-/// Runs random commands over the overlay and in a plain copy, keeps the changes with interruptions, and compares.
-fn check_kept(base: &Path, seed: u64) {
+/// Runs random commands over the overlay and in a plain copy, keeps the changes with interruptions, and compares. Returns
+/// the number of interruptions.
+fn check_kept(base: &Path, seed: u64) -> usize {
     let mut random = RandomNumbers::new(seed.wrapping_mul(7907));
     let fixture = MergeFixture::new(base);
-    let script: Vec<String> = (0..8).map(|_| random.random_change()).collect();
+    let script: Vec<String> = (0..24).map(|_| random.random_change()).collect();
     let script = script.join("\n");
     fixture.run_over_overlay(&script).unwrap();
     fixture.run_in_plain_copy(&script);
@@ -17,6 +18,7 @@ fn check_kept(base: &Path, seed: u64) {
     let (root, overlay) = (fixture.path_of("project"), fixture.path_of("layer"));
     let baseline = Baseline::read(&root, &overlay.join(crate::project::rehearsal::UPPER), (i64::MAX, 0)).unwrap();
     let max_steps = 1 + random.next_below(9);
+    let mut interruptions = 0;
     let unkept = loop {
         set_steps(3 + random.next_below(max_steps));
         let kept = keep_changes(&root, &overlay, &baseline);
@@ -25,6 +27,7 @@ fn check_kept(base: &Path, seed: u64) {
             Ok(unkept) => break unkept,
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted, "seed {seed}\n{script}\n{error}"),
         }
+        interruptions += 1;
     };
     assert_eq!(unkept, Unkept::default(), "seed {seed}\n{script}");
     // The time of a folder that was there before is that of the last entry moved into it.
@@ -36,6 +39,7 @@ fn check_kept(base: &Path, seed: u64) {
         fixture.list_folder(folder).lines().map(without_time).collect::<Vec<_>>()
     };
     assert_eq!(list("project"), list("plain"), "seed {seed}\n{script}");
+    interruptions
 }
 
 #[test]
@@ -47,9 +51,12 @@ fn kept_changes_match_the_commands_after_any_interruption() {
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
     let count = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24);
+    let mut interruptions = 0;
     for seed in seed.map_or(1..count + 1, |seed| seed..seed + 1) {
         let folder = base.join(seed.to_string());
         fs::create_dir(&folder).unwrap();
-        check_kept(&folder, seed);
+        interruptions += check_kept(&folder, seed);
+        fs::remove_dir_all(&folder).unwrap();
     }
+    println!("keeping was interrupted {interruptions} times");
 }
