@@ -38,6 +38,8 @@ pub struct TrialChange {
     pub loses_unsaved: bool,
     /// True if a path of the change may hold secrets or configures other programs.
     pub is_sensitive: bool,
+    /// True for a new or changed link to something that is neither in the project nor part of the installed system.
+    pub leads_outside: bool,
 }
 
 impl TrialChange {

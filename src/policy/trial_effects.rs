@@ -10,23 +10,17 @@ use crate::text::escaped_path::escape_path;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Files without a leading dot that services read when they build or test a project, in lowercase. One `*` at the end
-/// matches anything. Files and folders with a leading dot never need to be listed.
-const SERVICE_FILES: [&str; 14] = [
-    "jenkinsfile*",
-    "azure-pipelines*",
-    "bitbucket-pipelines*",
-    "appveyor*",
-    "cloudbuild*",
-    "codefresh*",
-    "wercker*",
-    "buildspec*",
-    "lefthook*",
-    "pre-commit*",
-    "skaffold*",
-    "vercel*",
-    "netlify*",
-    "fly*",
+/// Files without a leading dot that services read when they build or test a project, or that are hooks of git in whatever
+/// folder it finds them, in lowercase. One `*` at the end matches anything. Files and folders with a leading dot never
+/// need to be listed.
+#[rustfmt::skip]
+const SERVICE_FILES: [&str; 28] = [
+    "jenkinsfile*", "azure-pipelines*", "bitbucket-pipelines*", "appveyor*", "cloudbuild*", "codefresh*", "wercker*",
+    "buildspec*", "lefthook*", "skaffold*", "vercel*", "netlify*", "fly*",
+    // Hooks of git
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit*", "pre-merge-commit", "prepare-commit-msg",
+    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite",
+    "post-index-change", "reference-transaction",
 ];
 /// Parts of `.git` that a commit changes, relative to it. Those that end with `/` are folders.
 const COMMIT_PARTS: [&str; 5] = ["index", "objects/", "refs/heads/", "logs/", "COMMIT_EDITMSG"];
@@ -98,6 +92,7 @@ fn judge_change(change: &TrialChange, all_changes: &[TrialChange]) -> Result<(),
         },
         (Group::Source, ChangeKind::Created | ChangeKind::Modified) => match is_obeyed(&change.change.path) {
             true => explain("other programs obey it"),
+            false if change.leads_outside => explain("it leads outside the project"),
             // Other programs may obey a file in it.
             false if change.files_below > 0 => explain("its files are not listed one by one"),
             false => Ok(()),

@@ -26,7 +26,7 @@ const KEPT: [&str; 8] = [
 
 /// Commands that change something that git cannot restore, that other programs obey, or that is outside the project, or
 /// that do not end or work in a sandbox. `OUTSIDE` is a folder next to the project.
-const ASKED: [&str; 38] = [
+const ASKED: [&str; 40] = [
     "rm a.txt",
     "mv a.txt moved.txt",
     "echo gone > unsaved.txt",
@@ -63,6 +63,8 @@ const ASKED: [&str; 38] = [
     "echo x > OUTSIDE/file",
     "ln -s OUTSIDE link && echo x > link/file",
     "ln -s /etc/passwd users",
+    "perl -e 'symlink \"/etc/passwd\", \"users\"'",
+    "mkdir -p scripts/hooks && echo 'touch pwned' > scripts/hooks/post-checkout",
     "mkfifo pipe",
     "cp /bin/true raised && chmod u+s raised",
 ];

@@ -204,6 +204,24 @@ async fn replaced_files_and_folders_are_examined() {
     assert!(project.project.join("build/y").is_file() && !project.project.join("build/x").exists());
 }
 
+/// Links to the project and to the installed system are ordinary changes; those to other places are marked.
+#[tokio::test]
+async fn links_that_lead_outside_are_marked() {
+    let Some(project) = TrialProject::with_files(&[("src/a", "1\n")]) else { return };
+    let root = project.project.display().to_string();
+    let command = format!(
+        "ln -s ../a src/inner; ln -s {root}/src absolute; ln -s /usr/bin/env system; ln -s src/../../x up; \
+         ln -s /etc/passwd users; ln -s ~/x home; ln -s {root}-other near"
+    );
+    let trial = project.try_command(&command).await;
+    let marked = |is_marked: bool| {
+        let changes = trial.effects.changes.iter().filter(|change| change.leads_outside == is_marked);
+        changes.map(TrialChange::display_path).collect::<Vec<_>>()
+    };
+    assert_eq!(marked(true), ["home", "near", "up", "users"]);
+    assert_eq!(marked(false), ["absolute", "src/inner", "system"]);
+}
+
 /// A commit in a trial is a commit once it is kept.
 #[tokio::test]
 async fn a_commit_is_kept_whole() {

@@ -15,7 +15,7 @@ fn change(kind: ChangeKind, group: Group, path: &str) -> TrialChange {
         has_conflict: false,
         group,
     };
-    TrialChange { change, files_below: 0, loses_unsaved: false, is_sensitive: false }
+    TrialChange { change, files_below: 0, loses_unsaved: false, is_sensitive: false, leads_outside: false }
 }
 
 fn report(changes: Vec<TrialChange>) -> TrialReport {
@@ -109,6 +109,8 @@ fn harmless_effects_are_kept_and_all_others_ask() {
         (change(Created, Source, ".github/workflows/ci.yml"), ".github/workflows/ci.yml: other programs obey it"),
         (change(Modified, Source, "sub/.envrc"), "sub/.envrc: other programs obey it"),
         (change(Created, Source, "Jenkinsfile"), "Jenkinsfile: other programs obey it"),
+        (change(Created, Source, "scripts/hooks/post-checkout"), "scripts/hooks/post-checkout: other programs obey it"),
+        (TrialChange { leads_outside: true, ..change(Created, Source, "l") }, "l: it leads outside the project"),
         (
             TrialChange { is_sensitive: true, ..change(Created, Ignored, ".env") },
             ".env: it may hold secrets or configure other programs",

@@ -2,7 +2,7 @@
 
 use super::TrialEffects;
 use crate::chat::batch::{Group, find_repository};
-use crate::chat::sensitive_paths::is_sensitive;
+use crate::chat::sensitive_paths::{is_sensitive, is_system_file};
 use crate::chat::{ChangeKind, DryRunChange, TrialChange};
 use crate::project::Reader;
 use crate::project::change_summary::describe_node_change;
@@ -15,7 +15,7 @@ use crate::project::stored_content::StoredContent;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Number of changes after which new folders are listed as one change each, and contents are no longer compared.
@@ -124,8 +124,22 @@ impl Lister<'_> {
         let loses_unsaved = group == Group::Source && !change.after.is_folder() && self.stored.loses_content(&change);
         let mut described = self.describe_change(&change);
         described.group = group;
+        let leads_outside = match &change.after {
+            FileNode::Link(target) => self.leads_outside(path, target),
+            FileNode::Nothing | FileNode::File { .. } | FileNode::Folder { .. } | FileNode::Other(_) => false,
+        };
         self.push_change(described, 0, loses_unsaved, is_marked(path, group));
+        if let Some(listed) = self.effects.changes.last_mut() {
+            listed.leads_outside = leads_outside;
+        }
         Ok(())
+    }
+
+    /// Returns whether the link at `path` leads to something that is neither in the project nor part of the system.
+    fn leads_outside(&self, path: &Path, target: &Path) -> bool {
+        let link = self.rehearsal.root().join(path);
+        let place = normalize(&link.parent().unwrap_or(&link).join(target));
+        !place.starts_with(self.rehearsal.root()) && !is_system_file(&place)
     }
 
     /// Returns a branch that git keeps with others in one file, as the file that takes precedence over it.
@@ -197,8 +211,27 @@ impl Lister<'_> {
     }
 
     fn push_change(&mut self, change: DryRunChange, files_below: usize, loses_unsaved: bool, is_sensitive: bool) {
-        self.effects.changes.push(TrialChange { change, files_below, loses_unsaved, is_sensitive });
+        self.effects.changes.push(TrialChange {
+            change,
+            files_below,
+            loses_unsaved,
+            is_sensitive,
+            leads_outside: false,
+        });
     }
+}
+
+/// Removes `.` and `..` from an absolute path by its names alone.
+fn normalize(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            Component::RootDir | Component::Normal(_) | Component::Prefix(_) => normal.push(part),
+        }
+    }
+    normal
 }
 
 /// Returns whether a changed path may hold secrets or configures other programs. The state of a repository does not.
