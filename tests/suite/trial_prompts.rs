@@ -51,7 +51,7 @@ fn a_trial_is_shown_kept_and_recorded() {
     }
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"), "nothing is real yet");
     program.press_keys("o");
-    program.until("+ two");
+    assert!(program.until("+ two").contains("o close diff"));
     program.press_keys("k");
     let screen = program.until("Done.");
     assert!(screen.contains("kept: 1 created, 1 changed"), "{screen}");

@@ -214,7 +214,11 @@ impl Approval {
                 let is_destructive = report.describe_loss().is_some();
                 let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
                 let open_key = if report.changes.is_empty() { String::new() } else { key(Action::Toggle) };
-                let open = key_hint(3, &open_key, &["open diff", "diff"]);
+                let open_labels = match self.trial_view.open_changes.contains(&self.trial_view.cursor) {
+                    true => ["close diff", "close"],
+                    false => ["open diff", "diff"],
+                };
+                let open = key_hint(3, &open_key, &open_labels);
                 if !self.has_reached_end && !shows_end {
                     let hints: Vec<_> = others.into_iter().chain([open]).collect();
                     return key_hints::hint_rows_with_end_first(&key(Action::Bottom), &keep, "keep", &hints);
