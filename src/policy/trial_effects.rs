@@ -14,13 +14,15 @@ use std::path::{Path, PathBuf};
 /// folder it finds them, in lowercase. One `*` at the end matches anything. Files and folders with a leading dot never
 /// need to be listed.
 #[rustfmt::skip]
-const SERVICE_FILES: [&str; 28] = [
+const SERVICE_FILES: [&str; 29] = [
     "jenkinsfile*", "azure-pipelines*", "bitbucket-pipelines*", "appveyor*", "cloudbuild*", "codefresh*", "wercker*",
     "buildspec*", "lefthook*", "skaffold*", "vercel*", "netlify*", "fly*",
     // Hooks of git
     "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit*", "pre-merge-commit", "prepare-commit-msg",
     "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "post-rewrite",
     "post-index-change", "reference-transaction",
+    // Makes the folder a repository whose settings git obeys
+    "head",
 ];
 /// Parts of `.git` that a commit changes, relative to it. Those that end with `/` are folders.
 const COMMIT_PARTS: [&str; 5] = ["index", "objects/", "refs/heads/", "logs/", "COMMIT_EDITMSG"];

@@ -110,6 +110,7 @@ fn harmless_effects_are_kept_and_all_others_ask() {
         (change(Modified, Source, "sub/.envrc"), "sub/.envrc: other programs obey it"),
         (change(Created, Source, "Jenkinsfile"), "Jenkinsfile: other programs obey it"),
         (change(Created, Source, "scripts/hooks/post-checkout"), "scripts/hooks/post-checkout: other programs obey it"),
+        (change(Created, Source, "sub/HEAD"), "sub/HEAD: other programs obey it"),
         (TrialChange { leads_outside: true, ..change(Created, Source, "l") }, "l: it leads outside the project"),
         (
             TrialChange { is_sensitive: true, ..change(Created, Ignored, ".env") },
