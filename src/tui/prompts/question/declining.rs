@@ -101,8 +101,14 @@ impl QuestionPrompt {
         let Declining::Until(end) = self.declining else { return String::new() };
         let remaining = end.saturating_sub(now);
         let seconds = remaining.as_secs() + u64::from(remaining.subsec_nanos() > 0);
-        let questions = if self.pages.len() == 1 { "The question is" } else { "The questions are" };
-        format!("{questions} declined in {seconds} s. Until then they can be brought back with your answers.")
+        match self.pages.len() {
+            1 => {
+                format!("The question is declined in {seconds} s. Until then it can be brought back with your answer.")
+            }
+            _ => format!(
+                "The questions are declined in {seconds} s. Until then they can be brought back with your answers."
+            ),
+        }
     }
 
     /// Returns the rows of the prompt of declined questions; `None` if they are not declined.

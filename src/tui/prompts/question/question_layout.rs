@@ -23,6 +23,9 @@ use ratatui::text::Line;
 
 /// Maximum rows of the text field; longer text scrolls.
 const MAX_FIELD_ROWS: usize = 6;
+/// Minimum rows inside the border for the tabs above a question with options, or above one with a text field alone.
+const MIN_ROWS_OF_PICKER: u16 = 6;
+const MIN_ROWS_OF_TEXT_QUESTION: u16 = 4;
 /// Label of the key that scrolls content that does not fit.
 const SCROLL_LABEL: &str = "scroll";
 
@@ -74,8 +77,13 @@ impl QuestionPrompt {
             return drawn;
         }
         // Few rows are left to the question itself.
-        if let Some(tabs) = self.lay_out_tabs(questions, usize::from(inner.width), theme).filter(|_| inner.height >= 6)
+        let min_rows = match questions.list.get(self.page).is_some_and(|question| self.is_writing_only_answer(question))
         {
+            true => MIN_ROWS_OF_TEXT_QUESTION,
+            false => MIN_ROWS_OF_PICKER,
+        };
+        let tabs = self.lay_out_tabs(questions, usize::from(inner.width), theme);
+        if let Some(tabs) = tabs.filter(|_| inner.height >= min_rows) {
             buffer.set_line(inner.x, inner.y, &tabs, inner.width);
             inner = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
         }

@@ -194,6 +194,9 @@ fn a_question_without_options_opens_its_text_field() {
     press_keys(&mut prompt, &several_questions, "1!half>");
     assert!(prompt.page == 2 && !prompt.is_writing());
     press_keys(&mut prompt, &several_questions, "<");
+    let height = prompt.preferred_height(&several_questions, 80, &Theme::without_colours());
+    let screen = draw_prompt(&mut prompt, &several_questions, (80, height));
+    assert!(screen.contains("a ✓ │ ❯ name │ c │ review") && screen.contains("❯ half"), "{screen}");
     assert!(prompt.is_writing() && draw_prompt(&mut prompt, &several_questions, (80, 12)).contains("❯ half"));
     let answer = press_for_answer(&mut prompt, &several_questions, " done!2!!").unwrap();
     assert_eq!(answer.answers[1].value, AnswerValue::Text("half done".into()));
@@ -218,6 +221,7 @@ fn declined_questions_can_be_brought_back_for_some_seconds() {
         "{}",
         draw_at(4100, 30)
     );
+    assert!(draw_at(0, 80).contains("Until then it can be brought back"), "{}", draw_at(0, 80));
     let next_change = |ms| prompt.next_declining_change(Duration::from_millis(ms));
     assert_eq!((next_change(0), next_change(100)), (Some(Duration::from_secs(1)), Some(Duration::from_secs(1))));
     assert_eq!(next_change(4000), Some(Duration::from_secs(5)));
