@@ -65,6 +65,11 @@ impl ScopeChoice {
         now.saturating_sub(self.opened_at) < QUIET_TIME
     }
 
+    /// Returns the number of scopes to choose from.
+    pub fn scope_count(&self) -> usize {
+        self.options.len()
+    }
+
     /// Handles a failure to write the rule: keys work again, except those pressed in the meantime.
     pub fn handle_store_failure(&mut self, now: Duration) {
         (self.is_storing, self.opened_at) = (false, now);

@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// A warning is shown above a preview with more rows than this, because the end of the preview may be off screen.
 const LONG_PREVIEW_ROWS: usize = 6;
+/// First line of the text of a rule.
+const RULE_HEADER: &str = "[[rule]]";
 
 impl Approval {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
@@ -59,10 +61,15 @@ impl Approval {
         let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));
         let scroll = match &self.view {
             ApprovalView::Scope(choice) if self.scroll == CHOICE_START => {
-                let choice_rows =
-                    lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme).len();
-                // The row above is empty and may show the number of lines above.
-                needed_rows.saturating_sub(choice_rows + 3)
+                let choice_lines = lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme);
+                let rows_above = needed_rows.saturating_sub(choice_lines.len() + 2);
+                // The heading and all scopes, or everything before the text of the rule.
+                let rule_start = choice_lines.iter().position(|line| line.to_string() == RULE_HEADER);
+                let first_rows = rule_start.unwrap_or(1 + choice.scope_count());
+                // Besides them the border and the number of lines below need 3 rows.
+                let fits_below = rows_above + first_rows + 3 <= usize::from(area.height);
+                // Otherwise the row above, which is empty, may show the number of lines above.
+                if fits_below { 0 } else { rows_above.saturating_sub(1) }
             }
             _ => self.scroll,
         };

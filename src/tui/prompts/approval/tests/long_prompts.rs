@@ -109,8 +109,15 @@ fn all_scopes_are_listed_below_the_change() {
     {
         assert!(screen.contains(part), "{part}: {screen}");
     }
+    // The change stays visible if the scopes fit below it.
+    for size in [(100, 12), (40, 12)] {
+        let (_, _, screen) = draw_choice_below_a_diff(size);
+        for part in ["+ changed", "› 1  edit src/retry.rs", "2  edit any file below src/", "lines below"] {
+            assert!(screen.contains(part), "{part}: {screen}");
+        }
+    }
     // In a few rows the choice is shown, and the change is above it.
-    for size in [(60, 11), (60, 9), (40, 12)] {
+    for size in [(60, 11), (60, 9)] {
         let (_, _, screen) = draw_choice_below_a_diff(size);
         assert!(screen.contains("› 1  edit src/retry.rs") && screen.contains("lines above"), "{screen}");
     }
