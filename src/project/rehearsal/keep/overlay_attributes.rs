@@ -14,8 +14,9 @@ pub fn strip_overlay_attributes(entry: &Path) -> io::Result<()> {
         if metadata.is_symlink() {
             continue;
         }
-        for attribute in OVERLAY_ATTRIBUTES {
-            match rustix::fs::lremovexattr(&entry, attribute) {
+        let attributes: &[&str] = if may_have_attributes(&entry) { &OVERLAY_ATTRIBUTES } else { &[] };
+        for attribute in attributes {
+            match rustix::fs::lremovexattr(&entry, *attribute) {
                 // No file system has it, or no attributes at all.
                 Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
                 Err(errno) => return Err(errno.into()),
@@ -28,6 +29,11 @@ pub fn strip_overlay_attributes(entry: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns false if an entry has no attribute at all, as most new files: one system call instead of one for each.
+fn may_have_attributes(entry: &Path) -> bool {
+    rustix::fs::llistxattr_query(entry) != Ok(0)
 }
 
 /// Attributes that the kernel's overlay sets on its entries.
