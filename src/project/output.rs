@@ -71,6 +71,16 @@ impl Output {
         format!("{gap}{}", String::from_utf8_lossy(&last[start..end]))
     }
 
+    /// Returns whether there is output since the last [`Output::take_new`].
+    pub fn has_new(&self) -> bool {
+        self.received > self.reported
+    }
+
+    /// Skips the new output up to this number of received bytes.
+    pub fn skip_to(&mut self, received: u64) {
+        self.reported = self.reported.max(received.min(self.received));
+    }
+
     /// Returns the text and the number of omitted bytes. A separate line in the text reports them, if any.
     pub fn into_text(self) -> (String, u64) {
         let Self { mut head, tail, received, reported: _ } = self;

@@ -1,5 +1,6 @@
 //! Runs a command with limits on time and output, and leaves none of its processes running.
 
+pub mod command_control;
 mod read_only_run;
 
 use super::Error;
@@ -9,10 +10,12 @@ use super::guard::lifeline::{self, Report};
 use super::output::{CommandProgress, OnProgress, Output};
 use super::sandbox::SandboxSpec;
 use crate::chat::{CommandLine, CommandSandbox};
+use command_control::CommandControl;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -32,6 +35,8 @@ pub struct Shell {
     pub(super) unreadable: Vec<PathBuf>,
     /// Cached scan of every folder in which a command without approval ran.
     scans: read_only_run::SensitiveFileCaches,
+    /// Control of the commands that this instance runs, if any.
+    control: Option<Arc<CommandControl>>,
 }
 
 /// Outcome of a command. A failed command is not an error: the model reads its output like any other.
@@ -50,6 +55,8 @@ pub struct CommandOutcome {
     pub timed_out: bool,
     /// True if it was stopped because it wrote more than `OUTPUT_LIMIT`.
     pub exceeded_output: bool,
+    /// True if it was stopped through its [`CommandControl`].
+    pub stopped: bool,
     /// Run time.
     pub duration: Duration,
     /// Paths of the project that it changed in the overlay sandbox: [`super::rehearsal::Rehearsal::take_changed`].
@@ -76,6 +83,7 @@ impl Shell {
             protected: Vec::new(),
             unreadable: Vec::new(),
             scans: Default::default(),
+            control: None,
         }
     }
 
@@ -83,6 +91,11 @@ impl Shell {
     /// `unreadable`.
     pub fn with_closed_paths(self, protected: Vec<PathBuf>, unreadable: Vec<PathBuf>) -> Self {
         Self { protected, unreadable, scans: Default::default(), ..self }
+    }
+
+    /// Returns an instance for one command, which can be detached and stopped through `control`.
+    pub fn with_control(&self, control: Arc<CommandControl>) -> Self {
+        Self { control: Some(control), ..self.clone() }
     }
 
     /// Also removes the variables with these names, which hold keys, from the environment of every command.
@@ -158,6 +171,7 @@ impl Shell {
             signal,
             timed_out: end.timed_out,
             exceeded_output: end.exceeded_output,
+            stopped: end.stopped,
             duration: started.elapsed(),
             changed_paths: Vec::new(),
         })
@@ -176,7 +190,7 @@ impl Shell {
             .stderr(writer);
         let (guard, lifeline) = GuardProcess::start(command, &self.environment)?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-        Ok(RunningCommand { guard, lifeline, pipe, output: Output::default() })
+        Ok(RunningCommand { guard, lifeline, pipe, output: Output::default(), control: self.control.clone() })
     }
 
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.
@@ -207,6 +221,7 @@ struct RunningCommand {
     lifeline: UnixStream,
     pipe: pipe::Receiver,
     output: Output,
+    control: Option<Arc<CommandControl>>,
 }
 
 /// End of a command.
@@ -215,6 +230,7 @@ struct CommandEnd {
     report: Option<Report>,
     timed_out: bool,
     exceeded_output: bool,
+    stopped: bool,
 }
 
 impl RunningCommand {
@@ -228,7 +244,8 @@ impl RunningCommand {
         let mut buffer = vec![0; 64 * 1024];
         let mut report = Vec::new();
         let mut deadline = started + Duration::from_secs(seconds.min(YEAR));
-        let (mut timed_out, mut exceeded_output, mut is_open) = (false, false, true);
+        let (mut timed_out, mut exceeded_output, mut stopped, mut is_open) = (false, false, false, true);
+        let control = self.control.clone();
         let (mut last_progress, mut has_new_output) = (started, false);
         let mut resume_ticks = interval(RESUME_INTERVAL);
         resume_ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -239,7 +256,7 @@ impl RunningCommand {
                     count => {
                         self.output.push(&buffer[..count]);
                         has_new_output = true;
-                        if self.output.received > OUTPUT_LIMIT && !timed_out && !exceeded_output {
+                        if self.output.received > OUTPUT_LIMIT && !timed_out && !exceeded_output && !stopped {
                             exceeded_output = true;
                             self.request_stop().await;
                             deadline = Instant::now() + GUARD_TIMEOUT;
@@ -247,9 +264,18 @@ impl RunningCommand {
                     }
                 },
                 result = self.lifeline.read_buf(&mut report) => if !matches!(result, Ok(1..)) { break true },
+                () = wait_for_stop_request(control.as_deref()), if !timed_out && !exceeded_output && !stopped => {
+                    stopped = true;
+                    self.request_stop().await;
+                    deadline = Instant::now() + GUARD_TIMEOUT;
+                }
                 () = sleep_until(deadline.into()) => {
-                    if timed_out || exceeded_output {
+                    if timed_out || exceeded_output || stopped {
                         break false;
+                    }
+                    if control.as_ref().is_some_and(|control| control.is_detached()) {
+                        deadline = Instant::now() + Duration::from_secs(YEAR);
+                        continue;
                     }
                     timed_out = true;
                     self.request_stop().await;
@@ -257,7 +283,7 @@ impl RunningCommand {
                 }
                 () = sleep_until((last_progress + PROGRESS_INTERVAL).into()), if has_new_output => {}
                 // The command may stop its guard with SIGSTOP at any time, and a stopped guard cannot end the command.
-                _ = resume_ticks.tick(), if timed_out || exceeded_output => self.guard.resume(),
+                _ = resume_ticks.tick(), if timed_out || exceeded_output || stopped => self.guard.resume(),
             }
             if has_new_output && last_progress.elapsed() >= PROGRESS_INTERVAL {
                 progress(CommandProgress {
@@ -275,7 +301,14 @@ impl RunningCommand {
             let _ = timeout(DRAIN_TIME, self.drain_pipe(&mut buffer)).await;
         }
         self.guard.collect_exit().await;
-        Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output })
+        if control.is_some() {
+            // The output of a background command is read piece by piece, and this is the last one.
+            progress(CommandProgress {
+                latest: &self.output.latest_output(PROGRESS_BYTES),
+                new_output: &self.output.take_new(),
+            });
+        }
+        Ok(CommandEnd { output: std::mem::take(&mut self.output), report, timed_out, exceeded_output, stopped })
     }
 
     /// Requests the guard to stop the command.
@@ -293,6 +326,14 @@ impl RunningCommand {
                 count => self.output.push(&buffer[..count]),
             }
         }
+    }
+}
+
+/// Waits until the end of the command is requested; forever if nothing controls it.
+async fn wait_for_stop_request(control: Option<&CommandControl>) {
+    match control {
+        Some(control) => control.wait_for_stop_request().await,
+        None => std::future::pending().await,
     }
 }
 

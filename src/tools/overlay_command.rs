@@ -104,6 +104,7 @@ mod tests {
             signal: None,
             timed_out: false,
             exceeded_output: false,
+            stopped: false,
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         }

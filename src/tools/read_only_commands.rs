@@ -287,6 +287,7 @@ mod tests {
             signal: None,
             timed_out: false,
             exceeded_output: false,
+            stopped: false,
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         };

@@ -87,6 +87,7 @@ mod tests {
             signal,
             timed_out: false,
             exceeded_output: false,
+            stopped: false,
             duration: Duration::ZERO,
             changed_paths: Vec::new(),
         }
