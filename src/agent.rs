@@ -2,6 +2,7 @@
 
 mod agent_config;
 mod apply_turn;
+mod background;
 mod call_edit;
 mod call_execution;
 mod call_judgement;
@@ -23,6 +24,7 @@ mod reply_request;
 mod resumption;
 mod reviewers;
 mod reviews;
+mod running_background;
 mod session_title;
 mod state;
 mod streaming_reply;
@@ -49,6 +51,7 @@ pub use reply_request::{
 };
 pub use resumption::resume_session;
 pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};
+pub use running_background::RunningBackground;
 pub use state::{CallStage, CurrentModel, PendingCall, Phase, State, SubAgent};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
 pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
@@ -75,7 +78,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 
 /// Applies an event to the turn or to one of its sub-agents, then runs the queued steps.
 fn handle_event(ctx: &mut UpdateContext<'_>, event: Event) {
-    if let Some(event) = sub_agent::route_to_sub_agent(ctx, event, handle_event) {
+    let event = background::take_background_event(ctx, event);
+    let event = event.and_then(|event| sub_agent::route_to_sub_agent(ctx, event, handle_event));
+    if let Some(event) = event {
         handle_turn_event(ctx, event);
     }
     run_next_steps(ctx);
@@ -177,6 +182,9 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             }
         }
         Event::ModeChanged(mode) => ctx.state.policy.mode = mode,
+        Event::BackgroundRequested { call, elapsed } => background::move_to_background(ctx, &call, elapsed),
+        Event::BackgroundStopped(number) => background::stop_command(ctx, number),
+        Event::SessionLeft => background::end_all_commands(ctx),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod background;
 pub mod batch;
 pub mod chunk;
 pub mod command_part;
@@ -40,6 +41,7 @@ pub mod unsent_text;
 pub mod usage;
 
 pub use access::{Access, CommandAccess, CommandLine, FetchAccess, Reach};
+pub use background::{BackgroundCommand, BackgroundEnd};
 pub use batch::{Batch, BatchWork, ChangeKind, Group, Item, Rejected};
 pub use chunk::{Chunk, FinishReason};
 pub use command_part::{CommandPart, PartEffect};

@@ -135,6 +135,7 @@ fn judge_live(
             format!("read of {} ({why})", escape_path(path))
         }
         Access::Write(_) => "file change in the project".to_owned(),
+        Access::Background(_) => "end of a background command".to_owned(),
         Access::WriteOutside(path) => {
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
@@ -154,7 +155,7 @@ fn judge_live(
 /// Returns why the call is denied in every mode.
 fn refusal_reason(access: &Access) -> Option<String> {
     match access {
-        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::Fetch(_) => None,
+        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::Background(_) | Access::Fetch(_) => None,
         Access::AyeFiles(path) => {
             Some(format!("{} belongs to aye's own settings, sessions and keys", escape_path(path)))
         }
@@ -208,6 +209,7 @@ mod tests {
             (Access::ReadSensitive("/etc/passwd".into()), ["ask", "refuse", "withhold", "refuse"]),
             (Access::Write("a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (Access::WriteOutside("/a".into()), ["ask", "refuse", "rehearse", "refuse"]),
+            (Access::Background(1), ["ask", "refuse", "rehearse", "refuse"]),
             (run_access("ls"), ["ask", "refuse", "rehearse", "refuse"]),
         ] {
             let verdicts = [ask, plan, dry, dry_plan].map(|policy| verdict_name(policy, &[], access.clone(), false));

@@ -16,25 +16,28 @@ mod side_request;
 mod simulator;
 mod trial_execution;
 mod trial_states;
+mod turn_tasks;
 
 use crate::agent::{Effect, Event};
-use crate::chat::{Entry, TurnId};
+use crate::chat::{CallId, Entry, Work};
 use crate::llm::Llm;
 use crate::project::Writer;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
+use crate::project::shell::command_control::CommandControl;
 use crate::store::{Journal, Log};
 use crate::tools::Toolbox;
+use crate::tools::background_commands::{BackgroundCommand, BackgroundCommands};
 use call_execution::RunningCall;
 pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 pub use side_request::SideModel;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 pub use trial_states::Trials;
+use turn_tasks::TurnTasks;
 
 /// Capacity of the event channel. A slow frontend slows the stream down; only interim output of a running call is ever
 /// dropped.
@@ -74,9 +77,12 @@ impl Runtime {
         log: Box<dyn Log>,
     ) -> (Self, Events) {
         let (events, receiver) = mpsc::channel(EVENT_CAPACITY);
+        let background = Arc::<BackgroundCommands>::default();
+        let tools = Arc::new(tools.with_background_commands(&background));
         let context = EffectContext {
             llm,
             tools,
+            background,
             project,
             shell,
             rehearsal: CommandRehearsal::Simulated("none was set".into()),
@@ -156,8 +162,16 @@ impl Runtime {
                     self.turn_tasks.spawn_task(turn, review_task);
                 }
                 Effect::RunCall { turn, call, plan, excluded_paths } => {
+                    let id = call.id.clone();
                     let running_call = RunningCall::new(self.context.clone(), turn, call);
-                    self.turn_tasks.spawn_task(turn, running_call.run(plan, excluded_paths));
+                    if matches!(plan.work, Work::Command(_)) {
+                        let control = Arc::<CommandControl>::default();
+                        let running_call = running_call.with_control(control.clone());
+                        let task = running_call.run(plan, excluded_paths);
+                        self.turn_tasks.spawn_command(turn, id, control, task);
+                    } else {
+                        self.turn_tasks.spawn_task(turn, running_call.run(plan, excluded_paths));
+                    }
                 }
                 Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {
                     let running_call = RunningCall::new(self.context.clone(), turn, call);
@@ -181,6 +195,10 @@ impl Runtime {
                     self.title_request.abort_all();
                     self.title_request.spawn(session_title::request_title(self.context.clone(), *request));
                 }
+                Effect::DetachCall { call, number, command, seen_bytes } => {
+                    self.detach_command(&call, number, command, seen_bytes);
+                }
+                Effect::StopBackground { number } => self.context.background.request_stop(number),
                 Effect::RetryNow => self.context.llm.end_wait(),
                 Effect::CancelTurn { turn } => {
                     self.context.journal.note(format_args!("turn {}: stopped", turn.0));
@@ -191,6 +209,15 @@ impl Runtime {
         save_error.map(|error| {
             format!("The session could not be saved: {error}. It continues in memory, and saving is retried.")
         })
+    }
+
+    /// Moves the command of a call to the background.
+    fn detach_command(&mut self, call: &CallId, number: u32, command: String, seen_bytes: u64) {
+        self.context.journal.note(format_args!("background command {number}: moved"));
+        if let Some(control) = self.turn_tasks.detach_command(call) {
+            control.detach(seen_bytes);
+            self.context.background.insert(number, BackgroundCommand { command, control });
+        }
     }
 
     /// Retries saving the session, and returns what still could not be saved.
@@ -228,28 +255,6 @@ impl Runtime {
                 context.send_event(Event::ContextWindowChanged(Some(window))).await;
             }
         });
-    }
-}
-
-/// Tasks of all turns. Dropping it stops them.
-#[derive(Default)]
-struct TurnTasks {
-    turns: HashMap<TurnId, JoinSet<()>>,
-}
-
-impl TurnTasks {
-    /// Starts a task of a turn.
-    fn spawn_task(&mut self, turn: TurnId, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
-        self.turns.retain(|_, tasks| {
-            while tasks.try_join_next().is_some() {}
-            !tasks.is_empty()
-        });
-        self.turns.entry(turn).or_default().spawn(task)
-    }
-
-    /// Aborts all tasks of a turn.
-    fn abort_turn(&mut self, turn: TurnId) {
-        self.turns.remove(&turn);
     }
 }
 

@@ -13,6 +13,8 @@ pub struct AgentConfig {
     pub instructions: Arc<Vec<Instructions>>,
     /// Tools the model may call.
     pub tools: Vec<ToolSpec>,
+    /// Tools for background commands, until the session has one; then they are among `tools`.
+    pub background_tools: Vec<ToolSpec>,
     /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.
     pub sub_agent_config: Option<SubAgentConfig>,
     /// Hooks and model reviewer that check a call before it starts.

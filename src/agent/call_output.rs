@@ -13,11 +13,14 @@ pub struct CallOutput {
     text: String,
     /// Output that is in no record yet.
     unsaved: String,
+    /// Bytes of output in total.
+    received: u64,
 }
 
 impl CallOutput {
     /// Appends output. Each text is truncated only at twice its limit, so that not every new piece truncates it.
     pub(super) fn push_output(&mut self, output: &str) {
+        self.received += output.len() as u64;
         self.text.push_str(output);
         if self.text.len() > 2 * MAX_OUTCOME_BYTES {
             self.text = truncation::truncate_middle(&self.text, MAX_OUTCOME_BYTES).into_owned();
@@ -32,6 +35,11 @@ impl CallOutput {
     pub(super) fn take_unsaved(&mut self) -> Option<String> {
         let unsaved = std::mem::take(&mut self.unsaved);
         (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())
+    }
+
+    /// Returns the bytes of output in total, truncated parts included.
+    pub(super) fn received(&self) -> u64 {
+        self.received
     }
 
     pub(super) fn text(&self) -> &str {

@@ -75,6 +75,18 @@ pub enum Effect {
     RequestTitle { request: Box<Request> },
     /// End the wait before the next attempt of a failed request.
     RetryNow,
+    /// Move the running command of a call out of its turn: it continues without a time limit, as the background command
+    /// with this number. Its events keep the turn.
+    DetachCall {
+        call: CallId,
+        number: u32,
+        /// The command line, for the plans of later calls about it.
+        command: String,
+        /// Bytes of its output that the outcome of the call has.
+        seen_bytes: u64,
+    },
+    /// Stop a background command. Answered by [`super::Event::CallFinished`].
+    StopBackground { number: u32 },
     /// Stop everything that runs for this turn.
     CancelTurn { turn: TurnId },
 }

@@ -167,6 +167,16 @@ pub enum Event {
     },
     /// The user changed the permission mode. Only a key press creates this event; no prompt and no model can.
     ModeChanged(Mode),
+    /// The user moves the running command of this call to the background. Ignored unless it runs.
+    BackgroundRequested {
+        call: CallId,
+        /// Run time so far, as shown.
+        elapsed: Duration,
+    },
+    /// The user stopped the background command with this number.
+    BackgroundStopped(u32),
+    /// The session is left. Its background commands end.
+    SessionLeft,
 }
 
 impl Event {
@@ -204,7 +214,10 @@ impl Event {
             | Self::RulesLoaded { .. }
             | Self::InstructionsChanged(_)
             | Self::GrantRevoked { .. }
-            | Self::ModeChanged(_) => None,
+            | Self::ModeChanged(_)
+            | Self::BackgroundRequested { .. }
+            | Self::BackgroundStopped(_)
+            | Self::SessionLeft => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::state::{CallStage, PendingCall, SubAgent};
 use super::update_context::UpdateContext;
-use super::{Effect, Phase, State, call_output};
+use super::{Effect, Phase, State, background, call_output};
 use crate::chat::{CallId, Digest, Ending, Entry, Outcome, Session};
 use std::collections::HashMap;
 
@@ -22,6 +22,7 @@ pub fn resume_session(
     }
     state.session = session;
     let mut ctx = UpdateContext::new(&mut state, None);
+    background::settle_open_commands(&mut ctx);
     let mut pending_calls = Vec::new();
     // False after the first call that had not started. The calls after it did not start either, even if they were
     // approved early.

@@ -21,7 +21,11 @@ const REVIEWED_MESSAGES: usize = 3;
 fn can_hook_approve(plan: &Plan) -> bool {
     let can_grant_access = match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Write(_) => true,
-        Access::ReadSensitive(_) | Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) => false,
+        Access::ReadSensitive(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_)
+        | Access::Background(_)
+        | Access::Fetch(_) => false,
         Access::Run(run) => match run.reach {
             Reach::Reads | Reach::Writes | Reach::Runs => !run.is_sensitive,
             Reach::Outside | Reach::Unclear | Reach::Denied => false,

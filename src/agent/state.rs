@@ -5,6 +5,7 @@ use super::call_output::CallOutput;
 use super::call_state::{PendingEdit, Preapproval, Trial, TrialSupport};
 use super::context_estimate::ContextEstimate;
 use super::reviewers::PendingReview;
+use super::running_background::RunningBackground;
 use super::streaming_reply::StreamingReply;
 use super::turn_state::TurnState;
 use crate::chat::instructions::{self, Instructions};
@@ -30,6 +31,8 @@ pub struct State {
     pub trial_support: TrialSupport,
     /// User messages entered while a turn runs. They are sent with the next request and can be withdrawn until then.
     pub queued_messages: Vec<String>,
+    /// Background commands that run, in the order they were moved.
+    pub background: Vec<RunningBackground>,
     /// Estimated tokens of requests.
     pub(super) estimate: ContextEstimate,
     pub(super) turn: TurnState,
@@ -188,6 +191,11 @@ impl PendingCall {
         }
     }
 
+    /// Returns the output of the running call so far, truncated in the middle.
+    pub fn output(&self) -> &str {
+        self.full_output.text()
+    }
+
     /// Returns the sub-agent that works on the call.
     pub fn sub_agent(&self) -> Option<&SubAgent> {
         if let CallStage::Delegated(sub_agent) = &self.stage { Some(sub_agent) } else { None }
@@ -211,6 +219,7 @@ impl State {
             config: AgentConfig { system_prompt, tools, ..AgentConfig::default() },
             trial_support: TrialSupport::default(),
             queued_messages: Vec::new(),
+            background: Vec::new(),
             turn: TurnState::default(),
             queue: ApprovalQueue::default(),
             counts: ProcessCounts::default(),

@@ -124,6 +124,10 @@ fn entry_sections(entry: &Entry, limits: TextLimits) -> Vec<(String, Cow<'_, str
         };
         let text = escape_sequences::strip_colors(outcome.text());
         add(status, truncate_middle(&text, limits.outcome).into_owned().into());
+    } else if let Entry::BackgroundEnded(end) = entry
+        && let Some(note) = end.model_note()
+    {
+        add("Event", note.into());
     } else if let Entry::Ended { ending: Ending::Interrupted } = entry {
         add("The user stopped the turn", "".into());
     } else if let Entry::Ended { ending: Ending::Failed(why) } = entry {

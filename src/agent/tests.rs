@@ -2,6 +2,7 @@
 
 mod activity;
 mod apply_turn;
+mod background;
 mod call_edit;
 mod compaction;
 mod context_window;
@@ -158,6 +159,8 @@ fn describe_entry(entry: &Entry) -> String {
             Ending::Interrupted => "turn interrupted".to_owned(),
             Ending::Failed(_) => "turn failed".to_owned(),
         },
+        Entry::BackgroundStarted { call, number } => format!("moved {call} to background {number}"),
+        Entry::BackgroundEnded(end) => format!("background {} ended: {}", end.number, end.status),
         Entry::Titled { .. } => "titled".to_owned(),
         Entry::Revoked { description, .. } => format!("revoked {description}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
@@ -187,6 +190,8 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             // The second field of a `TextPart` is the text; the first is the offset where it begins.
             Effect::SavePartialReply(reply) => format!("SAVE {}", reply.text.1),
             Effect::SaveOutput(output) => format!("SAVE {}", output.text),
+            Effect::DetachCall { call, number, .. } => format!("DETACH {call} {number}"),
+            Effect::StopBackground { number } => format!("STOP {number}"),
             Effect::RetryNow => "RETRY".to_owned(),
             Effect::CancelTurn { .. } => "CANCEL".to_owned(),
         })

@@ -50,6 +50,7 @@ fn goes_out(plan: &Plan) -> bool {
         | Access::ReadSensitive(_)
         | Access::Write(_)
         | Access::WriteOutside(_)
-        | Access::AyeFiles(_) => false,
+        | Access::AyeFiles(_)
+        | Access::Background(_) => false,
     }
 }

@@ -196,7 +196,7 @@ impl SessionBuilder {
 
     /// Returns the source of the project's own files (instructions and rules).
     pub(crate) fn project_source(&self, folder: &Path) -> ProjectSource {
-        ProjectSource::new(&self.places, folder, self.tools.tool_names(), self.max_instruction_bytes)
+        ProjectSource::new(&self.places, folder, self.tools.rule_names(), self.max_instruction_bytes)
     }
 
     /// Returns the project as the session sees it; `None` if the folder is gone.
@@ -275,6 +275,7 @@ impl SessionBuilder {
         state.config.dry_run.labels_results = dry_run && tell_model == TellModel::EachResult;
         state.config.dry_run.is_hidden = dry_run && tell_model == TellModel::Never;
         state.config.reviewers = self.reviewers.agent_reviewers.clone();
+        state.config.background_tools = Toolbox::background_specs();
         state.config.sub_agent_config = Some(sub_agent_config);
         state.config.dry_run.no_sandbox_reason = no_sandbox_reason;
         let simulator = self.build_simulator(model, SimulationLedger::default());

@@ -21,6 +21,8 @@ pub enum Access {
     /// Reads aye's own keys, or changes its own settings, rules or sessions. Denied in every mode.
     #[serde(rename = "own")]
     AyeFiles(#[serde(serialize_with = "as_unicode")] PathBuf),
+    /// Ends the background command with this number.
+    Background(u32),
     /// Runs a command.
     Run(CommandAccess),
     /// Reads from a host on the network, and changes nothing there.

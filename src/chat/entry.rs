@@ -1,8 +1,8 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, CallId, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions, Preview, Questions,
-    ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
+    Access, Answer, BackgroundEnd, CallId, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions, Preview,
+    Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +167,10 @@ pub enum Entry {
         #[serde(flatten)]
         staged: Option<ResultOrigin>,
     },
+    /// The user moved the running command of a call to the background, under this number.
+    BackgroundStarted { call: CallId, number: u32 },
+    /// A background command ended.
+    BackgroundEnded(BackgroundEnd),
     /// The turn ended.
     Ended { ending: Ending },
     /// The session was titled. A later title replaces an earlier one, but a title by the model never replaces one by
@@ -273,7 +277,9 @@ impl Entry {
             | Self::Decided { call, .. }
             | Self::Tried { call, .. }
             | Self::Answered { call, .. }
-            | Self::Settled { call, .. } => Some(call),
+            | Self::Settled { call, .. }
+            | Self::BackgroundStarted { call, .. }
+            | Self::BackgroundEnded(BackgroundEnd { call, .. }) => Some(call),
             Self::UserMessage { .. }
             | Self::Replied { .. }
             | Self::Ended { .. }
@@ -302,6 +308,8 @@ impl Entry {
             | Self::Decided { .. }
             | Self::Tried { .. }
             | Self::Answered { .. }
+            | Self::BackgroundStarted { .. }
+            | Self::BackgroundEnded(_)
             | Self::Ended { .. }
             | Self::FellBack { .. }
             | Self::Revoked { .. }
@@ -320,6 +328,7 @@ impl Entry {
                 | Self::Switched { .. }
                 | Self::DryRunChanged { .. }
                 | Self::Compacted { .. }
+                | Self::BackgroundEnded(_)
         )
     }
 }

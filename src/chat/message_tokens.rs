@@ -39,6 +39,8 @@ pub fn estimate_tools(tools: &[ToolSpec]) -> u64 {
 pub fn estimate_entry(entry: &Entry) -> u64 {
     if let Entry::UserMessage { text } = entry {
         MESSAGE_OVERHEAD + estimate_text(text)
+    } else if let Entry::BackgroundEnded(end) = entry {
+        end.model_note().map_or(0, |note| estimate_text(&note))
     } else if let Entry::Settled { outcome, .. } = entry {
         MESSAGE_OVERHEAD + estimate_text(outcome.text())
     } else if let Entry::Replied { text, calls, .. } = entry

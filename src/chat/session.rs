@@ -1,5 +1,6 @@
 //! A session, computed from its entries.
 
+mod background_commands;
 mod call_state;
 mod messages;
 mod sub_agents;
@@ -8,8 +9,8 @@ pub use call_state::{CallState, LoggedPlan};
 
 use super::dry_run_summary::live_ask_reason;
 use super::{
-    CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall, Usage,
-    message_tokens, summary,
+    BackgroundCommand, CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall,
+    Usage, message_tokens, summary,
 };
 use crate::text::tokens;
 use std::collections::HashMap;
@@ -26,6 +27,8 @@ pub struct Session {
     /// Indexes of the entries of each sub-agent, by the call that started it.
     sub_agents: HashMap<CallId, Vec<usize>>,
     grants: Vec<SessionGrant>,
+    /// Background commands, in the order they were moved.
+    background: Vec<BackgroundCommand>,
     title: Option<String>,
     /// Source of the title: the model does not change a title of the user.
     title_source: Option<TitleSource>,
@@ -109,6 +112,8 @@ impl Session {
             | Entry::Settled { .. } => {
                 self.update_call(index, &entry);
             }
+            Entry::BackgroundStarted { call, number } => self.add_background_command(call, *number),
+            Entry::BackgroundEnded(end) => self.end_background_command(end, index),
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
             Entry::Revoked { granting_call, .. } => {
                 if let Some(call) = granting_call {

@@ -56,7 +56,7 @@ impl CheckedRules {
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
         let tools = checking_tools(&settings.config, &folder);
         let source =
-            ProjectSource::new(&places, &folder, tools.tool_names(), settings.config.project.instructions_kib << 10);
+            ProjectSource::new(&places, &folder, tools.rule_names(), settings.config.project.instructions_kib << 10);
         let loaded = source.load(&today_date());
         Ok(Self { places, settings, tools, source, loaded })
     }

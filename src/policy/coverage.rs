@@ -198,7 +198,7 @@ pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
 /// Returns whether a path of this access matches the pattern.
 pub(super) fn access_matches(pattern: &str, access: &Access) -> bool {
     match access {
-        Access::Nothing | Access::Run(_) | Access::Fetch(_) => false,
+        Access::Nothing | Access::Background(_) | Access::Run(_) | Access::Fetch(_) => false,
         Access::Read(paths) => paths.iter().any(|path| path_matches(pattern, path)),
         Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) | Access::AyeFiles(path) => {
             path_matches(pattern, path)

@@ -57,7 +57,12 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         Access::Read(_) if subject.command_line.is_none() => asking_reason(rules, subject).is_some(),
         Access::Read(_) => path_rule_may_ask(),
         Access::Run(run) => run.may_disclose || path_rule_may_ask(),
-        Access::Nothing | Access::Write(_) | Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) => false,
+        Access::Nothing
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_)
+        | Access::Background(_)
+        | Access::Fetch(_) => false,
     }
 }
 
@@ -87,6 +92,7 @@ fn is_exactly_approved(
         | Access::Write(_)
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
+        | Access::Background(_)
         | Access::Fetch(_) => false,
     };
     grants.iter().any(|session_grant| grant_covers(&session_grant.grant, subject))

@@ -72,6 +72,7 @@ impl Mode {
             Access::ReadSensitive(path) => is_full && is_system_file(path),
             Access::Write(_) => is_full || (self == Self::Auto && is_nondestructive),
             Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) => false,
+            Access::Background(_) => self.is_wide(),
             Access::Run(run) if run.is_sensitive => false,
             Access::Run(run) => match run.reach {
                 Reach::Reads => is_full || (self == Self::Auto && is_nondestructive),
@@ -180,6 +181,7 @@ mod tests {
             (Access::ReadSensitive("/usr/include/a.h".into()), false, ["refuse", "ask", "ask", "allow"]),
             (Access::AyeFiles("/moved/config/config.toml".into()), false, ["refuse"; 4]),
             (Access::Write("a".into()), false, ["refuse", "ask", "allow", "allow"]),
+            (Access::Background(1), false, ["refuse", "ask", "allow", "allow"]),
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::Fetch(Box::default()), false, ["refuse", "ask", "ask", "ask"]),

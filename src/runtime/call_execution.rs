@@ -3,9 +3,10 @@
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
-use crate::chat::{Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
+use crate::chat::{BackgroundEnd, Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::output::CommandProgress;
+use crate::project::shell::command_control::CommandControl;
 use crate::text::truncation;
 use crate::tools::panic_guard::{catch_panic, catch_panic_async};
 use crate::tools::{Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome};
@@ -32,11 +33,18 @@ pub(super) struct RunningCall {
     turn: TurnId,
     call: ToolCall,
     output_added: Arc<Notify>,
+    /// Control of a live command.
+    control: Option<Arc<CommandControl>>,
 }
 
 impl RunningCall {
     pub(super) fn new(context: EffectContext, turn: TurnId, call: ToolCall) -> Self {
-        Self { context, turn, call, output_added: Arc::default() }
+        Self { context, turn, call, output_added: Arc::default(), control: None }
+    }
+
+    /// Lets the command of the call be moved to the background through this control.
+    pub(super) fn with_control(self, control: Arc<CommandControl>) -> Self {
+        Self { control: Some(control), ..self }
     }
 
     /// Runs the call as planned.
@@ -54,6 +62,10 @@ impl RunningCall {
                 let check_error = || Err(Error::Internal("its preconditions could not be checked".to_owned()));
                 check.await.ok().flatten().unwrap_or_else(check_error)?;
             }
+            let shell = match &self.control {
+                Some(control) => Arc::new(shell.with_control(control.clone())),
+                None => shell,
+            };
             let (project, progress) = (self.context.project.clone(), self.progress_sender());
             let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
             tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
@@ -101,11 +113,14 @@ impl RunningCall {
         let (turn, started) = (*turn, Instant::now());
         journal_events::note_step(context, turn, call, "started");
         let (outcome, result_source) = tokio::select! {
-            settled = await_outcome(&call.name, time_limit, work) => settled,
+            settled = await_outcome(&call.name, wait_for_limit(time_limit, self.control.as_deref()), work) => settled,
             never = self.request_output_saves() => match never {},
         };
         let duration = started.elapsed();
         journal_events::note_outcome(context, turn, call, &outcome, duration);
+        if let Some(control) = &self.control {
+            control.record_end(BackgroundEnd::from_outcome(call.id.clone(), 0, &outcome, 0).status);
+        }
         context.send_event(Event::CallFinished { turn, call: call.id.clone(), outcome, result_source, duration }).await;
     }
 
@@ -122,9 +137,12 @@ impl RunningCall {
     /// output is collected for the next event.
     fn progress_sender(&self) -> Progress {
         let (events, turn, id) = (self.context.events.clone(), self.turn, self.call.id.clone());
-        let output_added = self.output_added.clone();
+        let (output_added, control) = (self.output_added.clone(), self.control.clone());
         let unsent = Mutex::new(String::new());
         Arc::new(move |progress: CommandProgress<'_>| {
+            if let Some(control) = &control {
+                control.push_output(progress.new_output);
+            }
             let mut unsent = unsent.lock().unwrap_or_else(PoisonError::into_inner);
             unsent.push_str(progress.new_output);
             if unsent.len() > MAX_PENDING_OUTPUT {
@@ -140,17 +158,32 @@ impl RunningCall {
     }
 }
 
-/// Waits for a call, at most for `time_limit`. Errors, panics and a timeout are outcomes too.
+/// Waits for the time limit of a call and returns it; forever if the call runs a command that was detached meanwhile.
+async fn wait_for_limit(time_limit: Duration, control: Option<&CommandControl>) -> Duration {
+    tokio::time::sleep(time_limit).await;
+    if control.is_some_and(CommandControl::is_detached) {
+        std::future::pending::<()>().await;
+    }
+    time_limit
+}
+
+/// Waits for a call, at most until its `time_limit` is over. Errors, panics and a timeout are outcomes too.
 async fn await_outcome(
     name: &str,
-    time_limit: Duration,
+    time_limit: impl Future<Output = Duration>,
     work: impl Future<Output = Result<(Outcome, Option<ResultOrigin>), Error>>,
 ) -> (Outcome, Option<ResultOrigin>) {
-    match tokio::time::timeout(time_limit, catch_panic_async(work)).await {
-        Ok(Some(Ok(done))) => done,
-        Ok(Some(Err(error))) => (Outcome::Failed(truncate_error(error.to_string())), None),
-        Ok(None) => (Outcome::Failed(panic_error(name)), None),
-        Err(_) => (Outcome::Failed(format!("{name} was stopped after {} s", time_limit.as_secs())), None),
+    let result = tokio::select! {
+        biased;
+        result = catch_panic_async(work) => result,
+        time_limit = time_limit => {
+            return (Outcome::Failed(format!("{name} was stopped after {} s", time_limit.as_secs())), None);
+        }
+    };
+    match result {
+        Some(Ok(done)) => done,
+        Some(Err(error)) => (Outcome::Failed(truncate_error(error.to_string())), None),
+        None => (Outcome::Failed(panic_error(name)), None),
     }
 }
 
@@ -209,10 +242,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn r27_a_call_that_never_ends_is_stopped_after_three_minutes() {
         let started = tokio::time::Instant::now();
-        let (outcome, origin) = await_outcome("x", CALL_TIMEOUT, std::future::pending()).await;
+        let limit = wait_for_limit(CALL_TIMEOUT, None);
+        let (outcome, origin) = await_outcome("x", limit, std::future::pending()).await;
         assert_eq!((outcome, origin), (Outcome::Failed("x was stopped after 180 s".to_owned()), None));
         let seconds = started.elapsed().as_secs();
         assert!((179..=181).contains(&seconds), "{seconds} s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_detached_command_has_no_time_limit() {
+        let control = CommandControl::default();
+        control.detach(0);
+        let limit = wait_for_limit(CALL_TIMEOUT, Some(&control));
+        let work = async {
+            tokio::time::sleep(Duration::from_secs(90_000)).await;
+            Ok((Outcome::Done("exit 0".to_owned()), None))
+        };
+        assert_eq!(await_outcome("x", limit, work).await.0, Outcome::Done("exit 0".to_owned()));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::store::Journal;
 use crate::tools::Toolbox;
+use crate::tools::background_commands::BackgroundCommands;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
@@ -21,6 +22,8 @@ pub struct EffectContext {
     pub llm: Arc<dyn Llm>,
     /// The tools that the model may call.
     pub tools: Arc<Toolbox>,
+    /// The background commands of the session.
+    pub(super) background: Arc<BackgroundCommands>,
     /// The project. In a dry run this is the overlay, and the real folder is not accessible.
     pub project: Arc<dyn Writer>,
     /// Runs commands. `None` in a dry run: commands run only in the overlay sandbox.

@@ -34,6 +34,8 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::Switched { .. } => "switched to another model".to_owned(),
         Entry::DryRunChanged { dry_run: true, .. } => "continued in a copy, as a dry run".to_owned(),
         Entry::DryRunChanged { dry_run: false, .. } => "continued in a copy, live".to_owned(),
+        Entry::BackgroundStarted { number, .. } => format!("a command was moved to the background as {number}"),
+        Entry::BackgroundEnded(end) => format!("background command {} ended after {} ms", end.number, end.took_ms),
         Entry::Answered { .. } => "questions were answered".to_owned(),
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {

@@ -1,9 +1,10 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
+use super::background_commands::BackgroundCommands;
 use super::{Error, Tool, arguments};
 use super::{
-    ask_question, bash_exec, calculator, edit_file, list_files, read_file, search_text, sub_agent, web_fetch,
-    write_file,
+    ask_question, bash_exec, calculator, edit_file, kill, list_files, read_file, read_output, search_text, sub_agent,
+    web_fetch, write_file,
 };
 use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::project::Reader;
@@ -36,6 +37,25 @@ impl Toolbox {
         tools
     }
 
+    /// Returns the tools of a session with these background commands.
+    pub fn with_background_commands(&self, commands: &Arc<BackgroundCommands>) -> Self {
+        let tools = self.tools.iter().cloned().chain(Self::background_tools(commands).tools);
+        Self { tools: tools.collect() }
+    }
+
+    /// Returns the tools for background commands, which are offered once there is one.
+    fn background_tools(commands: &Arc<BackgroundCommands>) -> Self {
+        Self::from_tools(vec![
+            Arc::new(read_output::ReadOutput(commands.clone())),
+            Arc::new(kill::Kill(commands.clone())),
+        ])
+    }
+
+    /// Returns the specs of the tools for background commands.
+    pub fn background_specs() -> Vec<ToolSpec> {
+        Self::background_tools(&Arc::default()).tools.iter().map(|tool| tool.tool_spec()).collect()
+    }
+
     pub fn with_tool(mut self, tool: Arc<dyn Tool>) -> Self {
         self.tools.push(tool);
         self
@@ -48,6 +68,11 @@ impl Toolbox {
     /// Returns the specs of all offered tools, always in the same order.
     pub fn tool_specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
+    }
+
+    /// Returns the names that a rule may have: those of all offered tools and of the tools for background commands.
+    pub fn rule_names(&self) -> Vec<String> {
+        self.tool_specs().into_iter().chain(Self::background_specs()).map(|spec| spec.name).collect()
     }
 
     /// Returns the names of all offered tools.

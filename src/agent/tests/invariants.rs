@@ -88,6 +88,8 @@ fn check_session(seeds: &[(u8, u8)]) {
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)
                 | Effect::RetryNow
+                | Effect::DetachCall { .. }
+                | Effect::StopBackground { .. }
                 | Effect::CancelTurn { .. } => {}
             }
         }

@@ -54,6 +54,8 @@ impl Simulation {
                 | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)
+                | Effect::DetachCall { .. }
+                | Effect::StopBackground { .. }
                 | Effect::RetryNow => {}
             }
         }

@@ -75,6 +75,8 @@ impl Simulation {
                 | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)
+                | Effect::DetachCall { .. }
+                | Effect::StopBackground { .. }
                 | Effect::RetryNow => {}
             }
         }

@@ -177,6 +177,12 @@ fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
             "at": time_ms, "kind": "outcome", "step": "ended", "outcome": outcome_name(outcome), "took_ms": took_ms,
             "sha256": recorded_digest(sha256),
         }),
+        Entry::BackgroundStarted { number, .. } => {
+            json!({ "at": time_ms, "kind": "background_start", "number": number })
+        }
+        Entry::BackgroundEnded(end) => json!({
+            "at": time_ms, "kind": "background_end", "number": end.number, "status": end.status, "took_ms": end.took_ms,
+        }),
         _ => Value::Null,
     }
 }

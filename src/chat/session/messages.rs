@@ -46,8 +46,12 @@ impl Session {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
         let mut open_calls = OpenCalls::default();
+        let mut background_notes = String::new();
         for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
-            if let Entry::UserMessage { text } = entry {
+            if let Entry::BackgroundEnded(end) = entry {
+                background_notes.extend(end.model_note().map(|note| note + "\n\n"));
+            } else if let Entry::UserMessage { text } = entry {
+                let text = &format!("{}{text}", std::mem::take(&mut background_notes));
                 match open_calls.is_settled() {
                     true => append_user_message(&mut messages, text, self.summary_index.is_some()),
                     false => open_calls.user_messages.push(Message::User(text.clone())),
@@ -100,6 +104,7 @@ impl Session {
                 });
                 Entry::Settled { call, outcome, took_ms, sha256, staged }
             }
+            Entry::BackgroundEnded(end) => Entry::BackgroundEnded(end.with_readable_output()),
             Entry::SubAgent { call, entry } => Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) },
             entry => entry,
         }

@@ -20,7 +20,7 @@ pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Find
     let Ok(folder) = resolve_folder(requested) else { return Vec::new() };
     let tools = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default());
     let no_instructions = 0;
-    let source = ProjectSource::new(places, &folder, tools.tool_names(), no_instructions);
+    let source = ProjectSource::new(places, &folder, tools.rule_names(), no_instructions);
     let loaded = source.load(&today_date());
     let mut findings = Vec::new();
     let is_user_rule = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;

@@ -1,6 +1,7 @@
 //! Text of a command's outcome, and limits of the overlay sandbox that may explain it.
 
 use crate::chat::CommandLine;
+use crate::chat::background::STOPPED_ON_REQUEST;
 use crate::project::shell::CommandOutcome;
 use crate::tools::ToolSettings;
 use crate::tools::result_kind::append_status;
@@ -35,6 +36,7 @@ pub(super) fn describe_status(outcome: &CommandOutcome, seconds: u64, settings: 
         (true, _, _, _) if seconds == settings.max_timeout => format!("stopped after {seconds} s, the maximum"),
         (true, _, _, _) => format!("stopped after {seconds} s"),
         (false, true, _, _) => "stopped because its output exceeded the limit".to_owned(),
+        (false, false, _, _) if outcome.stopped => STOPPED_ON_REQUEST.to_owned(),
         (false, false, Some(signal), _) => format!("killed by signal {signal}"),
         (false, false, None, Some(exit)) => format!("exit {exit}"),
         (false, false, None, None) => "ended, without exit status".to_owned(),

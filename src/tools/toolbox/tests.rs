@@ -9,6 +9,11 @@ fn all_tools() -> Toolbox {
     Toolbox::with_builtin_tools(ToolSettings::default())
 }
 
+/// The specs of all tools, those for background commands included.
+fn all_specs() -> Vec<ToolSpec> {
+    all_tools().tool_specs().into_iter().chain(Toolbox::background_specs()).collect()
+}
+
 /// Plans a call that a model made.
 fn plan_model_call(call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
     let is_apply_call = false;
@@ -17,15 +22,18 @@ fn plan_model_call(call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error>
 
 #[test]
 fn tool_specs_use_few_tokens() {
-    let list: Vec<Value> = (all_tools().tool_specs().into_iter())
-        .map(|spec| {
+    let count_tokens = |specs: Vec<ToolSpec>| {
+        let list = specs.into_iter().map(|spec| {
             let function = json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
             json!({"type": "function", "function": function})
-        })
-        .collect();
-    let counter = tiktoken_rs::o200k_base().unwrap();
-    let tokens = counter.encode_ordinary(&Value::from(list).to_string()).len();
+        });
+        let counter = tiktoken_rs::o200k_base().unwrap();
+        counter.encode_ordinary(&list.collect::<Value>().to_string()).len()
+    };
+    let tokens = count_tokens(all_tools().tool_specs());
     assert!(tokens < 1_100, "{tokens} tokens");
+    let tokens = count_tokens(Toolbox::background_specs());
+    assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
 }
 
 /// Checks that every property has a type and a description, and that the required fields exist.
@@ -44,7 +52,7 @@ fn check_properties(schema: &Value) {
 
 #[test]
 fn every_schema_is_complete() {
-    for spec in all_tools().tool_specs() {
+    for spec in all_specs() {
         assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
         assert_eq!(spec.parameters["type"], "object");
         check_properties(&spec.parameters);

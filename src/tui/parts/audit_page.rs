@@ -271,6 +271,14 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
             };
             format!("{}{duration}{origin}", outcome_label(outcome))
         }
+        Entry::BackgroundStarted { number, .. } => format!("you moved it to the background as {number}"),
+        Entry::BackgroundEnded(end) => {
+            let duration = match end.took_ms {
+                0 => String::new(),
+                ms => format!(" after {}", format_duration(Duration::from_millis(ms))),
+            };
+            format!("background command {} ended: {}{duration}", end.number, end.status)
+        }
         _ => return None,
     })
 }

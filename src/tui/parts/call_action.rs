@@ -22,6 +22,8 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "sub_agent" => "Sub-agent",
         "web_fetch" => "Fetch",
         "calculator" => "Calculate",
+        "read_output" => "Output",
+        "kill" => "Stop",
         APPLY_CHANGE | APPLY_GROUP => "Apply",
         _ => return clean::clean_line(tool),
     };
@@ -50,7 +52,7 @@ mod tests {
     #[test]
     fn every_tool_of_the_program_has_an_action() {
         let builtin_tools = crate::tools::Toolbox::with_builtin_tools(crate::tools::ToolSettings::default());
-        let names = builtin_tools.tool_names().into_iter().chain([APPLY_CHANGE, APPLY_GROUP].map(str::to_owned));
+        let names = builtin_tools.rule_names().into_iter().chain([APPLY_CHANGE, APPLY_GROUP].map(str::to_owned));
         for name in names {
             let action = name_action(&name, None);
             assert!(action.starts_with(char::is_uppercase) && !action.contains('_'), "{name}: {action}");

@@ -104,6 +104,8 @@ impl ReplyTiming {
                 | Effect::KeepTrial { .. }
                 | Effect::DropTrial { .. }
                 | Effect::RequestTitle { .. }
+                | Effect::DetachCall { .. }
+                | Effect::StopBackground { .. }
                 | Effect::CancelTurn { .. } => {}
             }
         }

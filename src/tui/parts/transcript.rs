@@ -1,8 +1,10 @@
 //! The transcript: all entries of the session. Lays out only the visible part.
 
+mod background_layout;
 pub mod call_layout;
 mod call_row;
 pub mod entry_layout;
+mod inline_output;
 pub mod item_layout;
 pub mod layout_cache;
 pub mod layout_context;

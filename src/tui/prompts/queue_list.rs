@@ -148,6 +148,7 @@ impl QueueRow {
             Access::Write(_) => ("writes", false),
             Access::WriteOutside(_) => ("writes sensitive", true),
             Access::AyeFiles(_) => ("aye's own files", true),
+            Access::Background(_) => ("stops", false),
             Access::Run(_) => ("runs", false),
             Access::Fetch(_) => ("network", false),
         };

@@ -142,6 +142,11 @@ impl EntryOutline {
                 let text = outcome.text().len();
                 ("settled", format!("{}: {how}, text {text}, after {took_ms} ms{staged_label}", call_tool(call)))
             }
+            Entry::BackgroundStarted { call, number } => ("moved", format!("{}: background {number}", call_tool(call))),
+            Entry::BackgroundEnded(end) => {
+                let (number, text, took_ms) = (end.number, end.output.len(), end.took_ms);
+                ("background ended", format!("{number}: text {text}, after {took_ms} ms"))
+            }
             Entry::Ended { ending } => ("ended", ending.kind_name().to_owned()),
             Entry::Titled { by, .. } => {
                 let by = match by {
@@ -186,6 +191,7 @@ fn access_kind(access: &Access) -> &'static str {
         Access::Write(_) => "writes",
         Access::WriteOutside(_) => "writes outside",
         Access::AyeFiles(_) => "aye's own files",
+        Access::Background(_) => "ends a background command",
         Access::Run(_) => "runs",
         Access::Fetch(_) => "reads the network",
     }

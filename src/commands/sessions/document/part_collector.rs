@@ -106,6 +106,11 @@ impl<'a> PartCollector<'a> {
                 "From here on this is live, in a copy of a dry run.".to_owned()
             }
             Entry::Revoked { description, .. } => format!("Grant removed: {description}"),
+            Entry::BackgroundEnded(end) => {
+                let output = escape_sequences::strip_colors(&end.output);
+                let output = if output.is_empty() { String::new() } else { format!("\n{output}") };
+                format!("Background command {} ended: {}.{output}", end.number, end.status)
+            }
             Entry::Planned { .. }
             | Entry::Reviewed { .. }
             | Entry::Asked { .. }
@@ -113,6 +118,7 @@ impl<'a> PartCollector<'a> {
             | Entry::Tried { .. }
             | Entry::Answered { .. }
             | Entry::Settled { .. }
+            | Entry::BackgroundStarted { .. }
             | Entry::SubAgent { .. } => return,
         };
         parts.push(Part::Aside(self.cleaner.clean_text(&aside)));

@@ -1,6 +1,7 @@
 //! Layout of a finished call: one row, or with arguments, diff and output if opened.
 
 use super::call_row::{CallEnd, edit_diff, find_denial_message, is_success, lay_out_call_row};
+use super::inline_output::{lay_out_output, wrap_verbatim};
 use super::layout_context::LayoutContext;
 use super::outcome_label::skipped_hooks_row;
 use super::output_tail::lay_out_failed_tail;
@@ -11,14 +12,9 @@ use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff,
 use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::parts::authority::find_authority;
-use crate::tui::text::output::StyledOutput;
-use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, diff, output, pieces, prefix_line};
+use crate::tui::text::{Page, diff, output, pieces, prefix_line};
 use ratatui::style::Style;
 use ratatui::text::Line;
-
-/// Maximum lines of output shown in place; the pager shows all.
-const MAX_OUTPUT_LINES: usize = 200;
 
 /// Lays out a settled call, whose outcome is the entry at `index`. `is_toggled` is true if the user opened a call that
 /// is closed by default, or closed one that is open by default.
@@ -104,22 +100,6 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
     page
 }
 
-/// Lays out the first lines of an output.
-fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutput) -> Page {
-    let total = styled_output.text.lines().count();
-    if let Some((end, _)) = styled_output.text.match_indices('\n').nth(MAX_OUTPUT_LINES - 1) {
-        styled_output.truncate_at(end);
-    }
-    let exists = |target: &_| context.lookups.target_exists(target);
-    let (text, style_ends) = (&styled_output.text, &styled_output.style_ends);
-    let mut page = wrap_verbatim(context, &pieces::styled_pieces(text, style_ends, context.theme.link, &exists));
-    if total > MAX_OUTPUT_LINES {
-        let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
-        page.append_page(context.lay_out_note(&note, "    "));
-    }
-    page
-}
-
 fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style) -> Page {
     if text.is_empty() {
         return Page::default();
@@ -127,14 +107,6 @@ fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style) -> Page 
     let text = clean::clean_text(text);
     let exists = |target: &_| context.lookups.target_exists(target);
     wrap_verbatim(context, &pieces::split_links(&text, style, context.theme.link, &exists))
-}
-
-fn wrap_verbatim(context: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
-    if pieces.is_empty() {
-        return Page::default();
-    }
-    let shape = Shape::with_prefix(context.width, Piece::new("    ", context.theme.dim));
-    wrap_pieces(pieces, &Shape { verbatim: true, ..shape })
 }
 
 /// Formats arguments as indented JSON, or unchanged if they are not JSON, with marks for invisible characters.

@@ -75,7 +75,9 @@ pub fn call_row(
     let row_cells = row_width(context);
     let exit_line = failed_exit_line(call, outcome);
     let has_run = origin.is_none_or(ResultOrigin::has_run);
+    let background = context.agent.session.background_number(&call.call.id);
     let (mark, style) = match outcome {
+        _ if background.is_some() => ("↪", theme.accent),
         Outcome::Failed(_) => ("✗", theme.danger),
         // Otherwise the mark of a rehearsed call shows where it ran. For a failed command the text after the summary
         // says that.
@@ -103,7 +105,10 @@ pub fn call_row(
         0 => String::new(),
         ms => format_duration(Duration::from_millis(ms)),
     };
-    let result_size = format_result_size(call, outcome);
+    let result_size = match background {
+        Some(number) => Some(format!("moved to background {number}")),
+        None => format_result_size(call, outcome),
+    };
     let right_parts = [exit_line, result_size.as_deref(), Some(figures.as_str())].into_iter().flatten();
     let right_text = right_parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     // The result has priority over a long command. `/audit` shows the whole reason of a failure.

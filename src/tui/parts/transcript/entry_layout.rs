@@ -2,7 +2,7 @@
 
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
-use super::{call_layout, picture_caption};
+use super::{background_layout, call_layout, picture_caption};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
@@ -91,6 +91,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
             let style = if *dry_run { context.theme.accent } else { context.theme.danger };
             context.lay_out_plain(&describe_switch(*dry_run, copied_from), style, "— ")
         }
+        Entry::BackgroundEnded(end) => background_layout::lay_out_end(context, end, is_toggled),
         Entry::Compacted { summary, pinned, tokens, .. } => {
             lay_out_summary(context, summary, pinned, *tokens, is_toggled)
         }
@@ -110,6 +111,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         | Entry::Ended { ending: Ending::Finished | Ending::Interrupted }
         | Entry::Titled { .. }
         | Entry::Revoked { .. }
+        | Entry::BackgroundStarted { .. }
         | Entry::SubAgent { .. } => Page::default(),
     };
     if matches!(entry, Entry::Ended { .. }) && is_rehearsed_turn(context, index) {
@@ -164,7 +166,7 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
     match context.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
         Some(Entry::UserMessage { text }) => is_too_long(text),
-        Some(Entry::Compacted { .. }) => true,
+        Some(Entry::Compacted { .. } | Entry::BackgroundEnded(_)) => true,
         Some(Entry::Settled { call, .. }) => {
             context.agent.session.find_call(call).is_some_and(|call| call.questions.is_none())
         }
@@ -209,9 +211,9 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         Entry::Settled { call, .. } if session.find_call(call).is_some_and(|call| call.questions.is_some()) => {
             EntryForm::Block
         }
-        Entry::Settled { .. } | Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => {
-            EntryForm::Row
-        }
+        Entry::Settled { .. }
+        | Entry::BackgroundEnded(_)
+        | Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => EntryForm::Row,
         Entry::Replied { reasoning, .. } if !reasoning.trim().is_empty() => EntryForm::Row,
         Entry::Replied { text, incomplete: None, .. } if text.trim().is_empty() => EntryForm::Hidden,
         Entry::Replied { .. }

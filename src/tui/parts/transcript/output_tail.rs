@@ -23,6 +23,11 @@ pub fn lay_out_failed_tail(context: &LayoutContext<'_>, call: &CallState, end: &
     let Some(status) = failed_exit_line(call, end.outcome).filter(|_| has_run) else { return Vec::new() };
     let text = end.outcome.text().trim_end();
     let output = text.strip_suffix(status).unwrap_or(text);
+    lay_out_failed_lines(context, output)
+}
+
+/// Lays out the last lines of the output of a command that failed.
+pub fn lay_out_failed_lines(context: &LayoutContext<'_>, output: &str) -> Vec<Line<'static>> {
     lay_out_tail(context, output.trim_end(), FAILED_LINES)
 }
 

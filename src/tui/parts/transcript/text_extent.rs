@@ -57,6 +57,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
             measure_text(reply)
         }
         Entry::Settled { .. }
+        | Entry::BackgroundEnded(_)
         | Entry::Compacted { .. }
         | Entry::Reviewed { .. }
         | Entry::FellBack { .. }
