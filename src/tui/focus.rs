@@ -26,7 +26,7 @@ pub fn current_focus(state: &State) -> Focus {
         Focus::Popup
     } else if state.viewport.transcript.search.is_some() {
         Focus::Search
-    } else if state.viewport.transcript.selected().is_some() {
+    } else if state.viewport.transcript.has_selection() {
         Focus::Transcript
     } else if state.prompt_listening() == Some(Listening::Ready) || state.is_typing_in_prompt() {
         Focus::Prompt
@@ -45,6 +45,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
     let mut scopes = match current_focus(state) {
         Focus::Popup => match state.viewport.popups.last() {
             Some(Popup::List(_, List::Grants(_))) => vec![Scope::Grants, Scope::List],
+            Some(Popup::List(_, List::Background)) => vec![Scope::Background, Scope::List],
             Some(Popup::List(..)) => vec![Scope::List],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
             Some(Popup::ApiKey(_) | Popup::RuleEdit(_)) => vec![Scope::TextField],

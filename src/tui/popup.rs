@@ -1,6 +1,6 @@
 //! Popups the user opens over the screen: lists, pages, key help.
 
-use super::host::{LocalServer, ModelRow, SessionRow};
+use super::host::{HostRequest, LocalServer, ModelRow, SessionRow};
 use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
@@ -62,6 +62,8 @@ pub enum List {
     Grants(GrantList),
     /// Permission modes, and whether each can be chosen without confirmation.
     Modes(Vec<(Mode, bool)>),
+    /// Background commands, in the order of the session.
+    Background,
     /// Choices on leaving a session that is not saved.
     UnsavedSession(Vec<UnsavedChoice>),
 }
@@ -73,6 +75,12 @@ pub enum ConfirmedAction {
     DiscardRehearsal(SessionId),
     /// Revokes this grant or rule.
     RevokeGrant(Box<LastingApproval>),
+    /// Stops the background command with this number.
+    StopBackground(u32),
+    /// Leaves for the session that the request opens.
+    LeaveSession(Box<HostRequest>),
+    /// Quits.
+    Quit,
 }
 
 /// Rows of the list of grants: a heading, the grants and rules, a heading, the calls with a verdict.
@@ -170,6 +178,8 @@ pub enum ReaderBody {
     Terminal,
     /// Markdown, such as a page of the manual.
     Markdown,
+    /// Output so far of the background command with this number.
+    Background(u32),
     /// A part of the rehearsal; the text is empty.
     Rehearsal(Arc<DryRunSummary>, RehearsalPart),
 }
@@ -209,10 +219,17 @@ impl RehearsalPart {
 }
 
 impl Reader {
+    /// Replaces the text.
+    pub fn set_text(&mut self, text: Arc<str>) {
+        (self.text, self.layout) = (text, LineCache::default());
+    }
+
     /// Returns the text as lines of this width.
     pub fn lay_out_text(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
         self.layout.lines_for(width, (), theme, || match &self.body {
-            ReaderBody::Terminal => output::lay_out_output(&self.text, theme.text, theme, width),
+            ReaderBody::Terminal | ReaderBody::Background(_) => {
+                output::lay_out_output(&self.text, theme.text, theme, width)
+            }
             ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
             ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
             ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),

@@ -28,7 +28,7 @@ impl State {
         let prompt = self.prompts.front()?;
         if !self.viewport.popups.is_empty()
             || self.viewport.transcript.search.is_some()
-            || self.viewport.transcript.selected().is_some()
+            || self.viewport.transcript.has_selection()
         {
             // A popup covers the prompt, or keys go to the transcript or its search.
             return Some(Listening::Unseen);

@@ -125,6 +125,8 @@ pub struct Timing {
     pub activity_start: Duration,
     /// Start time of each running sub-agent.
     pub sub_agent_starts: Vec<(CallId, Duration)>,
+    /// Start time of each background command that was moved since its session was opened, by number.
+    pub background_starts: Vec<(u32, Duration)>,
     /// Speed of the reply.
     pub pace: ReplyTiming,
     /// True if the passing of time changed the screen.
@@ -215,6 +217,7 @@ impl State {
             now: self.timing.now,
             activity_start: self.timing.activity_start,
             sub_agent_starts: &self.timing.sub_agent_starts,
+            selected_call: self.viewport.transcript.selected_call(),
             timing: &self.timing.pace,
             keys: &self.keys,
             lookups: &self.lookups,

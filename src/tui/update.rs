@@ -3,6 +3,7 @@
 mod actions;
 mod agent_events;
 mod audit_list;
+mod background_list;
 mod call_reason;
 mod clipboard_copy;
 mod composer_input;
@@ -83,6 +84,8 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         // The event loop ends the program on this event.
         Event::TerminalLost => {}
     }
+    state.viewport.transcript.sync_selected_call(&state.agent);
+    background_list::refresh_background(state);
     agent_events::sync_prompt_and_title(state);
     transcript_change::measure_transcript(state, cache);
     state.save_unsent_if_due(is_user_input);

@@ -2,6 +2,7 @@
 
 use super::parts::listening::Listening;
 use super::parts::spinner::SPINNER_INTERVAL;
+use super::popup::{List, Popup};
 use super::state::State;
 use std::time::Duration;
 
@@ -25,10 +26,15 @@ impl State {
             Some(Listening::Until(time)) => Some(time),
             Some(Listening::Ready | Listening::Unseen | Listening::Unsent) | None => None,
         };
+        // The list of background commands shows their run times.
+        let shows_times = matches!(self.viewport.popups.last(), Some(Popup::List(_, List::Background)));
+        let next_second = (shows_times && !self.agent.background.is_empty())
+            .then(|| Duration::from_secs(self.timing.now.as_secs() + 1));
         let prompt_change =
             listening_start(self.prompt_listening()).or_else(|| listening_start(self.confirmation_listening()));
         activity_tick
             .into_iter()
+            .chain(next_second)
             .chain(prompt_change)
             .chain(self.held_key_deadline())
             .chain(self.prompts.front().and_then(|prompt| prompt.next_change(self.timing.now)))

@@ -35,6 +35,8 @@ scopes! {
     List "List"
     /// In the list of grants and rules, while its filter is empty.
     Grants "Grants and rules"
+    /// In the list of background commands, while its filter is empty.
+    Background "Background commands"
     /// In a text field of a prompt or list.
     TextField "Text field"
     /// On a page of text.
@@ -140,7 +142,9 @@ actions! {
     Toggle "toggle" "Expand or collapse"
     OpenFull "open_full" "Open in full"
     ExplainCall "explain_call" "Show why the call ran"
+    MoveToBackground "move_to_background" "Move running command to the background"
     Revoke "revoke" "Revoke the grant or rule"
+    StopCommand "stop_command" "Stop the background command"
     ScrollUp "scroll_up" "Scroll up"
     ScrollDown "scroll_down" "Scroll down"
     ScrollTop "scroll_top" "Scroll to start"
@@ -225,6 +229,7 @@ default_keys! {
         Top "ctrl-home"  Bottom "ctrl-end"
         Close "esc"
     [Grants] Revoke "x"
+    [Background] StopCommand "x"
     [Page]
         Close "esc" "q"
         Up "up" "k"  Down "down" "j"
@@ -261,6 +266,7 @@ default_keys! {
         Toggle "enter" "space"
         OpenFull "o"
         ExplainCall "w"
+        MoveToBackground "b"
         SelectPrevious "up"  SelectNext "down"
         Close "esc"
     [FailedRequest] RetryNow "alt-r"

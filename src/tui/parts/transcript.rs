@@ -18,12 +18,13 @@ pub mod read_runs;
 pub mod reply_pieces;
 mod result_size;
 pub mod scrollbar;
+mod selection;
 mod sub_agent_figures;
 pub mod sub_agent_layout;
 pub mod text_extent;
 pub mod transcript_search;
 
-use crate::chat::Entry;
+use crate::chat::{CallId, Entry};
 use item_layout::ItemLayout;
 use layout_cache::LayoutCache;
 use layout_context::LayoutContext;
@@ -80,6 +81,8 @@ pub struct Transcript {
     toggled: HashSet<usize>,
     /// Selected entry while the transcript has the keyboard focus.
     selected: Option<usize>,
+    /// Selected running command; it has no entry yet.
+    selected_call: Option<CallId>,
     /// Open search, if any.
     pub search: Option<Search>,
     /// Row of the scrollbar thumb that the mouse drags.
@@ -283,9 +286,8 @@ impl Transcript {
         }
     }
 
-    /// Selects the nearest entry above or below the selected one that can be opened, and scrolls to it. Clears the selection
-    /// if there is none below. Without a selection, up selects the last entry.
-    pub fn select_entry(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
+    /// Selects the nearest entry that can be opened.
+    fn select_openable_entry(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
         let count = layouts.context.agent.session.entries().len();
         let mut is_openable = |index: &usize| layouts.can_open(&self.toggled, *index);
         self.selected = match (self.selected, direction) {
@@ -301,7 +303,7 @@ impl Transcript {
 
     /// Clears the selection.
     pub fn clear_selection(&mut self) {
-        self.selected = None;
+        (self.selected, self.selected_call) = (None, None);
     }
 
     /// Opens or closes an entry, or the run of reads whose row takes its place.

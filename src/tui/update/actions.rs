@@ -88,6 +88,12 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
     if let Some((title, text)) = transcript_change::selected_run_texts(state, cache) {
         return popup_stack::open_reader(state, &title, &text, false);
     }
+    let selected_call = state.viewport.transcript.selected_call();
+    let running = state.agent.pending().iter().find(|pending| Some(&pending.call.id) == selected_call);
+    if let Some(pending) = running {
+        let (title, text) = (pending.call.name.clone(), pending.output().to_owned());
+        return popup_stack::open_reader(state, &title, &text, true);
+    }
     let entries = state.agent.session.entries();
     let mut is_terminal_output = false;
     let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {
@@ -105,6 +111,10 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
         }
         Some(Entry::Replied { reasoning, .. }) => Some(("Reasoning".to_owned(), reasoning.clone())),
         Some(Entry::UserMessage { text }) => Some(("Your message".to_owned(), text.clone())),
+        Some(Entry::BackgroundEnded(end)) => {
+            is_terminal_output = true;
+            Some((format!("Background command {}", end.number), end.output.clone()))
+        }
         Some(Entry::Compacted { summary, pinned, .. }) => {
             Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
         }
@@ -157,7 +167,7 @@ fn stop_turn(state: &mut State) {
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.
 pub fn stop_or_quit(state: &mut State) {
     if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
-        return session_exit::quit(state);
+        return session_exit::quit_confirmed(state);
     }
     state.input.last_quit = Some(state.timing.now);
     let is_leaving = matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_))));
@@ -174,6 +184,9 @@ pub fn stop_or_quit(state: &mut State) {
     let consequence = match (is_leaving, state.has_question_prompt()) {
         (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
         (false, true) => "; the question keeps waiting".to_owned(),
+        (false, false) if !state.agent.background.is_empty() => {
+            format!("; {} in background ends", state.agent.background.len())
+        }
         (false, false) => String::new(),
     };
     state.show_info(&format!("Press {quit_key} again to quit{consequence}"));

@@ -1,5 +1,6 @@
 //! Effects of agent events on the screen.
 
+use super::background_list;
 use crate::agent;
 use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
@@ -28,11 +29,20 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     }
     let was_replying = matches!(state.agent.phase, agent::Phase::Replying(_));
     let effects = agent::update(&mut state.agent, event);
+    let ends = effects.iter().filter_map(|effect| match effect {
+        agent::Effect::AppendEntry(Entry::BackgroundEnded(end)) => Some(background_list::describe_end(end)),
+        _ => None,
+    });
+    let ends: Vec<String> = ends.collect();
+    for notice in &ends {
+        state.show_info(notice);
+    }
     if was_replying && !matches!(state.agent.phase, agent::Phase::Replying(_)) {
         state.timing.pace.finish_reply(state.timing.now);
     }
     state.timing.pace.start_request(&effects, state.timing.now);
-    if activity_marker(state) != old_marker {
+    // The end of a background command is no step of the turn.
+    if activity_marker(state) != old_marker && ends.is_empty() {
         state.timing.activity_start = state.timing.now;
     }
     time_sub_agents(state);

@@ -2,7 +2,7 @@
 
 use super::{popup_stack, transcript_change};
 use crate::agent::{ApprovalSource, LastingApproval, list_lasting_approvals};
-use crate::chat::{CallId, Entry, Outcome};
+use crate::chat::{BackgroundEnd, CallId, Entry, Outcome};
 use crate::config::rules::rules_editor;
 use crate::text::reveal::reveal_to_string;
 use crate::tui::parts::authority::find_authority;
@@ -15,10 +15,19 @@ pub fn explain_selected_call(state: &mut State, cache: &mut LayoutCache) {
         let text = format!("{title}: read-only\n\nReads inside the project run without approval.");
         return popup_stack::open_reader(state, "Why it ran", &text, false);
     }
+    if let Some(call) = state.viewport.transcript.selected_call() {
+        let text = explain_call(state, call);
+        return popup_stack::open_reader(state, "Why it ran", &text, false);
+    }
     let selected = state.viewport.transcript.selected();
     match selected.and_then(|index| state.agent.session.entries().get(index)) {
         Some(Entry::Settled { call, outcome, .. }) => {
             let title = if matches!(outcome, Outcome::Refused(_)) { "Why it did not run" } else { "Why it ran" };
+            let text = explain_call(state, call);
+            popup_stack::open_reader(state, title, &text, false);
+        }
+        Some(Entry::BackgroundEnded(BackgroundEnd { call, .. })) => {
+            let title = "Why it ran";
             let text = explain_call(state, call);
             popup_stack::open_reader(state, title, &text, false);
         }

@@ -1,7 +1,8 @@
 //! Keys for the confirmation prompt, and the action that runs once it is confirmed.
 
-use super::grant_list;
 use super::prompt_keys::user_decider;
+use super::{agent_events, grant_list, session_exit};
+use crate::agent::Event;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::Chord;
 use crate::tui::parts::confirmation::KeyResult;
@@ -38,6 +39,15 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
         Some(Popup::Confirmation(_, ConfirmedAction::RevokeGrant(grant))) if result == KeyResult::Confirmed => {
             let by = user_decider(state, chord.to_string(), first_drawn);
             grant_list::revoke_grant(state, *grant, by);
+        }
+        Some(Popup::Confirmation(_, ConfirmedAction::StopBackground(number))) if result == KeyResult::Confirmed => {
+            agent_events::handle_agent_event(state, Event::BackgroundStopped(number));
+        }
+        Some(Popup::Confirmation(_, ConfirmedAction::LeaveSession(request))) if result == KeyResult::Confirmed => {
+            session_exit::leave_confirmed(state, *request);
+        }
+        Some(Popup::Confirmation(_, ConfirmedAction::Quit)) if result == KeyResult::Confirmed => {
+            session_exit::quit_confirmed(state);
         }
         _ => {}
     }

@@ -56,6 +56,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.input.recent_keys.record_other_press(state.timing.now);
             state.timing.activity_start = state.timing.now;
             state.timing.pace = ReplyTiming::default();
+            state.timing.background_starts.clear();
             cache.clear();
             if let Some(request) = opened.approvals {
                 agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request));

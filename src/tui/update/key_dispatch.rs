@@ -1,7 +1,7 @@
 //! Routes a key press to the part of the screen with the focus. A key that is not used there has its global meaning.
 
 use super::actions::{handle_global_key, open_selected_entry, run_transcript_action, stop_or_quit};
-use super::{call_reason, composer_input, key_explanations, popup_input, prompt_keys, search_input};
+use super::{background_list, call_reason, composer_input, key_explanations, popup_input, prompt_keys, search_input};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::listening::{Listening, Press};
@@ -102,6 +102,7 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
         Focus::Search => search_input::handle_search_key(state, cache, key),
         Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
             Some(Action::OpenFull) => open_selected_entry(state, cache),
+            Some(Action::MoveToBackground) => background_list::move_selected(state, Chord::from(&key)),
             Some(Action::ExplainCall) => call_reason::explain_selected_call(state, cache),
             Some(action) => run_transcript_action(state, cache, action),
             None => match Chord::from(&key).typed_character() {

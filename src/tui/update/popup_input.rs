@@ -3,8 +3,8 @@
 use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
-    audit_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list, provider_list,
-    rehearsal_list, rule_edits, session_exit, session_list, theme_list,
+    audit_list, background_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list,
+    provider_list, rehearsal_list, rule_edits, session_exit, session_list, theme_list,
 };
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -50,6 +50,12 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         Popup::List(picker, List::Grants(_)) if picker.filter_text().is_empty() => {
             match keys.lookup(Scope::Grants, &key) {
                 Some(_) => return grant_list::revoke_selected(state),
+                None => picker.handle_key(&key, keys),
+            }
+        }
+        Popup::List(picker, List::Background) if picker.filter_text().is_empty() => {
+            match keys.lookup(Scope::Background, &key) {
+                Some(_) => return background_list::confirm_stop(state),
                 None => picker.handle_key(&key, keys),
             }
         }
@@ -140,6 +146,7 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::CopyTexts(texts) => pick_item(texts, row, |text| clipboard_copy::copy_text(state, &text)),
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
         List::Grants(grants) => grant_list::open_grant_row(state, picker, grants, row),
+        List::Background => background_list::open_background_row(state, picker, row),
         List::Audit(calls) => audit_list::open_audit_row(state, picker, calls, row),
         List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {
             true => mode_list::set_mode(state, mode),

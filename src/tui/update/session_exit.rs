@@ -1,11 +1,13 @@
 //! Leaving the program or the session. If the session is not saved, the user chooses what happens to it.
 
+use super::background_list;
 use crate::runtime::Unsaved;
 use crate::text::clean::clean_line;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
+use crate::tui::parts::confirmation::AnswerLabels;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::popup::{List, Popup};
+use crate::tui::popup::{ConfirmedAction, List, Popup};
 use crate::tui::session_saving::{UnsavedChoice, alternative_files};
 use crate::tui::state::State;
 
@@ -63,14 +65,22 @@ pub fn handle_save_result(state: &mut State, unsaved: Option<Unsaved>) {
         state.input.recent_keys.record_other_press(state.timing.now);
     }
     if state.session.saving.quits_when_saved {
-        quit(state);
+        quit_confirmed(state);
     } else {
         state.show_info("The session is saved again");
     }
 }
 
-/// Quits after saving the draft. If the session is not saved, asks first; if that question is already open, quits.
+/// Quits after saving the draft. If background commands run, which end then, asks first.
 pub fn quit(state: &mut State) {
+    let labels = AnswerLabels { confirm: "quit", cancel: "stay" };
+    if !background_list::confirm_end(state, "Quit?", labels, ConfirmedAction::Quit) {
+        quit_confirmed(state);
+    }
+}
+
+/// Quits after saving the draft. If the session is not saved, asks first; if that question is already open, quits.
+pub fn quit_confirmed(state: &mut State) {
     if !offer_exit_choices(state) {
         prepare_exit(state);
         state.push_effect(Effect::Quit);
@@ -83,9 +93,13 @@ pub fn prepare_exit(state: &mut State) {
     interrupt_turn(state);
 }
 
-/// Ends the running turn as interrupted, so that the session on disk does not stop in the middle of it. A call that
-/// waits for the user keeps waiting.
+/// Ends the background commands and the running turn, as interrupted, so that the session on disk does not stop in the
+/// middle of it. A call that waits for the user keeps waiting.
 pub fn interrupt_turn(state: &mut State) {
+    if !state.agent.background.is_empty() {
+        let effects = crate::agent::update(&mut state.agent, crate::agent::Event::SessionLeft);
+        state.push_effect(Effect::Agent(effects));
+    }
     if state.agent.waiting_call().is_none() {
         let effects = crate::agent::update(&mut state.agent, crate::agent::Event::TurnInterrupted);
         state.push_effect(Effect::Agent(effects));
@@ -93,12 +107,21 @@ pub fn interrupt_turn(state: &mut State) {
 }
 
 /// Leaves for another session, which the request opens. The draft stays with this session. Refused while this session
-/// is not saved.
+/// is not saved. If background commands run, which end then, asks first.
 pub fn leave_session_for(state: &mut State, request: HostRequest) {
     if let Some(unsaved) = state.session.saving.unsaved() {
         let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
         return state.show_warning(&notice);
     }
+    let labels = AnswerLabels { confirm: "leave", cancel: "stay" };
+    let action = ConfirmedAction::LeaveSession(Box::new(request.clone()));
+    if !background_list::confirm_end(state, "Leave this session?", labels, action) {
+        leave_confirmed(state, request);
+    }
+}
+
+/// Leaves for another session, which the request opens.
+pub fn leave_confirmed(state: &mut State, request: HostRequest) {
     state.save_unsent_now();
     state.send_request(request);
 }

@@ -103,6 +103,10 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     if let Some(activity) = describe_activity(state) {
         bar.push_left(activity, theme.accent, 2);
     }
+    let background_count = state.agent.background.len();
+    if background_count > 0 {
+        bar.push_left(format!("{background_count} in background"), theme.accent, 1);
+    }
     let wait = state.timing.pace.current_wait(&state.agent, state.timing.now);
     let retry_key = state.keys.first_chord(Scope::FailedRequest, Action::RetryNow);
     if matches!(wait, Some(Wait::Countdown { .. })) && !retry_key.is_empty() {
@@ -133,6 +137,10 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             (chord(Action::ExplainCall), "why", 6),
             (chord(Action::Close), "back", 2),
         ];
+        if state.viewport.transcript.selected_call().is_some() {
+            let key = chord(Action::MoveToBackground);
+            bar.push_right(if key.is_empty() { key } else { key + " background" }, theme.text, 1);
+        }
         for (key, label, priority) in hints.iter().filter(|(key, ..)| !key.is_empty()) {
             bar.push_right(format!("{key} {label}"), theme.text, *priority);
         }

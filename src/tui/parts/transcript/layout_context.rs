@@ -28,6 +28,8 @@ pub struct LayoutContext<'a> {
     pub activity_start: Duration,
     /// Start of each running sub-agent.
     pub sub_agent_starts: &'a [(CallId, Duration)],
+    /// The selected running command, if any.
+    pub selected_call: Option<&'a CallId>,
     /// Timing of the current or last reply.
     pub timing: &'a ReplyTiming,
     /// Key bindings, for hints.

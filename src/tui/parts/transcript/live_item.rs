@@ -223,7 +223,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             }
             CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, describe_plan(plan), String::new()),
             CallStage::Running(plan) | CallStage::OnTrial(plan, _) => {
-                let right = format!("{}{}", elapsed(), describe_stop_key(context, plan));
+                let right = format!("{}{}", elapsed(), describe_keys(context, pending, plan));
                 (spinner_frame(context.now), theme.accent, describe_plan(plan), right)
             }
             CallStage::AwaitingAnswer(_) if prompted_call == Some(&pending.call.id) => continue,
@@ -238,7 +238,12 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             CallStage::Settled => continue,
         };
         let subject = width::cut_to_width(&subject, SUBJECT_CELLS);
-        page.lines.push(build_row(context, (mark, style), &name_pending_action(pending), subject, &right));
+        let mut row = build_row(context, (mark, style), &name_pending_action(pending), subject, &right);
+        if context.selected_call == Some(&pending.call.id) {
+            row.spans.iter_mut().for_each(|span| span.style = span.style.patch(theme.selected));
+            row.style = theme.selected;
+        }
+        page.lines.push(row);
         let output = match (&pending.stage, &pending.trial) {
             (CallStage::OnTrial(..), Trial::Running { output, .. }) => output,
             _ => &pending.latest_output,
@@ -259,14 +264,28 @@ fn describe_plan(plan: &Plan) -> String {
     }
 }
 
-/// Returns ` · esc stops` for a running command, with the key that stops the turn; empty for other calls, which are
-/// short, and while a prompt is open, to which the key belongs first.
-fn describe_stop_key(context: &LayoutContext<'_>, plan: &Plan) -> String {
+/// Minimum columns for the keys that move a command to the background, while it is not selected.
+const WIDE_COLUMNS: usize = 100;
+
+/// Returns ` · esc stops` for a running command, with the key that stops the turn, and the key that moves it to the
+/// background if it is selected or there is room. Empty for other calls, which are short, and while a prompt is open, to
+/// which the key belongs first.
+fn describe_keys(context: &LayoutContext<'_>, pending: &PendingCall, plan: &Plan) -> String {
     let stop_key = context.keys.first_chord(Scope::Anywhere, Action::Stop);
-    let is_command = matches!(plan.preview, Preview::Command(_));
-    match is_command && !stop_key.is_empty() && context.agent.waiting_call().is_none() {
-        true => format!(" · {stop_key} stops"),
-        false => String::new(),
+    let select_key = context.keys.first_chord(Scope::Anywhere, Action::SelectPrevious);
+    let move_key = context.keys.first_chord(Scope::Transcript, Action::MoveToBackground);
+    if !matches!(plan.preview, Preview::Command(_)) || context.agent.waiting_call().is_some() {
+        return String::new();
+    }
+    let can_move = !move_key.is_empty() && context.agent.explain_not_movable(&pending.call.id).is_none();
+    if context.selected_call == Some(&pending.call.id) {
+        // While a call is selected, the key that stops the turn ends the selection.
+        return if can_move { format!(" · {move_key} to background") } else { String::new() };
+    }
+    let stop_hint = if stop_key.is_empty() { String::new() } else { format!(" · {stop_key} stops") };
+    match can_move && !select_key.is_empty() && context.width >= WIDE_COLUMNS {
+        true => format!("{stop_hint} · {select_key} {move_key} to background"),
+        false => stop_hint,
     }
 }
 
