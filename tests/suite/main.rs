@@ -10,6 +10,7 @@ mod approvals;
 mod audit_records;
 mod audits;
 mod auto_mode;
+mod background_commands;
 mod base_urls;
 mod calculations;
 mod chains;
