@@ -16,7 +16,7 @@ impl State {
         let pending = self.pending().iter().find(|pending| pending.call.id == *call);
         match pending.map(|pending| &pending.stage) {
             _ if self.is_dry_run() => Some("Not in a dry run: its overlay belongs to one command at a time"),
-            _ if self.session.background_number(call).is_some() => Some("It is in the background already"),
+            _ if self.background.iter().any(|command| command.call == *call) => Some("It is in the background already"),
             Some(CallStage::Running(plan)) if matches!(plan.work, Work::Command(_)) => None,
             Some(CallStage::OnTrial(..)) => Some("Not possible: the command is on trial"),
             Some(CallStage::Running(_)) => Some("Only a running command can be moved to the background"),

@@ -197,6 +197,17 @@ fn a_kill_of_the_program_ends_the_command_and_resuming_shows_it() {
     resumed.until_all(&["Background commands", "1 · echo rea''dy", "ended with its session"]);
     resumed.press_keys("x");
     resumed.until("It has ended");
+    resumed.press_keys(ESC);
+    resumed.until_gone("Background commands");
+    // The row of its end and that of its call: neither can be moved again.
+    for _ in 0..2 {
+        resumed.press_keys(ALT_UP);
+        resumed.press_keys("b");
+        resumed.until("Not possible: the call has ended");
+    }
+    resumed.press_keys(ESC);
+    submit_message(&mut resumed, "/jobs");
+    resumed.until("1 of 1");
 }
 
 /// Quitting says what ends, with one more key at most.
@@ -247,6 +258,10 @@ fn keys_at_the_wrong_moment_say_why_and_do_nothing() {
     program.until("ready");
     program.press_keys(ALT_UP);
     program.until("b to background");
+    program.press_keys("\r");
+    program.until("─ bash_exec ─");
+    program.press_keys(ESC);
+    program.until_gone("─ bash_exec ─");
     // Only the first press counts: its repeats neither answer the next prompt nor go into the composer.
     program.send_bytes("b");
     for _ in 0..4 {

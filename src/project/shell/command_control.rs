@@ -4,7 +4,7 @@ use crate::project::output::Output;
 use tokio::sync::watch;
 
 /// Control of one command. It outlives the command, whose last output can still be read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CommandControl {
     state: watch::Sender<ControlState>,
 }
@@ -26,12 +26,6 @@ pub struct NewOutput {
     pub text: String,
     /// How the command ended; `None` while it runs.
     pub end_status: Option<String>,
-}
-
-impl Default for CommandControl {
-    fn default() -> Self {
-        Self { state: watch::Sender::default() }
-    }
 }
 
 impl CommandControl {

@@ -35,18 +35,22 @@ pub fn move_selected(state: &mut State, key: Chord) {
     state.timing.background_starts.push((number, started_at));
     let elapsed = state.timing.now.saturating_sub(started_at);
     agent_events::handle_agent_event(state, Event::BackgroundRequested { call, elapsed });
-    state.show_info(&format!("Background command {number}: no time limit, ends with this session · /background"));
+    state.show_info(&format!("Moved to background {number}: no time limit · /background"));
 }
 
 /// Opens the list with the cursor on the newest command.
 pub fn open_background_list(state: &mut State) {
     let key = state.keys.first_chord(Scope::Background, Action::StopCommand);
     let stop_hint = if key.is_empty() { String::new() } else { format!(" · {key} stop") };
-    let empty_text = "None. Select a running command and move it here with the key in /help";
+    let (select_key, move_key) = (
+        state.keys.first_chord(Scope::Anywhere, Action::SelectPrevious),
+        state.keys.first_chord(Scope::Transcript, Action::MoveToBackground),
+    );
+    let empty_text = format!("None · {select_key} selects a running command, {move_key} moves it here");
     let rows = background_rows(state);
     let last_row = rows.len().saturating_sub(1);
     let mut picker =
-        Picker::new("Background commands", empty_text, rows).with_action_hint(format!("enter output{stop_hint}"));
+        Picker::new("Background commands", &empty_text, rows).with_action_hint(format!("enter output{stop_hint}"));
     picker.select(last_row);
     state.viewport.popups.push(Popup::List(picker, List::Background));
 }

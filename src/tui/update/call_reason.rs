@@ -27,9 +27,8 @@ pub fn explain_selected_call(state: &mut State, cache: &mut LayoutCache) {
             popup_stack::open_reader(state, title, &text, false);
         }
         Some(Entry::BackgroundEnded(BackgroundEnd { call, .. })) => {
-            let title = "Why it ran";
             let text = explain_call(state, call);
-            popup_stack::open_reader(state, title, &text, false);
+            popup_stack::open_reader(state, "Why it ran", &text, false);
         }
         _ => state.show_info("Only a call has a reason why it ran"),
     }

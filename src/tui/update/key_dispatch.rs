@@ -102,6 +102,10 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
         Focus::Search => search_input::handle_search_key(state, cache, key),
         Focus::Transcript => match state.keys.lookup(Scope::Transcript, &key) {
             Some(Action::OpenFull) => open_selected_entry(state, cache),
+            // The output of a running command is not shown in place.
+            Some(Action::Toggle) if state.viewport.transcript.selected_call().is_some() => {
+                open_selected_entry(state, cache);
+            }
             Some(Action::MoveToBackground) => background_list::move_selected(state, Chord::from(&key)),
             Some(Action::ExplainCall) => call_reason::explain_selected_call(state, cache),
             Some(action) => run_transcript_action(state, cache, action),
