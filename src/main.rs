@@ -12,13 +12,18 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run_guard();
     }
-    // With `alone`, this process becomes the program that prints an API key, detached from the terminal.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == "alone")
-        && std::env::args_os().nth(2).is_some_and(|argument| argument == "--")
-    {
-        let error = aye::project::detached::exec_detached();
-        let _ = writeln!(std::io::stderr(), "cannot start the program: {error}");
-        return ExitCode::from(127);
+    // With `alone`, this process becomes the program that prints an API key, detached from the terminal. With `terminal`
+    // it becomes the user's command, in a terminal of its own.
+    if std::env::args_os().nth(2).is_some_and(|argument| argument == "--") {
+        let error = match std::env::args_os().nth(1) {
+            Some(argument) if argument == "alone" => Some(aye::project::detached::exec_detached()),
+            Some(argument) if argument == "terminal" => Some(aye::project::detached::exec_in_terminal()),
+            Some(_) | None => None,
+        };
+        if let Some(error) = error {
+            let _ = writeln!(std::io::stderr(), "cannot start the program: {error}");
+            return ExitCode::from(127);
+        }
     }
     // The memory of this process contains keys: no allowed command may read it, and no core file may contain it.
     #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@ mod atomic_file;
 pub mod batch;
 pub mod branch;
 pub mod change_summary;
+pub mod command_terminal;
 pub mod detached;
 pub mod disk;
 mod environment;
@@ -33,6 +34,7 @@ pub mod sensitive_files;
 pub mod shell;
 mod spec_encoding;
 mod stored_content;
+mod terminal_filter;
 #[cfg(test)]
 #[path = "project/tests/test_project.rs"]
 pub(crate) mod test_project;

@@ -12,6 +12,9 @@
 //! because finding the paths it may open may take longer than starting the guard. The guard manages its private
 //! temporary folder.
 //!
+//! With `--terminal` the guard's output is a pseudo-terminal instead of a pipe, and the command is started as
+//! `aye terminal -- PROGRAM ARGUMENTS…` ([`super::detached`]), which makes it the command's own terminal.
+//!
 //! With `--input` the command's stdin, which is otherwise empty, is first sent over the lifeline.
 //!
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
@@ -30,6 +33,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, setsid, wait
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -39,6 +43,9 @@ use watch::CommandWatch;
 
 /// Argument of the guard if the command's stdin follows over the lifeline.
 pub const INPUT_ARGUMENT: &str = "--input";
+
+/// Argument of the guard if its output is a pseudo-terminal, which becomes the command's own terminal.
+pub const TERMINAL_ARGUMENT: &str = "--terminal";
 
 /// Returns the program that commands are started through: this one, even if its file was replaced meanwhile.
 pub fn own_program() -> PathBuf {
@@ -86,7 +93,7 @@ impl GuardSandbox {
         let mut arguments = guard_arguments();
         let kind = arguments.next();
         let sandbox = match kind.as_ref().map_or(Some(INPUT_ARGUMENT), |kind| kind.to_str()) {
-            Some(INPUT_ARGUMENT) => Some(Self::Unrestricted),
+            Some(INPUT_ARGUMENT | TERMINAL_ARGUMENT) => Some(Self::Unrestricted),
             Some(SANDBOX_ARGUMENT) => from_argument(arguments.next()).map(Self::Usual),
             Some(READ_ONLY_ARGUMENT) => from_frame(lifeline).map(|spec| Self::ReadOnly(spec, None)),
             Some(overlay_sandbox::OVERLAY_ARGUMENT | overlay_sandbox::IN_OVERLAY_ARGUMENT) => {
@@ -144,8 +151,13 @@ fn run_command() -> io::Result<Report> {
     let has_input = guard_arguments().any(|argument| argument == INPUT_ARGUMENT);
     let input = has_input.then(|| read_frame(&mut lifeline)).transpose()?;
     let mut command = Command::new(program);
-    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.args(command_line).stdin(stdin).process_group(0);
+    command.args(command_line);
+    if guard_arguments().any(|argument| argument == TERMINAL_ARGUMENT) {
+        // The command starts a session, which a leader of a process group cannot.
+        command.stdin(io::stdout().as_fd().try_clone_to_owned()?);
+    } else {
+        command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).process_group(0);
+    }
     // Removed on return, when all processes of the command have ended.
     let _private = sandbox.create_private_folder(&mut command);
     if let GuardSandbox::Overlay(spec, memory) = &sandbox {

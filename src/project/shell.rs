@@ -2,6 +2,7 @@
 
 pub mod command_control;
 mod read_only_run;
+mod terminal_run;
 
 use super::Error;
 use super::environment::command_environment;
