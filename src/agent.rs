@@ -36,6 +36,7 @@ mod trials;
 mod turn_state;
 mod untrusted_text;
 mod update_context;
+mod user_commands;
 mod waiting_calls;
 
 pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
@@ -52,7 +53,7 @@ pub use reply_request::{
 pub use resumption::resume_session;
 pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};
 pub use running_background::RunningBackground;
-pub use state::{CallStage, CurrentModel, PendingCall, Phase, State, SubAgent};
+pub use state::{CallStage, CurrentModel, PendingCall, Phase, RunningUserCommand, State, SubAgent};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
 pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
 pub use waiting_calls::WaitingCall;
@@ -106,6 +107,14 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
     }
     match event {
         Event::UserMessage(text) => model_requests::queue_user_message(ctx, text),
+        Event::UserCommandRequested { command, is_shared } => user_commands::start_command(ctx, command, is_shared),
+        Event::UserCommandProgressed { output, new_output, .. } => {
+            user_commands::handle_progress(ctx, output, &new_output);
+        }
+        Event::TerminalNeeded { .. } => user_commands::record_terminal_need(ctx),
+        Event::UserCommandFinished { output, status, duration, .. } => {
+            user_commands::finish_command(ctx, output, status, duration);
+        }
         Event::ApplyRequested(request) => apply_turn::start_apply_turn(ctx, request),
         Event::QueuedMessagesWithdrawn => ctx.state.queued_messages.clear(),
         Event::ReplyChunk { chunk, elapsed, .. } => model_requests::handle_chunk(ctx, chunk, elapsed),
@@ -194,6 +203,8 @@ fn interrupt_turn(ctx: &mut UpdateContext<'_>) {
     ctx.effects.push(Effect::CancelTurn { turn });
     match ctx.state.phase {
         Phase::Idle => {}
+        // A command of the user is no turn.
+        Phase::RunningUserCommand(_) => return user_commands::stop_command(ctx),
         Phase::Replying(_) => model_requests::record_incomplete_reply(ctx, "stopped"),
         Phase::RunningCalls { .. } => {
             sub_agent::for_each_sub_agent(ctx, interrupt_turn);

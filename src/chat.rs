@@ -39,6 +39,7 @@ pub mod trial;
 pub mod trial_counts;
 pub mod unsent_text;
 pub mod usage;
+pub mod user_command;
 
 pub use access::{Access, CommandAccess, CommandLine, FetchAccess, Reach};
 pub use background::{BackgroundCommand, BackgroundEnd};
@@ -77,6 +78,7 @@ pub use trial::{TrialChange, TrialReport};
 pub use trial_counts::TrialCounts;
 pub use unsent_text::{DraftPart, UnsentText};
 pub use usage::Usage;
+pub use user_command::UserCommand;
 
 use serde_json::Value;
 

@@ -39,9 +39,9 @@
 //! - A session is the fold of its entries; live, resumed or replayed, it changes only by `Session::apply`.
 //! - Every call is settled exactly once: stopping a turn and resuming a session settle all open calls and run none.
 //! - A request is sent again only if no part of its reply was shown. Events of an ended turn change nothing.
-//! - Nothing with an effect starts without a verdict of the policy. In a dry run `Effect::RunCall` is never created,
-//!   and the runtime can neither write the real project nor run a command outside the overlay sandbox. A hook runs in
-//!   a dry run only if the user's settings allow it.
+//! - Nothing with an effect starts without a verdict of the policy, except commands that the user types (`!`). In a dry
+//!   run `Effect::RunCall` is never created, and the runtime can neither write the real project nor run a command
+//!   outside the overlay sandbox. A hook runs in a dry run only if the user's settings allow it.
 //! - A prompt is derived from `agent::State::waiting_call`: it disappears when the agent stops waiting.
 //! - Text from outside is cleaned by `text::clean`, or marked in prompts, before it reaches a cell.
 //! - A frame is the same whether its cache was empty or full, and its cost depends only on the visible part.

@@ -17,6 +17,7 @@ mod simulator;
 mod trial_execution;
 mod trial_states;
 mod turn_tasks;
+mod user_command;
 
 use crate::agent::{Effect, Event};
 use crate::chat::{CallId, Entry, Work};
@@ -88,6 +89,7 @@ impl Runtime {
             rehearsal: CommandRehearsal::Simulated("none was set".into()),
             reviewers: Arc::default(),
             simulator: Arc::default(),
+            terminal: Arc::default(),
             trials: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
@@ -176,6 +178,9 @@ impl Runtime {
                 Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {
                     let running_call = RunningCall::new(self.context.clone(), turn, call);
                     self.turn_tasks.spawn_task(turn, running_call.rehearse(plan, excluded_paths, approved));
+                }
+                Effect::RunUserCommand { turn, command } => {
+                    self.turn_tasks.spawn_task(turn, user_command::run_command(self.context.clone(), turn, command));
                 }
                 Effect::CheckTrialSupport { call } => {
                     drop(tokio::spawn(trial_execution::check_support(self.context.clone(), call)));

@@ -22,14 +22,30 @@ impl State {
         entries.iter().any(|entry| matches!(entry, Entry::Replied { .. }))
     }
 
-    /// Returns the index of the first entry of each turn that is still sent, oldest first.
+    /// Returns the index of the first entry of each turn that is still sent, oldest first. A turn begins with the shared
+    /// commands that the user ran before its message.
     fn sent_turn_starts(&self) -> Vec<usize> {
+        self.sent_turns().0
+    }
+
+    /// Returns the end of the entries that can be summarized: commands of the user that were not sent yet are kept for
+    /// the next message.
+    fn summary_end(&self) -> usize {
+        self.sent_turns().1.unwrap_or(self.session.entries().len())
+    }
+
+    /// Returns the first entry of each turn that is still sent, and the first command of the user that was not sent yet.
+    fn sent_turns(&self) -> (Vec<usize>, Option<usize>) {
         let entries = self.session.entries();
         let mut is_turn_over = true;
         let mut turn_starts = Vec::new();
+        let mut first_command = None;
         for (index, entry) in entries.iter().enumerate().skip(self.session.first_sent_entry()) {
+            if matches!(entry, Entry::UserCommand(command) if command.is_shared) {
+                first_command.get_or_insert(index);
+            }
             if is_turn_over && matches!(entry, Entry::UserMessage { .. }) {
-                turn_starts.push(index);
+                turn_starts.push(first_command.take().unwrap_or(index));
             }
             let is_neutral = entry.may_be_outside_turns()
                 || matches!(entry, Entry::Reviewed { .. } | Entry::FellBack { .. } | Entry::SubAgent { .. });
@@ -37,7 +53,7 @@ impl State {
                 is_turn_over = matches!(entry, Entry::Ended { .. });
             }
         }
-        turn_starts
+        (turn_starts, first_command)
     }
 }
 
@@ -50,7 +66,7 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     ctx.state.turn.compaction_attempts = CompactionAttempts::default();
     // Possible ends of the summarized part. One at the first turn would summarize nothing.
     let mut cuts: Vec<usize> = ctx.state.sent_turn_starts().into_iter().skip(1).collect();
-    cuts.push(ctx.state.session.entries().len());
+    cuts.push(ctx.state.summary_end());
     let continues_turn = false;
     if !request_summary(ctx, turn, &cuts, continues_turn) {
         ctx.fail_turn("Cannot summarize the session: it is too long for one request. Nothing was changed");
@@ -112,7 +128,7 @@ fn request_summary(ctx: &mut UpdateContext<'_>, turn: TurnId, cuts: &[usize], co
 pub(super) fn limit_summary(ctx: &mut UpdateContext<'_>) {
     let turn = match &ctx.state.phase {
         Phase::Replying(reply) if reply.is_summary() && reply.text.len() > MAX_SUMMARY_BYTES => reply.turn,
-        Phase::Replying(_) | Phase::Idle | Phase::RunningCalls { .. } => return,
+        Phase::Replying(_) | Phase::Idle | Phase::RunningCalls { .. } | Phase::RunningUserCommand(_) => return,
     };
     ctx.effects.push(Effect::CancelTurn { turn });
     finish_summary(ctx);

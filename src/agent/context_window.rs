@@ -108,7 +108,7 @@ impl State {
         self.effective_context_window().is_some_and(|window| tokens > window.saturating_mul(CERTAIN_PERCENT) / 100)
     }
 
-    /// Truncates long outcomes until the next request fits: older ones first and no more than needed. User messages are
+    /// Truncates long outcomes and output of the user's commands until the next request fits: older ones first and no more than needed. User messages are
     /// never truncated.
     pub(super) fn truncate_outcomes(&mut self) {
         let entries = self.session.entries();
@@ -122,11 +122,14 @@ impl State {
         for (until, max_bytes) in attempts {
             let mut saved_tokens = 0;
             for entry in entries.get(from..until.max(from)).unwrap_or_default() {
-                if let Entry::Settled { outcome, .. } = entry
-                    && outcome.text().len() > max_bytes
-                {
-                    let short_tokens = tokens::estimate_text(&truncation::truncate_middle(outcome.text(), max_bytes));
-                    saved_tokens += tokens::estimate_text(outcome.text()).saturating_sub(short_tokens);
+                let text = match entry {
+                    Entry::Settled { outcome, .. } => outcome.text(),
+                    Entry::UserCommand(command) if command.is_shared => &command.output,
+                    _ => continue,
+                };
+                if text.len() > max_bytes {
+                    let short_tokens = tokens::estimate_text(&truncation::truncate_middle(text, max_bytes));
+                    saved_tokens += tokens::estimate_text(text).saturating_sub(short_tokens);
                 }
             }
             if best.is_none_or(|best| saved_tokens > best.saved_tokens) {

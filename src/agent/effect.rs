@@ -53,6 +53,9 @@ pub enum Effect {
         /// data it reads may go to the model.
         approved: bool,
     },
+    /// Run a command of the user, in a dry run in the overlay sandbox. Answered by
+    /// [`super::Event::UserCommandFinished`].
+    RunUserCommand { turn: TurnId, command: String },
     /// Find out whether commands can be tried. Answered by [`super::Event::TrialSupportChecked`] with this call, which is
     /// `None` if no call waits for the answer.
     CheckTrialSupport { call: Option<CallId> },

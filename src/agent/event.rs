@@ -21,6 +21,32 @@ pub struct ApplyRequest {
 pub enum Event {
     /// The user sent a message.
     UserMessage(String),
+    /// The user runs a command of their own. Ignored while a turn or another command runs, and in a dry run without an
+    /// overlay sandbox.
+    UserCommandRequested {
+        command: String,
+        /// False if the model must not see it.
+        is_shared: bool,
+    },
+    /// The running command of the user printed something.
+    UserCommandProgressed {
+        turn: TurnId,
+        /// Latest output, bounded.
+        output: String,
+        /// Output since the previous event of this kind.
+        new_output: String,
+    },
+    /// The running command of the user waits for keys: it reads them one by one, hides them, or uses the whole screen.
+    TerminalNeeded { turn: TurnId },
+    /// The command of the user ended.
+    UserCommandFinished {
+        turn: TurnId,
+        output: String,
+        /// How it ended: `exit 0`.
+        status: String,
+        /// Run time.
+        duration: Duration,
+    },
     /// The user applies a dry run with these calls, which no model made. Ignored while a turn runs and in a dry run.
     ApplyRequested(ApplyRequest),
     /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them
@@ -191,8 +217,12 @@ impl Event {
             | Self::CallReviewed { turn, .. }
             | Self::CallProgressed { turn, .. }
             | Self::OutputSaveDue { turn, .. }
-            | Self::CallFinished { turn, .. } => Some(*turn),
+            | Self::CallFinished { turn, .. }
+            | Self::UserCommandProgressed { turn, .. }
+            | Self::TerminalNeeded { turn }
+            | Self::UserCommandFinished { turn, .. } => Some(*turn),
             Self::UserMessage(_)
+            | Self::UserCommandRequested { .. }
             | Self::ApplyRequested(_)
             | Self::QueuedMessagesWithdrawn
             | Self::QueueOpened

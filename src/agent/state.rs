@@ -102,6 +102,24 @@ pub enum Phase {
         /// Calls of the reply, in the model's order.
         calls: Vec<PendingCall>,
     },
+    /// A command of the user runs. User messages are queued meanwhile.
+    RunningUserCommand(Box<RunningUserCommand>),
+}
+
+/// A command of the user that runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunningUserCommand {
+    /// Number of the run, shared with turns.
+    pub turn: TurnId,
+    pub command: String,
+    /// False if the model must not see it.
+    pub is_shared: bool,
+    /// True once it waits for keys.
+    pub needs_terminal: bool,
+    /// Latest output for the screen, bounded.
+    pub latest_output: String,
+    /// Output for the record if it is stopped, bounded.
+    pub(super) full_output: CallOutput,
 }
 
 /// One call of the reply being carried out.
@@ -247,7 +265,7 @@ impl State {
     pub fn pending(&self) -> &[PendingCall] {
         match &self.phase {
             Phase::RunningCalls { calls, .. } => calls,
-            Phase::Idle | Phase::Replying(_) => &[],
+            Phase::Idle | Phase::Replying(_) | Phase::RunningUserCommand(_) => &[],
         }
     }
 
@@ -292,7 +310,13 @@ impl State {
             Phase::Idle => None,
             Phase::Replying(reply) => Some(reply.turn),
             Phase::RunningCalls { turn, .. } => Some(*turn),
+            Phase::RunningUserCommand(running) => Some(running.turn),
         }
+    }
+
+    /// Returns the running command of the user.
+    pub fn user_command(&self) -> Option<&RunningUserCommand> {
+        if let Phase::RunningUserCommand(running) = &self.phase { Some(running) } else { None }
     }
 
     /// Returns whether the model is writing a summary rather than a reply.
@@ -334,7 +358,7 @@ impl State {
     pub(super) fn take_streaming_reply(&mut self) -> Option<StreamingReply> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Replying(reply) => Some(*reply),
-            other @ (Phase::Idle | Phase::RunningCalls { .. }) => {
+            other @ (Phase::Idle | Phase::RunningCalls { .. } | Phase::RunningUserCommand(_)) => {
                 self.phase = other;
                 None
             }

@@ -128,6 +128,10 @@ fn entry_sections(entry: &Entry, limits: TextLimits) -> Vec<(String, Cow<'_, str
         && let Some(note) = end.model_note()
     {
         add("Event", note.into());
+    } else if let Entry::UserCommand(command) = entry
+        && command.is_shared
+    {
+        add("Command of the user", command.model_text(limits.outcome).into());
     } else if let Entry::Ended { ending: Ending::Interrupted } = entry {
         add("The user stopped the turn", "".into());
     } else if let Entry::Ended { ending: Ending::Failed(why) } = entry {

@@ -22,6 +22,7 @@ mod trials;
 mod turn_retry;
 mod turns;
 mod untrusted_text;
+mod user_commands;
 
 use super::*;
 use crate::chat::*;
@@ -167,6 +168,7 @@ fn describe_entry(entry: &Entry) -> String {
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::Switched { .. } => "switched".to_owned(),
         Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry run" } else { "live" }.to_owned(),
+        Entry::UserCommand(command) => format!("ran {}: {}", command.draft_text(), command.status),
         Entry::SubAgent { call, entry } => format!("{call}: {}", describe_entry(entry)),
     }
 }
@@ -182,6 +184,7 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             Effect::ReviewCall { call, .. } => format!("REVIEW {}", call.id),
             Effect::RunCall { call, .. } => format!("RUN {}", call.id),
             Effect::RehearseCall { call, .. } => format!("REHEARSE {}", call.id),
+            Effect::RunUserCommand { command, .. } => format!("RUN_USER_COMMAND {command}"),
             Effect::CheckTrialSupport { call } => format!("CHECK_TRIALS {}", call.as_ref().expect("a call waits")),
             Effect::TryCall { call, number, .. } => format!("TRY {} {number}", call.id),
             Effect::KeepTrial { call, number, .. } => format!("KEEP {} {number}", call.id),

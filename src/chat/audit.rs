@@ -1,5 +1,6 @@
 //! Records of the calls of a session, collected from its entries.
 
+mod audit_item;
 mod end_kind;
 mod record_json;
 #[cfg(test)]
@@ -7,6 +8,7 @@ mod tests;
 
 use super::tool::parse_failure_status;
 use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
+pub use audit_item::{AuditItem, AuditKey, collect_items};
 pub use end_kind::{EndKind, brief_decision, outcome_label};
 use std::borrow::Cow;
 use std::collections::HashMap;

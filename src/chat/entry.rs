@@ -2,7 +2,7 @@
 
 use super::{
     Access, Answer, BackgroundEnd, CallId, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions, Preview,
-    Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
+    Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage, UserCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -246,6 +246,8 @@ pub enum Entry {
         #[serde(rename = "of")]
         copied_from: SessionId,
     },
+    /// The user ran a command of their own, between two turns.
+    UserCommand(Box<UserCommand>),
 }
 
 impl Entry {
@@ -289,7 +291,8 @@ impl Entry {
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
-            | Self::DryRunChanged { .. } => None,
+            | Self::DryRunChanged { .. }
+            | Self::UserCommand(_) => None,
         }
     }
 
@@ -315,7 +318,8 @@ impl Entry {
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
-            | Self::DryRunChanged { .. } => None,
+            | Self::DryRunChanged { .. }
+            | Self::UserCommand(_) => None,
         }
     }
 
@@ -329,6 +333,7 @@ impl Entry {
                 | Self::DryRunChanged { .. }
                 | Self::Compacted { .. }
                 | Self::BackgroundEnded(_)
+                | Self::UserCommand(_)
         )
     }
 }
@@ -365,7 +370,7 @@ pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
     entries.iter().map(dry_run_after).collect()
 }
 
-/// Counts messages, replies and outcomes: `1 message, 2 replies`. Returns `state changes` if all entries are of other
+/// Counts messages, replies, outcomes and commands of the user: `1 message, 2 replies`. Returns `state changes` if all entries are of other
 /// kinds.
 pub fn describe_entries(entries: &[Entry]) -> String {
     let count = |predicate: fn(&Entry) -> bool| entries.iter().filter(|entry| predicate(entry)).count();
@@ -373,6 +378,7 @@ pub fn describe_entries(entries: &[Entry]) -> String {
         (count(|entry| matches!(entry, Entry::UserMessage { .. })), "message", "messages"),
         (count(|entry| matches!(entry, Entry::Replied { .. })), "reply", "replies"),
         (count(|entry| matches!(entry, Entry::Settled { .. })), "tool outcome", "tool outcomes"),
+        (count(|entry| matches!(entry, Entry::UserCommand(_))), "command", "commands"),
     ];
     let kinds = kinds.into_iter().filter(|(count, ..)| *count > 0);
     let counts: Vec<String> = kinds

@@ -47,6 +47,10 @@ pub fn estimate_entry(entry: &Entry) -> u64 {
         && !(text.is_empty() && calls.is_empty())
     {
         MESSAGE_OVERHEAD + estimate_text(text) + estimate_calls(calls)
+    } else if let Entry::UserCommand(command) = entry
+        && command.is_shared
+    {
+        estimate_text(&command.model_text(usize::MAX))
     } else {
         0
     }

@@ -141,7 +141,11 @@ impl Session {
             }
             // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
-            Entry::Reviewed { .. } | Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::Reviewed { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::FellBack { .. }
+            | Entry::UserCommand(_) => {}
         }
         self.entries.push(entry);
         &self.entries[index]

@@ -12,10 +12,10 @@ pub fn format_summary(summary: &str, pinned: &str) -> String {
     )
 }
 
-/// Escapes everything in a text that looks like a tag of a summary or of the request for one.
+/// Escapes everything in a text that looks like a tag of a summary, of the request for one, or of a user's command.
 pub fn escape_tags(text: &str) -> String {
     let mut escaped = text.to_owned();
-    for name in ["summary_of_earlier", "kept_from_earlier", "earlier_conversation"] {
+    for name in ["summary_of_earlier", "kept_from_earlier", "earlier_conversation", "user_command"] {
         for tag_start in [format!("<{name}"), format!("</{name}")] {
             escaped = escaped.replace(&tag_start, &tag_start.replace('<', "‹"));
         }

@@ -1,6 +1,7 @@
 //! Unsent text of the user, saved next to the session so that it survives any end of the program.
 
 use super::Entry;
+use super::user_command::unescape_message;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -93,10 +94,14 @@ impl UnsentText {
     /// it sent a message and before it updated the saved text.
     pub fn remove_sent(&mut self, entries: &[Entry]) {
         for entry in entries.get(self.entries..).unwrap_or_default() {
-            let Entry::UserMessage { text: sent } = entry else { continue };
+            let sent = match entry {
+                Entry::UserMessage { text } => text,
+                Entry::UserCommand(command) => &command.draft_text(),
+                _ => continue,
+            };
             if let Some(index) = self.queue.iter().position(|text| text == sent) {
                 self.queue.remove(index);
-            } else if self.text() == *sent {
+            } else if unescape_message(&self.text()) == sent {
                 self.draft.clear();
             }
         }

@@ -3,7 +3,7 @@
 use super::folder::open_places;
 use super::output::{page_width, print_lines, print_notices};
 use super::sessions::find_latest;
-use crate::chat::audit::{Integrity, Record, collect_records};
+use crate::chat::audit::{AuditItem, Integrity, Record, collect_items, collect_records};
 use crate::chat::{Session, SessionId, extend_object, pluralize};
 use crate::cli::UsageError;
 use crate::cli::commands::Audit;
@@ -38,18 +38,18 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     }
 }
 
-/// Returns one JSON object per call. Each begins with the session's ID.
+/// Returns one JSON object per call and per command of the user. Each begins with the session's ID.
 fn json_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = String> {
     let entry_time = move |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);
-    let record_line = move |record: Record<'_>| {
+    let item_line = move |item: AuditItem<'_>| {
         let mut object = json!({ "session": id.0 });
-        extend_object(&mut object, record.to_json(&entry_time));
+        extend_object(&mut object, item.to_json(&entry_time));
         json_line(&object)
     };
-    collect_records(&stored.entries).into_iter().map(record_line)
+    collect_items(&stored.entries).into_iter().map(item_line)
 }
 
-/// Returns a heading for the session, then a block for each call.
+/// Returns a heading for the session, then a block for each call and each command of the user.
 fn text_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = String> {
     let columns = page_width();
     let entry_time =
@@ -61,16 +61,30 @@ fn text_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = St
     let dry_run_label = if stored.header.as_ref().is_some_and(|header| header.dry_run) { " · dry run" } else { "" };
     let header_text = format!("{title}\n{id} · {}{dry_run_label}\n{}", clean_line(&folder), count_calls(&records));
     let header = wrap::wrap_plain(&header_text, Style::new(), columns);
-    let record_lines = move |(index, record): (usize, Record<'_>)| {
-        let summary = clean_line(record.summary());
+    let item_lines = move |(index, item): (usize, AuditItem<'_>)| {
+        let (name, summary, page_lines) = match &item {
+            AuditItem::Call(record) => {
+                let is_full = false;
+                let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, is_full);
+                (clean_line(&record.call.name), clean_line(record.summary()), page_lines)
+            }
+            AuditItem::UserCommand(entry, command) => {
+                let end = format!("{}  {}", entry_time(*entry), audit_page::describe_user_command(command));
+                let lines = wrap::wrap_plain(end.trim(), Style::new(), columns - 3);
+                let lines = lines.iter().map(ToString::to_string).collect();
+                ("your command".into(), clean_line(&command.command), lines)
+            }
+        };
         let separator = if summary.is_empty() { "" } else { " · " };
-        let heading = format!("{}  {}{separator}{summary}", index + 1, clean_line(&record.call.name));
+        let heading = format!("{}  {name}{separator}{summary}", index + 1);
         let heading = [String::new(), width::fit_start(&heading, columns).into_owned()];
-        let is_full = false;
-        let page_lines = audit_page::audit_page_lines(&record, &entry_time, columns - 3, is_full);
         heading.into_iter().chain(page_lines.into_iter().map(|line| format!("   {line}")))
     };
-    header.into_iter().map(|line| line.to_string()).chain(records.into_iter().enumerate().flat_map(record_lines))
+    let items = collect_items(&stored.entries);
+    let command_count = items.len() - records.len();
+    let command_line = (command_count > 0).then(|| pluralize(command_count, "command") + " of yours");
+    let header_lines = header.into_iter().map(|line| line.to_string()).chain(command_line);
+    header_lines.chain(items.into_iter().enumerate().flat_map(item_lines))
 }
 
 /// Formats the number of calls, and how many differ from their record.

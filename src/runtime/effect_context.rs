@@ -6,6 +6,7 @@ use crate::agent::Event;
 use crate::chat::{Digest, SimulationLedger};
 use crate::llm::Llm;
 use crate::project::Writer;
+use crate::project::command_terminal::CommandTerminal;
 use crate::project::hook::Hook;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
@@ -33,6 +34,8 @@ pub struct EffectContext {
     pub reviewers: Arc<Reviewers>,
     /// Produces simulated results in a dry run.
     pub(super) simulator: Arc<Simulator>,
+    /// The terminal of the user's running command.
+    pub terminal: Arc<CommandTerminal>,
     /// Trials of commands in a live session.
     pub trials: Arc<Trials>,
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before

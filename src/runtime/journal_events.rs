@@ -30,6 +30,9 @@ fn describe_entry(entry: &Entry) -> Option<String> {
             }
         ),
         Entry::Ended { ending } => format!("turn ended: {}", ending.kind_name()),
+        Entry::UserCommand(command) => {
+            format!("the user's command ended: {} after {} ms", command.status, command.took_ms)
+        }
         Entry::Compacted { .. } => "the conversation was compacted".to_owned(),
         Entry::Switched { .. } => "switched to another model".to_owned(),
         Entry::DryRunChanged { dry_run: true, .. } => "continued in a copy, as a dry run".to_owned(),

@@ -41,7 +41,7 @@ pub struct SearchWords {
 /// Source of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HitSource {
-    /// The user: a message, an answer, or the reason of a denial.
+    /// The user: a message, a command, an answer, or the reason of a denial.
     User,
     /// The model's reply.
     Model,
@@ -296,6 +296,7 @@ fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)
     let match_text = |source: HitSource, text: &str| words.matching_line(text).map(|line| (source, line.to_owned()));
     match entry.unwrap_sub_agent() {
         Entry::UserMessage { text } => match_text(HitSource::User, text),
+        Entry::UserCommand(command) => match_text(HitSource::User, &command.draft_text()),
         Entry::Replied { text, .. } => match_text(HitSource::Model, text),
         Entry::Titled { title, .. } => match_text(HitSource::Title, title),
         Entry::Planned { summary, preview, .. } => match &**preview {

@@ -12,6 +12,7 @@ use super::text::markdown::lay_out_markdown;
 use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::LastingApproval;
+use crate::chat::audit::AuditKey;
 use crate::chat::{ApplyOptions, CallId, DryRunSummary, ForkMode, SessionId};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
@@ -54,8 +55,8 @@ pub enum List {
     Connect(Vec<ProviderChoice>),
     /// Texts that can be copied.
     CopyTexts(Vec<String>),
-    /// All calls of the session, by id.
-    Audit(Vec<CallId>),
+    /// All calls of the session and commands of the user.
+    Audit(Vec<AuditKey>),
     /// The rehearsal.
     Rehearsal(RehearsalView),
     /// Grants and rules.

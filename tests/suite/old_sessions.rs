@@ -69,7 +69,10 @@ fn an_old_session_is_shown_and_exported() {
 #[test]
 fn an_old_session_is_audited_with_new_and_old_field_names() {
     assert!(run_program(&["audit", ID]).contains("\n15 calls\n"));
-    let calls = run_json(&["audit", "--json", ID]);
+    let mut calls = run_json(&["audit", "--json", ID]);
+    let commands: Vec<Value> = calls.extract_if(.., |item| item.get("user_command").is_some()).collect();
+    assert_eq!((commands.len(), &commands[0]["status"]), (1, &json!("exit 0")));
+    assert!(run_program(&["audit", ID]).contains("your command · cargo test retry"));
     let call = |id: &str| calls.iter().find(|call| call["call"] == id).unwrap_or_else(|| panic!("{id}"));
     for call in &calls {
         for (new, old) in [("is_intact", "holds"), ("mismatch", "wrong"), ("message", "words")] {

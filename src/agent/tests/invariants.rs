@@ -84,6 +84,7 @@ fn check_session(seeds: &[(u8, u8)]) {
                 | Effect::PlanCall { .. }
                 | Effect::ReviewCall { .. }
                 | Effect::RehearseCall { .. }
+                | Effect::RunUserCommand { .. }
                 | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)

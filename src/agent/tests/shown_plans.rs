@@ -49,6 +49,7 @@ impl Simulation {
                 | Effect::TryCall { .. }
                 | Effect::KeepTrial { .. }
                 | Effect::DropTrial { .. }
+                | Effect::RunUserCommand { .. }
                 | Effect::RequestReply { .. }
                 | Effect::ReviewCall { .. }
                 | Effect::RequestTitle { .. }

@@ -72,6 +72,7 @@ impl Simulation {
                 | Effect::TryCall { .. }
                 | Effect::KeepTrial { .. }
                 | Effect::DropTrial { .. }
+                | Effect::RunUserCommand { .. }
                 | Effect::RequestTitle { .. }
                 | Effect::SavePartialReply(_)
                 | Effect::SaveOutput(_)

@@ -1,7 +1,7 @@
 //! Kind of outcome of a call; outcomes and decisions as the user reads them.
 
 use super::Record;
-use crate::chat::{Decision, Outcome};
+use crate::chat::{Decision, Outcome, UserCommand};
 
 /// Kind of outcome of a call. A command that ran and exited with an error has its own kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,18 @@ impl EndKind {
             Self::Rehearsed => "rehearsed",
             Self::Interrupted => "interrupted",
             Self::Open => "open",
+        }
+    }
+}
+
+impl From<&UserCommand> for EndKind {
+    fn from(command: &UserCommand) -> Self {
+        match (command.is_stopped(), command.is_success(), command.is_rehearsed) {
+            (true, _, _) => Self::Interrupted,
+            (false, true, false) => Self::Done,
+            (false, true, true) => Self::Rehearsed,
+            (false, false, false) => Self::ExitError,
+            (false, false, true) => Self::RehearsedExitError,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Conversion of a session to messages for the model.
 
 use super::{CallState, Session};
-use crate::chat::{CallId, Entry, Message, summary};
+use crate::chat::{CallId, Entry, Message, UserCommand, summary, user_command};
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::{escape_sequences, truncation};
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ impl Session {
         }
     }
 
-    /// Returns the session as messages. The result is always well formed: the results of a reply's calls follow it in
+    /// Returns the session as messages. A user message begins with the shared commands that the user ran before it. The result is always well formed: the results of a reply's calls follow it in
     /// the same order, and a call without one gets a result that says so. A summary replaces the entries it covers, as
     /// a user message that is marked as a summary. Outcomes before the entry `truncate_before` that exceed `max_bytes`
     /// are truncated in the middle.
@@ -46,16 +46,25 @@ impl Session {
             messages.push(Message::User(summary::format_summary(summary, pinned)));
         }
         let mut open_calls = OpenCalls::default();
+        // Commands of the user and ends of background commands since the last user message. Without a later message they
+        // are not sent yet.
+        let mut user_commands = Vec::new();
         let mut background_notes = String::new();
         for (index, entry) in self.entries.iter().enumerate().skip(first_entry) {
+            let max_entry_bytes = if index < truncate_before { max_bytes } else { usize::MAX };
             if let Entry::BackgroundEnded(end) = entry {
                 background_notes.extend(end.model_note().map(|note| note + "\n\n"));
             } else if let Entry::UserMessage { text } = entry {
-                let text = &format!("{}{text}", std::mem::take(&mut background_notes));
+                let text = user_command::prepend_commands(&std::mem::take(&mut user_commands), text);
+                let text = std::mem::take(&mut background_notes) + &text;
                 match open_calls.is_settled() {
-                    true => append_user_message(&mut messages, text, self.summary_index.is_some()),
-                    false => open_calls.user_messages.push(Message::User(text.clone())),
+                    true => append_user_message(&mut messages, &text, self.summary_index.is_some()),
+                    false => open_calls.user_messages.push(Message::User(text)),
                 }
+            } else if let Entry::UserCommand(command) = entry
+                && command.is_shared
+            {
+                user_commands.push(command.model_text(max_entry_bytes));
             } else if let Entry::Replied { text, calls, incomplete, echo, .. } = entry {
                 open_calls.append_results(&mut messages);
                 if text.is_empty() && calls.is_empty() {
@@ -70,9 +79,8 @@ impl Session {
             } else if let Entry::Settled { call, outcome, .. } = entry
                 && let Some(result) = open_calls.result_slot(call)
             {
-                let limit = if index < truncate_before { max_bytes } else { usize::MAX };
                 let plain_text = escape_sequences::strip_colors(outcome.text());
-                let text = truncation::truncate_middle(&plain_text, limit);
+                let text = truncation::truncate_middle(&plain_text, max_entry_bytes);
                 let edit_notice = self.find_call(call).and_then(CallState::edit_notice).unwrap_or_default();
                 *result = Some(format!("{edit_notice}{text}"));
                 if open_calls.is_settled() {
@@ -93,21 +101,30 @@ impl Session {
                 let is_command = self.find_call(&call).is_some_and(CallState::is_command);
                 let readable: fn(&str) -> Cow<'_, str> =
                     if is_command { escape_sequences::readable_output } else { mark_hidden };
-                let outcome = outcome.map_text(|text| match readable(&text) {
-                    // Marks are longer than the characters they replace: binary output must not fill the context
-                    // window.
-                    readable_text if readable_text.len() > text.len().max(MAX_MARKED_BYTES) => {
-                        let truncated = truncation::truncate_middle(&readable_text, text.len().max(MAX_MARKED_BYTES));
-                        readable(&truncated).into_owned()
-                    }
-                    readable_text => readable_text.into_owned(),
-                });
+                let outcome = outcome.map_text(|text| mark_text(&text, readable));
                 Entry::Settled { call, outcome, took_ms, sha256, staged }
             }
             Entry::BackgroundEnded(end) => Entry::BackgroundEnded(end.with_readable_output()),
+            Entry::UserCommand(command) => {
+                let output = mark_text(&command.output, escape_sequences::readable_output);
+                let text = mark_hidden(&command.command).into_owned();
+                Entry::UserCommand(Box::new(UserCommand { command: text, output, ..*command }))
+            }
             Entry::SubAgent { call, entry } => Entry::SubAgent { call, entry: Box::new(self.make_readable(*entry)) },
             entry => entry,
         }
+    }
+}
+
+/// Returns a text made readable by `readable`. Marks are longer than the characters they replace: binary output must not
+/// fill the context window.
+fn mark_text(text: &str, readable: fn(&str) -> Cow<'_, str>) -> String {
+    match readable(text) {
+        readable_text if readable_text.len() > text.len().max(MAX_MARKED_BYTES) => {
+            let truncated = truncation::truncate_middle(&readable_text, text.len().max(MAX_MARKED_BYTES));
+            readable(&truncated).into_owned()
+        }
+        readable_text => readable_text.into_owned(),
     }
 }
 

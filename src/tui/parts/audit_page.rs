@@ -1,8 +1,10 @@
 //! The record of a call as text: a row of a list, and a page. Used by the screen and by `aye audit`.
 
-use crate::chat::audit::{Integrity, Record, brief_decision, outcome_label};
+use crate::chat::audit::{EndKind, Integrity, Record, brief_decision, outcome_label};
 use crate::chat::reviewer::describe_hooks_not_run;
-use crate::chat::{Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions};
+use crate::chat::{
+    Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
+};
 use crate::text::{clean, escape_sequences, reveal, width};
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::sub_agent_name::quote_name;
@@ -81,6 +83,26 @@ fn decider_name(decider: &Decider) -> &'static str {
         Decider::AutoMode => "auto mode",
         Decider::Headless => "no interactive user: aye",
     }
+}
+
+/// Returns the texts of a row for a command that the user ran, as [`audit_row_texts`] does for a call.
+pub fn command_row_texts(command: &UserCommand) -> (String, String) {
+    let text = format!("{} your command", EndKind::from(command).mark());
+    (text, format!("{} · {}", describe_user_command(command), command.command))
+}
+
+/// Returns a command that the user ran as text: the command, its output, and how it ended.
+pub fn user_command_text(command: &UserCommand) -> String {
+    let output = command.output.trim_end();
+    let line_end = if output.is_empty() { "" } else { "\n" };
+    format!("$ {}\n{output}{line_end}{}", command.command, describe_user_command(command))
+}
+
+/// Describes a command that the user ran, in one line.
+pub fn describe_user_command(command: &UserCommand) -> String {
+    let reader = if command.is_shared { "" } else { ", kept from the model" };
+    let place = if command.is_rehearsed { ", in the overlay sandbox" } else { "" };
+    format!("you ran it: {}{place}{reader}", command.status)
 }
 
 /// Returns everything known about the call as lines of this width. Long texts are cut, and environment variables are only

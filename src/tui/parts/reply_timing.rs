@@ -99,6 +99,7 @@ impl ReplyTiming {
                 | Effect::ReviewCall { .. }
                 | Effect::RunCall { .. }
                 | Effect::RehearseCall { .. }
+                | Effect::RunUserCommand { .. }
                 | Effect::CheckTrialSupport { .. }
                 | Effect::TryCall { .. }
                 | Effect::KeepTrial { .. }

@@ -23,6 +23,7 @@ mod sub_agent_figures;
 pub mod sub_agent_layout;
 pub mod text_extent;
 pub mod transcript_search;
+mod user_command_layout;
 
 use crate::chat::{CallId, Entry};
 use item_layout::ItemLayout;

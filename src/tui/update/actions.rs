@@ -10,6 +10,7 @@ use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::audit_page::user_command_text;
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::popup::{List, PickedAction, Popup};
 use crate::tui::state::State;
@@ -110,6 +111,10 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             Some(("Reply".to_owned(), text.clone()))
         }
         Some(Entry::Replied { reasoning, .. }) => Some(("Reasoning".to_owned(), reasoning.clone())),
+        Some(Entry::UserCommand(command)) => {
+            is_terminal_output = true;
+            Some(("Your command".to_owned(), user_command_text(command)))
+        }
         Some(Entry::UserMessage { text }) => Some(("Your message".to_owned(), text.clone())),
         Some(Entry::BackgroundEnded(end)) => {
             is_terminal_output = true;

@@ -1,8 +1,8 @@
-//! The list of every call of the session, and the page of one call.
+//! The list of every call of the session and every command of the user, and the page of one of them.
 
 use super::popup_stack;
-use crate::chat::audit::{Record, collect_records};
-use crate::chat::{CallId, SessionId};
+use crate::chat::audit::{AuditItem, AuditKey, collect_items, collect_records};
+use crate::chat::{CallId, Entry, SessionId};
 use crate::text::{clean, width};
 use crate::tui::host::HostRequest;
 use crate::tui::parts::audit_page;
@@ -17,12 +17,12 @@ const MAX_NAME_COLUMNS: usize = 40;
 
 /// Opens the list with the cursor on the newest call. Its times follow when the host has loaded them.
 pub fn open_audit_list(state: &mut State) {
-    let records = collect_records(state.agent.session.entries());
-    let calls: Vec<CallId> = records.iter().map(|record| record.call.id.clone()).collect();
-    let rows = audit_rows(&records, &state.session.entry_times);
+    let items = collect_items(state.agent.session.entries());
+    let keys: Vec<AuditKey> = items.iter().map(AuditItem::key).collect();
+    let rows = audit_rows(&items, &state.session.entry_times);
     let mut picker = Picker::new("Calls and decisions", "No tool calls yet", rows);
-    picker.select(calls.len().saturating_sub(1));
-    state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
+    picker.select(keys.len().saturating_sub(1));
+    state.viewport.popups.push(Popup::List(picker, List::Audit(keys)));
     state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
@@ -32,23 +32,33 @@ pub fn set_entry_times(state: &mut State, session: &SessionId, times: Vec<String
         return;
     }
     state.session.entry_times = times;
-    let records = collect_records(state.agent.session.entries());
+    let items = collect_items(state.agent.session.entries());
     for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Audit(calls)) = popup {
+        if let Popup::List(picker, List::Audit(keys)) = popup {
             // A call made after the list was opened appears when it is opened again.
-            let listed_records = records.get(..calls.len().min(records.len())).unwrap_or_default();
-            picker.set_rows(audit_rows(listed_records, &state.session.entry_times));
+            let listed_items = items.get(..keys.len().min(items.len())).unwrap_or_default();
+            picker.set_rows(audit_rows(listed_items, &state.session.entry_times));
         }
     }
 }
 
-/// Opens the page of a call over the list.
-pub fn open_audit_row(state: &mut State, picker: Picker, calls: Vec<CallId>, row: usize) {
-    let call = calls.get(row).cloned();
-    state.viewport.popups.push(Popup::List(picker, List::Audit(calls)));
-    if let Some(call) = call {
-        open_audit_page(state, &call);
+/// Opens the page of an item over the list.
+pub fn open_audit_row(state: &mut State, picker: Picker, keys: Vec<AuditKey>, row: usize) {
+    let key = keys.get(row).cloned();
+    state.viewport.popups.push(Popup::List(picker, List::Audit(keys)));
+    match key {
+        Some(AuditKey::Call(call)) => open_audit_page(state, &call),
+        Some(AuditKey::UserCommand(entry)) => open_command_page(state, entry),
+        None => {}
     }
+}
+
+/// Opens the page of a command that the user ran.
+fn open_command_page(state: &mut State, entry: usize) {
+    let Some(Entry::UserCommand(command)) = state.agent.session.entries().get(entry) else { return };
+    let text = audit_page::user_command_text(command);
+    let is_terminal_output = true;
+    popup_stack::open_reader(state, "Your command", &text, is_terminal_output);
 }
 
 /// Opens the page of a call over all open popups.
@@ -65,11 +75,14 @@ pub fn open_audit_page(state: &mut State, call: &CallId) {
     popup_stack::open_reader(state, &title, &text, is_terminal_output);
 }
 
-fn audit_rows(records: &[Record<'_>], times: &[String]) -> Vec<Row> {
-    let build_row = |record: &Record<'_>| {
-        let (text, secondary) = audit_page::audit_row_texts(record);
-        let time = times.get(record.reply_index).map_or("", String::as_str);
-        Row::new(&text).with_secondary(&secondary).with_detail(time).with_key(record.call.id.0.as_str())
+fn audit_rows(items: &[AuditItem<'_>], times: &[String]) -> Vec<Row> {
+    let build_row = |item: &AuditItem<'_>| {
+        let time = times.get(item.entry_index()).map_or("", String::as_str);
+        let ((text, secondary), key) = match item {
+            AuditItem::Call(record) => (audit_page::audit_row_texts(record), record.call.id.0.clone()),
+            AuditItem::UserCommand(index, command) => (audit_page::command_row_texts(command), format!("!{index}")),
+        };
+        Row::new(&text).with_secondary(&secondary).with_detail(time).with_key(key.as_str())
     };
-    records.iter().map(build_row).collect()
+    items.iter().map(build_row).collect()
 }

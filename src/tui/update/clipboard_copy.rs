@@ -22,6 +22,9 @@ pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
     if let Some(Entry::Settled { outcome, .. }) = selected {
         rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
     }
+    if let Some(Entry::UserCommand(command)) = selected {
+        rows.push(("Output of your selected command".into(), command.output.clone()));
+    }
     if let Some(Entry::Compacted { summary, pinned, .. }) = selected {
         rows.push(("Selected summary".into(), format!("{summary}\n\n{pinned}")));
     }
@@ -32,10 +35,11 @@ pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
             rows.push((format!("Code: {}", first_line.trim()), code));
         }
     }
-    let output = entries
-        .iter()
-        .rev()
-        .find_map(|entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome.text()) } else { None });
+    let output = entries.iter().rev().find_map(|entry| match entry {
+        Entry::Settled { outcome, .. } => Some(outcome.text()),
+        Entry::UserCommand(command) => Some(command.output.as_str()),
+        _ => None,
+    });
     if let Some(text) = output {
         rows.push(("Last output".into(), text.to_owned()));
     }

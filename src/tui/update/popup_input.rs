@@ -147,7 +147,7 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
         List::Grants(grants) => grant_list::open_grant_row(state, picker, grants, row),
         List::Background => background_list::open_background_row(state, picker, row),
-        List::Audit(calls) => audit_list::open_audit_row(state, picker, calls, row),
+        List::Audit(keys) => audit_list::open_audit_row(state, picker, keys, row),
         List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {
             true => mode_list::set_mode(state, mode),
             false => mode_list::confirm_mode(state, mode),

@@ -56,8 +56,10 @@ fn replying_model(agent: &agent::State) -> &str {
     match &agent.phase {
         Phase::Replying(draft) => draft.model.as_deref().unwrap_or(&agent.model.name),
         Phase::RunningCalls { .. } => last_reply_model().unwrap_or(&agent.model.name),
-        Phase::Idle if agent.model.name.is_empty() => last_reply_model().unwrap_or_default(),
-        Phase::Idle => &agent.model.name,
+        Phase::Idle | Phase::RunningUserCommand(_) if agent.model.name.is_empty() => {
+            last_reply_model().unwrap_or_default()
+        }
+        Phase::Idle | Phase::RunningUserCommand(_) => &agent.model.name,
     }
 }
 
@@ -188,6 +190,7 @@ fn describe_activity(state: &State) -> Option<String> {
     });
     let activity_text = || match &state.agent.phase {
         Phase::Idle => None,
+        Phase::RunningUserCommand(_) => Some(format!("{spinner} your command · {elapsed}")),
         Phase::Replying(draft) => Some(match state.timing.pace.current_wait(&state.agent, state.timing.now) {
             Some(Wait::Countdown { retry, seconds_left }) => {
                 format!("try {} of {} in {}", retry.attempt, retry.max_attempts, format_seconds(seconds_left))

@@ -167,6 +167,12 @@ impl EntryOutline {
             }
             Entry::DryRunChanged { dry_run: true, .. } => ("changed", "to a dry run".to_owned()),
             Entry::DryRunChanged { dry_run: false, .. } => ("changed", "to live".to_owned()),
+            Entry::UserCommand(command) => {
+                let end = if command.is_success() { "succeeded" } else { "failed or stopped" };
+                let (line, output) = (command.command.len(), command.output.len());
+                let details = format!("{end}, command {line}, output {output}, after {} ms", command.took_ms);
+                ("user command", details)
+            }
             // Nested sub-agents do not occur.
             Entry::SubAgent { .. } => ("sub-agent", String::new()),
         };

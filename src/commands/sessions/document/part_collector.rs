@@ -1,10 +1,10 @@
 //! Converts a session's entries to the parts of a document, in order.
 
 use super::{Body, CallPart, Cleaner, Message, Part, QuestionPart};
-use crate::chat::audit::{Integrity, Record, collect_records};
+use crate::chat::audit::{EndKind, Integrity, Record, collect_records};
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
-use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Preview, Questions, Session};
+use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Preview, Questions, Session, UserCommand};
 use crate::store::{StoredSession, local_time};
 use crate::text::escape_sequences;
 use crate::tui::parts::audit_page;
@@ -89,6 +89,10 @@ impl<'a> PartCollector<'a> {
                 }
                 return;
             }
+            Entry::UserCommand(command) => {
+                let part = self.user_command_part(index, command);
+                return parts.push(Part::Call(Box::new(part)));
+            }
             Entry::Ended { ending: Ending::Finished } => return,
             Entry::Ended { ending: Ending::Interrupted } => "The turn was stopped.".to_owned(),
             Entry::Ended { ending: Ending::Failed(why) } => format!("The turn failed: {why}"),
@@ -143,6 +147,25 @@ impl<'a> PartCollector<'a> {
             warning,
             bodies,
             sub_agent,
+        }
+    }
+
+    fn user_command_part(&mut self, index: usize, command: &UserCommand) -> CallPart {
+        let code_body = |label, language, text| Body::Code { label, language, text };
+        let mut bodies = vec![code_body("", "bash", self.cleaner.clean_text(&command.command))];
+        if !command.output.trim().is_empty() {
+            let output = escape_sequences::strip_colors(&command.output);
+            bodies.push(code_body("result", "", self.cleaner.clean_text(&output)));
+        }
+        CallPart {
+            name: "Your command".to_owned(),
+            summary: self.cleaner.clean_line(&command.command),
+            time: self.entry_time(index),
+            end: EndKind::from(command),
+            steps: vec![self.cleaner.clean_line(&audit_page::describe_user_command(command))],
+            warning: None,
+            bodies,
+            sub_agent: Vec::new(),
         }
     }
 

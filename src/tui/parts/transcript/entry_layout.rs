@@ -2,6 +2,7 @@
 
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
+use super::user_command_layout::lay_out_user_command;
 use super::{background_layout, call_layout, picture_caption};
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
@@ -95,6 +96,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         Entry::Compacted { summary, pinned, tokens, .. } => {
             lay_out_summary(context, summary, pinned, *tokens, is_toggled)
         }
+        Entry::UserCommand(command) => lay_out_user_command(context, command, is_toggled),
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
             context.lay_out_plain(&note, context.theme.warning, "↪ ")
@@ -167,6 +169,7 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
         Some(Entry::UserMessage { text }) => is_too_long(text),
         Some(Entry::Compacted { .. } | Entry::BackgroundEnded(_)) => true,
+        Some(Entry::UserCommand(command)) => !command.output.trim().is_empty() || command.command.contains('\n'),
         Some(Entry::Settled { call, .. }) => {
             context.agent.session.find_call(call).is_some_and(|call| call.questions.is_none())
         }
@@ -222,7 +225,8 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
-        | Entry::Compacted { .. } => EntryForm::Block,
+        | Entry::Compacted { .. }
+        | Entry::UserCommand(_) => EntryForm::Block,
         _ => EntryForm::Hidden,
     }
 }

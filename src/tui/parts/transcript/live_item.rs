@@ -5,7 +5,7 @@ use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
 use super::output_tail::lay_out_running_tail;
 use super::reply_pieces::ReplyPieces;
-use super::{entry_layout, sub_agent_layout};
+use super::{entry_layout, sub_agent_layout, user_command_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, Trial, WaitingCall};
 use crate::chat::{Ending, Entry, Plan, Preview, TurnId};
 use crate::text::width;
@@ -42,6 +42,9 @@ impl LiveLayout {
             Phase::Idle => self.lay_out_without_reply(lay_out_retry_hint(context)),
             Phase::Replying(draft) => self.lay_out_reply(context, draft),
             Phase::RunningCalls { calls, .. } => self.lay_out_without_reply(lay_out_calls(context, calls)),
+            Phase::RunningUserCommand(running) => {
+                self.lay_out_without_reply(user_command_layout::lay_out_running(context, running))
+            }
         };
         push_page(&mut layout, lay_out_queue(context));
         layout

@@ -36,7 +36,8 @@ pub fn lay_out_running_tail(context: &LayoutContext<'_>, output: &str) -> Vec<Li
     lay_out_tail(context, escape_sequences::trim_unfinished(output), RUNNING_LINES)
 }
 
-fn lay_out_tail(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
+/// Lays out the last lines of an output.
+pub fn lay_out_tail(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
     let styled_output = output::parse_output(output, context.theme.dim, context.theme);
     let lines = styled_output.last_lines(count);
     lines.iter().map(|line| fit_line(line, context.width)).collect()

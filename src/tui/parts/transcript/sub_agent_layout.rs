@@ -64,7 +64,7 @@ pub fn lay_out_running(context: &LayoutContext<'_>, pending: &PendingCall, sub_a
 fn describe_activity(sub_agent: &SubAgent) -> String {
     match &sub_agent.state.phase {
         Phase::Idle if !sub_agent.has_started() => "queued".to_owned(),
-        Phase::Idle => String::new(),
+        Phase::Idle | Phase::RunningUserCommand(_) => String::new(),
         Phase::Replying(draft) => describe_reply(draft),
         Phase::RunningCalls { calls, .. } => {
             let describe_step = |pending: &PendingCall| match &pending.stage {

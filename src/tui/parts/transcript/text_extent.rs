@@ -58,6 +58,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         }
         Entry::Settled { .. }
         | Entry::BackgroundEnded(_)
+        | Entry::UserCommand(_)
         | Entry::Compacted { .. }
         | Entry::Reviewed { .. }
         | Entry::FellBack { .. }

@@ -90,6 +90,7 @@ fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Entry::UserMessage { text } => (text.as_str(), ""),
         Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),
         Entry::Settled { outcome, .. } => (outcome.text(), ""),
+        Entry::UserCommand(command) => (command.command.as_str(), command.output.as_str()),
         Entry::Compacted { summary, pinned, .. } => (summary.as_str(), pinned.as_str()),
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
         Entry::FellBack { model, reason } => (reason.as_str(), model.as_str()),
