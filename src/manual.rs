@@ -45,6 +45,7 @@ impl Topic {
 /// All pages, in reading order.
 pub const TOPICS: &[Topic] = &[
     topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
+    topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("providers", &["provider", "profiles", "profile", "connect"], include_str!("../docs/providers.md")),
     topic(
         "permissions",

@@ -3,10 +3,11 @@
 use super::connected_model::ConnectedModel;
 use crate::agent::{Effect, State};
 use crate::chat::SessionId;
+use crate::project::command_terminal;
 use crate::runtime::{Events, Runtime, Unsaved};
 use crate::store::Fork;
 use crate::text::clean::clean_line;
-use crate::tui::host::{AgentLink, SessionFile};
+use crate::tui::host::{AgentLink, ForwardEnd, SessionFile};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -61,9 +62,15 @@ impl Session {
 
 /// Connects the screen to a session's runtime. The host keeps the runtime too, to change the model.
 pub(super) fn connect_runtime(runtime: &Arc<Mutex<Runtime>>, events: Events) -> AgentLink {
+    let terminal = runtime.lock().unwrap_or_else(PoisonError::into_inner).context.terminal.clone();
     let (runtime, file_runtime) = (runtime.clone(), runtime.clone());
     let run = move |effects: Vec<Effect>| runtime.lock().unwrap_or_else(PoisonError::into_inner).execute(effects);
-    AgentLink { file: Box::new(RuntimeFile(file_runtime)), run: Box::new(run), events }
+    let forward = move |is_stopped: &mut dyn FnMut() -> bool| match terminal.forward(std::io::stdin(), is_stopped) {
+        command_terminal::ForwardEnd::Ended | command_terminal::ForwardEnd::Detached => ForwardEnd::Returned,
+        command_terminal::ForwardEnd::TerminalLost => ForwardEnd::TerminalLost,
+        command_terminal::ForwardEnd::Stopped => ForwardEnd::Stopped,
+    };
+    AgentLink { file: Box::new(RuntimeFile(file_runtime)), run: Box::new(run), events, forward: Box::new(forward) }
 }
 
 /// Saves the session through its runtime, which writes its file.

@@ -24,6 +24,8 @@ pub enum Effect {
     OpenWeb(String),
     /// Open this text in the user's editor; the result arrives as `Event::Edited`.
     EditText(String),
+    /// Hand the terminal to the user's running command.
+    AttachTerminal,
     /// Notify the user with this text that a prompt waits. Requested only while the terminal does not have the focus.
     Notify(String),
     /// Set the title of the terminal window.

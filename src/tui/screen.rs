@@ -4,6 +4,7 @@ mod exit_watchdog;
 mod external_program;
 mod session_file;
 mod suspension;
+mod terminal_handover;
 mod urgency;
 
 use super::canvas::Canvas;
@@ -291,6 +292,7 @@ impl Screen {
             Effect::OpenFile { path, line } => self.open_file(&path, line)?,
             Effect::OpenWeb(address) => external::open_web(&address)?,
             Effect::EditText(text) => self.edit_text(&text)?,
+            Effect::AttachTerminal => self.attach_terminal()?,
             Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
             Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
             // The signal that the terminal sends for its suspend key.

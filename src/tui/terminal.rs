@@ -16,8 +16,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// True while the terminal is taken over. Static, because a panic in any thread restores the terminal.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+/// True while the terminal, still in raw mode, belongs to a command whose bytes are forwarded.
+static IS_LENT: AtomicBool = AtomicBool::new(false);
 /// Serializes changes of the terminal's modes.
 static MODES_LOCK: Mutex<()> = Mutex::new(());
+
+/// Ends whatever a command left in the terminal that was lent to it: an unfinished string, a link, styles, scroll region,
+/// character set, keypad and cursor modes, mouse and focus reports, bracketed paste, keyboard flags, a synchronized
+/// update, and the alternate screen.
+const RESET: &[u8] = b"\x18\x1b\\\x1b]8;;\x1b\\\x1b[?2026l\x1b[!p\x1b[m\x1b[r\x1b(B\x0f\x1b>\x1b[?1l\x1b[?7h\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[=0;1u\x1b[?1049l\x1b[0 q\x1b[?25h\r\n";
 
 /// Exit code after a panic, the same as Rust's own.
 const PANIC_EXIT_CODE: i32 = 101;
@@ -67,6 +74,9 @@ impl Terminal {
     /// Takes the terminal again after `release`. The caller has to redraw everything.
     pub fn retake(&self) -> io::Result<()> {
         let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if IS_LENT.swap(false, Ordering::SeqCst) {
+            write_bytes(RESET)?;
+        }
         enable_raw_mode()?;
         IS_TAKEN.store(true, Ordering::SeqCst);
         let mut bytes = Vec::new();
@@ -85,6 +95,15 @@ impl Terminal {
             bytes.extend_from_slice(b"\x1b[?1002h\x1b[?1006h");
         }
         write_bytes(&bytes)
+    }
+
+    /// Releases the terminal to a command whose bytes are forwarded: raw mode, normal screen.
+    pub fn lend(&self) -> io::Result<()> {
+        restore_terminal();
+        let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        enable_raw_mode()?;
+        IS_LENT.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     /// Releases the terminal for a while, to an editor or the shell.
@@ -106,6 +125,10 @@ impl Drop for Terminal {
 /// Restores the terminal, once. Errors are ignored: it may be gone.
 fn restore_terminal() {
     let _lock = MODES_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if IS_LENT.swap(false, Ordering::SeqCst) {
+        let _ = write_bytes(RESET);
+        let _ = disable_raw_mode();
+    }
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
@@ -129,7 +152,7 @@ fn restore_terminal() {
 /// Leaves raw mode and ends the program at once without writing anything, for a terminal that accepts no output. Does
 /// nothing while another program has the terminal.
 pub fn exit_now(code: i32) {
-    if IS_TAKEN.load(Ordering::SeqCst) {
+    if IS_TAKEN.load(Ordering::SeqCst) || IS_LENT.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
         std::process::exit(code);
     }

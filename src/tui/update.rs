@@ -30,6 +30,7 @@ pub mod slash_commands;
 mod theme_list;
 mod transcript_change;
 mod trust_decision;
+mod user_commands;
 mod user_messages;
 
 use super::effect::Effect;

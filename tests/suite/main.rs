@@ -129,5 +129,6 @@ mod unusual_overlays;
 mod unusual_paths;
 mod unusual_servers;
 mod unusual_session_files;
+mod user_commands;
 mod web_pages;
 mod wire;

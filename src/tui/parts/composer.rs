@@ -87,6 +87,21 @@ impl Composer {
         self.draft.is_empty()
     }
 
+    /// Returns whether the draft is a command of the user. One that is hidden in a folded paste is none.
+    pub fn is_command(&self) -> bool {
+        self.draft.lines().first().is_some_and(|line| line.starts_with('!'))
+    }
+
+    /// Returns the number of lines of the draft.
+    pub fn line_count(&self) -> usize {
+        self.draft.lines().len()
+    }
+
+    /// Returns whether the draft contains a folded paste.
+    pub fn has_folded_paste(&self) -> bool {
+        self.draft.lines().iter().any(|line| line.chars().any(|c| self.draft.get_paste(c).is_some()))
+    }
+
     /// Returns whether the history search is open. The composer then receives its keys.
     pub fn is_searching(&self) -> bool {
         self.search.is_some()

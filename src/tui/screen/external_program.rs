@@ -62,7 +62,7 @@ impl Signals {
     }
 
     /// Discards signals that the terminal's keys sent to another program and to this one.
-    fn discard_key_signals(&mut self) {
+    pub(super) fn discard_key_signals(&mut self) {
         self.terminal_returned_at = Some(Instant::now());
         let [_, _, (interrupt, _), (quit, _)] = &mut self.ending;
         for signal in [interrupt, quit, &mut self.suspend, &mut self.resume] {

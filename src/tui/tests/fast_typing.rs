@@ -233,6 +233,7 @@ pub fn opened_session(from: Option<&str>) -> crate::tui::host::Opened {
             file: Box::new(NullSessionFile),
             run: Box::new(|_| None),
             events: tokio::sync::mpsc::channel(1).1,
+            forward: Box::new(|_| crate::tui::host::ForwardEnd::Returned),
         },
         connection: Default::default(),
         unsent: UnsentText::default(),

@@ -45,6 +45,7 @@ fn reopen_session(old_screen: &Screen, draft: &str) -> Screen {
             file: Box::new(NullSessionFile),
             run: Box::new(|_| None),
             events: tokio::sync::mpsc::channel(1).1,
+            forward: Box::new(|_| crate::tui::host::ForwardEnd::Returned),
         },
         unsent: UnsentText { questions: vec![draft.to_owned()], ..UnsentText::default() },
         folder: "/project".into(),

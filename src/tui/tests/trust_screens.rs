@@ -315,7 +315,9 @@ fn opening_a_session_checks_its_folder_and_drops_the_previous_check() {
     let mut screen = screen_with_trust_prompt();
     let build_session = |folder: &str| {
         let (_, events) = tokio::sync::mpsc::channel(1);
-        let link = crate::tui::host::AgentLink { file: Box::new(NullSessionFile), run: Box::new(|_| None), events };
+        let forward = Box::new(|_: &mut dyn FnMut() -> bool| crate::tui::host::ForwardEnd::Returned);
+        let link =
+            crate::tui::host::AgentLink { file: Box::new(NullSessionFile), run: Box::new(|_| None), events, forward };
         let agent = agent::State::new(Policy::default(), "m".into(), String::new(), vec![]);
         let (connection, unsent) = (Connection::default(), UnsentText::default());
         let (session, folder, location) = (SessionId("02".into()), folder.into(), String::new());

@@ -1,6 +1,6 @@
 //! Effects of agent events on the screen.
 
-use super::background_list;
+use super::{background_list, user_commands};
 use crate::agent;
 use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
@@ -27,6 +27,8 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     {
         state.timing.pace.record_chunk(chunk, state.timing.now);
     }
+    let needs_terminal =
+        matches!(&event, agent::Event::TerminalNeeded { turn } if state.agent.current_turn() == Some(*turn));
     let was_replying = matches!(state.agent.phase, agent::Phase::Replying(_));
     let effects = agent::update(&mut state.agent, event);
     let ends = effects.iter().filter_map(|effect| match effect {
@@ -48,6 +50,9 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     time_sub_agents(state);
     if !effects.is_empty() {
         state.push_effect(Effect::Agent(effects));
+    }
+    if needs_terminal {
+        user_commands::attach_if_quiet(state);
     }
 }
 

@@ -1,11 +1,15 @@
 //! Text input: keys and pastes for the composer, completion, and sending.
 
 use super::key_explanations::set_prompt_message;
-use super::{actions, agent_events, popup_input, search_input, session_exit, slash_commands, user_messages};
+use super::{
+    actions, agent_events, popup_input, search_input, session_exit, slash_commands, user_commands, user_messages,
+};
 use crate::agent::Event;
+use crate::chat::user_command::unescape_message;
 use crate::config::problem::find_nearest;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
+use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::completion::{self, Kind};
@@ -37,6 +41,7 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
             Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::EditQueued)) => {
                 actions::run_action(state, cache, action)
             }
+            Some(Action::Send) if user_commands::can_attach(state) => state.push_effect(Effect::AttachTerminal),
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.viewport.transcript.follow_end();
                 // An empty message sends the queued ones.
@@ -86,7 +91,11 @@ pub fn insert_early_input(state: &mut State, text: &str) {
 /// Updates the completion for the text at the cursor. The project's files are requested once for each word that is
 /// completed with them.
 fn update_completion(state: &mut State) {
-    let (text, cursor) = state.input.composer.folded_text();
+    // `@` and other signs have another meaning in a shell.
+    let (text, cursor) = match state.input.composer.is_command() {
+        true => (String::new(), 0),
+        false => state.input.composer.folded_text(),
+    };
     match state.input.completion.update_word(&text, cursor) {
         Some(Kind::File) if !state.input.has_requested_files => {
             state.input.has_requested_files = true;
@@ -122,7 +131,10 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         let key = state.keys.first_chord(Scope::Anywhere, Action::OpenQuestion);
         return state.show_info(&format!("Not sent: answer the question first · {key} to answer"));
     }
+    if state.input.composer.is_command() {
+        return user_commands::run_draft(state);
+    }
     state.input.composer.take_text();
     state.input.recent_keys.send_key.record_send(state.timing.now);
-    user_messages::send_message(state, text)
+    user_messages::send_message(state, unescape_message(&text).to_owned())
 }

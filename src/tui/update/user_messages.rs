@@ -3,12 +3,15 @@
 use super::agent_events;
 use crate::agent::Event;
 use crate::chat::image;
+use crate::chat::user_command::escape_message;
 use crate::tui::host::HostRequest;
 use crate::tui::state::State;
 
 /// Sends a user message.
 pub fn send_message(state: &mut State, text: String) {
-    state.input.composer.remember(&text);
+    // The history holds drafts: one that begins with `!` would be a command.
+    let draft = escape_message(&text);
+    state.input.composer.remember(&draft);
     if !state.session.connection.accepts_images
         && !state.session.connection.is_tour
         && !image::find_images(&text).is_empty()
@@ -17,8 +20,8 @@ pub fn send_message(state: &mut State, text: String) {
         state.show_warning(notice);
     }
     state.viewport.transcript.follow_end();
-    agent_events::handle_agent_event(state, Event::UserMessage(text.clone()));
-    state.send_request(HostRequest::AddToHistory(text));
+    agent_events::handle_agent_event(state, Event::UserMessage(text));
+    state.send_request(HostRequest::AddToHistory(draft));
 }
 
 /// Returns whether a turn ended and messages typed during it still wait in the queue.
@@ -31,7 +34,7 @@ pub fn take_back_queue(state: &mut State) {
     if state.agent.queued_messages.is_empty() {
         return;
     }
-    let mut text = state.agent.queued_messages.join("\n\n");
+    let mut text = escape_message(&state.agent.queued_messages.join("\n\n"));
     if !state.input.composer.is_empty() {
         text.push_str("\n\n");
         text.push_str(&state.input.composer.text());

@@ -1,6 +1,8 @@
 //! Header, footer, and the row of chips above the composer.
 
+use super::layout::shows_command_hint;
 use crate::agent::{self, CallStage, Phase};
+use crate::chat::user_command::parse_command_draft;
 use crate::chat::{Entry, result_origin};
 use crate::policy::Mode;
 use crate::text::{clean, width};
@@ -224,7 +226,20 @@ fn describe_activity(state: &State) -> Option<String> {
     waiting_text.or_else(activity_text)
 }
 
-/// Draws the row between transcript and composer: search, parked question, number of new lines.
+/// Describes what Enter does with a draft that is a command of the user.
+fn describe_command_draft(state: &State) -> Option<String> {
+    let text = shows_command_hint(state).then(|| state.input.composer.text())?;
+    let draft = parse_command_draft(&text)?;
+    let script = match state.input.composer.line_count() {
+        1 => String::new(),
+        lines => format!("{lines} lines as one script "),
+    };
+    let place = if state.agent.is_dry_run() { "in the overlay sandbox" } else { "in your shell" };
+    let reader = if draft.is_shared { "the model gets the output" } else { "kept from the model" };
+    Some(format!("Runs {script}{place} · {reader}"))
+}
+
+/// Draws the row between transcript and composer: search, parked question, hint on a command, number of new lines.
 pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let mut bar = StatusBar::with_separator("  ", theme.dim);
@@ -238,6 +253,10 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         if let Some(origin) = prompt.call().and_then(|call| state.agent.session.sub_agent_name(call)) {
             bar.push_left(quote_name(origin), theme.prompt, 5).shrink_last();
         }
+    }
+    if let Some(hint) = describe_command_draft(state) {
+        bar.push_left(hint, theme.warning, 0).shrink_last();
+        bar.push_right("\\! sends text", theme.dim, 4);
     }
     if !state.viewport.transcript.is_following() {
         let mut layouts = Layouts { context: state.layout_context(), cache, height: 0 };

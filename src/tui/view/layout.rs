@@ -164,4 +164,10 @@ fn has_chip(state: &State) -> bool {
     state.viewport.transcript.search.is_some()
         || state.prompts.current.as_ref().is_some_and(|prompt| prompt.is_parked())
         || !state.viewport.transcript.is_following()
+        || shows_command_hint(state)
+}
+
+/// Returns whether the row of chips says what Enter does with a draft that is a command of the user.
+pub fn shows_command_hint(state: &State) -> bool {
+    state.input.composer.is_command() && state.prompts.front().is_none()
 }

@@ -82,8 +82,8 @@ impl Modes {
     }
 
     fn list_unrestored(&self) -> Vec<String> {
-        // Initially the cursor is visible, and bidirectional text is enabled.
-        let is_initial = |mode: &str| ["?25", "8"].contains(&mode);
+        // Initially the cursor is visible, lines wrap, and bidirectional text is enabled.
+        let is_initial = |mode: &str| ["?25", "?7", "8"].contains(&mode);
         let changed = self.set.iter().filter(|(mode, on)| **on != is_initial(mode));
         let mut unrestored: Vec<String> = changed.map(|(mode, on)| format!("mode {mode} is {on}")).collect();
         if self.keyboard_depth != 0 {

@@ -12,6 +12,8 @@ use ratatui::style::Style;
 
 /// Sign before the first row.
 const PROMPT_SIGN: &str = "❯ ";
+/// Sign before the first row of a command, whose text begins with its own sign.
+const COMMAND_SIGN: &str = "$ ";
 /// Minimum width in cells for the sign.
 const MIN_SIGN_WIDTH: u16 = 12;
 
@@ -56,7 +58,11 @@ impl Composer {
         let indent = sign_width(area.width);
         let text_area = Rect { x: area.x + indent, width: area.width - indent, ..area };
         if indent > 0 {
-            buffer.set_string(area.x, area.y, PROMPT_SIGN, if is_active { theme.accent } else { theme.dim });
+            let (sign, style) = match self.is_command() {
+                true => (COMMAND_SIGN, theme.warning),
+                false => (PROMPT_SIGN, theme.accent),
+            };
+            buffer.set_string(area.x, area.y, sign, if is_active { style } else { theme.dim });
         }
         if self.draft.is_empty() {
             let placeholder_lines = wrap::wrap_plain(&self.placeholder, theme.dim, usize::from(text_area.width));
