@@ -1,12 +1,14 @@
 //! The pseudo-terminal of a user's command, and the forwarding of its bytes to the user's own terminal.
 
 use super::output::Output;
+use super::process_set::ProcessSet;
 use super::terminal_filter::TerminalFilter;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::Pid;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize,
+    InputModes, LocalModes, OptionalActions, Winsize, tcgetattr, tcgetsid, tcgetwinsize, tcsetattr, tcsetwinsize,
 };
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -20,7 +22,7 @@ use tokio::sync::Notify;
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for which a program must wait for keys before it gets the terminal: some programs only ask the terminal
 /// something.
-const NEED_DELAY: Duration = Duration::from_millis(120);
+const NEED_DELAY: Duration = Duration::from_millis(60);
 /// Size of a terminal that does not know its own.
 const DEFAULT_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 /// Bytes of recent output that are written when the terminal is handed over, so that the user sees what is asked.
@@ -75,6 +77,8 @@ pub(super) struct Content {
     is_attached: bool,
     /// True if `recent` lacks something that the program drew on the alternate screen, so that it must draw again.
     has_gap: bool,
+    /// The session whose terminal it is, once known: it is forgotten when the session's first process ends.
+    session: Option<Pid>,
     /// True once the program waits for keys.
     pub(super) needs_keys: bool,
     /// True once nothing more can be read.
@@ -148,6 +152,14 @@ impl RunningTerminal {
         Ok(())
     }
 
+    /// Kills every process whose terminal this is. For a command whose guard was killed.
+    pub(super) fn kill_session(&self) {
+        let session = self.content().session;
+        if let Some(session) = session {
+            ProcessSet::InSession(session).kill_all();
+        }
+    }
+
     /// Makes the reader end soon.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
@@ -194,9 +206,10 @@ impl RunningTerminal {
         self.changed.notify_one();
     }
 
-    /// Finds out whether the program waits for keys.
+    /// Finds out whose terminal it is, and whether the program waits for keys.
     fn look_for_need(&self, waiting_since: &mut Option<Instant>) {
         let mut content = self.content();
+        content.session = content.session.or_else(|| tcgetsid(&self.master).ok());
         if content.needs_keys {
             return;
         }

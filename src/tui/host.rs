@@ -265,10 +265,13 @@ pub struct AgentLink {
     pub run: Box<dyn FnMut(Vec<agent::Effect>) -> Option<String> + Send>,
     /// Events for the agent.
     pub events: mpsc::Receiver<agent::Event>,
-    /// Forwards the bytes of the user's running command and of the terminal, which is in raw mode, to each other. Blocks
-    /// until one of them ends, the user takes the terminal back, or the function returns true.
-    pub forward: Box<dyn FnMut(&mut dyn FnMut() -> bool) -> ForwardEnd + Send>,
+    /// Forwards the bytes of the user's running command and of the terminal to each other.
+    pub forward: Forward,
 }
+
+/// Forwards the bytes of the user's running command and of the terminal, which is in raw mode, to each other. Blocks until
+/// one of them ends, the user takes the terminal back, or the given function returns true.
+pub type Forward = Box<dyn FnMut(&mut dyn FnMut() -> bool) -> ForwardEnd + Send>;
 
 /// Reason why forwarding ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

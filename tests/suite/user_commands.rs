@@ -221,6 +221,17 @@ fn a_killed_program_leaves_no_command_running() {
     }
 }
 
+/// A command that kills its guard ends too, although it ignores the end of its terminal.
+#[test]
+fn a_command_that_kills_its_guard_ends() {
+    let (_runtime, _service, mut program) = start_session(vec![], (80, 24), &[]);
+    let seconds = unique_sleep_seconds();
+    submit_message(&mut program, &format!("!trap '' HUP; sleep {seconds} & sleep 0.3; kill -9 $PPID; wait"));
+    program.until_condition("it sleeps", |_| count_sleeping(seconds) == 1);
+    program.until("killed by signal 9");
+    wait_until_none_sleeps(seconds);
+}
+
 #[test]
 fn long_output_is_bounded_and_reports_the_omitted_bytes() {
     let (_runtime, service, mut program) = start_session(vec![text_answer("Hello.")], (80, 24), &[]);

@@ -135,6 +135,7 @@ impl TerminalCommand<'_> {
         };
         let report = Report::from_bytes(&report);
         if !has_guard_ended || report.is_none() {
+            self.shown.kill_session();
             self.guard.end_without_guard();
         }
         let is_drained = async {
