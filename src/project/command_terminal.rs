@@ -35,6 +35,8 @@ const MAX_TYPED: usize = 1 << 20;
 const DETACH_KEYS: [&[u8]; 2] = [b"\x1c", b"\x1b[92;5u"];
 /// Switches to the alternate screen and clears it.
 const ENTER_ALTERNATE: &[u8] = b"\x1b[?1049h\x1b[2J";
+/// Leaves the alternate screen. A terminal on its normal screen would move the cursor.
+const LEAVE_ALTERNATE: &[u8] = b"\x1b[?1049l";
 
 /// The place where the running command of a session keeps its terminal. Empty while no command runs.
 #[derive(Default)]
@@ -91,7 +93,7 @@ impl CommandTerminal {
     pub fn forward(&self, input: impl AsFd, mut is_stopped: impl FnMut() -> bool) -> ForwardEnd {
         let Some(running) = self.lock().clone() else { return ForwardEnd::Ended };
         if running.attach(&input).is_err() {
-            running.content().is_attached = false;
+            running.detach();
             return ForwardEnd::TerminalLost;
         }
         let mut typed = VecDeque::new();
@@ -105,7 +107,7 @@ impl CommandTerminal {
                 Err(_) => break ForwardEnd::TerminalLost,
             }
         };
-        running.content().is_attached = false;
+        running.detach();
         end
     }
 
@@ -239,6 +241,17 @@ impl RunningTerminal {
         }
         tcsetwinsize(&self.master, size)?;
         Ok(())
+    }
+
+    /// Hides the program. The user's terminal is on its normal screen afterwards.
+    fn detach(&self) {
+        let mut content = self.content();
+        content.is_attached = false;
+        if content.filter.is_alternate {
+            // What it draws from now on is not shown.
+            content.has_gap = true;
+            let _ = write_to_terminal(LEAVE_ALTERNATE);
+        }
     }
 
     /// Waits for input or the end, at most until the next look at the size, and forwards what was typed.

@@ -21,10 +21,12 @@ static IS_LENT: AtomicBool = AtomicBool::new(false);
 /// Serializes changes of the terminal's modes.
 static MODES_LOCK: Mutex<()> = Mutex::new(());
 
-/// Ends whatever a command left in the terminal that was lent to it: an unfinished string, a link, styles, scroll region,
-/// character set, keypad and cursor modes, mouse and focus reports, bracketed paste, keyboard flags, a synchronized
-/// update, and the alternate screen.
-const RESET: &[u8] = b"\x18\x1b\\\x1b]8;;\x1b\\\x1b[?2026l\x1b[!p\x1b[m\x1b[r\x1b(B\x0f\x1b>\x1b[?1l\x1b[?7h\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[=0;1u\x1b[?1049l\x1b[0 q\x1b[?25h\r\n";
+/// Ends whatever a command left in the terminal that was lent to it: an unfinished string, a link, a synchronized update,
+/// scroll region, styles, insert mode, character set, keypad and cursor modes, mouse and focus reports, bracketed paste,
+/// keyboard flags and cursor shape. The cursor stays where it is, because the user reads on below it.
+const RESET: &[u8] = b"\x18\x1b\\\x1b]8;;\x1b\\\x1b[?2026l\x1b7\x1b[r\x1b8\x1b[m\x1b[4l\x1b(B\x0f\x1b>\x1b[?1l\x1b[?7h\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[=0;1u\x1b[0 q\x1b[?25h\r\n";
+/// Leaves the alternate screen, on which a panic found a command.
+const LEAVE_ALTERNATE: &[u8] = b"\x1b[?1049l";
 
 /// Exit code after a panic, the same as Rust's own.
 const PANIC_EXIT_CODE: i32 = 101;
@@ -57,6 +59,9 @@ impl Terminal {
             // A panic inside a tool call is reported to the model, and the screen continues.
             if is_panic_caught() {
                 return;
+            }
+            if IS_LENT.load(Ordering::SeqCst) {
+                let _ = write_bytes(LEAVE_ALTERNATE);
             }
             restore_terminal();
             chained_hook(info);

@@ -255,7 +255,7 @@ pub fn draw_chips(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         }
     }
     if let Some(hint) = describe_command_draft(state) {
-        bar.push_left(hint, theme.warning, 0).shrink_last();
+        bar.push_left(hint, theme.warning, 0);
         bar.push_right("\\! sends text", theme.dim, 4);
     }
     if !state.viewport.transcript.is_following() {
