@@ -45,7 +45,6 @@ impl Topic {
 /// All pages, in reading order.
 pub const TOPICS: &[Topic] = &[
     topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
-    topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("providers", &["provider", "profiles", "profile", "connect"], include_str!("../docs/providers.md")),
     topic(
         "permissions",
@@ -55,6 +54,7 @@ pub const TOPICS: &[Topic] = &[
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
     topic("dry-run", &["dry", "dry_run", "rehearsal", "overlay"], include_str!("../docs/dry-run.md")),
+    topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
     topic("tools", &["tool"], include_str!("../docs/tools.md")),
