@@ -30,6 +30,8 @@ pub struct Session {
     /// Background commands, in the order they were moved.
     background: Vec<BackgroundCommand>,
     title: Option<String>,
+    /// Title while there is no message: the first command of the user.
+    command_title: Option<String>,
     /// Source of the title: the model does not change a title of the user.
     title_source: Option<TitleSource>,
     /// Index of the last summary's entry.
@@ -141,11 +143,12 @@ impl Session {
             }
             // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
-            Entry::Reviewed { .. }
-            | Entry::Answered { .. }
-            | Entry::Ended { .. }
-            | Entry::FellBack { .. }
-            | Entry::UserCommand(_) => {}
+            Entry::Reviewed { .. } | Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::UserCommand(command) => {
+                let title = || title_from(if command.is_shared { &command.command } else { "command" });
+                let sign = command.sign();
+                self.command_title = self.command_title.take().or_else(|| Some(format!("{sign} {}", title()?)));
+            }
         }
         self.entries.push(entry);
         &self.entries[index]
@@ -253,12 +256,13 @@ impl Session {
         &self.grants
     }
 
-    /// Returns the title by the user, else by the model, else the beginning of the first message.
+    /// Returns the title by the user, else by the model, else the beginning of the first message, else of the first command
+    /// of the user. A command that is kept from the model is not named.
     pub fn title(&self) -> Option<&str> {
-        self.title.as_deref()
+        self.title.as_deref().or(self.command_title.as_deref())
     }
 
-    /// Returns who chose the title; `None` if it is the beginning of the first message.
+    /// Returns who chose the title; `None` if it is the beginning of the first message or command.
     pub fn title_source(&self) -> Option<TitleSource> {
         self.title_source
     }

@@ -210,3 +210,22 @@ fn marked_characters_do_not_make_a_result_longer_than_tools_return() {
         "a result without marks is unchanged"
     );
 }
+
+#[test]
+fn a_session_of_commands_is_named_after_the_first_until_there_is_a_message() {
+    let command = |command: &str, is_shared| {
+        Entry::UserCommand(Box::new(super::super::UserCommand {
+            command: command.into(),
+            output: String::new(),
+            status: "exit 0".into(),
+            is_shared,
+            is_rehearsed: false,
+            took_ms: 1,
+        }))
+    };
+    let title = |entries: &[Entry]| Session::replay(entries.to_vec()).title().map(str::to_owned);
+    let entries = [command("cargo test", true), command("ls", true), user_message("Fix it")];
+    assert_eq!(title(&entries[..2]).as_deref(), Some("! cargo test"));
+    assert_eq!(title(&entries).as_deref(), Some("Fix it"));
+    assert_eq!(title(&[command("cat secret", false)]).as_deref(), Some("!! command"));
+}
