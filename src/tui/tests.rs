@@ -34,6 +34,7 @@ mod toasts;
 mod trust_screens;
 mod unplanned_calls;
 mod unsaved_exit;
+mod user_commands;
 
 use super::effect::Effect;
 use super::event::Event;
