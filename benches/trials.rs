@@ -11,7 +11,8 @@ fn main() {}
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
+    use aye::chat::{CommandLine, CommandSandbox, SandboxAccess, SessionId};
+    use aye::project::checkpoints::{Checkpoints, SessionCheckpoints};
     use aye::project::disk::Disk;
     use aye::project::overlay_sandbox::{DisclosedPaths, View};
     use aye::project::shell::Shell;
@@ -53,6 +54,9 @@ mod linux {
             ..CommandLine::default()
         };
         let line = line(&project);
+        // What is changed is recorded too, as in a session.
+        let checkpoints = Arc::new(Checkpoints::new(temporary.path().join("checkpoints"), 500 << 20));
+        let session = SessionCheckpoints { checkpoints, session: SessionId("01J".into()), root: project.clone() };
         let mut group = c.benchmark_group("a command that changes a file among 5,000");
         group.sample_size(200);
         group.bench_function("live in its sandbox", |b| {
@@ -62,7 +66,7 @@ mod linux {
             b.iter(|| {
                 let trial = runtime.block_on(runner.run_trial(&line, View::WithoutSecrets, &|_| {})).expect("it runs");
                 assert_eq!(trial.effects.changes.len(), 1, "{:?}", trial.effects);
-                trial.keep().expect("it is kept");
+                trial.keep(&session.recorder(&"a".into(), "bash_exec")).expect("it is kept");
             });
         });
         group.finish();

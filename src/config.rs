@@ -43,7 +43,7 @@ pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
     Approval, AskHandling, DryRun, Hook, Links, ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen,
-    Shell, TellModel, Web,
+    Shell, TellModel, Undo, Web,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -62,6 +62,8 @@ pub struct Config {
     pub model_reviewer: ModelReviewer,
     /// Limits for project instructions.
     pub project: Project,
+    /// Contents of changed files.
+    pub undo: Undo,
     pub dry_run: DryRun,
     pub shell: Shell,
     pub web: Web,
@@ -79,6 +81,7 @@ impl Default for Config {
             hooks: BTreeMap::new(),
             model_reviewer: ModelReviewer::default(),
             project: Project::default(),
+            undo: Undo::default(),
             dry_run: DryRun::default(),
             shell: Shell::default(),
             web: Web::default(),

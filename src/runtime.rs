@@ -90,6 +90,7 @@ impl Runtime {
             reviewers: Arc::default(),
             simulator: Arc::default(),
             terminal: Arc::default(),
+            checkpoints: None,
             trials: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),

@@ -6,6 +6,7 @@ pub mod arguments;
 pub mod ask_question;
 pub mod background_commands;
 pub mod bash_exec;
+mod batch_outcome;
 pub mod calculator;
 mod closest_match;
 mod command_access;
@@ -25,6 +26,7 @@ mod progress;
 pub mod read_file;
 pub mod read_only_commands;
 pub mod read_output;
+pub mod restore_files;
 mod result_kind;
 mod sandbox_hints;
 mod scripts;
@@ -45,6 +47,7 @@ pub use toolbox::{ToolSettings, Toolbox};
 
 use crate::chat::{Access, Intent, Plan, ToolSpec, TrialReport, Work};
 use crate::policy::ExcludedPaths;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::output::CommandProgress;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::trial::{Trial, TrialRunner};
@@ -140,6 +143,8 @@ pub struct LiveContext {
     pub shell: Arc<crate::project::shell::Shell>,
     /// Paths that a recursive read must skip.
     pub excluded: ExcludedPaths,
+    /// Records changes that do not go through `project`.
+    pub recorder: Arc<CallRecorder>,
     /// Receives the progress of the call.
     pub progress: Progress,
 }

@@ -13,6 +13,8 @@ use crate::config::rules::ProjectSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::policy::{Mode, Policy};
+use crate::project::checkpoints::{Checkpoints, SessionCheckpoints};
+use crate::project::disk::Disk;
 use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
 use crate::project::rehearsal::{self, Rehearsal};
@@ -25,6 +27,7 @@ use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
+use crate::tools::restore_files::RestoreFiles;
 use anyhow::{Context, Result};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,6 +56,8 @@ pub(crate) struct SessionBuilder {
     pub(super) titles: bool,
     /// Maximum bytes of a project's instructions that are sent.
     pub(super) max_instruction_bytes: usize,
+    /// Maximum bytes of the checkpoints of a project; 0 turns them off.
+    pub(super) checkpoint_bytes: u64,
     /// True if more turns may follow: not in a headless run.
     pub(super) is_interactive: bool,
     /// Log of what happens.
@@ -221,14 +226,16 @@ impl SessionBuilder {
         // The overlay of the dry run that this live session is a copy of. Its changes can be applied in this session.
         let overlay =
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
-        let tools = overlay.map_or_else(
-            || self.tools.clone(),
-            |overlay| {
-                let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
-                let tools = Toolbox::clone(&self.tools).with_tool(Arc::new(ApplyChange(rehearsal.clone())));
-                Arc::new(tools.with_tool(Arc::new(ApplyGroup(rehearsal))))
-            },
-        );
+        let mut tools = Toolbox::clone(&self.tools);
+        if let Some(overlay) = overlay {
+            let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
+            tools = tools.with_tool(Arc::new(ApplyChange(rehearsal.clone())));
+            tools = tools.with_tool(Arc::new(ApplyGroup(rehearsal)));
+        }
+        let checkpoints = self.open_checkpoints(&id, &disk).filter(|_| !dry_run);
+        if let Some(session) = &checkpoints {
+            tools = tools.with_tool(Arc::new(RestoreFiles::new(session.checkpoints.clone(), disk.clone())));
+        }
         let (mut command_rehearsal, mut trial_runner) = (None, None);
         let (project, shell): (Arc<dyn Writer>, _) = if dry_run {
             let rehearsal = Arc::new(Rehearsal::new(disk, self.places.rehearsal(&id)));
@@ -240,7 +247,8 @@ impl SessionBuilder {
             trial_runner = Some(TrialRunner::new(disk.clone(), self.shell.clone(), access, own_program(), trials));
             (disk, Some(self.shell.clone()))
         };
-        let (mut runtime, events) = Runtime::new(model.llm.clone(), tools, project, shell, Box::new(log));
+        let (mut runtime, events) = Runtime::new(model.llm.clone(), Arc::new(tools), project, shell, Box::new(log));
+        runtime.context.checkpoints = checkpoints;
         if let Some(runner) = trial_runner {
             runtime.context.trials = Arc::new(Trials::new(Arc::new(runner)));
         }
@@ -297,6 +305,16 @@ impl SessionBuilder {
         notices.extend(trial_notices);
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
+    }
+
+    /// Opens the checkpoints of a live session; `None` if they are turned off.
+    fn open_checkpoints(&self, session: &SessionId, disk: &Disk) -> Option<SessionCheckpoints> {
+        if self.checkpoint_bytes == 0 {
+            return None;
+        }
+        let root = disk.root().to_owned();
+        let checkpoints = Arc::new(Checkpoints::new(self.places.checkpoints(&root), self.checkpoint_bytes));
+        Some(SessionCheckpoints { checkpoints, session: session.clone(), root })
     }
 
     /// Builds the simulator of a dry run. The tour has no simulator model: it sends no requests.

@@ -138,6 +138,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         model_flag: options.connection.model.clone(),
         titles: connector.settings.config.model.titles && !options.print,
         max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
+        checkpoint_bytes: connector.settings.config.undo.max_mb << 20,
         is_interactive: !options.print,
     };
     Ok(Start { options, apply, session_builder, model, connector, real_folder, notices })

@@ -4,6 +4,7 @@ use super::access::as_unicode;
 use super::edit::describe_line_counts;
 use super::{Access, Diff, Digest, join_first, pluralize};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -209,6 +210,8 @@ pub struct BatchWork {
     pub folders: Vec<Operation>,
     /// The parts that the user rejected.
     pub rejected: Vec<Rejected>,
+    /// Arguments of the call, if the tool needs them again.
+    pub source: Value,
 }
 
 /// Change of one path.

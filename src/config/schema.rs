@@ -2,7 +2,7 @@
 
 pub mod value_kind;
 
-use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell, Web};
+use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell, Undo, Web};
 
 pub use value_kind::ValueKind;
 
@@ -20,6 +20,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("hooks.*", Hook::SETTINGS),
     ("model_reviewer", ModelReviewer::SETTINGS),
     ("project", Project::SETTINGS),
+    ("undo", Undo::SETTINGS),
     ("dry_run", DryRun::SETTINGS),
     ("shell", Shell::SETTINGS),
     ("web", Web::SETTINGS),

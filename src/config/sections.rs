@@ -48,6 +48,14 @@ section! {
 }
 
 section! {
+    /// `[undo]`: contents of files from before aye changed them.
+    pub struct Undo {
+        /// Maximum MB per project. The oldest contents are removed first. 0: none are kept, and nothing can be undone.
+        max_mb: u64 = 500 => Integer(0..=1_000_000),
+    }
+}
+
+section! {
     /// `[dry_run]`: behaviour of a dry run.
     pub struct DryRun {
         /// Frequency of telling the model that the session is a dry run.

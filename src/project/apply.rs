@@ -3,6 +3,7 @@
 
 mod live_change;
 
+use super::checkpoints::CallRecorder;
 use super::rehearsal::records::{append_records, path_bytes, read_records, truncate_records};
 use super::rehearsal::{Change, FileNode, Fingerprint, Rehearsal};
 use super::{Error, Location, Reader, path};
@@ -65,19 +66,14 @@ impl Rehearsal {
         Ok(self.locate_below(real))
     }
 
-    /// Applies a change to the live project.
+    /// Applies a change to the live project, and records it before.
     ///
     /// # Errors
     /// [`Error::Changed`] if the live path differs from the state before the change; [`Error::Full`] if the disk is
     /// full, and `Error::OverlayFull` if the record of the change cannot be written; [`Error::NoProject`] if the
     /// project's own folder is gone; [`Error::Io`] for other failures. Nothing is partly applied then.
-    pub fn apply_change(&self, change: &Change) -> Result<(), Error> {
-        if !self.root().is_dir() {
-            return Err(Error::NoProject(self.root().to_owned()));
-        }
-        if self.live_node(&change.path) != change.before {
-            return Err(Error::Changed(change.path.clone()));
-        }
+    pub fn apply_change(&self, change: &Change, recorder: &CallRecorder) -> Result<(), Error> {
+        self.record_change(change, recorder)?;
         let records = self.overlay_folder().join(APPLIED_FILE);
         let length = records.metadata().map_or(0, |metadata| metadata.len());
         self.record_applied(&change.path, &change.after)?;
@@ -86,6 +82,27 @@ impl Rehearsal {
                 truncate_records(&records, length);
             }
         })
+    }
+
+    /// Makes a change in the live project that does not come from the overlay, and records it before.
+    ///
+    /// # Errors
+    /// Those of [`Self::apply_change`].
+    pub fn change_live(&self, change: &Change, recorder: &CallRecorder) -> Result<(), Error> {
+        self.record_change(change, recorder)?;
+        live_change::write_live_change(self.root(), change)
+    }
+
+    /// Records a change that is about to be made, unless the live path differs from the state before it.
+    fn record_change(&self, change: &Change, recorder: &CallRecorder) -> Result<(), Error> {
+        if !self.root().is_dir() {
+            return Err(Error::NoProject(self.root().to_owned()));
+        }
+        if self.live_node(&change.path) != change.before {
+            return Err(Error::Changed(change.path.clone()));
+        }
+        recorder.record_change(&self.root().join(&change.path), &change.before, &change.after);
+        Ok(())
     }
 
     /// Returns whether something was applied at a path.

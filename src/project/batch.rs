@@ -3,6 +3,7 @@
 mod ignored_note;
 mod moves;
 
+use super::checkpoints::CallRecorder;
 use super::groups::GroupClassifier;
 use super::operations::determine_access;
 use super::path::list_parents;
@@ -209,7 +210,12 @@ fn combine_replaced_folders(examined: Vec<ExaminedChange>) -> Vec<(ExaminedChang
 
 /// Applies one item without the hunks that begin at the lines `rejected`. First compares every path again, so that a
 /// conflict leaves the whole item unapplied. Stops at the first change that fails; the source of a move is then kept.
-pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[usize]) -> ItemOutcome {
+pub fn apply_item(
+    rehearsal: &Rehearsal,
+    operations: &[Operation],
+    rejected: &[usize],
+    recorder: &CallRecorder,
+) -> ItemOutcome {
     let mut changes = Vec::new();
     let first_path = operations.first().map(|operation| operation.path.as_path()).unwrap_or(Path::new(""));
     let is_ignored = false;
@@ -254,7 +260,9 @@ pub fn apply_item(rehearsal: &Rehearsal, operations: &[Operation], rejected: &[u
         }
     }
     for (index, change) in changes.iter().enumerate() {
-        if let Err(error) = make_folders(rehearsal, &change.path).and_then(|()| rehearsal.apply_change(change)) {
+        if let Err(error) =
+            make_folders(rehearsal, &change.path, recorder).and_then(|()| rehearsal.apply_change(change, recorder))
+        {
             return match (error, index) {
                 (Error::Changed(path), 0) => {
                     ItemOutcome::Conflict(format!("{} changed since the dry run", path.display()))
@@ -280,19 +288,19 @@ fn find_unknown_entry(rehearsal: &Rehearsal, changes: &[Change]) -> Option<PathB
 }
 
 /// Creates the missing parent folders that the dry run created, each with its mode.
-fn make_folders(rehearsal: &Rehearsal, path: &Path) -> Result<(), Error> {
+fn make_folders(rehearsal: &Rehearsal, path: &Path, recorder: &CallRecorder) -> Result<(), Error> {
     for folder in list_parents(path) {
         if rehearsal.root().join(folder).symlink_metadata().is_err()
             && let Some(change) = rehearsal.change_at(folder)?.filter(Change::is_new_folder)
         {
-            rehearsal.apply_change(&change)?;
+            rehearsal.apply_change(&change, recorder)?;
         }
     }
     Ok(())
 }
 
 /// Deletes the folders that the dry run deleted and that are now empty.
-pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
+pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation], recorder: &CallRecorder) {
     for folder in folders {
         let entries = std::fs::read_dir(rehearsal.root().join(&folder.path));
         let is_empty = entries.is_ok_and(|mut entries| entries.next().is_none());
@@ -300,7 +308,7 @@ pub fn delete_empty(rehearsal: &Rehearsal, folders: &[Operation]) {
             && describe_operation(&change).sha256 == folder.sha256
         {
             // If something was added to it in the meantime, this fails and the folder stays.
-            let _ = rehearsal.apply_change(&change);
+            let _ = rehearsal.apply_change(&change, recorder);
         }
     }
 }

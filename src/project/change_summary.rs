@@ -64,7 +64,8 @@ pub fn describe_change(rehearsal: &Rehearsal, change: &Change) -> DryRunChange {
     describe_node_change(change, rehearsal.is_conflict(&change.path))
 }
 
-pub(super) fn describe_node_change(change: &Change, has_conflict: bool) -> DryRunChange {
+/// Describes one change whose conflict is known.
+pub fn describe_node_change(change: &Change, has_conflict: bool) -> DryRunChange {
     let kind = match (&change.before, &change.after) {
         (_, FileNode::Nothing) => ChangeKind::Deleted,
         (FileNode::Nothing, _) => ChangeKind::Created,

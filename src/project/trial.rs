@@ -10,7 +10,9 @@ mod leftovers;
 
 pub use leftovers::{FinishedTrial, finish_interrupted_trials};
 
+use super::checkpoints::{CallRecorder, record_kept};
 use super::disk::Disk;
+use super::groups::GroupClassifier;
 use super::output::OnProgress;
 use super::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
 use super::rehearsal::keep::{Baseline, FileTime, Unkept, keep_changes};
@@ -18,13 +20,13 @@ use super::rehearsal::{Rehearsal, UPPER, digest_overlay, lock_overlay, remove_ov
 use super::sensitive_files::WithheldPath;
 use super::shell::{CommandOutcome, Shell};
 use super::{Error, Reader};
-use crate::chat::{CommandLine, Digest, TrialChange};
+use crate::chat::{CommandLine, Digest, Group, TrialChange};
 use leftovers::KeepRecord;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 /// Lock file of a trial. Its holder is the process that needs the trial.
@@ -45,7 +47,7 @@ pub struct TrialRunner {
 
 /// A command that ran on trial. Dropping it removes everything it wrote.
 pub struct Trial {
-    root: PathBuf,
+    disk: Arc<Disk>,
     overlay_folder: PathBuf,
     /// Holds the lock of the trial's folder.
     owner: Option<File>,
@@ -130,7 +132,7 @@ impl TrialRunner {
         run_blocking(line, move || {
             rehearsal.merge_pending()?;
             let upper = trial.overlay_folder.join(UPPER);
-            trial.baseline = Baseline::read(&trial.root, &upper, started)?;
+            trial.baseline = Baseline::read(trial.disk.root(), &upper, started)?;
             trial.effects = changes::list_effects(&rehearsal, disk)?;
             Ok(trial)
         })
@@ -147,7 +149,7 @@ impl TrialRunner {
         flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
         let metadata = owner.metadata()?;
         let trial = Trial {
-            root: self.disk.root().to_owned(),
+            disk: self.disk.clone(),
             overlay_folder,
             owner: Some(owner),
             baseline: Baseline::default(),
@@ -161,24 +163,26 @@ impl TrialRunner {
 }
 
 impl Trial {
-    /// Makes the changes of the trial real, exactly as they were shown: each path whole or not at all. Returns the
-    /// changes that were not made because the project changed at that moment. Blocks.
+    /// Makes the changes of the trial real, exactly as they were shown: each path whole or not at all, and recorded
+    /// before. Returns the changes that were not made because the project changed at that moment. Blocks.
     ///
     /// # Errors
     /// If nothing may be kept, or the disk fails.
-    pub fn keep(mut self) -> Result<Unkept, KeepError> {
+    pub fn keep(mut self, recorder: &CallRecorder) -> Result<Unkept, KeepError> {
         let lock = lock_overlay(&self.overlay_folder)?;
         if digest_overlay(&self.overlay_folder) != self.effects.digest {
             return Err(KeepError::Altered);
         }
-        let current = Baseline::read(&self.root, &self.overlay_folder.join(UPPER), (i64::MAX, 0))?;
+        let current = Baseline::read(self.disk.root(), &self.overlay_folder.join(UPPER), (i64::MAX, 0))?;
         let conflicts = self.baseline.conflicts(&current);
         if !conflicts.is_empty() {
             return Err(KeepError::Conflicts(conflicts));
         }
-        let record = KeepRecord { root: self.root.clone(), baseline: std::mem::take(&mut self.baseline) };
+        self.record_changes(recorder);
+        let root = self.disk.root().to_owned();
+        let record = KeepRecord { root, baseline: std::mem::take(&mut self.baseline) };
         record.write(&self.overlay_folder)?;
-        match keep_changes(&self.root, &self.overlay_folder, &record.baseline) {
+        match keep_changes(&record.root, &self.overlay_folder, &record.baseline) {
             Ok(unkept) => {
                 drop(lock);
                 Ok(unkept)
@@ -189,6 +193,17 @@ impl Trial {
                 Err(error.into())
             }
         }
+    }
+}
+
+impl Trial {
+    /// Records what will be changed. Files that git ignores are counted only.
+    fn record_changes(&self, recorder: &CallRecorder) {
+        // As in the list of effects, the ignore files of the project apply.
+        let live = Rehearsal::new(self.disk.clone(), self.overlay_folder.join("empty"));
+        let mut groups = GroupClassifier::new(&live);
+        let mut is_ignored = |path: &Path, is_folder: bool| groups.classify(path, is_folder) == Group::Ignored;
+        record_kept(recorder, &self.overlay_folder, &mut is_ignored);
     }
 }
 

@@ -5,6 +5,7 @@ use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
 use crate::chat::{BackgroundEnd, Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
 use crate::policy::ExcludedPaths;
+use crate::project::checkpoints::{CallRecorder, RecordedProject};
 use crate::project::output::CommandProgress;
 use crate::project::shell::command_control::CommandControl;
 use crate::text::truncation;
@@ -66,9 +67,12 @@ impl RunningCall {
                 Some(control) => Arc::new(shell.with_control(control.clone())),
                 None => shell,
             };
-            let (project, progress) = (self.context.project.clone(), self.progress_sender());
-            let live_context = LiveContext { project, shell, excluded: excluded_paths, progress };
-            tool.run(&plan, &live_context).await.map(|text| (Outcome::Done(text), None))
+            let (recorder, progress) = (self.context.recorder(&self.call), self.progress_sender());
+            let project = Arc::new(RecordedProject::new(self.context.project.clone(), recorder.clone()));
+            let excluded = excluded_paths;
+            let live_context = LiveContext { project, shell, excluded, recorder: recorder.clone(), progress };
+            let text = tool.run(&plan, &live_context).await?;
+            Ok((Outcome::Done(with_failure(&recorder, text)), None))
         };
         self.finish(time_limit(&plan.work), work).await;
     }
@@ -155,6 +159,14 @@ impl RunningCall {
                 output_added.notify_one();
             }
         })
+    }
+}
+
+/// Returns the outcome of a call, after a notice if its changes could not be recorded.
+pub(super) fn with_failure(recorder: &CallRecorder, text: String) -> String {
+    match recorder.failure() {
+        None => text,
+        Some(reason) => format!("[This change cannot be undone: it could not be recorded: {reason}]\n{text}"),
     }
 }
 

@@ -3,9 +3,10 @@
 use super::side_request::SideModel;
 use super::trial_states::Trials;
 use crate::agent::Event;
-use crate::chat::{Digest, SimulationLedger};
+use crate::chat::{Digest, SimulationLedger, ToolCall};
 use crate::llm::Llm;
 use crate::project::Writer;
+use crate::project::checkpoints::{CallRecorder, SessionCheckpoints};
 use crate::project::command_terminal::CommandTerminal;
 use crate::project::hook::Hook;
 use crate::project::overlay_sandbox::CommandRehearsal;
@@ -36,6 +37,8 @@ pub struct EffectContext {
     pub(super) simulator: Arc<Simulator>,
     /// The terminal of the user's running command.
     pub terminal: Arc<CommandTerminal>,
+    /// Checkpoints of a live session; `None` if they are turned off.
+    pub checkpoints: Option<SessionCheckpoints>,
     /// Trials of commands in a live session.
     pub trials: Arc<Trials>,
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
@@ -47,6 +50,12 @@ pub struct EffectContext {
 }
 
 impl EffectContext {
+    /// Returns what records the changes of a call.
+    pub(super) fn recorder(&self, call: &ToolCall) -> Arc<CallRecorder> {
+        let recorder = self.checkpoints.as_ref().map(|checkpoints| checkpoints.recorder(&call.id, &call.name));
+        Arc::new(recorder.unwrap_or_else(CallRecorder::disabled))
+    }
+
     /// Sends an event to the frontend and waits for room in the channel. Without a frontend the event is dropped.
     pub(super) async fn send_event(&self, event: Event) {
         let _ = self.events.send(event).await;

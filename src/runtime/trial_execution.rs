@@ -1,5 +1,6 @@
 //! Trials of commands: running them, keeping what they did, and forgetting it.
 
+use super::call_execution::with_failure;
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events};
 use crate::agent::Event;
@@ -80,12 +81,14 @@ pub(super) async fn keep_trial(
     report: Box<TrialReport>,
 ) {
     journal_events::note_step(&context, turn, &call, "keeping the trial");
+    let recorder = context.recorder(&call);
+    let task_recorder = recorder.clone();
     let kept = match context.trials.take_finished(&call.id, number) {
-        Some(trial) => tokio::task::spawn_blocking(move || trial.keep()).await.ok(),
+        Some(trial) => tokio::task::spawn_blocking(move || trial.keep(&task_recorder)).await.ok(),
         None => None,
     };
     let outcome = match kept {
-        Some(Ok(unkept)) => Outcome::Done(describe_kept(report.result, &unkept)),
+        Some(Ok(unkept)) => Outcome::Done(with_failure(&recorder, describe_kept(report.result, &unkept))),
         Some(Err(error)) => Outcome::Failed(describe_failure(&error)),
         None => Outcome::Failed("The trial is gone; nothing was changed. Call it again.".to_owned()),
     };

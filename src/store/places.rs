@@ -2,8 +2,9 @@
 
 use super::session_header::session_path;
 use super::{Error, private_files};
-use crate::chat::SessionId;
+use crate::chat::{Digest, SessionId};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The folders of settings, data and the tour: in `AYE_HOME` if set, otherwise those the system assigns.
@@ -144,6 +145,11 @@ impl Places {
     /// Returns the folder of the trials of commands. Created by the first trial.
     pub fn trials(&self) -> PathBuf {
         self.data.join("trials")
+    }
+
+    /// Returns the folder of the checkpoints of the project in `folder`. Created by its first change.
+    pub fn checkpoints(&self, folder: &Path) -> PathBuf {
+        self.data.join("checkpoints").join(Digest::of_bytes(folder.as_os_str().as_bytes()).as_str())
     }
 
     /// Returns the overlay folder of a session's dry run. Created by its first writer.

@@ -9,6 +9,7 @@ use crate::chat::{
     ChangeKind, Diff, Digest, FileContent, FileSnapshot, HardLinks, Intent, Plan, Preconditions, Preview, ToolSpec,
     Work,
 };
+use crate::project::checkpoints::CallRecorder;
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
 use crate::project::{Location, Reader, batch, change_summary};
 use async_trait::async_trait;
@@ -93,7 +94,7 @@ impl Tool for ApplyChange {
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let ApprovedChange { path, line, all } = super::parse_plan_data(plan)?;
         let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
-        let rehearsal = self.0.clone();
+        let (rehearsal, recorder) = (self.0.clone(), context.recorder.clone());
         let access = plan.access.clone();
         run_blocking(context.project.clone(), move |_| {
             let overlay = ChangeOverlay::for_path(&rehearsal, &path);
@@ -104,7 +105,7 @@ impl Tool for ApplyChange {
             let count = changes.len();
             // The entries of a deleted folder are deleted before the folder.
             for change in changes.into_iter().rev() {
-                overlay.apply_change(change)?;
+                overlay.apply_change(change, &recorder)?;
             }
             Ok(match count {
                 0 | 1 => format!("{}: applied", path.display()),
@@ -208,10 +209,10 @@ impl<'a> ChangeOverlay<'a> {
         Ok(location)
     }
 
-    fn apply_change(&self, change: Change) -> Result<(), Error> {
-        let Some(outside) = self.outside else { return Ok(self.rehearsal.apply_change(&change)?) };
+    fn apply_change(&self, change: Change, recorder: &CallRecorder) -> Result<(), Error> {
+        let Some(outside) = self.outside else { return Ok(self.rehearsal.apply_change(&change, recorder)?) };
         let path = change.path.strip_prefix("/").unwrap_or(&change.path).to_owned();
-        Ok(outside.apply_change(&Change { path, ..change })?)
+        Ok(outside.apply_change(&Change { path, ..change }, recorder)?)
     }
 }
 

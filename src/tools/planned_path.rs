@@ -231,8 +231,13 @@ mod tests {
             let arguments = serde_json::json!({ "pattern": "hunter2" });
             let Ok(Intent::Act(plan)) = SearchText.plan_call(&arguments, &*project) else { panic!("it is planned") };
             let shell = Arc::new(Shell::new("/nowhere".into()));
-            let context =
-                LiveContext { project, shell, excluded: ExcludedPaths::default(), progress: Arc::new(|_| {}) };
+            let context = LiveContext {
+                project,
+                shell,
+                excluded: ExcludedPaths::default(),
+                recorder: Arc::new(crate::project::checkpoints::CallRecorder::disabled()),
+                progress: Arc::new(|_| {}),
+            };
             let output = SearchText.run(&plan, &context).await.unwrap();
             assert!(output.starts_with("a:1: hunter2 is none\n[skipped, may hold secrets: 2;"), "{output}");
         }

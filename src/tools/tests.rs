@@ -4,6 +4,7 @@ use super::memory_project::MemoryProject;
 use super::{Error, LiveContext, Tool};
 use crate::chat::{Intent, Plan};
 use crate::policy::ExcludedPaths;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::shell::Shell;
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryPro
         project: Arc::new(files.clone()),
         shell,
         excluded: ExcludedPaths::default(),
+        recorder: Arc::new(CallRecorder::disabled()),
         progress: Arc::new(|_| {}),
     };
     tool.run(plan, &context).await

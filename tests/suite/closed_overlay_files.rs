@@ -8,6 +8,7 @@ use crate::support::ordinary_user::continue_as_ordinary_user;
 use crate::support::overlay_project::{EmptyProject, command_line, list_changed_paths, open_overlay};
 use crate::support::terminal_session::{command_answer, text_answer};
 use crate::support::user::User;
+use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::OverlayShell;
 use aye::project::overlay_sandbox::View;
@@ -111,7 +112,7 @@ async fn r30_reports_what_a_command_closed_and_does_not_read_the_project_instead
     );
     let closed = scene.rehearsal.state_digest();
     let change = scene.rehearsal.change_at(Path::new(".")).unwrap().unwrap();
-    assert!(scene.rehearsal.apply_change(&change).is_err());
+    assert!(scene.rehearsal.apply_change(&change, &CallRecorder::disabled()).is_err());
     scene.run_command(&format!("chmod {:o} {}", mode & 0o7777, scene.project.display())).await;
     assert_eq!([scene.read("f"), scene.read("src/a"), scene.read("new")], ["two\n", "one", "three\n"]);
     assert_eq!(list_changed_paths(&scene.rehearsal), ["f", "new"]);
@@ -213,7 +214,7 @@ fn r30_writes_in_read_only_folders_succeed_exactly_if_they_would_live() {
     }
     assert!(!other.path().join("layer/unfinished").exists());
     for change in rehearsal.list_changes().unwrap() {
-        rehearsal.apply_change(&change).unwrap();
+        rehearsal.apply_change(&change, &CallRecorder::disabled()).unwrap();
     }
     assert_eq!(
         (list_changed_paths(&rehearsal), fs::read(project.join("ro/sub/new")).unwrap()),

@@ -11,6 +11,7 @@ use crate::support::{Dice, pick_count};
 use crate::support::{print_uncaptured, report_skipped};
 use aye::chat::{ApplyOptions, CommandLine, DryRunSummary, Intent, LiveCall, Outcome};
 use aye::policy::ExcludedPaths;
+use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{CommandRehearsal, OverlayShell, View};
 use aye::project::rehearsal::Rehearsal;
@@ -127,6 +128,7 @@ async fn check_seed(seed: u64) {
             project: disk.clone(),
             shell: shell.clone(),
             excluded: ExcludedPaths::default(),
+            recorder: Arc::new(CallRecorder::disabled()),
             progress: Arc::new(|_| {}),
         };
         tool.run(&plan, &context).await.unwrap_or_else(|error| panic!("{history}{arguments}: {error}"));

@@ -5,6 +5,7 @@ use crate::support::folder::Folder;
 use crate::support::overlay_project::command_line;
 use crate::support::program::program;
 use aye::chat::{ChangeKind, Group, TrialChange};
+use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use aye::project::shell::Shell;
@@ -89,7 +90,7 @@ async fn a_trial_changes_nothing_until_it_is_kept() {
             && project.file("gone.txt").is_some()
             && !project.project.join("new").exists()
     );
-    let unkept = trial.keep().unwrap();
+    let unkept = trial.keep(&CallRecorder::disabled()).unwrap();
     assert!(unkept.conflicts.is_empty(), "{unkept:?}");
     assert_eq!(project.file("a.txt").as_deref(), Some("one\ntwo\n"));
     assert_eq!(project.file("new/in/f").as_deref(), Some("n\n"));
@@ -118,7 +119,7 @@ async fn a_trial_is_not_kept_over_a_changed_project() {
     fs::write(project.project.join("b"), "mine").unwrap();
     fs::write(project.project.join("d/mine"), "mine").unwrap();
     fs::write(project.project.join("new"), "mine").unwrap();
-    let error = trial.keep().unwrap_err();
+    let error = trial.keep(&CallRecorder::disabled()).unwrap_err();
     let KeepError::Conflicts(paths) = error else { panic!("{error}") };
     assert_eq!(paths, ["b", "d/mine", "new"].map(PathBuf::from));
     for (path, text) in [("a", "a"), ("b", "mine"), ("d/e", "e"), ("d/mine", "mine"), ("new", "mine")] {
@@ -126,7 +127,7 @@ async fn a_trial_is_not_kept_over_a_changed_project() {
     }
     let trial = project.try_command("echo 3 > a").await;
     fs::write(project.project.join("other"), "x").unwrap();
-    trial.keep().unwrap();
+    trial.keep(&CallRecorder::disabled()).unwrap();
     assert_eq!(project.file("a").as_deref(), Some("3\n"));
 }
 
@@ -199,7 +200,7 @@ async fn replaced_files_and_folders_are_examined() {
     );
     let losing = trial.effects.changes.iter().filter(|change| change.loses_unsaved);
     assert_eq!(losing.map(TrialChange::display_path).collect::<Vec<_>>(), ["b"], "git has stored the other");
-    assert!(trial.keep().unwrap().conflicts.is_empty());
+    assert!(trial.keep(&CallRecorder::disabled()).unwrap().conflicts.is_empty());
     assert!(project.project.join("a/in/f").is_file() && project.project.join("b").is_dir());
     assert!(project.project.join("build/y").is_file() && !project.project.join("build/x").exists());
 }
@@ -237,7 +238,7 @@ async fn a_commit_is_kept_whole() {
         assert_eq!(change.change.group, if is_git { Group::Repository } else { Group::Source }, "{change:?}");
         assert!(!change.is_sensitive && !change.destroys(), "{change:?}");
     }
-    trial.keep().unwrap();
+    trial.keep(&CallRecorder::disabled()).unwrap();
     project.run_git(&["fsck", "--strict"]);
     let log =
         std::process::Command::new("git").args(["log", "--format=%s"]).current_dir(&project.project).output().unwrap();
@@ -258,7 +259,7 @@ async fn a_large_new_folder_is_moved_in_one_step() {
     let files: usize = trial.effects.changes.iter().map(|change| change.files_below.max(1)).sum();
     assert_eq!(files, 20_000);
     let start = Instant::now();
-    trial.keep().unwrap();
+    trial.keep(&CallRecorder::disabled()).unwrap();
     println!("keeping 20,000 new files took {:?}", start.elapsed());
     assert_eq!(fs::read_dir(project.project.join("t/200")).unwrap().count(), 100);
 }

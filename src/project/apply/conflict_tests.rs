@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::project::change_summary;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::test_project::RehearsedProject;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -25,7 +26,8 @@ impl ConflictHelpers for RehearsedProject {
     }
 
     fn apply_path(&self, path: &str) -> Result<(), Error> {
-        self.rehearsal.apply_change(&self.rehearsal.change_at(Path::new(path)).unwrap().unwrap())
+        self.rehearsal
+            .apply_change(&self.rehearsal.change_at(Path::new(path)).unwrap().unwrap(), &CallRecorder::disabled())
     }
 }
 
@@ -41,7 +43,7 @@ fn r30_changed_mode_alone_is_a_conflict() {
     let planned = project.rehearsal.change_at(Path::new("a")).unwrap().unwrap();
     project.set_live_mode("a", 0o600);
     assert_eq!(project.list_conflicts(), [expect_conflict("a")]);
-    assert!(matches!(project.rehearsal.apply_change(&planned), Err(Error::Changed(_))));
+    assert!(matches!(project.rehearsal.apply_change(&planned, &CallRecorder::disabled()), Err(Error::Changed(_))));
     assert_eq!(
         (fs::read(project.live_path("a")).unwrap(), project.live_path("a").metadata().unwrap().mode() & 0o777),
         (b"one\n".to_vec(), 0o600)
@@ -103,7 +105,11 @@ fn r30_deleted_or_redirected_parent_folder_is_a_conflict() {
     assert_eq!(change.before, FileNode::Nothing);
     for change in &planned {
         // A new file may be created again together with its deleted folder.
-        assert!(project.rehearsal.apply_change(change).is_err() || change.path == Path::new("d/new"), "{change:?}");
+        assert!(
+            project.rehearsal.apply_change(change, &CallRecorder::disabled()).is_err()
+                || change.path == Path::new("d/new"),
+            "{change:?}"
+        );
         assert!(
             live_change::write_live_change(project.rehearsal.root(), change).is_err() || change.path.starts_with("d"),
             "{change:?}"
@@ -150,7 +156,7 @@ fn deleted_project_folder_is_not_created_again() {
     let planned = project.rehearsal.list_changes().unwrap();
     fs::remove_dir_all(project.rehearsal.root()).unwrap();
     for change in &planned {
-        let error = project.rehearsal.apply_change(change).unwrap_err();
+        let error = project.rehearsal.apply_change(change, &CallRecorder::disabled()).unwrap_err();
         assert!(matches!(error, Error::NoProject(_)), "{error}");
         assert!(live_change::write_live_change(project.rehearsal.root(), change).is_err());
     }

@@ -1,6 +1,7 @@
 //! Tests: rehearsed changes of every kind are applied, and nothing that changed since is touched.
 
 use super::*;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::disk::Disk;
 use crate::project::rehearsal::read_node;
 use crate::project::{Writer, change_summary, unprivileged};
@@ -49,7 +50,10 @@ impl ApplyFixture {
         let (deletions, others): (Vec<_>, Vec<_>) =
             changes.into_iter().partition(|change| change.after == FileNode::Nothing);
         let ordered = deletions.into_iter().rev().chain(others);
-        ordered.filter_map(|change| rehearsal.apply_change(&change).err()).map(|error| error.to_string()).collect()
+        ordered
+            .filter_map(|change| rehearsal.apply_change(&change, &CallRecorder::disabled()).err())
+            .map(|error| error.to_string())
+            .collect()
     }
 }
 
@@ -134,7 +138,10 @@ fn live_changes_are_conflicts_and_never_overwritten() {
     fs::write(root.join("goes"), "mine\n").unwrap();
     assert!(change_summary::list_changes(&rehearsal).unwrap().iter().all(|change| change.has_conflict));
     for change in planned {
-        assert!(matches!(rehearsal.apply_change(&change), Err(Error::Changed(_))), "{change:?}");
+        assert!(
+            matches!(rehearsal.apply_change(&change, &CallRecorder::disabled()), Err(Error::Changed(_))),
+            "{change:?}"
+        );
     }
     let text = |name: &str| fs::read_to_string(root.join(name)).ok();
     assert_eq!([text("text"), text("new"), text("goes")], [(); 3].map(|()| Some("mine\n".to_owned())));
@@ -152,14 +159,14 @@ fn partial_and_interrupted_application_is_no_conflict() {
     let mut change = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
     let FileNode::File { mode, .. } = change.after else { panic!("a file") };
     change.after = FileNode::File { bytes: b"one\n2\n".to_vec(), mode };
-    rehearsal.apply_change(&change).unwrap();
+    rehearsal.apply_change(&change, &CallRecorder::disabled()).unwrap();
     assert_eq!(fs::read(root.join("a")).unwrap(), b"one\n2\n");
     assert!(!rehearsal.is_conflict(Path::new("a")));
     // Applying the rest was interrupted: it was recorded, but the file was not changed.
     rehearsal.record_applied(Path::new("a"), &FileNode::File { bytes: b"one\ntwo\n".to_vec(), mode }).unwrap();
     assert!(!rehearsal.is_conflict(Path::new("a")));
     let remaining = rehearsal.change_at(Path::new("a")).unwrap().unwrap();
-    rehearsal.apply_change(&remaining).unwrap();
+    rehearsal.apply_change(&remaining, &CallRecorder::disabled()).unwrap();
     assert_eq!(rehearsal.list_changes().unwrap(), []);
     // A truncated record does not affect the following one.
     fs::OpenOptions::new()
@@ -185,7 +192,7 @@ fn no_parent_link_is_followed_and_failure_leaves_nothing() {
     let change = rehearsal.change_at(Path::new("d/x")).unwrap().unwrap();
     fs::remove_dir(root.join("d")).unwrap();
     symlink(&outside, root.join("d")).unwrap();
-    assert!(rehearsal.apply_change(&change).is_err());
+    assert!(rehearsal.apply_change(&change, &CallRecorder::disabled()).is_err());
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     assert!(!rehearsal.locate_live(Path::new("d/x")).unwrap().is_inside);
     // A folder that contains an unrehearsed file is not replaced by a file.
@@ -194,7 +201,7 @@ fn no_parent_link_is_followed_and_failure_leaves_nothing() {
     let file = FileNode::File { bytes: b"x".to_vec(), mode: 0o644 };
     let before = read_node(&root.join("full"));
     let change = Change { path: "full".into(), before, after: file };
-    assert!(rehearsal.apply_change(&change).is_err());
+    assert!(rehearsal.apply_change(&change, &CallRecorder::disabled()).is_err());
     assert_eq!(fs::read(root.join("full/mine")).unwrap(), b"x");
     assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
 }
@@ -272,13 +279,15 @@ fn a_change_that_fails_is_not_recorded_as_applied() {
     let rehearsal = fixture.open_rehearsal();
     fixture.upper();
     let file = FileNode::File { bytes: b"x".to_vec(), mode: 0o644 };
-    let apply =
-        |after: FileNode| rehearsal.apply_change(&Change { path: "a".into(), before: FileNode::Nothing, after });
+    let apply = |after: FileNode| {
+        rehearsal
+            .apply_change(&Change { path: "a".into(), before: FileNode::Nothing, after }, &CallRecorder::disabled())
+    };
     let pipe = FileNode::Other("a pipe".to_owned());
     assert!(matches!(apply(pipe.clone()), Err(Error::Invalid(_))));
     assert!(!rehearsal.was_applied(Path::new("a")));
     apply(file.clone()).unwrap();
     let change = Change { path: "a".into(), before: file.clone(), after: pipe };
-    assert!(rehearsal.apply_change(&change).is_err());
+    assert!(rehearsal.apply_change(&change, &CallRecorder::disabled()).is_err());
     assert_eq!(rehearsal.applied_states(Path::new("a")).collect::<Vec<_>>(), [Fingerprint::from_node(&file)]);
 }

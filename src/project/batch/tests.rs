@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chat::batch::Rejected;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::test_project::RehearsedProject;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,10 +24,15 @@ impl BatchHelpers for RehearsedProject {
     fn apply_selected(&self, (batch, work): &(Batch, BatchWork), rejected: &[Rejected]) -> Vec<ItemOutcome> {
         let results = batch.selected_items(rejected).map(|(index, _)| {
             let rejection = rejected.iter().find(|rejection| rejection.item == index);
-            apply_item(&self.rehearsal, &work.items[index], rejection.map_or(&[], |rejection| &rejection.hunks))
+            apply_item(
+                &self.rehearsal,
+                &work.items[index],
+                rejection.map_or(&[], |rejection| &rejection.hunks),
+                &CallRecorder::disabled(),
+            )
         });
         let results = results.collect();
-        delete_empty(&self.rehearsal, &work.folders);
+        delete_empty(&self.rehearsal, &work.folders, &CallRecorder::disabled());
         results
     }
 }
@@ -100,16 +106,22 @@ fn interrupted_move_continues_and_destroys_nothing() {
     project.rehearse_write("new", "m\n");
     let (_, work) = project.draft_source();
     // The program ended after it created the target.
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0][..1], &[]), ItemOutcome::Applied);
+    assert_eq!(
+        apply_item(&project.rehearsal, &work.items[0][..1], &[], &CallRecorder::disabled()),
+        ItemOutcome::Applied
+    );
     assert_eq!((project.live_text("old"), project.live_text("new")), (Some("m\n".into()), Some("m\n".into())));
     let draft = project.draft_source();
     assert_eq!(item_names(&draft.0), ["old"]);
     assert_eq!(draft.0.destroys(&[]), None, "{draft:?}");
     assert!(draft.0.items[0].notes[0].contains("moved to new"), "{draft:?}");
     // The earlier plan completes it as well.
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), ItemOutcome::Applied);
+    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[], &CallRecorder::disabled()), ItemOutcome::Applied);
     assert_eq!((project.live_text("old"), project.live_text("new")), (None, Some("m\n".into())));
-    assert_eq!(apply_item(&project.rehearsal, &work.items[0], &[]), ItemOutcome::AlreadyApplied);
+    assert_eq!(
+        apply_item(&project.rehearsal, &work.items[0], &[], &CallRecorder::disabled()),
+        ItemOutcome::AlreadyApplied
+    );
 }
 
 #[test]

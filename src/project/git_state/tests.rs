@@ -2,6 +2,7 @@
 
 use super::super::batch::{ItemOutcome, apply_item, draft_batch};
 use super::*;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::disk::Disk;
 use std::fs;
 use std::io::{self, Write};
@@ -112,13 +113,16 @@ fn commits_branches_and_tags_are_one_item_that_names_them() {
     }
     assert!(notes.contains("HEAD: ref: refs/heads/main → ref: refs/heads/fresh"), "{notes}");
     assert_eq!((&item.blocked, &item.destroys), (&None, &None));
-    assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::Applied);
+    assert_eq!(apply_item(&fixture.rehearsal, &operations, &[], &CallRecorder::disabled()), ItemOutcome::Applied);
     assert_eq!(
         (fixture.git_log("HEAD"), fixture.git_log("main")),
         ("four\nthree\ntwo\none\n".into(), "three\ntwo\none\n".into())
     );
     run_git(&fixture.root(), &["fsck", "--strict"]);
-    assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::AlreadyApplied);
+    assert_eq!(
+        apply_item(&fixture.rehearsal, &operations, &[], &CallRecorder::disabled()),
+        ItemOutcome::AlreadyApplied
+    );
 }
 
 #[test]
@@ -152,7 +156,7 @@ fn changes_that_may_lose_commits_are_destructive() {
         let Some(fixture) = RepositoryFixture::new(change) else { return };
         let (item, operations) = fixture.draft_item();
         assert!(item.destroys.as_ref().is_some_and(|destroys| destroys.contains(expected)), "{item:?}");
-        assert_eq!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::Applied);
+        assert_eq!(apply_item(&fixture.rehearsal, &operations, &[], &CallRecorder::disabled()), ItemOutcome::Applied);
         run_git(&fixture.root(), &["fsck", "--strict"]);
     }
 }
@@ -183,7 +187,10 @@ fn state_is_refused_if_head_a_ref_or_the_index_changed() {
         let reason = item.blocked.expect("it is refused");
         assert!(reason.starts_with("Cannot apply the commits: "), "{reason}");
         // Applying is refused too if the repository changed after the preview.
-        assert!(matches!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::Conflict(_)));
+        assert!(matches!(
+            apply_item(&fixture.rehearsal, &operations, &[], &CallRecorder::disabled()),
+            ItemOutcome::Conflict(_)
+        ));
         assert_eq!(read_repository(), files_before);
     }
 }
@@ -206,12 +213,15 @@ fn applying_continues_after_any_interruption() {
         if cut >= operations.len() {
             continue;
         }
-        assert_eq!(apply_item(&fixture.rehearsal, &operations[..cut], &[]), ItemOutcome::Applied);
+        assert_eq!(
+            apply_item(&fixture.rehearsal, &operations[..cut], &[], &CallRecorder::disabled()),
+            ItemOutcome::Applied
+        );
         // At every point all refs lead to existing objects.
         run_git(&fixture.root(), &["fsck", "--strict"]);
         let (item, remaining) = fixture.draft_item();
         assert_eq!(item.blocked, None, "{cut}");
-        assert_eq!(apply_item(&fixture.rehearsal, &remaining, &[]), ItemOutcome::Applied);
+        assert_eq!(apply_item(&fixture.rehearsal, &remaining, &[], &CallRecorder::disabled()), ItemOutcome::Applied);
         assert_eq!(fixture.git_log("HEAD"), "four\nthree\ntwo\none\n");
     }
 }
@@ -228,7 +238,10 @@ fn objects_are_never_deleted_and_packed_refs_are_described() {
     let (item, operations) = fixture.draft_item();
     assert_eq!(item.blocked, None);
     assert!(item.notes.iter().any(|note| note.starts_with("refs/heads/main: ")), "{item:?}");
-    assert!(matches!(apply_item(&fixture.rehearsal, &operations, &[]), ItemOutcome::Applied));
+    assert!(matches!(
+        apply_item(&fixture.rehearsal, &operations, &[], &CallRecorder::disabled()),
+        ItemOutcome::Applied
+    ));
     let after = list_files(&fixture.root().join(".git/objects"));
     assert!(before.iter().all(|path| after.contains(path)));
     assert_eq!(fixture.git_log("HEAD"), "three\ntwo\none\n");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::project::change_summary;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::disk::Disk;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -65,7 +66,7 @@ fn r30_mode_of_the_project_folder_is_reported_and_applied() {
     assert!(fixture.rehearsal.is_conflict(Path::new(ROOT_PATH)));
     set_mode(&fixture.root, 0o770);
     let change = fixture.rehearsal.change_at(Path::new(ROOT_PATH)).unwrap().unwrap();
-    fixture.rehearsal.apply_change(&change).unwrap();
+    fixture.rehearsal.apply_change(&change, &CallRecorder::disabled()).unwrap();
     assert_eq!(read_mode(&fixture.root), 0o711);
     assert_eq!(list_notes(&fixture.rehearsal), [("a".to_owned(), String::new())]);
     assert_eq!(fixture.rehearsal.locate_live(Path::new(ROOT_PATH)).unwrap().real, fixture.root);

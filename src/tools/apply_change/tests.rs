@@ -4,6 +4,7 @@ use super::*;
 use crate::chat::{Access, ToolCall};
 use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
 use crate::project::test_project::RehearsedProject;
@@ -30,6 +31,7 @@ impl ApplyChanges for RehearsedProject {
             project: self.disk.clone(),
             shell,
             excluded: ExcludedPaths::default(),
+            recorder: Arc::new(CallRecorder::disabled()),
             progress: Arc::new(|_| {}),
         };
         ApplyChange(self.rehearsal.clone()).run(plan, &context).await.map_err(|error| error.to_string())

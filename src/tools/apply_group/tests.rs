@@ -3,6 +3,7 @@
 use super::*;
 use crate::chat::Rejected;
 use crate::policy::ExcludedPaths;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::disk::Disk;
 use crate::project::shell::Shell;
 use crate::project::{Reader, Writer};
@@ -34,6 +35,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
         project: disk.clone(),
         shell: Arc::new(Shell::new("/nowhere".into())),
         excluded: ExcludedPaths::default(),
+        recorder: Arc::new(CallRecorder::disabled()),
         progress: Arc::new(|_| {}),
     };
     let outcome = tool.run(&plan, &context).await.unwrap();

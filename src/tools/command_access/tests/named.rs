@@ -5,6 +5,7 @@ use super::*;
 use crate::chat::{CommandSandbox, Intent, SandboxAccess};
 use crate::policy::ExcludedPaths;
 use crate::project::OwnFiles;
+use crate::project::checkpoints::CallRecorder;
 use crate::project::shell::Shell;
 use crate::tools::bash_exec::BashExec;
 use crate::tools::{LiveContext, Tool, ToolSettings};
@@ -129,6 +130,7 @@ async fn r13_named_file_that_was_replaced_is_not_read() {
             project,
             shell: Arc::new(Shell::new("/nowhere".into())),
             excluded: ExcludedPaths::default(),
+            recorder: Arc::new(CallRecorder::disabled()),
             progress: Arc::new(|_| {}),
         };
         let error = tool.run(&plan, &context).await.unwrap_err().to_string();

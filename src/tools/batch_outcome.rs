@@ -1,0 +1,91 @@
+//! Carries out a batch item by item, and describes the outcome.
+
+use crate::chat::batch::{Batch, BatchWork, Operation};
+use crate::project::batch::ItemOutcome;
+
+/// Paths listed per kind in an outcome; the rest are counted.
+const MAX_LISTED: usize = 20;
+
+/// Outcome of a batch: the names of its items by result, with the reason if an item was not applied.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct BatchOutcome {
+    pub applied: Vec<String>,
+    rejected: Vec<String>,
+    /// Items in conflict, and items that a rule denies.
+    conflicts: Vec<String>,
+    failed: Vec<String>,
+}
+
+/// Applies the items that were not rejected, one by one. `apply` gets the changes of an item and the lines at which its
+/// rejected hunks begin.
+pub fn apply_items(
+    batch: &Batch,
+    work: &BatchWork,
+    progress: &dyn Fn(usize),
+    apply: &dyn Fn(&[Operation], &[usize]) -> ItemOutcome,
+) -> BatchOutcome {
+    let mut outcome = BatchOutcome::default();
+    for (index, (item, operations)) in batch.items.iter().zip(&work.items).enumerate() {
+        let name = item.name();
+        let rejected = work.rejected.iter().find(|rejected| rejected.item == index);
+        if let Some(why) = &item.blocked {
+            outcome.conflicts.push(format!("{name}: {why}"));
+            continue;
+        }
+        let rejected_hunks = match rejected {
+            Some(rejected) if rejected.is_whole_item() => {
+                outcome.rejected.push(name);
+                continue;
+            }
+            Some(rejected) => rejected.hunks.as_slice(),
+            None => &[],
+        };
+        match apply(operations, rejected_hunks) {
+            ItemOutcome::Applied if rejected_hunks.is_empty() => outcome.applied.push(name),
+            ItemOutcome::Applied => {
+                let hunk_count = item.diff.as_ref().map_or(0, |diff| diff.hunks.len());
+                let applied_count = hunk_count.saturating_sub(rejected_hunks.len());
+                outcome.applied.push(format!("{name} ({applied_count} of {hunk_count} hunks)"));
+            }
+            ItemOutcome::AlreadyApplied => outcome.applied.push(format!("{name} (already applied)")),
+            ItemOutcome::Conflict(why) => outcome.conflicts.push(format!("{name}: CONFLICT: {why}")),
+            ItemOutcome::Failed(why) => outcome.failed.push(format!("{name}: {why}")),
+        }
+        progress(outcome.applied.len());
+    }
+    outcome
+}
+
+impl BatchOutcome {
+    /// Returns whether something had to be applied and nothing was.
+    pub fn is_failure(&self) -> bool {
+        self.applied.is_empty() && !(self.conflicts.is_empty() && self.failed.is_empty())
+    }
+
+    /// Describes the outcome: `source changes: 2 of 3 applied.`, then the names. `verb` is `applied`.
+    pub fn to_text(&self, label: &str, verb: &str) -> String {
+        let total = self.applied.len() + self.rejected.len() + self.conflicts.len() + self.failed.len();
+        let mut text = format!("{label}: {} of {total} {verb}.", self.applied.len());
+        let mut capitalized = verb.to_owned();
+        capitalized[..1].make_ascii_uppercase();
+        for (heading, names) in [
+            (capitalized, &self.applied),
+            ("Rejected by the user".to_owned(), &self.rejected),
+            (format!("Not {verb}"), &self.conflicts),
+            ("Failed".to_owned(), &self.failed),
+        ] {
+            if !names.is_empty() {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                text.push_str(&format!("\n{heading}: {}\n{}", names.len(), list_names(&names)));
+            }
+        }
+        text
+    }
+}
+
+/// Lists one name per line, then the count of the rest.
+pub fn list_names(names: &[&str]) -> String {
+    let mut lines: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("  {name}")).collect();
+    lines.extend((names.len() > MAX_LISTED).then(|| format!("  and {} more", names.len() - MAX_LISTED)));
+    lines.join("\n")
+}
