@@ -11,6 +11,7 @@ pub(crate) mod session;
 pub(crate) mod session_builder;
 mod session_provider;
 mod start;
+pub(crate) mod undo;
 
 pub(crate) use screen::run_screen;
 pub(crate) use start::{Start, known_secrets, prepare_start};

@@ -2,6 +2,7 @@
 
 mod audit;
 mod chat;
+mod checkpoints;
 mod doctor;
 mod export_file;
 mod folder;
@@ -12,8 +13,9 @@ mod rehearsal;
 mod rules;
 mod sessions;
 mod trust;
+mod undo;
 
-use crate::cli::commands::{Command, RehearsalCommand, RulesCommand, TrustCommand};
+use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
 use anyhow::Result;
 pub use chat::run_chat;
 use output::ignore_closed_pipe;
@@ -34,6 +36,11 @@ pub async fn run(command: Command) -> Result<ExitCode> {
                 ignore_closed_pipe(rehearsal::run(&show))
             }
         },
+        Command::Undo(arguments) => undo::run(&arguments),
+        Command::Checkpoints(arguments) => {
+            let list = CheckpointsCommand::List(arguments.list);
+            checkpoints::run(&arguments.command.unwrap_or(list))
+        }
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),
             None => rules::run(&RulesCommand::List(arguments.list)),

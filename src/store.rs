@@ -24,7 +24,7 @@ use std::path::Path;
 
 pub use draft::{DraftWriter, Drafts};
 pub use error::{Error, explain_unreadable};
-pub use fork::{Fork, fork_session};
+pub use fork::{CopiedPart, Fork, fork_session};
 pub use history::History;
 pub use journal::Journal;
 pub use places::Places;

@@ -10,13 +10,14 @@ use super::connector::Connector;
 use super::rehearsal;
 use super::session::{Session, connect_runtime};
 use super::session_builder::SessionBuilder;
+use super::undo;
 use crate::agent::ApplyRequest;
 use crate::chat::{ForkMode, SessionId, UnsentText};
 use crate::project::folder_facts;
 use crate::runtime::Runtime;
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History};
-use crate::tui::host::{Host, HostReply, HostRequest, Opened};
+use crate::tui::host::{Host, HostReply, HostRequest, Opened, RewindTarget};
 use lookups::LatestRequest;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,12 +167,31 @@ impl ScreenHost {
         let _ = self.drafts.write();
         // A copy uses the model of its session, whatever was given at the start.
         let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
-        let session = session_builder.fork_session(id, fork_mode, &self.model, &self.connector);
+        let session = session_builder.fork_session(id, fork_mode, None, &self.model, &self.connector);
         self.open_session(session, apply_request);
+    }
+
+    /// Continues in a copy of a session that ends before a message of the user. The message becomes the draft.
+    fn rewind_session(&mut self, id: &SessionId, target: &RewindTarget, apply_request: Option<ApplyRequest>) {
+        let _ = self.drafts.write();
+        let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
+        let (mode, entry) = (ForkMode::Unchanged, Some(target.entry));
+        let session = session_builder.fork_session(id, mode, entry, &self.model, &self.connector);
+        self.open_with_draft(session, apply_request, Some(&target.text));
     }
 
     /// Makes a session the open one, and passes it to the screen, with calls to approve at once if any.
     fn open_session(&mut self, opened: anyhow::Result<Session>, apply_request: Option<ApplyRequest>) {
+        self.open_with_draft(opened, apply_request, None);
+    }
+
+    /// Like [`Self::open_session`], with a text that replaces the draft of the session, if any.
+    fn open_with_draft(
+        &mut self,
+        opened: anyhow::Result<Session>,
+        apply_request: Option<ApplyRequest>,
+        draft: Option<&str>,
+    ) {
         match opened {
             Err(error) => self.send(HostReply::Notice(format!("{error:#}"))),
             Ok(mut session) => {
@@ -185,6 +205,10 @@ impl ScreenHost {
                 self.pending_switches.clear();
                 self.session = id.clone();
                 self.runtime = Arc::new(Mutex::new(runtime));
+                if let Some(text) = draft {
+                    self.drafts.save(self.draft_owner(&id), UnsentText::from_text(text));
+                    self.write_drafts();
+                }
                 let (unsent, draft_notices) = self.load_draft();
                 let opened = Opened {
                     session: id,
@@ -242,6 +266,23 @@ impl Host for ScreenHost {
                 });
             }
             HostRequest::ApplyRehearsal(id, approvals) => self.fork_session(&id, ForkMode::Live, Some(approvals)),
+            HostRequest::PrepareUndo(id) => {
+                let session_builder = self.session_builder.clone();
+                self.run_in_background(move || {
+                    Some(HostReply::UndoPrepared(undo::build_undo_request(session_builder.load_changes(&id))))
+                });
+            }
+            HostRequest::ListRewindPoints(id) => {
+                let session_builder = self.session_builder.clone();
+                self.run_in_background(move || {
+                    let points = session_builder.list_rewind_points(&id);
+                    Some(points.map_or_else(
+                        |error| HostReply::Notice(format!("Cannot read the session: {error:#}.")),
+                        HostReply::RewindPoints,
+                    ))
+                });
+            }
+            HostRequest::Rewind(id, target, approvals) => self.rewind_session(&id, &target, approvals),
             HostRequest::DiscardRehearsal(id) => {
                 let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
                 self.run_in_background(move || {

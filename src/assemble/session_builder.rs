@@ -6,8 +6,10 @@ use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
+use super::undo::{self, SessionChanges};
 use crate::agent::{self, Event, State, SubAgentConfig};
-use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
+use crate::chat::checkpoint::list_rewind_points;
+use crate::chat::{self, Decider, ForkMode, RewindPoint, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::{UsageError, bail_usage};
 use crate::config::rules::ProjectSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
@@ -23,7 +25,7 @@ use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trial
 use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
-use crate::store::{self, Header, Journal, Places, SessionLog, Sessions, new_id};
+use crate::store::{self, CopiedPart, Header, Journal, Places, SessionLog, Sessions, new_id};
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
@@ -158,20 +160,24 @@ impl SessionBuilder {
         Ok(session)
     }
 
-    /// Continues a copy of a session; the session itself is only read.
+    /// Continues a copy of a session; the session itself is only read. The copy ends before the entry with the index
+    /// `before_entry`, if given.
     pub(super) fn fork_session(
         &self,
         id: &SessionId,
         fork_mode: ForkMode,
+        before_entry: Option<usize>,
         model: &ConnectedModel,
         connector: &Connector,
     ) -> Result<Session> {
-        let copy = store::fork_session(&self.places, id, &self.folder, fork_mode, rehearsal::remove_folder).map_err(
-            |error| match error {
-                store::Error::Copy { .. } => anyhow::Error::from(error),
-                error => UsageError::from_error(error).into(),
-            },
-        )?;
+        let copied = CopiedPart { mode: fork_mode, before_entry };
+        let copy =
+            store::fork_session(&self.places, id, &self.folder, copied, rehearsal::remove_folder).map_err(|error| {
+                match error {
+                    store::Error::Copy { .. } => anyhow::Error::from(error),
+                    error => UsageError::from_error(error).into(),
+                }
+            })?;
         let mut session = self.continue_session(&copy.id, model, connector)?;
         if !copy.has_header {
             session.notices.push(NO_HEADER_NOTICE.to_owned());
@@ -232,7 +238,7 @@ impl SessionBuilder {
             tools = tools.with_tool(Arc::new(ApplyChange(rehearsal.clone())));
             tools = tools.with_tool(Arc::new(ApplyGroup(rehearsal)));
         }
-        let checkpoints = self.open_checkpoints(&id, &disk).filter(|_| !dry_run);
+        let checkpoints = self.session_checkpoints(&id, &disk).filter(|_| !dry_run);
         if let Some(session) = &checkpoints {
             tools = tools.with_tool(Arc::new(RestoreFiles::new(session.checkpoints.clone(), disk.clone())));
         }
@@ -308,13 +314,30 @@ impl SessionBuilder {
     }
 
     /// Opens the checkpoints of a live session; `None` if they are turned off.
-    fn open_checkpoints(&self, session: &SessionId, disk: &Disk) -> Option<SessionCheckpoints> {
+    fn session_checkpoints(&self, session: &SessionId, disk: &Disk) -> Option<SessionCheckpoints> {
         if self.checkpoint_bytes == 0 {
             return None;
         }
         let root = disk.root().to_owned();
         let checkpoints = Arc::new(Checkpoints::new(self.places.checkpoints(&root), self.checkpoint_bytes));
         Some(SessionCheckpoints { checkpoints, session: session.clone(), root })
+    }
+
+    /// Reads a live session with what its calls changed.
+    pub(super) fn load_changes(&self, id: &SessionId) -> Result<SessionChanges> {
+        if self.checkpoint_bytes == 0 {
+            bail_usage!("nothing is kept for undo: undo.max_mb is 0 in the settings");
+        }
+        undo::load_changes(&self.places, &self.folder, id, self.checkpoint_bytes)
+    }
+
+    /// Returns the user's messages in a session, with what their turns changed if that is known.
+    pub(super) fn list_rewind_points(&self, id: &SessionId) -> Result<Vec<RewindPoint>> {
+        if let Ok(changes) = self.load_changes(id) {
+            return Ok(changes.rewind_points());
+        }
+        let stored = self.stored_sessions().read(id).map_err(UsageError::from_error)?;
+        Ok(list_rewind_points(&chat::Session::replay(stored.entries), &[]))
     }
 
     /// Builds the simulator of a dry run. The tour has no simulator model: it sends no requests.

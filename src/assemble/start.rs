@@ -170,7 +170,7 @@ impl Start {
         if let Some(apply) = &self.apply {
             let folder = self.default_folder();
             let id = sessions.find_dry_run(folder, apply.id.as_deref()).map_err(UsageError::from_error)?;
-            return self.session_builder.fork_session(&id, ForkMode::Live, &self.model, &self.connector);
+            return self.session_builder.fork_session(&id, ForkMode::Live, None, &self.model, &self.connector);
         }
         let id = if self.options.continue_last {
             Some(sessions.find_continued(&self.session_builder.folder).map_err(UsageError::from_error)?)
@@ -181,7 +181,7 @@ impl Start {
         let (builder, model, connector) = (&self.session_builder, &self.model, &self.connector);
         let Some(id) = id else { return builder.start_session(model, self.options.dry_run) };
         let mut session = match self.options.fork {
-            true => builder.fork_session(&id, self.options.fork_mode(), model, connector)?,
+            true => builder.fork_session(&id, self.options.fork_mode(), None, model, connector)?,
             false => builder.continue_session(&id, model, connector)?,
         };
         match (session.state.is_dry_run(), self.options.dry_run) {

@@ -14,6 +14,10 @@ pub enum Command {
     Sessions(Sessions),
     /// Show, apply or discard the changes of a dry run [default: show]
     Rehearsal(Rehearsal),
+    /// Undo the changes of the last turn of a session
+    Undo(Undo),
+    /// List, show and restore what calls changed [default: list]
+    Checkpoints(Checkpoints),
     /// List, check and explain the rules that allow, ask and deny [default: list]
     Rules(Rules),
     /// List the calls of a session with their approvals and outcomes [default: the last one]
@@ -133,6 +137,72 @@ impl ApplyRehearsal {
     pub fn apply_options(&self) -> ApplyOptions {
         ApplyOptions { hunks: self.hunks, ignored: self.ignored, commands: self.commands }
     }
+}
+
+/// `aye undo`.
+#[derive(Debug, Clone, Args)]
+pub struct Undo {
+    /// Session ID or its beginning [default: the last live one of this folder]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    pub yes: bool,
+    /// Folder.
+    #[command(flatten)]
+    pub place: FolderOptions,
+}
+
+/// `aye checkpoints`.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Checkpoints {
+    /// What to do; `list` if none.
+    #[command(subcommand)]
+    pub command: Option<CheckpointsCommand>,
+    /// Options of `list`.
+    #[command(flatten)]
+    pub list: CheckpointOptions,
+}
+
+/// Subcommand of `aye checkpoints`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum CheckpointsCommand {
+    /// List what calls changed in this folder, newest first
+    List(CheckpointOptions),
+    /// Show what restoring one checkpoint would change
+    Show {
+        /// Checkpoint ID or its beginning
+        id: String,
+        /// Session, output and folder.
+        #[command(flatten)]
+        options: CheckpointOptions,
+    },
+    /// Restore files to before a checkpoint, which undoes it and all later ones
+    Restore {
+        /// Checkpoint ID or its beginning
+        id: String,
+        /// Do not ask for confirmation
+        #[arg(long)]
+        yes: bool,
+        /// Only changes of this session: its ID or its beginning
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// Folder.
+        #[command(flatten)]
+        place: FolderOptions,
+    },
+}
+
+/// Session, output and folder of checkpoints.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CheckpointOptions {
+    /// Only changes of this session: its ID or its beginning
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Output and folder.
+    #[command(flatten)]
+    pub report: ReportOptions,
 }
 
 /// `aye rules`.

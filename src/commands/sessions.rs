@@ -96,9 +96,14 @@ impl SessionStore {
     fn fork_session(&self, requested: &str) -> Result<ExitCode> {
         let from = self.find_session(Some(requested))?;
         self.places.prepare().map_err(convert_store_error)?;
-        let copy =
-            store::fork_session(&self.places, &from, &self.folder, ForkMode::Unchanged, rehearsal::remove_folder)
-                .map_err(convert_store_error)?;
+        let copy = store::fork_session(
+            &self.places,
+            &from,
+            &self.folder,
+            ForkMode::Unchanged.into(),
+            rehearsal::remove_folder,
+        )
+        .map_err(convert_store_error)?;
         let id = copy.id.clone();
         if !copy.has_header {
             print_notice(&format!("the first line of {from} is damaged, so the copy is a dry run in this folder"))?;

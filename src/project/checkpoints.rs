@@ -6,6 +6,7 @@
 
 mod call_recorder;
 mod change_log;
+mod command_snapshot;
 mod kept_changes;
 mod object_store;
 mod path_state;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use call_recorder::{CallRecorder, SessionCheckpoints};
 pub use change_log::{Checkpoints, RecordedCall};
+pub use command_snapshot::CommandSnapshot;
 pub use kept_changes::record_kept;
 pub use path_state::{FileContent, PathState};
 pub use recorded_project::RecordedProject;

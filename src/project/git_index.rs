@@ -2,8 +2,11 @@
 
 use crate::chat::Digest;
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 /// Number of bytes of an entry before its object id: times, device, inode, mode, owner and size.
 const STAT_BYTES: usize = 40;
@@ -11,6 +14,11 @@ const STAT_BYTES: usize = 40;
 const MODE_OFFSET: usize = 24;
 /// Bytes of the mode.
 const MODE_BYTES: usize = 4;
+/// Bits of the flags that are the length of the name.
+const NAME_LENGTH: u16 = 0x0fff;
+/// Bits of a mode that are the type, and those of a regular file.
+const FILE_TYPE: u32 = 0o170_000;
+const REGULAR_FILE: u32 = 0o100_000;
 /// Flag of an entry with two more bytes of flags.
 const EXTENDED: u16 = 0x4000;
 /// Bytes of a SHA-1 and of a SHA-256.
@@ -23,9 +31,30 @@ pub struct IndexEntry {
     pub path: PathBuf,
     /// Mode, object id and flags: everything except git's cache of file metadata.
     staged: Vec<u8>,
+    /// Cached metadata of the file: time of the last write in seconds and nanoseconds, and size.
+    cached: (u32, u32, u32),
 }
 
 impl IndexEntry {
+    /// Returns whether the file with this metadata has the staged content: git's cached metadata is the same, and the file
+    /// was written before the index, whose time is `index_time`.
+    pub fn is_clean(&self, metadata: &Metadata, index_time: Option<SystemTime>) -> bool {
+        let mode = self.staged.first_chunk().copied().map_or(0, u32::from_be_bytes);
+        // A conflict, and an entry with a special meaning, have flags.
+        let flags = self.staged.last_chunk().copied().map_or(u16::MAX, u16::from_be_bytes);
+        let (seconds, nanoseconds, size) = self.cached;
+        let has_same_time = (metadata.mtime() as u32, metadata.mtime_nsec() as u32) == (seconds, nanoseconds);
+        let is_older = index_time.is_some_and(|time| metadata.modified().is_ok_and(|modified| modified < time));
+        let is_executable = mode & 0o111 != 0;
+        flags & !NAME_LENGTH == 0
+            && mode & FILE_TYPE == REGULAR_FILE
+            && metadata.is_file()
+            && is_executable == (metadata.mode() & 0o100 != 0)
+            && metadata.len() as u32 == size
+            && has_same_time
+            && is_older
+    }
+
     /// Returns the id of the staged content in hexadecimal digits.
     pub fn object_id(&self) -> String {
         let length = HASH_LENGTHS.into_iter().rev().find(|length| self.staged.len() > MODE_BYTES + length).unwrap_or(0);
@@ -80,7 +109,7 @@ pub fn staged_digest(bytes: &[u8]) -> Digest {
     let parsed = parse_any_hash(bytes).filter(|(_, extensions)| are_optional(extensions));
     let Some((entries, _)) = parsed else { return Digest::of_bytes(bytes) };
     let mut content = Vec::new();
-    for IndexEntry { path, staged } in entries {
+    for IndexEntry { path, staged, cached: _ } in entries {
         let path = path.into_os_string().into_vec();
         content.extend((path.len() as u64).to_le_bytes());
         content.extend(path);
@@ -127,8 +156,11 @@ fn parse_entries(bytes: &[u8], hash_length: usize) -> Option<(Vec<IndexEntry>, &
         if path.is_empty() || !entries.is_empty() && (&path, stage) <= (&previous.0, previous.1) {
             return None;
         }
+        let fixed = remaining;
         remaining = remaining.get(entry_length..)?;
-        entries.push(IndexEntry { path: OsString::from_vec(path.clone()).into(), staged });
+        let number = |at: usize| Some(u32::from_be_bytes(fixed.get(at..at + 4)?.try_into().ok()?));
+        let cached = (number(8)?, number(12)?, number(36)?);
+        entries.push(IndexEntry { path: OsString::from_vec(path.clone()).into(), staged, cached });
         previous = (path, stage);
     }
     Some((entries, remaining))

@@ -51,7 +51,8 @@ impl<'a> GroupClassifier<'a> {
         Group::classify(path, is_folder, is_ignored)
     }
 
-    fn is_ignored(&mut self, path: &Path, is_folder: bool) -> bool {
+    /// Returns whether git ignores a path of the project.
+    pub fn is_ignored(&mut self, path: &Path, is_folder: bool) -> bool {
         let Some(top) = self.work_tree.clone() else { return false };
         let full_path = self.rehearsal.root().join(path);
         if self.tracked.contains(&full_path) {

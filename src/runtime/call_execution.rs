@@ -3,9 +3,9 @@
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events, precondition_check, simulator};
 use crate::agent::Event;
-use crate::chat::{BackgroundEnd, Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
+use crate::chat::{Access, BackgroundEnd, Outcome, Plan, ResultOrigin, SimulationSource, ToolCall, TurnId, Work};
 use crate::policy::ExcludedPaths;
-use crate::project::checkpoints::{CallRecorder, RecordedProject};
+use crate::project::checkpoints::{CallRecorder, CommandSnapshot, RecordedProject};
 use crate::project::output::CommandProgress;
 use crate::project::shell::command_control::CommandControl;
 use crate::text::truncation;
@@ -71,7 +71,10 @@ impl RunningCall {
             let project = Arc::new(RecordedProject::new(self.context.project.clone(), recorder.clone()));
             let excluded = excluded_paths;
             let live_context = LiveContext { project, shell, excluded, recorder: recorder.clone(), progress };
-            let text = tool.run(&plan, &live_context).await?;
+            let snapshot = CommandGuard::start(&recorder, &plan).await;
+            let result = tool.run(&plan, &live_context).await;
+            snapshot.finish().await;
+            let text = result?;
             Ok((Outcome::Done(with_failure(&recorder, text)), None))
         };
         self.finish(time_limit(&plan.work), work).await;
@@ -161,6 +164,41 @@ impl RunningCall {
         })
     }
 }
+
+/// Records what a live command changes, also if the turn is interrupted while it runs.
+struct CommandGuard(Option<CommandSnapshot>);
+
+impl CommandGuard {
+    /// Records the state before a command that may change something. Other calls have nothing to record here.
+    async fn start(recorder: &Arc<CallRecorder>, plan: &Plan) -> Self {
+        let (Work::Command(line), Access::Run(_)) = (&plan.work, &plan.access) else { return Self(None) };
+        let (recorder, line) = (recorder.clone(), line.clone());
+        let taken = tokio::task::spawn_blocking(move || CommandSnapshot::take(recorder, &line)).await;
+        Self(taken.ok().flatten())
+    }
+
+    /// Records the state after the command.
+    async fn finish(mut self) {
+        if let Some(snapshot) = self.0.take() {
+            let _ = tokio::task::spawn_blocking(move || snapshot.finish()).await;
+        }
+    }
+}
+
+impl Drop for CommandGuard {
+    fn drop(&mut self) {
+        if let Some(snapshot) = self.0.take() {
+            std::thread::spawn(move || {
+                // The command is being killed.
+                std::thread::sleep(KILL_TIME);
+                snapshot.finish();
+            });
+        }
+    }
+}
+
+/// Time in which an interrupted command ends.
+const KILL_TIME: Duration = Duration::from_millis(200);
 
 /// Returns the outcome of a call, after a notice if its changes could not be recorded.
 pub(super) fn with_failure(recorder: &CallRecorder, text: String) -> String {

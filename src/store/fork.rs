@@ -5,7 +5,7 @@
 
 use super::draft::Drafts;
 use super::session_reader::{MAX_LINE_BYTES, split_header};
-use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_header};
+use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_header, session_reader};
 use crate::chat::{ForkMode, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
@@ -59,7 +59,7 @@ pub fn fork_session(
     places: &Places,
     from: &SessionId,
     folder: &Path,
-    mode: ForkMode,
+    copied: CopiedPart,
     delete_folder: DeleteFolder,
 ) -> Result<Fork, Error> {
     let path = places.session(from);
@@ -69,7 +69,12 @@ pub fn fork_session(
     };
     let file = private_files::open_read(&path).map_err(to_read_error)?;
     // Entries that another process adds from here on are not copied.
-    let bytes = file.metadata().map_err(to_read_error)?.len();
+    let length = file.metadata().map_err(to_read_error)?.len();
+    let CopiedPart { mode, before_entry } = copied;
+    let bytes = match before_entry {
+        None => length,
+        Some(index) => find_entry_start(&path, index).map_err(to_read_error)?,
+    };
     let mut original = BufReader::new(file.take(bytes));
     let line = first_line(&mut original).map_err(to_read_error)?;
 
@@ -119,6 +124,36 @@ pub fn fork_session(
     })
     .map_err(to_copy_error(&path))?;
     Ok(copy)
+}
+
+/// Part of a session that is copied.
+#[derive(Debug, Clone, Copy)]
+pub struct CopiedPart {
+    pub mode: ForkMode,
+    /// Index of the first entry that is not copied; `None` to copy all.
+    pub before_entry: Option<usize>,
+}
+
+impl From<ForkMode> for CopiedPart {
+    fn from(mode: ForkMode) -> Self {
+        Self { mode, before_entry: None }
+    }
+}
+
+/// Returns the position in the file at which the line of an entry begins.
+fn find_entry_start(path: &Path, entry: usize) -> io::Result<u64> {
+    let stored = session_reader::read_from(&mut private_files::open_read(path)?)?;
+    // An entry without a line of its own is at the end.
+    let line = stored.lines.get(entry).copied().unwrap_or(usize::MAX);
+    let mut file = BufReader::new(private_files::open_read(path)?);
+    let mut position = 0;
+    for _ in 1..line {
+        match file.skip_until(b'\n')? {
+            0 => break,
+            length => position += length as u64,
+        }
+    }
+    Ok(position)
 }
 
 /// Returns the first line that is not too long, with its line feed.

@@ -147,9 +147,14 @@ impl Places {
         self.data.join("trials")
     }
 
+    /// Returns the folder of the checkpoints of all projects.
+    pub fn all_checkpoints(&self) -> PathBuf {
+        self.data.join("checkpoints")
+    }
+
     /// Returns the folder of the checkpoints of the project in `folder`. Created by its first change.
     pub fn checkpoints(&self, folder: &Path) -> PathBuf {
-        self.data.join("checkpoints").join(Digest::of_bytes(folder.as_os_str().as_bytes()).as_str())
+        self.all_checkpoints().join(Digest::of_bytes(folder.as_os_str().as_bytes()).as_str())
     }
 
     /// Returns the overlay folder of a session's dry run. Created by its first writer.

@@ -29,6 +29,8 @@ pub struct StoredSession {
     pub entries: Vec<Entry>,
     /// Time of each entry in milliseconds since 1970, by the clock of that moment; not suitable for sorting.
     pub times: Vec<u64>,
+    /// Number of the line of each entry, counted from 1, without the incomplete ones at the end.
+    pub lines: Vec<usize>,
     /// Skipped parts, in file order.
     pub notices: Vec<Notice>,
     /// Number of entries at the end that have no line of their own: they are restored from pieces of incomplete
@@ -338,6 +340,7 @@ impl Reading {
         let mut replies = collect_incomplete(&self.lines, self.pieces);
         self.session.unfinished_outputs = std::mem::take(&mut replies.outputs);
         self.session.times = self.lines.iter().map(|line| line.at).collect();
+        self.session.lines = self.lines.iter().map(|line| line.number).collect();
         self.session.entries = self.lines.into_iter().map(|line| line.entry).collect();
         for (time, entry) in replies.into_entries() {
             self.session.incomplete_count += 1;

@@ -62,6 +62,11 @@ impl BatchOutcome {
         self.applied.is_empty() && !(self.conflicts.is_empty() && self.failed.is_empty())
     }
 
+    /// Returns whether everything that was not rejected is applied.
+    pub fn is_complete(&self) -> bool {
+        self.conflicts.is_empty() && self.failed.is_empty()
+    }
+
     /// Describes the outcome: `source changes: 2 of 3 applied.`, then the names. `verb` is `applied`.
     pub fn to_text(&self, label: &str, verb: &str) -> String {
         let total = self.applied.len() + self.rejected.len() + self.conflicts.len() + self.failed.len();

@@ -2,11 +2,11 @@
 
 pub use super::host_data::{
     Connection, InspectionReason, LinkStatus, ListState, LocalServer, ModelList, ModelRow, Models, PendingConnection,
-    Rehearsal, SessionRow,
+    Rehearsal, RewindTarget, SessionRow,
 };
 
 use crate::agent;
-use crate::chat::{CallId, Decider, Digest, ForkMode, Grant, Instructions, SessionId, UnsentText};
+use crate::chat::{CallId, Decider, Digest, ForkMode, Grant, Instructions, RewindPoint, SessionId, UnsentText};
 use crate::config::ProjectFiles;
 use crate::policy::Rule;
 use crate::runtime::Unsaved;
@@ -104,6 +104,13 @@ pub enum HostRequest {
     LoadRehearsal(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
     ApplyRehearsal(SessionId, agent::ApplyRequest),
+    /// Find what undoes the last turn of this session. Reply: `UndoPrepared`.
+    PrepareUndo(SessionId),
+    /// List the messages of the user with the changes of their turns. Reply: `RewindPoints`.
+    ListRewindPoints(SessionId),
+    /// Continue in a copy of this session that ends before a message, whose text becomes the draft; with calls to approve
+    /// at once, if any. Reply: `Opened`.
+    Rewind(SessionId, RewindTarget, Option<agent::ApplyRequest>),
     /// Discard the rehearsal of this session.
     DiscardRehearsal(SessionId),
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and within a few
@@ -203,6 +210,10 @@ pub enum HostReply {
     },
     /// Rehearsal of a session, or the reason it cannot be shown.
     Rehearsal(Result<Rehearsal, String>),
+    /// The call that undoes the last turn, or why there is none.
+    UndoPrepared(Result<agent::ApplyRequest, String>),
+    /// Messages of the user, oldest first.
+    RewindPoints(Vec<RewindPoint>),
     /// Trust in the project has changed.
     TrustChanged {
         /// The project's folder.

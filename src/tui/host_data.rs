@@ -11,6 +11,14 @@ pub struct Rehearsal {
     pub summary: DryRunSummary,
 }
 
+/// The message of the user before which a copy of a session ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RewindTarget {
+    /// Index of its entry.
+    pub entry: usize,
+    pub text: String,
+}
+
 /// Reason of an inspection of the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InspectionReason {

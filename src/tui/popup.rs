@@ -13,7 +13,7 @@ use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::LastingApproval;
 use crate::chat::audit::AuditKey;
-use crate::chat::{ApplyOptions, CallId, DryRunSummary, ForkMode, SessionId};
+use crate::chat::{ApplyOptions, CallId, CheckpointSpan, DryRunSummary, ForkMode, RewindPoint, SessionId};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
@@ -65,8 +65,23 @@ pub enum List {
     Modes(Vec<(Mode, bool)>),
     /// Background commands, in the order of the session.
     Background,
+    /// Messages of the user to go back to, oldest first.
+    Rewind(Vec<RewindPoint>),
+    /// What to restore when going back to before a message: the changes since then, and the choice of each row.
+    RewindScope(Box<RewindPoint>, Vec<CheckpointSpan>, Vec<RewindScope>),
     /// Choices on leaving a session that is not saved.
     UnsavedSession(Vec<UnsavedChoice>),
+}
+
+/// What a rewind restores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RewindScope {
+    /// The conversation in a copy, and the files.
+    Both,
+    /// The conversation in a copy.
+    Conversation,
+    /// The files, in this session.
+    Files,
 }
 
 /// Action that runs once the user confirmed it.

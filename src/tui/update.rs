@@ -22,6 +22,7 @@ mod popup_stack;
 mod prompt_keys;
 mod provider_list;
 pub mod rehearsal_list;
+mod rewind_list;
 mod rule_edits;
 mod search_input;
 mod session_exit;

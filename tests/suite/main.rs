@@ -123,6 +123,7 @@ mod tour;
 mod trial_prompts;
 mod trials;
 mod turns;
+mod undo;
 mod unusual_files;
 #[cfg(target_os = "linux")]
 mod unusual_overlays;

@@ -106,7 +106,9 @@ fn child_that_forks_until_it_is_killed() {
     loop {
         let delete_folder = aye::project::rehearsal::remove_folder;
         let mode = aye::chat::ForkMode::Unchanged;
-        aye::store::fork_session(&places, &session_id(), Path::new("/project"), mode, delete_folder).unwrap().keep();
+        aye::store::fork_session(&places, &session_id(), Path::new("/project"), mode.into(), delete_folder)
+            .unwrap()
+            .keep();
     }
 }
 

@@ -4,6 +4,7 @@ use super::list::title_or_reason;
 use super::{SessionStore, convert_store_error, print_result};
 use crate::chat::SessionId;
 use crate::commands::output::{confirm, print_notice};
+use crate::project::checkpoints::Checkpoints;
 use crate::project::rehearsal;
 use crate::store::{Removal, local_time};
 use crate::text::clean::clean_line;
@@ -25,6 +26,7 @@ impl SessionStore {
             return print_result("Nothing was removed.");
         }
         let failures = removal.remove(rehearsal::remove_folder);
+        self.remove_checkpoints(&ids)?;
         for (id, error) in &failures {
             print_notice(&format!("Cannot remove {id} completely: {error}"))?;
         }
@@ -34,6 +36,17 @@ impl SessionStore {
             count => drop(print_result(&format!("{count} sessions were removed."))?),
         }
         Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Removes the contents of files from before the changes of these sessions.
+    fn remove_checkpoints(&self, ids: &[SessionId]) -> Result<()> {
+        for folder in std::fs::read_dir(self.places.all_checkpoints()).into_iter().flatten().flatten() {
+            // The limit does not matter for a removal.
+            if let Err(error) = Checkpoints::new(folder.path(), u64::MAX).remove_sessions(ids) {
+                print_notice(&format!("Cannot remove all contents of files in {}: {error}", folder.path().display()))?;
+            }
+        }
+        Ok(())
     }
 
     fn describe_removal(&self, ids: &[SessionId]) -> Result<String> {

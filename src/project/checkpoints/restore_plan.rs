@@ -1,6 +1,7 @@
 //! What restoring checkpoints changes: for each path its present state and the one to restore, or why it cannot be.
 
 use super::change_log::{Checkpoints, PathChange, RecordedCall};
+use super::command_snapshot::read_blob;
 use super::path_state::{FileContent, FileStamp, PathState};
 use crate::chat::{CallId, CheckpointSpan};
 use crate::project::Reader;
@@ -95,7 +96,7 @@ impl Checkpoints {
             (None, Some(_)) => &changes.first()?.before,
             (None, None) => return None,
         };
-        let (after, blocked) = match self.load_node(target, &node) {
+        let (after, blocked) = match self.load_node(target, &node, live.root()) {
             Ok(after) => (after, conflict),
             Err(reason) => (node.clone(), Some(conflict.unwrap_or(reason))),
         };
@@ -114,7 +115,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// The reason why it cannot be restored.
-    fn load_node(&self, state: &PathState, present: &FileNode) -> Result<FileNode, String> {
+    fn load_node(&self, state: &PathState, present: &FileNode, root: &Path) -> Result<FileNode, String> {
         let present_mode = match present {
             FileNode::File { mode, .. } | FileNode::Folder { mode } => Some(*mode),
             FileNode::Nothing | FileNode::Link(_) | FileNode::Other(_) => None,
@@ -129,9 +130,8 @@ impl Checkpoints {
                 let bytes = match (&file.content, &file.sha256) {
                     (FileContent::Object, Some(digest)) => self.objects().load(digest),
                     (FileContent::Missing(reason), _) => Err(format!("was not stored: {reason}")),
-                    (FileContent::Object | FileContent::Unneeded | FileContent::Blob(_), _) => {
-                        Err("is not stored".to_owned())
-                    }
+                    (FileContent::Blob(id), _) => read_blob(root, id, file.stamp.map(|stamp| stamp.size)),
+                    (FileContent::Object | FileContent::Unneeded, _) => Err("is not stored".to_owned()),
                 };
                 let mode = file.mode.or(present_mode).unwrap_or(0o644);
                 Ok(FileNode::File { bytes: bytes.map_err(|reason| format!("its content {reason}"))?, mode })

@@ -25,7 +25,7 @@ fn create_home(bytes: &[u8]) -> (tempfile::TempDir, Places) {
 }
 
 fn copy_session(places: &Places, folder: &str) -> Result<Fork, Error> {
-    fork_session(places, &old_id(), Path::new(folder), ForkMode::Unchanged, remove_folder)
+    fork_session(places, &old_id(), Path::new(folder), ForkMode::Unchanged.into(), remove_folder)
 }
 
 fn read_session(places: &Places, id: &SessionId) -> StoredSession {
@@ -192,7 +192,7 @@ fn rejects_files_that_are_not_sessions() {
     let (_home, places) = create_home(b"");
     let error = |name: &str| {
         let from = SessionId(name.into());
-        fork_session(&places, &from, Path::new("/"), ForkMode::Unchanged, remove_folder).unwrap_err()
+        fork_session(&places, &from, Path::new("/"), ForkMode::Unchanged.into(), remove_folder).unwrap_err()
     };
     assert_eq!(error("01X").to_string(), "no session matches 01X");
     fs::create_dir(places.sessions().join("01D.jsonl")).unwrap();

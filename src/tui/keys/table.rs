@@ -165,7 +165,7 @@ actions! {
     HelpWhenEmpty "help_when_empty" "Key help, if the composer is empty"
     Redraw "redraw" "Redraw screen"
     Suspend "suspend" "Suspend aye"
-    Stop "stop" "Stop turn; twice if a prompt is open"
+    Stop "stop" "Stop turn (twice in prompts); rewind"
     StopOrQuit "stop_or_quit" "Stop turn; twice to quit"
 }
 

@@ -3,8 +3,8 @@
 use super::transcript_change::change_transcript;
 use super::{
     agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, popup_stack, prompt_keys,
-    provider_list, search_input, session_exit, session_list, theme_list, transcript_change, trust_decision,
-    user_messages,
+    provider_list, rewind_list, search_input, session_exit, session_list, theme_list, transcript_change,
+    trust_decision, user_messages,
 };
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
@@ -132,13 +132,21 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
 
 /// Shown after the first Esc while a prompt is open.
 const STOP_HINT: &str = "Press esc again to stop the turn";
+/// Shown after the first Esc on an empty draft between turns.
+const REWIND_HINT: &str = "Press esc again to rewind";
 /// Shown after the first Esc while a question is parked.
 const STOP_UNANSWERED_HINT: &str = "Press esc again to stop without an answer";
 
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
 fn stop_turn(state: &mut State) {
     // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
-    if trust_decision::skip_project_files(state) || state.agent.is_idle() || prompt_keys::park_prompt(state) {
+    if trust_decision::skip_project_files(state) {
+        return;
+    }
+    if state.agent.is_idle() {
+        return offer_rewind(state);
+    }
+    if prompt_keys::park_prompt(state) {
         return;
     }
     // Pressing Esc once too often must not discard the question that the first Esc parked.
@@ -167,6 +175,20 @@ fn stop_turn(state: &mut State) {
         state.show_warning(&format!("Stopped while waiting to retry: {reason}"));
     }
     agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
+}
+
+/// Handles Esc between turns: pressed twice on an empty draft, it opens the list of messages to go back to.
+fn offer_rewind(state: &mut State) {
+    if !state.input.composer.is_empty() || state.prompts.current.is_some() || !rewind_list::can_rewind(state) {
+        return;
+    }
+    let now = state.timing.now;
+    if state.input.last_stop.take().is_some_and(|pressed_at| now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
+        state.notices.toasts.remove_text(REWIND_HINT, now);
+        return rewind_list::open_rewind_list(state);
+    }
+    state.input.last_stop = Some(now);
+    state.show_info(REWIND_HINT);
 }
 
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.

@@ -2,7 +2,7 @@
 
 use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
-    rule_edits, session_list, trust_decision,
+    rewind_list, rule_edits, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -80,6 +80,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             rule_edits::handle_rule_replaced(state, &rule, &new_rule, by, error)
         }
         HostReply::Rehearsal(result) => rehearsal_list::show_rehearsal(state, result),
+        HostReply::UndoPrepared(request) => rewind_list::start_undo(state, request),
+        HostReply::RewindPoints(points) => rewind_list::set_rewind_points(state, points),
         HostReply::Rules(text) => {
             let is_terminal_output = false;
             popup_stack::open_reader(state, "rules", &text, is_terminal_output);

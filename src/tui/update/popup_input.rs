@@ -4,7 +4,7 @@ use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
     audit_list, background_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list,
-    provider_list, rehearsal_list, rule_edits, session_exit, session_list, theme_list,
+    provider_list, rehearsal_list, rewind_list, rule_edits, session_exit, session_list, theme_list,
 };
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -152,6 +152,10 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
             true => mode_list::set_mode(state, mode),
             false => mode_list::confirm_mode(state, mode),
         }),
+        List::Rewind(points) => rewind_list::pick_rewind_point(state, &points, row),
+        List::RewindScope(point, spans, scopes) => {
+            pick_item(scopes, row, |scope| rewind_list::rewind(state, *point, &spans, scope));
+        }
         List::UnsavedSession(choices) => {
             pick_item(choices, row, |choice| session_exit::pick_exit_choice(state, choice))
         }

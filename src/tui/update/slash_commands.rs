@@ -2,7 +2,7 @@
 
 use super::{
     actions, agent_events, audit_list, background_list, grant_list, help_lists, mode_list, model_list, popup_stack,
-    rehearsal_list, session_exit,
+    rehearsal_list, rewind_list, session_exit,
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
@@ -58,6 +58,10 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["title", "rename"], "Rename the session: /title NAME", set_title),
     command(&["compact", "summarise"], "Summarize older turns to free context", |state, _| compact_session(state)),
     command(&["dry"], "Explain dry runs and how to start one", |state, _| explain_dry_runs(state)),
+    command(&["undo"], "Undo the changes of the last turn", |state, _| rewind_list::run_undo(state)),
+    command(&["rewind"], "Go back to an earlier message, with or without the files", |state, _| {
+        rewind_list::open_rewind_list(state)
+    }),
     command(&["rehearsal"], "Review, apply or discard the rehearsal", rehearsal_list::run_rehearsal_command),
     action_command(&["retry", "again"], "Retry a failed request", Action::RetryNow),
     action_command(&["stop"], "Stop the turn", Action::Stop),

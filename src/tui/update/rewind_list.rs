@@ -1,0 +1,128 @@
+//! Undo and rewind: the changes of the last turn, and the list of the user's messages to go back to.
+
+use super::{agent_events, session_exit};
+use crate::agent::{ApplyRequest, Event};
+use crate::chat::checkpoint::{join_spans, restore_call};
+use crate::chat::{Checkpoint, CheckpointSpan, Entry, RewindPoint, pluralize};
+use crate::text::clean::clean_line;
+use crate::text::truncation::truncate_end;
+use crate::tui::host::{HostRequest, RewindTarget};
+use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::popup::{List, Popup, RewindScope};
+use crate::tui::state::State;
+use std::collections::BTreeSet;
+
+/// Characters of a message in a title and in the message of a rewind.
+const QUOTED_CHARS: usize = 40;
+/// Shown in a dry run instead of a choice of files.
+const NO_FILES_IN_DRY_RUN: &str = "A dry run changes no files: /rehearsal drop discards its overlay";
+
+/// Asks the host for the changes of the last turn.
+pub fn run_undo(state: &mut State) {
+    if !state.agent.is_idle() {
+        return state.show_info("Not available while a turn is running");
+    }
+    if state.agent.is_dry_run() {
+        return state.show_info(NO_FILES_IN_DRY_RUN);
+    }
+    state.send_request(HostRequest::PrepareUndo(state.session.id.clone()));
+}
+
+/// Shows the approval prompt of an undo once the host has found its changes.
+pub fn start_undo(state: &mut State, request: Result<ApplyRequest, String>) {
+    match request {
+        Ok(request) if state.agent.is_idle() => {
+            agent_events::handle_agent_event(state, Event::ApplyRequested(request));
+        }
+        Ok(_) => state.show_info("Not undone: a turn is running"),
+        Err(reason) => state.show_info(&reason),
+    }
+}
+
+/// Returns whether there is a message to go back to.
+pub fn can_rewind(state: &State) -> bool {
+    let mut entries = state.agent.session.entries().iter();
+    state.agent.is_idle() && entries.any(|entry| matches!(entry, Entry::UserMessage { .. }))
+}
+
+/// Opens the list at once; its rows follow when the host has loaded them.
+pub fn open_rewind_list(state: &mut State) {
+    if !state.agent.is_idle() {
+        return state.show_info("Not available while a turn is running");
+    }
+    if !can_rewind(state) {
+        return state.show_info("No message to go back to yet");
+    }
+    let picker = Picker::new("Rewind to before", "Loading…", Vec::new()).with_filter_hint("Filter by text");
+    state.viewport.popups.push(Popup::List(picker, List::Rewind(Vec::new())));
+    state.send_request(HostRequest::ListRewindPoints(state.session.id.clone()));
+}
+
+/// Shows the messages that the host loaded, newest first.
+pub fn set_rewind_points(state: &mut State, points: Vec<RewindPoint>) {
+    if let Some(Popup::List(picker, List::Rewind(shown))) = state.viewport.popups.last_mut() {
+        picker.set_empty_text("No message to go back to");
+        picker.set_rows(points.iter().rev().map(|point| point_row(point).with_key(point.entry.to_string())).collect());
+        *shown = points;
+    }
+}
+
+fn point_row(point: &RewindPoint) -> Row {
+    let files: BTreeSet<&String> = point.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).collect();
+    let (added, removed) = point.lines;
+    let mut facts = Vec::new();
+    facts.extend((!files.is_empty()).then(|| pluralize(files.len(), "file")));
+    facts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+    facts.extend((!files.is_empty() && point.is_undone).then(|| "undone".to_owned()));
+    Row::new(&clean_line(point.text.lines().next().unwrap_or_default())).with_detail(&facts.join(" "))
+}
+
+/// Opens the choice of what to restore, for a row of the list.
+pub fn pick_rewind_point(state: &mut State, points: &[RewindPoint], row: usize) {
+    let Some(index) = points.len().checked_sub(row + 1) else { return };
+    let point = points[index].clone();
+    let since: Vec<Checkpoint> = points[index..].iter().flat_map(|point| point.checkpoints.clone()).collect();
+    let is_dry_run = state.agent.is_dry_run();
+    let spans = if is_dry_run { Vec::new() } else { join_spans(&since) };
+    let files: BTreeSet<&String> = since.iter().flat_map(|checkpoint| &checkpoint.files).collect();
+    let files = pluralize(files.len(), "file");
+    let mut rows = Vec::new();
+    if !spans.is_empty() {
+        let both =
+            Row::new("Conversation and files").with_secondary(&format!("a copy, and {files} after one approval"));
+        rows.push((both, RewindScope::Both));
+    }
+    let conversation = Row::new("Conversation only").with_secondary("a copy without this message and all after it");
+    rows.push((conversation, RewindScope::Conversation));
+    if !spans.is_empty() {
+        let only = Row::new("Files only").with_secondary(&format!("{files} after one approval, in this session"));
+        rows.push((only, RewindScope::Files));
+    }
+    let (rows, scopes): (Vec<Row>, Vec<RewindScope>) = rows.into_iter().unzip();
+    let mut picker = Picker::new(&format!("Rewind to before {}", quote(&point.text)), "", rows);
+    if is_dry_run {
+        picker.set_note(NO_FILES_IN_DRY_RUN);
+    } else if spans.is_empty() {
+        picker.set_note("No file changes are recorded since this message");
+    }
+    state.viewport.popups.push(Popup::List(picker, List::RewindScope(Box::new(point), spans, scopes)));
+}
+
+/// Goes back to before a message.
+pub fn rewind(state: &mut State, point: RewindPoint, spans: &[CheckpointSpan], scope: RewindScope) {
+    let message = format!("Undo all changes since {}. I approve each file.", quote(&point.text));
+    let request = ApplyRequest { message, calls: vec![restore_call(spans)] };
+    let approvals = match scope {
+        RewindScope::Files => return agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
+        RewindScope::Conversation => None,
+        RewindScope::Both => Some(request),
+    };
+    let target = RewindTarget { entry: point.entry, text: point.text };
+    let session = state.session.id.clone();
+    session_exit::leave_session_for(state, HostRequest::Rewind(session, target, approvals));
+}
+
+/// Returns the beginning of a message in quotes.
+fn quote(text: &str) -> String {
+    format!("“{}”", truncate_end(&clean_line(text.lines().next().unwrap_or_default()), QUOTED_CHARS))
+}
