@@ -53,6 +53,7 @@ pub const TOPICS: &[Topic] = &[
     ),
     topic("sandbox", &["network"], include_str!("../docs/sandbox.md")),
     topic("trials", &["trial", "try", "keep"], include_str!("../docs/trials.md")),
+    topic("undo", &["rewind", "checkpoints", "checkpoint", "restore"], include_str!("../docs/undo.md")),
     topic("dry-run", &["dry", "dry_run", "rehearsal", "overlay"], include_str!("../docs/dry-run.md")),
     topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),

@@ -205,11 +205,16 @@ impl ScreenHost {
                 self.pending_switches.clear();
                 self.session = id.clone();
                 self.runtime = Arc::new(Mutex::new(runtime));
-                if let Some(text) = draft {
-                    self.drafts.save(self.draft_owner(&id), UnsentText::from_text(text));
-                    self.write_drafts();
-                }
-                let (unsent, draft_notices) = self.load_draft();
+                let (unsent, draft_notices) = match draft {
+                    None => self.load_draft(),
+                    Some(text) => {
+                        let entries = state.session.entries().len();
+                        let unsent = UnsentText { entries, ..UnsentText::from_text(text) };
+                        self.drafts.save(self.draft_owner(&id), unsent.clone());
+                        self.write_drafts();
+                        (unsent, Vec::new())
+                    }
+                };
                 let opened = Opened {
                     session: id,
                     copied_from,

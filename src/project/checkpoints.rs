@@ -14,6 +14,8 @@ mod recorded_project;
 mod restore_plan;
 mod restored_batch;
 #[cfg(test)]
+mod storage_tests;
+#[cfg(test)]
 mod tests;
 
 pub use call_recorder::{CallRecorder, SessionCheckpoints};

@@ -175,6 +175,9 @@ fn rewind_restores_conversation_and_files_in_a_copy() {
     let screen = program.until("Conversation and files");
     assert!(screen.contains("“second message”") && screen.contains("Files only"), "{screen}");
     program.press_keys("\r");
+    // The draft has the keyboard.
+    program.until("tab to answer");
+    program.press_keys("\t");
     approve_restoring(&mut program);
     let screen = program.until("2 of 2 restored");
     assert!(!screen.contains("Second done.") && screen.contains("First done."), "{screen}");
@@ -183,7 +186,7 @@ fn rewind_restores_conversation_and_files_in_a_copy() {
     // The undo can be undone itself: its own message is in the list.
     program.press_keys("\x15");
     submit_message(&mut program, "/rewind");
-    program.until("Undo all changes since");
+    program.until("2 files undo");
     program.press_keys("\r");
     program.until("Files only");
     program.press_keys("\x1b[F\r");

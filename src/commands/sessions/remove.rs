@@ -26,7 +26,9 @@ impl SessionStore {
             return print_result("Nothing was removed.");
         }
         let failures = removal.remove(rehearsal::remove_folder);
-        self.remove_checkpoints(&ids)?;
+        let removed: Vec<SessionId> =
+            ids.iter().filter(|id| failures.iter().all(|(failed, _)| failed != *id)).cloned().collect();
+        self.remove_checkpoints(&removed)?;
         for (id, error) in &failures {
             print_notice(&format!("Cannot remove {id} completely: {error}"))?;
         }

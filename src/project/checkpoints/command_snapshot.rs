@@ -93,7 +93,7 @@ impl CommandSnapshot {
                 if matches!(file.content, FileContent::Blob(_)) {
                     continue;
                 }
-                let real = root.join(&*path);
+                let real = root.join(path);
                 let metadata = real.symlink_metadata()?;
                 *state = if metadata.len() > MAX_STORED_BYTES || count >= MAX_STORED {
                     let content = FileContent::Missing("it was not in git, and too large to copy".to_owned());

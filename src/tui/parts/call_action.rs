@@ -1,9 +1,9 @@
 //! The action of a call in one word, which its row on the screen starts with.
 
 use crate::agent::{CallStage, PendingCall};
-use crate::chat::Preview;
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
+use crate::chat::{Preview, RESTORE_FILES};
 use crate::text::clean;
 use std::borrow::Cow;
 
@@ -25,6 +25,7 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "read_output" => "Output",
         "kill" => "Stop",
         APPLY_CHANGE | APPLY_GROUP => "Apply",
+        RESTORE_FILES => "Restore",
         _ => return clean::clean_line(tool),
     };
     Cow::Borrowed(action)
@@ -52,7 +53,8 @@ mod tests {
     #[test]
     fn every_tool_of_the_program_has_an_action() {
         let builtin_tools = crate::tools::Toolbox::with_builtin_tools(crate::tools::ToolSettings::default());
-        let names = builtin_tools.rule_names().into_iter().chain([APPLY_CHANGE, APPLY_GROUP].map(str::to_owned));
+        let others = [APPLY_CHANGE, APPLY_GROUP, RESTORE_FILES].map(str::to_owned);
+        let names = builtin_tools.rule_names().into_iter().chain(others);
         for name in names {
             let action = name_action(&name, None);
             assert!(action.starts_with(char::is_uppercase) && !action.contains('_'), "{name}: {action}");

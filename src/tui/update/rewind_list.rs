@@ -3,7 +3,7 @@
 use super::{agent_events, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::checkpoint::{join_spans, restore_call};
-use crate::chat::{Checkpoint, CheckpointSpan, Entry, RewindPoint, pluralize};
+use crate::chat::{Checkpoint, CheckpointSpan, Entry, RESTORE_FILES, RewindPoint, pluralize};
 use crate::text::clean::clean_line;
 use crate::text::truncation::truncate_end;
 use crate::tui::host::{HostRequest, RewindTarget};
@@ -73,7 +73,9 @@ fn point_row(point: &RewindPoint) -> Row {
     let mut facts = Vec::new();
     facts.extend((!files.is_empty()).then(|| pluralize(files.len(), "file")));
     facts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
-    facts.extend((!files.is_empty() && point.is_undone).then(|| "undone".to_owned()));
+    let is_undo = point.checkpoints.iter().any(|checkpoint| checkpoint.tool == RESTORE_FILES);
+    let mark = if is_undo { "undo" } else { "undone" };
+    facts.extend((!files.is_empty() && point.is_undone).then(|| mark.to_owned()));
     Row::new(&clean_line(point.text.lines().next().unwrap_or_default())).with_detail(&facts.join(" "))
 }
 

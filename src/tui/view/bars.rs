@@ -3,7 +3,7 @@
 use super::layout::shows_command_hint;
 use crate::agent::{self, CallStage, Phase};
 use crate::chat::user_command::parse_command_draft;
-use crate::chat::{Entry, result_origin};
+use crate::chat::{Entry, RESTORE_FILES, result_origin};
 use crate::policy::Mode;
 use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
@@ -96,7 +96,8 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             bar.push_left(format!("would have asked: {}", session.would_ask_count()), theme.warning, 3);
         }
     }
-    if state.agent.is_applying() {
+    let is_restoring = || state.agent.pending().iter().any(|pending| pending.call.name == RESTORE_FILES);
+    if state.agent.is_applying() && !is_restoring() {
         bar.push_left("LIVE RUN", theme.danger, 0);
     }
     if state.session.saving.unsaved().is_some() {
