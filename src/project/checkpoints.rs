@@ -7,6 +7,8 @@
 mod call_recorder;
 mod change_log;
 mod command_snapshot;
+#[cfg(test)]
+mod command_tests;
 mod kept_changes;
 mod object_store;
 mod path_state;

@@ -65,7 +65,7 @@ impl Tool for RestoreFiles {
         work.source = arguments.clone();
         Ok(Intent::Act(Box::new(Plan {
             title: "Restore files?".to_owned(),
-            summary: format!("undo: {}", batch.describe_batch()),
+            summary: batch.describe_batch(),
             access: strictest_access(&batch),
             // The user has rejected nothing yet.
             destroys: batch.destroys(&[]),
