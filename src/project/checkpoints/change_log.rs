@@ -201,6 +201,7 @@ impl Checkpoints {
     fn remove_oldest(&self) -> io::Result<usize> {
         let log = self.folder.join(LOG_FILE);
         let lines: Vec<ChangeLine> = read_records(&log);
+        let line_count = lines.len();
         let sizes: HashMap<Digest, u64> = self.objects.list().0.into_iter().collect();
         let mut kept = HashSet::new();
         let (mut total, mut log_bytes, mut kept_lines) = (0, 0, Vec::new());
@@ -219,8 +220,11 @@ impl Checkpoints {
             kept_lines.push(line);
         }
         kept_lines.reverse();
-        self.rewrite(&kept_lines)?;
-        self.objects.keep_only(&kept);
+        // Contents that no line needs are left by kills; they count too.
+        if kept_lines.len() < line_count || sizes.values().sum::<u64>() > self.limit {
+            self.rewrite(&kept_lines)?;
+            self.objects.keep_only(&kept);
+        }
         Ok(kept_lines.len())
     }
 
