@@ -12,6 +12,7 @@ use super::session::{Session, connect_runtime};
 use super::session_builder::SessionBuilder;
 use super::undo;
 use crate::agent::ApplyRequest;
+use crate::chat::user_command::escape_message;
 use crate::chat::{ForkMode, SessionId, UnsentText};
 use crate::project::folder_facts;
 use crate::runtime::Runtime;
@@ -209,7 +210,7 @@ impl ScreenHost {
                     None => self.load_draft(),
                     Some(text) => {
                         let entries = state.session.entries().len();
-                        let unsent = UnsentText { entries, ..UnsentText::from_text(text) };
+                        let unsent = UnsentText { entries, ..UnsentText::from_text(&escape_message(text)) };
                         self.drafts.save(self.draft_owner(&id), unsent.clone());
                         self.write_drafts();
                         (unsent, Vec::new())

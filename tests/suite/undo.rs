@@ -210,6 +210,21 @@ fn rewind_of_the_conversation_alone_leaves_the_files() {
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
 }
 
+/// A message that begins with `!` would be a command of the user if it came back as it was.
+#[test]
+fn a_message_that_looks_like_a_command_stays_a_message() {
+    let answers = vec![calls(&[write_call("a.txt", "two\n")]), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start(answers, (80, 24), &[("a.txt", "one\n")]);
+    run_turn(&mut program, "\\!touch ran", &["Change a file?"], "Done.");
+    submit_message(&mut program, "/rewind");
+    program.until("1 file +1 −1");
+    program.press_keys("\r");
+    program.until("Conversation only");
+    program.press_keys("\x1b[B\r");
+    program.until("❯ \\!touch ran");
+    assert_eq!(program.file("ran"), None);
+}
+
 /// Without a screen: listed, shown, refused without a terminal, and restored with --yes.
 #[test]
 fn commands_list_show_and_restore() {
