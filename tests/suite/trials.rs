@@ -4,7 +4,7 @@ use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::command_line;
 use crate::support::program::program;
-use aye::chat::{ChangeKind, Group, TrialChange};
+use aye::chat::{ChangeKind, CommandLine, CommandSandbox, Group, SandboxAccess, TrialChange};
 use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
@@ -109,6 +109,26 @@ async fn a_discarded_trial_leaves_nothing() {
     assert!(tokio::time::timeout(std::time::Duration::from_millis(300), stopped).await.is_err());
     wait_until_empty(&project.trials);
     assert_eq!(project.file("a").as_deref(), Some("a"));
+}
+
+/// Folders that live commands may write are there, and what a trial writes in them is discarded.
+#[tokio::test]
+async fn writes_in_folders_of_the_settings_are_discarded() {
+    let Some(project) = TrialProject::with_files(&[("a", "a\n")]) else { return };
+    let outside = project.project.with_file_name("cache");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("old"), "old\n").unwrap();
+    let access = SandboxAccess { write: vec![outside.clone()], ..SandboxAccess::default() };
+    let cache = outside.display();
+    let command =
+        format!("cat {cache}/old >> a && echo new > {cache}/new && echo x > {cache}/old && cat {cache}/new >> a");
+    let line = CommandLine { sandbox: CommandSandbox::enforced(access), ..command_line(&command, &project.project) };
+    let trial = project.runner.run_trial(&line, View::WithoutSecrets, &|_| {}).await.unwrap();
+    assert_eq!((trial.outcome.exit, list_changes(&trial)), (Some(0), vec!["modified a".to_owned()]));
+    assert!(trial.keep(&CallRecorder::disabled()).unwrap().conflicts.is_empty());
+    assert_eq!(project.file("a").as_deref(), Some("a\nold\nnew\n"));
+    assert_eq!(fs::read_to_string(outside.join("old")).unwrap(), "old\n");
+    assert!(!outside.join("new").exists());
 }
 
 /// Nothing is kept if the project changed at a path of the trial, and other changes do not matter.
