@@ -12,18 +12,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// The pages of a server: each path with its whole response.
+type Pages = Mutex<Vec<(String, Vec<u8>)>>;
+
 /// A server that counts its connections and answers a path with a whole response.
 struct WebServer {
     port: u16,
     connections: Arc<AtomicUsize>,
-    pages: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    pages: Arc<Pages>,
 }
 
 impl WebServer {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (connections, pages) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<(String, Vec<u8>)>>>::default());
+        let (connections, pages) = (Arc::new(AtomicUsize::new(0)), Arc::<Pages>::default());
         let (count, known) = (connections.clone(), pages.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -53,7 +56,7 @@ impl WebServer {
     }
 }
 
-fn serve_page(mut stream: TcpStream, pages: &Mutex<Vec<(String, Vec<u8>)>>) {
+fn serve_page(mut stream: TcpStream, pages: &Pages) {
     let mut request = Vec::new();
     let mut buffer = [0; 1024];
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
