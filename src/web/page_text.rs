@@ -30,7 +30,7 @@ pub struct PageText {
     pub note: &'static str,
 }
 
-/// Returns the body as text. Blocks for at most [`TIME_LIMIT`].
+/// Returns the body as text. Blocks for at most five seconds.
 ///
 /// # Errors
 /// One sentence for the model, if the body is no text.
