@@ -82,9 +82,16 @@ fn user_environment() -> Vec<(OsString, OsString)> {
     std::env::vars_os().filter(is_kept).chain(pagers).collect()
 }
 
+/// Programs that an account without a login has as its shell: they run no command.
+const NO_SHELLS: [&str; 2] = ["nologin", "false"];
+
 /// Returns the user's shell.
 fn user_shell() -> OsString {
-    let is_usable = |shell: &OsString| Path::new(shell).is_absolute() && Path::new(shell).is_file();
+    let is_usable = |shell: &OsString| {
+        let path = Path::new(shell);
+        let is_shell = path.file_name().is_some_and(|name| NO_SHELLS.iter().all(|program| name != *program));
+        path.is_absolute() && path.is_file() && is_shell
+    };
     std::env::var_os("SHELL").filter(is_usable).unwrap_or_else(|| super::shell_program().into())
 }
 
