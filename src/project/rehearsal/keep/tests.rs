@@ -9,7 +9,9 @@ use crate::project::rehearsal::merge::tests::{MergeFixture, RandomNumbers, can_m
 fn check_kept(base: &Path, seed: u64) -> usize {
     let mut random = RandomNumbers::new(seed.wrapping_mul(7907));
     let fixture = MergeFixture::new(base);
-    let script: Vec<String> = (0..24).map(|_| random.random_change()).collect();
+    // Longer scripts leave folders that only root can read.
+    let length = if rustix::process::geteuid().is_root() { 24 } else { 8 };
+    let script: Vec<String> = (0..length).map(|_| random.random_change()).collect();
     let script = script.join("\n");
     fixture.run_over_overlay(&script).unwrap();
     fixture.run_in_plain_copy(&script);
