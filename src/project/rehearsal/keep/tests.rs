@@ -9,9 +9,7 @@ use crate::project::rehearsal::merge::tests::{MergeFixture, RandomNumbers, can_m
 fn check_kept(base: &Path, seed: u64) -> usize {
     let mut random = RandomNumbers::new(seed.wrapping_mul(7907));
     let fixture = MergeFixture::new(base);
-    // Longer scripts leave folders that only root can read.
-    let length = if rustix::process::geteuid().is_root() { 24 } else { 8 };
-    let script: Vec<String> = (0..length).map(|_| random.random_change()).collect();
+    let script: Vec<String> = (0..24).map(|_| random.random_change()).collect();
     let script = script.join("\n");
     fixture.run_over_overlay(&script).unwrap();
     fixture.run_in_plain_copy(&script);
@@ -49,6 +47,10 @@ fn kept_changes_match_the_commands_after_any_interruption() {
     let temporary = crate::test_folder::Folder::new();
     let base = temporary.path().canonicalize().unwrap();
     if !can_mount(&base) {
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        println!("LEFT OUT: the scripts leave folders that only root can read");
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
