@@ -31,7 +31,7 @@
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`store`], [`config`]; [`mod@print`],
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`store`], [`config`]; [`mod@print`],
 //! [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
 //!
 //! # Invariants
@@ -76,6 +76,10 @@
 //!   each call. Allow rules match as narrowly as possible, deny rules as widely. While a rules file is unreadable,
 //!   every call needs approval.
 //! - A project's own instructions and rules are ignored until the user trusts them by path and content.
+//! - Every change of a live call is recorded before it is made, with the content before it: `LiveContext` has no other
+//!   way to write. An undo is a call that no model makes, prompted and recorded like any other.
+//! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
+//! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;
