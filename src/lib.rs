@@ -76,8 +76,9 @@
 //!   each call. Allow rules match as narrowly as possible, deny rules as widely. While a rules file is unreadable,
 //!   every call needs approval.
 //! - A project's own instructions and rules are ignored until the user trusts them by path and content.
-//! - Every change of a live call is recorded before it is made, with the content before it: `LiveContext` has no other
-//!   way to write. An undo is a call that no model makes, prompted and recorded like any other.
+//! - A file tool and a kept trial record each change, with the content before it, before they make it: they have no
+//!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo
+//!   is a call that no model makes, prompted and recorded like any other.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
