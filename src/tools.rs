@@ -6,7 +6,7 @@ pub mod arguments;
 pub mod ask_question;
 pub mod background_commands;
 pub mod bash_exec;
-pub mod batch_outcome;
+pub mod batch_call;
 pub mod calculator;
 mod closest_match;
 mod command_access;

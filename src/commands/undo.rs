@@ -11,7 +11,7 @@ use crate::config::{Overrides, Settings};
 use crate::project::checkpoints::{Restoration, SessionCheckpoints};
 use crate::store::{Places, Sessions};
 use crate::text::clean::clean_line;
-use crate::tools::batch_outcome::apply_items;
+use crate::tools::batch_call::apply_items;
 use crate::tools::restore_files::{describe_outcome, describe_problem};
 use crate::tui::parts::rehearsal_lines::change_lines;
 use crate::tui::theme::Theme;

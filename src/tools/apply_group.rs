@@ -2,10 +2,10 @@
 //! offered to the model.
 
 use super::arguments::{object_spec, parse_arguments};
-use super::batch_outcome::{apply_items, list_names};
+use super::batch_call::{apply_items, list_names, plan_batch};
 use super::{Error, LiveContext, Tool, run_blocking};
-use crate::chat::batch::{APPLY_GROUP, Batch, Group};
-use crate::chat::{Access, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
+use crate::chat::batch::{APPLY_GROUP, Group};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::batch;
 use crate::project::output::CommandProgress;
@@ -13,7 +13,7 @@ use crate::project::rehearsal::Rehearsal;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Applies groups of rehearsed changes.
@@ -64,18 +64,8 @@ impl Tool for ApplyGroup {
             Group::GitSettings => "Apply git settings and hooks?",
             Group::Repository => "Apply the commits?",
         };
-        Ok(Intent::Act(Box::new(Plan {
-            title: title.to_owned(),
-            summary: format!("{}: {}", group.label(), batch.describe_batch()),
-            access: strictest_access(&batch),
-            // The user has rejected nothing yet.
-            destroys: batch.destroys(&[]),
-            preview: Preview::Batch(batch),
-            grant: None,
-            // Each item is compared right before it is applied, so that one conflict does not stop the others.
-            preconditions: Preconditions::default(),
-            work: Work::Batch(work),
-        })))
+        let summary = format!("{}: {}", group.label(), batch.describe_batch());
+        Ok(plan_batch(title, summary, batch, work))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
@@ -97,14 +87,6 @@ impl Tool for ApplyGroup {
         })
         .await
     }
-}
-
-/// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
-pub(super) fn strictest_access(batch: &Batch) -> Access {
-    // The user has rejected no items yet.
-    let accesses = || batch.selected_items(&[]).map(|(_, item)| &item.access);
-    let outside_access = accesses().find(|access| matches!(access, Access::WriteOutside(_)));
-    outside_access.or(accesses().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Restores files from checkpoints with one prompt, in which the user can reject files and hunks. Never offered to the
 //! model.
 
-use super::apply_group::strictest_access;
 use super::arguments::{object_spec, parse_arguments};
-use super::batch_outcome::{apply_items, list_names};
+use super::batch_call::{apply_items, list_names, plan_batch};
 use super::{Error, LiveContext, Tool, run_blocking};
 use crate::chat::batch::Batch;
-use crate::chat::{CheckpointSpan, Intent, Plan, Preconditions, Preview, RESTORE_FILES, ToolSpec, Work};
+use crate::chat::{CheckpointSpan, Intent, Plan, Preview, RESTORE_FILES, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::checkpoints::{CallRecorder, Checkpoints, Restoration, RestorePlan};
 use crate::project::disk::Disk;
@@ -63,18 +62,8 @@ impl Tool for RestoreFiles {
             return Err(Error::Failed(problem));
         }
         work.source = arguments.clone();
-        Ok(Intent::Act(Box::new(Plan {
-            title: "Restore files?".to_owned(),
-            summary: batch.describe_batch(),
-            access: strictest_access(&batch),
-            // The user has rejected nothing yet.
-            destroys: batch.destroys(&[]),
-            preview: Preview::Batch(batch),
-            grant: None,
-            // Each item is compared right before it is restored, so that one conflict does not stop the others.
-            preconditions: Preconditions::default(),
-            work: Work::Batch(work),
-        })))
+        let summary = batch.describe_batch();
+        Ok(plan_batch("Restore files?", summary, batch, work))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {

@@ -1,7 +1,9 @@
-//! Carries out a batch item by item, and describes the outcome.
+//! Calls that make a batch of changes: one plan with one prompt, carried out item by item, and the outcome.
 
 use crate::chat::batch::{Batch, BatchWork, Operation};
+use crate::chat::{Access, Intent, Plan, Preview, Work};
 use crate::project::batch::ItemOutcome;
+use std::path::PathBuf;
 
 /// Paths listed per kind in an outcome; the rest are counted.
 const MAX_LISTED: usize = 20;
@@ -14,6 +16,23 @@ pub struct BatchOutcome {
     /// Items in conflict, and items that a rule denies.
     conflicts: Vec<String>,
     failed: Vec<String>,
+}
+
+/// Plans a batch. It has no preconditions: each item is compared right before it is applied, so that one conflict does not
+/// stop the others.
+pub fn plan_batch(title: &str, summary: String, batch: Batch, work: BatchWork) -> Intent {
+    // The user has rejected nothing yet.
+    let (access, destroys) = (strictest_access(&batch), batch.destroys(&[]));
+    let plan = Plan::new(title, summary, access, Preview::Batch(batch), Work::Batch(work));
+    Intent::Act(Box::new(Plan { destroys, ..plan }))
+}
+
+/// Returns the strictest access of the changes that can be applied. The policy has judged each change separately.
+fn strictest_access(batch: &Batch) -> Access {
+    // The user has rejected no items yet.
+    let accesses = || batch.selected_items(&[]).map(|(_, item)| &item.access);
+    let outside_access = accesses().find(|access| matches!(access, Access::WriteOutside(_)));
+    outside_access.or(accesses().next()).cloned().unwrap_or(Access::WriteOutside(PathBuf::new()))
 }
 
 /// Applies the items that were not rejected, one by one. `apply` gets the changes of an item and the lines at which its
