@@ -50,7 +50,9 @@ fn kept_changes_match_the_commands_after_any_interruption() {
         return;
     }
     if !rustix::process::geteuid().is_root() {
-        println!("LEFT OUT: the scripts leave folders that only root can read");
+        use std::io::Write;
+        let _ =
+            writeln!(io::stderr(), "LEFT OUT: random changes kept: the scripts leave folders that only root can read");
         return;
     }
     let seed = std::env::var("AYE_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
