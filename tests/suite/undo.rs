@@ -137,7 +137,12 @@ fn a_kept_trial_can_be_undone_after_a_kill() {
     program.press_keys("t");
     program.until_prompt("Keep what the trial did?");
     program.press_keys("K");
-    program.until("Done.");
+    program.until_idle("Done.");
+    // The end of the turn is on the screen a moment before it is on disk.
+    program.until_condition("the turn is saved", |program| {
+        let entries = read_session(&Setup::with_home(&program.root, &[]));
+        entries.iter().any(|entry| matches!(entry, Entry::Ended { .. }))
+    });
     assert_eq!(program.file("b.txt"), None);
     program.signal(Signal::KILL);
     program.wait_for_exit();

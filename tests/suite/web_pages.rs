@@ -124,9 +124,8 @@ fn a_page_is_read_after_approval_and_its_host_can_be_allowed() {
     assert_eq!(server.connection_count(), 0, "nothing is requested before the approval");
     program.press_until("a", "Allow without asking");
     assert!(program.screen().contains("any page of 127.0.0.1"), "{}", program.screen());
-    program.press_keys("\r");
-    // The rule would allow the next call, but a page was read.
-    program.until("which may have led to this request");
+    // The grant would allow the next call, but a page was read.
+    program.press_until("\r", "which may have led to this request");
     program.until_prompt("Read from the web?");
     program.press_keys("y");
     program.until_idle("Done.");
