@@ -5,33 +5,30 @@ use super::{Connector, Redirect, SimpleCommand, Word, heredoc};
 use tree_sitter::Node;
 
 impl TreeWalk<'_> {
-    /// Reads a statement with redirections after it. Returns the index of the first command that they apply to.
-    pub(super) fn walk_redirected(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
-        let mut start = self.parsed_line.commands.len();
-        let mut end = start;
+    /// Reads a statement with redirections after it.
+    pub(super) fn walk_redirected(&mut self, node: Node<'_>, context: &WalkContext) {
+        let start = self.parsed_line.commands.len();
+        if let Some(statement) = statement_before_redirections(node) {
+            self.walk_statement(statement, context);
+        }
+        self.apply_redirections(node, start, context);
+    }
+
+    /// Adds the redirections of a node to the commands from index `start`.
+    pub(super) fn apply_redirections(&mut self, node: Node<'_>, start: usize, context: &WalkContext) {
+        let end = self.parsed_line.commands.len();
         let mut redirects = Vec::new();
         let mut trailing_words = Vec::new();
-        let mut body_count = 0;
         let allows_newlines = false;
-        for child in self.checked_children(node, allows_newlines) {
-            match child.kind() {
-                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
-                    self.walk_redirect(child, context, &mut redirects, &mut trailing_words);
-                }
-                _ => {
-                    body_count += 1;
-                    start = self.walk_statement(child, context);
-                    end = self.parsed_line.commands.len();
-                }
-            }
+        for child in self.checked_children(node, allows_newlines).into_iter().filter(|child| is_redirection(*child)) {
+            self.walk_redirect(child, context, &mut redirects, &mut trailing_words);
         }
-        if body_count == 0 {
+        if statement_before_redirections(node).is_none() {
             // In `>a b=c ls`, `b=c` sets a variable and `ls` is the program; `b=c` would be taken for the program here.
             if trailing_words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
                 self.mark_unclear("words after a redirection");
             }
-            self.push_command(SimpleCommand { redirects, words: trailing_words, ..empty_command(context) });
-            return start;
+            return self.push_command(SimpleCommand { redirects, words: trailing_words, ..empty_command(context) });
         }
         for simple in &mut self.parsed_line.commands[start..end] {
             simple.redirects.extend(redirects.iter().cloned());
@@ -45,7 +42,6 @@ impl TreeWalk<'_> {
                 _ => self.mark_unclear("words after a redirection"),
             }
         }
-        start
     }
 
     /// Adds one redirection to `redirects`, and the words after its target, which are arguments of the command, to
@@ -163,7 +159,7 @@ impl TreeWalk<'_> {
                     self.mark_unclear("commands after a here-document on the same line");
                     let pipe_context = WalkContext { connector: Connector::Pipe, ..context.clone() };
                     if kind == "pipeline" {
-                        self.walk_pipeline(child, &pipe_context);
+                        self.walk_operators(child, &pipe_context);
                     } else {
                         self.walk_substitutions(child, &pipe_context, with_commands);
                     }
@@ -171,6 +167,15 @@ impl TreeWalk<'_> {
             }
         }
     }
+}
+
+fn is_redirection(node: Node<'_>) -> bool {
+    matches!(node.kind(), "file_redirect" | "herestring_redirect" | "heredoc_redirect")
+}
+
+/// Returns the statement of a `redirected_statement`; `None` if it consists of redirections only.
+pub(super) fn statement_before_redirections(node: Node<'_>) -> Option<Node<'_>> {
+    node.children(&mut node.walk()).find(|child| !is_redirection(*child))
 }
 
 /// Returns whether repeated expansion does not change a word.

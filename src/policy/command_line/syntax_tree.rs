@@ -2,6 +2,7 @@
 //! blanks may be between them, because bash may interpret text that the grammar skips.
 
 use super::bash_tree::parse_tree;
+use super::operators::joins_commands;
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
 use tree_sitter::Node;
 
@@ -50,7 +51,7 @@ pub(super) struct WalkContext {
 
 impl WalkContext {
     /// Returns whether a command directly in this context is skippable.
-    fn is_command_skippable(&self) -> bool {
+    pub(super) fn is_command_skippable(&self) -> bool {
         self.is_skippable || self.connector == Connector::Or
     }
 }
@@ -155,21 +156,17 @@ impl TreeWalk<'_> {
         }
     }
 
-    /// Reads one command, pipeline or list. Returns the index of the first command that a redirection after it applies
-    /// to.
-    pub(super) fn walk_statement(&mut self, node: Node<'_>, context: &WalkContext) -> usize {
-        let start = self.parsed_line.commands.len();
+    /// Reads one command, pipeline or list.
+    pub(super) fn walk_statement(&mut self, node: Node<'_>, context: &WalkContext) {
         if context.nesting.len() > MAX_NESTING {
-            self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
-            return start;
+            return self.mark_unclear(format!("nested more than {MAX_NESTING} levels deep"));
         }
         match node.kind() {
             "command" | "variable_assignment" | "variable_assignments" | "declaration_command" | "unset_command" => {
                 self.walk_simple(node, context)
             }
-            "list" => return self.walk_list(node, context),
-            "pipeline" => return self.walk_pipeline(node, context),
-            "redirected_statement" => return self.walk_redirected(node, context),
+            _ if joins_commands(node) => self.walk_operators(node, context),
+            "redirected_statement" => self.walk_redirected(node, context),
             "negated_command" => {
                 // `!a` is a name.
                 if !self.node_text(node).starts_with(['!']) || !self.node_text(node)[1..].starts_with([' ', '\t']) {
@@ -203,7 +200,6 @@ impl TreeWalk<'_> {
                 self.walk_substitutions(node, &inner, with_commands);
             }
         }
-        start
     }
 
     /// Reads a program with its arguments, or assignments.

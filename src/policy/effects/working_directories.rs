@@ -179,7 +179,12 @@ mod tests {
             let directories = working_directories(&parse_command_line(line));
             assert!(directories.last().unwrap().contains(&String::new()), "{line}");
         }
-        for line in ["cd a/b && cat x", "cd a/b && ls > /dev/null | cat x", "(cd a/b && { cat x; })"] {
+        for line in [
+            "cd a/b && cat x",
+            "cd a/b && ls > /dev/null | cat x",
+            "(cd a/b && { cat x; })",
+            "ls | wc | sort && cd a/b && cat x",
+        ] {
             let directories = working_directories(&parse_command_line(line));
             assert!(directories.last().unwrap().contains(&"a/b".to_owned()), "{line}");
         }
