@@ -233,8 +233,9 @@ fn drop_creations(
         }
         let blocks_folder = !item.before.is_folder() && !item.before.is_nothing();
         let is_broken_link = item.before.is_link() && is_broken_for_git(&rehearsal.root().join(&item.path));
+        let is_behind_link = item.before.is_nothing() && is_link_on_disk(&rehearsal.root().join(&item.path));
         if item.after.is_folder()
-            && ((blocks_folder && !is_deleted) || refused_items.contains(&index) || is_broken_link)
+            && ((blocks_folder && !is_deleted) || refused_items.contains(&index) || is_broken_link || is_behind_link)
         {
             blocked_folder = Some(item.path.clone());
         }
@@ -246,6 +247,12 @@ fn drop_creations(
 fn is_broken_for_git(link: &Path) -> bool {
     let is_unexpected = |error: std::io::Error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
     link.join("x").symlink_metadata().is_err_and(is_unexpected)
+}
+
+/// Returns whether git takes a new folder for a link: below a link that becomes a folder, it still looks at what the
+/// link leads to.
+fn is_link_on_disk(folder: &Path) -> bool {
+    folder.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
 }
 
 /// Lists folders that git creates differently, or not at all.

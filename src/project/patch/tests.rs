@@ -142,6 +142,8 @@ fn r30_git_apply_accepts_every_kind_of_change() {
         (build_tree(&[("a/x", text("x")), ("a/y", text("y"))]), build_tree(&[("a", text("x\n"))])),
         (build_tree(&[("a/x/y", text("x"))]), build_tree(&[("a", link("x"))])),
         (build_tree(&[("a", link("a"))]), build_tree(&[("a/a", text("x"))])),
+        (build_tree(&[("a", link("."))]), build_tree(&[("a/a/b", text("x"))])),
+        (build_tree(&[("a", link("d")), ("d/x", link("y"))]), build_tree(&[("a/x/b", text("x")), ("d/x", link("y"))])),
         (build_tree(&[("a", text("x\n"))]), build_tree(&[("a/a/a", text("x\n"))])),
         (build_tree(&[("a", text("x\n")), ("b", text("y\n"))]), build_tree(&[("a", text("y\n")), ("b", text("x\n"))])),
         (build_tree(&[("d/a", text("x\n"))]), build_tree(&[("e/b", text("x\n"))])),
