@@ -140,6 +140,7 @@ fn judge_live(
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
         Access::Fetch(fetch) => format!("request to {}", fetch.host),
+        Access::External(external) => format!("call of {}, which may change something there", external.service),
         Access::Run(run) => {
             let mode_reason =
                 policy.mode.full_mode_reason(run, subject).filter(|mode_reason| *mode_reason != run.reason);
@@ -155,7 +156,12 @@ fn judge_live(
 /// Returns why the call is denied in every mode.
 fn refusal_reason(access: &Access) -> Option<String> {
     match access {
-        Access::Nothing | Access::Read(_) | Access::ReadSensitive(_) | Access::Background(_) | Access::Fetch(_) => None,
+        Access::Nothing
+        | Access::Read(_)
+        | Access::ReadSensitive(_)
+        | Access::Background(_)
+        | Access::Fetch(_)
+        | Access::External(_) => None,
         Access::AyeFiles(path) => {
             Some(format!("{} belongs to aye's own settings, sessions and keys", escape_path(path)))
         }

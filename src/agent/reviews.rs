@@ -25,7 +25,8 @@ fn can_hook_approve(plan: &Plan) -> bool {
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
         | Access::Background(_)
-        | Access::Fetch(_) => false,
+        | Access::Fetch(_)
+        | Access::External(_) => false,
         Access::Run(run) => match run.reach {
             Reach::Reads | Reach::Writes | Reach::Runs => !run.is_sensitive,
             Reach::Outside | Reach::Unclear | Reach::Denied => false,

@@ -1,12 +1,12 @@
-//! Web pages that the model has read in this turn. They may contain instructions of anybody, so the next call
+//! Texts from outside that the model has read in this turn. They may contain instructions of anybody, so the next call
 //! that would send something out asks, even if a rule allows it.
 
 use crate::chat::{Access, Plan, Reach};
 
-/// The pages read in a turn.
+/// The texts from outside read in a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UntrustedText {
-    /// Host of the last page that was read, if any.
+    /// Source of the last text that was read, if any: `a page of docs.rs`.
     source: Option<String>,
     /// True if the user has approved a call that sends something out since.
     is_confirmed: bool,
@@ -15,8 +15,18 @@ pub(super) struct UntrustedText {
 impl UntrustedText {
     /// Records that a call with this plan returned its result.
     pub(super) fn record_read(&mut self, plan: &Plan) {
-        let Access::Fetch(fetch) = &plan.access else { return };
-        self.source = Some(fetch.host.clone());
+        self.source = match &plan.access {
+            Access::Fetch(fetch) => Some(format!("a page of {}", fetch.host)),
+            Access::External(external) => Some(format!("a result of {}", external.service)),
+            Access::Nothing
+            | Access::Read(_)
+            | Access::ReadSensitive(_)
+            | Access::Write(_)
+            | Access::WriteOutside(_)
+            | Access::AyeFiles(_)
+            | Access::Background(_)
+            | Access::Run(_) => return,
+        };
     }
 
     /// Adds what a sub-agent read, whose result contains text of it.
@@ -24,11 +34,11 @@ impl UntrustedText {
         self.source = text.source.or(self.source.take());
     }
 
-    /// Returns why a call must ask: it would send something out after a page was read. Once approved, the
+    /// Returns why a call must ask: it would send something out after such a text was read. Once approved, the
     /// following calls of the turn do not ask for this reason.
     pub(super) fn ask_reason(&self, plan: &Plan) -> Option<String> {
         let source = self.source.as_ref().filter(|_| !self.is_confirmed && goes_out(plan))?;
-        Some(format!("the turn has read a page of {source}, which may have led to this request"))
+        Some(format!("the turn has read {source}, which may have led to this request"))
     }
 
     /// Records that the user approved a call.
@@ -40,7 +50,7 @@ impl UntrustedText {
 /// Returns whether a call may send something to another machine.
 fn goes_out(plan: &Plan) -> bool {
     match &plan.access {
-        Access::Fetch(_) => true,
+        Access::Fetch(_) | Access::External(_) => true,
         Access::Run(run) => match run.reach {
             Reach::Reads | Reach::Writes => run.network.is_some(),
             Reach::Runs | Reach::Outside | Reach::Unclear | Reach::Denied => !run.sandbox.is_offline(),

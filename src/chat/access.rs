@@ -27,6 +27,8 @@ pub enum Access {
     Run(CommandAccess),
     /// Reads from a host on the network, and changes nothing there.
     Fetch(Box<FetchAccess>),
+    /// Calls a service that may change something there or is seen by others. Cannot be undone.
+    External(Box<ExternalAccess>),
 }
 
 /// A request that only reads.
@@ -36,6 +38,15 @@ pub struct FetchAccess {
     pub url: String,
     /// Its host, in lower case and without a port.
     pub host: String,
+}
+
+/// A call of a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalAccess {
+    /// What is called there: method and address, or the name of a tool.
+    pub request: String,
+    /// The host in lower case and without a port, or `mcp:NAME` for an MCP server.
+    pub service: String,
 }
 
 impl Access {

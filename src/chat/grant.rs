@@ -51,6 +51,8 @@ pub enum GrantScope {
     FileChanges,
     /// Requests that read from this host.
     Host(String),
+    /// Calls of this service, as [`super::ExternalAccess::service`].
+    Service(String),
 }
 
 /// Tools that [`GrantScope::FileChanges`] covers together.
@@ -126,7 +128,8 @@ impl Grant {
             | GrantScope::Prefix { .. }
             | GrantScope::File(_)
             | GrantScope::Folder(_)
-            | GrantScope::Host(_) => self.tool == tool,
+            | GrantScope::Host(_)
+            | GrantScope::Service(_) => self.tool == tool,
         }
     }
 
@@ -138,7 +141,8 @@ impl Grant {
             | GrantScope::Prefix { .. }
             | GrantScope::File(_)
             | GrantScope::Folder(_)
-            | GrantScope::Host(_) => self.tool.clone(),
+            | GrantScope::Host(_)
+            | GrantScope::Service(_) => self.tool.clone(),
         }
     }
 
@@ -173,6 +177,7 @@ impl Grant {
             GrantScope::Folder(path) => format!("every {} of a file below {}/", self.tool, path.display()),
             GrantScope::FileChanges => format!("every file change of the project, by {}", FILE_TOOLS.join(" or ")),
             GrantScope::Host(host) => format!("every {} from {host}", self.tool),
+            GrantScope::Service(service) => format!("every {} call to {service}", self.tool),
         }
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
         (GrantScope::FileChanges, Access::Write(path)) => is_plain(path),
         (GrantScope::Host(host), Access::Fetch(fetch)) => *host == fetch.host,
+        (GrantScope::Service(service), Access::External(external)) => *service == external.service,
         _ => false,
     }
 }
@@ -198,7 +199,7 @@ pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
 /// Returns whether a path of this access matches the pattern.
 pub(super) fn access_matches(pattern: &str, access: &Access) -> bool {
     match access {
-        Access::Nothing | Access::Background(_) | Access::Run(_) | Access::Fetch(_) => false,
+        Access::Nothing | Access::Background(_) | Access::Run(_) | Access::Fetch(_) | Access::External(_) => false,
         Access::Read(paths) => paths.iter().any(|path| path_matches(pattern, path)),
         Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) | Access::AyeFiles(path) => {
             path_matches(pattern, path)
@@ -241,8 +242,17 @@ fn normalize_path(path: &Path) -> PathBuf {
 /// Returns whether the call requests a matching host, or its command line names one: `https://host/…`, `user@host:…`, or
 /// the host alone.
 pub(super) fn names_host(pattern: &str, subject: &Subject<'_>) -> bool {
-    if let Access::Fetch(fetch) = subject.access {
-        return glob::matches_host(pattern, &fetch.host);
+    match subject.access {
+        Access::Fetch(fetch) => return glob::matches_host(pattern, &fetch.host),
+        Access::External(external) => return glob::matches_host(pattern, &external.service),
+        Access::Nothing
+        | Access::Read(_)
+        | Access::ReadSensitive(_)
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_)
+        | Access::Background(_)
+        | Access::Run(_) => {}
     }
     let file_words = subject.parsed_line().map(|parsed_line| parsed_line.file_words.as_slice()).unwrap_or_default();
     file_words.iter().any(|file_word| host_candidates(&file_word.text).any(|host| glob::matches_host(pattern, host)))

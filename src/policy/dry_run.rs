@@ -62,7 +62,8 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
         | Access::Background(_)
-        | Access::Fetch(_) => false,
+        | Access::Fetch(_)
+        | Access::External(_) => false,
     }
 }
 
@@ -93,7 +94,8 @@ fn is_exactly_approved(
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
         | Access::Background(_)
-        | Access::Fetch(_) => false,
+        | Access::Fetch(_)
+        | Access::External(_) => false,
     };
     grants.iter().any(|session_grant| grant_covers(&session_grant.grant, subject))
         || rules.all_matching(RuleEffect::Allow, subject).into_iter().any(is_exact)

@@ -71,7 +71,7 @@ impl Mode {
             Access::Nothing | Access::Read(_) => true,
             Access::ReadSensitive(path) => is_full && is_system_file(path),
             Access::Write(_) => is_full || (self == Self::Auto && is_nondestructive),
-            Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) => false,
+            Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) | Access::External(_) => false,
             Access::Background(_) => self.is_wide(),
             Access::Run(run) if run.is_sensitive => false,
             Access::Run(run) => match run.reach {
@@ -185,6 +185,7 @@ mod tests {
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::Fetch(Box::default()), false, ["refuse", "ask", "ask", "ask"]),
+            (Access::External(Box::default()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::WriteOutside(".git/config".into()), false, ["refuse", "ask", "ask", "ask"]),
             (sandboxed_command(Reach::Writes), false, ["refuse", "ask", "ask", "allow"]),
             (sandboxed_command(Reach::Writes), true, ["refuse", "ask", "ask", "allow"]),

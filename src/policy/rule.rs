@@ -152,6 +152,12 @@ impl Rule {
             (RuleTarget::Host(pattern), Access::Fetch(fetch)) => {
                 coverage::can_be_granted(subject) && glob::matches_host(pattern, &fetch.host)
             }
+            // What a tool does at a host may be irreversible, so the rule must name the tool.
+            (RuleTarget::Host(pattern), Access::External(external)) => {
+                self.tool.is_some()
+                    && coverage::can_be_granted(subject)
+                    && glob::matches_host(pattern, &external.service)
+            }
             // A command that names a host may connect to another.
             (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,
         }
@@ -266,7 +272,7 @@ impl Rule {
             GrantScope::Prefix { words, .. } => RuleTarget::Prefix(words.clone()),
             GrantScope::File(path) => RuleTarget::Path(path.to_string_lossy().into_owned()),
             GrantScope::FileChanges => RuleTarget::Path("**".to_owned()),
-            GrantScope::Host(host) => RuleTarget::Host(host.clone()),
+            GrantScope::Host(host) | GrantScope::Service(host) => RuleTarget::Host(host.clone()),
             GrantScope::Folder(folder) if folder == Path::new("") => RuleTarget::Path("**".to_owned()),
             GrantScope::Folder(folder) => RuleTarget::Path(format!("{}/**", folder.to_string_lossy())),
         }

@@ -3,6 +3,7 @@
 mod build_tools;
 mod file_changes;
 mod prefix_law;
+mod services;
 
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant};
@@ -38,6 +39,12 @@ pub(super) fn rule(effect: RuleEffect, target: RuleTarget) -> Rule {
 
 fn rules_from(list: Vec<Rule>) -> Rules {
     Rules { list, ..Rules::default() }
+}
+
+/// Returns the grants of a session with one of this scope.
+fn session_grants(scope: GrantScope) -> Vec<SessionGrant> {
+    let (grant, call) = (Grant::new("tool", scope), "c".into());
+    vec![SessionGrant { grant, entry_index: 0, call_number: 1, call, by: Decider::Headless }]
 }
 
 /// Returns the verdict in `ask` mode, without grants.
@@ -131,10 +138,6 @@ fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
         assert_eq!(judge(&allow, &plan), expected, "{plan:?}");
     }
     // Grants of a session are no wider.
-    let session_grants = |scope| {
-        let (grant, call) = (Grant::new("tool", scope), "c".into());
-        [SessionGrant { grant, entry_index: 0, call_number: 1, call, by: Decider::Headless }]
-    };
     let exact_grant =
         session_grants(GrantScope::Command { command: "cat x".into(), folder: "/p".into(), network: false });
     let judge_with_grants = |grants: &[SessionGrant], plan: &Plan| {
@@ -303,7 +306,8 @@ fn r11_offers_only_meaningful_prefixes() {
             | GrantScope::File(_)
             | GrantScope::Folder(_)
             | GrantScope::FileChanges
-            | GrantScope::Host(_) => None,
+            | GrantScope::Host(_)
+            | GrantScope::Service(_) => None,
         });
         prefixes.collect()
     };

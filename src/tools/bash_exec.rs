@@ -235,6 +235,7 @@ impl Tool for BashExec {
             | Access::WriteOutside(_)
             | Access::AyeFiles(_)
             | Access::Fetch(_)
+            | Access::External(_)
             | Access::Background(_)
             | Access::Run(_) => RehearsalOutcome::Simulate(why),
         })

@@ -166,9 +166,11 @@ impl ScopeChoice {
             }
             GrantScope::Command { .. } => "No wider scope: this is not a simple command identified by its first words",
             GrantScope::Prefix { .. } => "This is the widest scope: allowing any command would allow anything",
-            GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges | GrantScope::Host(_) => {
-                "This is the widest scope"
-            }
+            GrantScope::File(_)
+            | GrantScope::Folder(_)
+            | GrantScope::FileChanges
+            | GrantScope::Host(_)
+            | GrantScope::Service(_) => "This is the widest scope",
         }
         .to_owned()
     }
@@ -254,6 +256,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
         GrantScope::FileChanges => "file changes in this project, edit and write".to_owned(),
         GrantScope::Host(host) => format!("any page of {host}"),
+        GrantScope::Service(service) => format!("any call of this tool to {service}"),
     }
 }
 
@@ -268,6 +271,7 @@ fn describe_limits(grant: &Grant) -> String {
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
             format!("never: {sensitive}, such as .git/ and .env")
         }
+        GrantScope::Service(_) => "never: another service, another tool".to_owned(),
         GrantScope::Host(_) => "never: another host, also one below it; an address in a private network".to_owned(),
     }
 }

@@ -151,6 +151,7 @@ impl QueueRow {
             Access::Background(_) => ("stops", false),
             Access::Run(_) => ("runs", false),
             Access::Fetch(_) => ("network", false),
+            Access::External(_) => ("external", false),
         };
         let summary = width::cut_to_width(summary, SUMMARY_CELLS).to_owned();
         QueueRow { summary, access: access_text.to_owned(), is_sensitive, is_destructive, ..self }

@@ -200,6 +200,7 @@ fn access_kind(access: &Access) -> &'static str {
         Access::Background(_) => "ends a background command",
         Access::Run(_) => "runs",
         Access::Fetch(_) => "reads the network",
+        Access::External(_) => "calls a service",
     }
 }
 

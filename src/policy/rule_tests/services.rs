@@ -1,0 +1,39 @@
+//! Tests: calls of services run without a prompt only if the tool and the service are named.
+
+use super::*;
+use crate::chat::ExternalAccess;
+
+fn service_plan(service: &str) -> Plan {
+    plan_for(Access::External(Box::new(ExternalAccess { request: "POST /".into(), service: service.into() })))
+}
+
+#[test]
+fn allow_rules_for_services_name_the_tool_and_the_host() {
+    let host = |host: &str| RuleTarget::Host(host.into());
+    let for_tool = |tool: &str, rule: Rule| Rule { tool: Some(tool.into()), ..rule };
+    for (rule, service, expected) in [
+        (rule(RuleEffect::Allow, host("api.example")), "api.example", "ask"),
+        (rule(RuleEffect::Allow, RuleTarget::EveryCall), "api.example", "ask"),
+        (for_tool("tool", rule(RuleEffect::Allow, RuleTarget::EveryCall)), "api.example", "ask"),
+        (for_tool("tool", rule(RuleEffect::Allow, host("api.example"))), "api.example", "allow"),
+        (for_tool("tool", rule(RuleEffect::Allow, host("mcp:issues"))), "mcp:issues", "allow"),
+        (for_tool("tool", rule(RuleEffect::Allow, host("api.example"))), "api.example.evil.example", "ask"),
+        (for_tool("other", rule(RuleEffect::Allow, host("api.example"))), "api.example", "ask"),
+        (rule(RuleEffect::Deny, host("*.evil.example")), "api.evil.example", "refuse"),
+        (rule(RuleEffect::Deny, host("mcp:issues")), "mcp:issues", "refuse"),
+    ] {
+        let description = format!("{} {service}", rule.describe());
+        assert_eq!(judge(&rules_from(vec![rule]), &service_plan(service)), expected, "{description}");
+    }
+}
+
+#[test]
+fn a_grant_covers_one_tool_at_one_service() {
+    let grants = session_grants(GrantScope::Service("mcp:issues".into()));
+    let judge = |tool: &str, service: &str| {
+        judge_plan(&Policy::default(), &grants, &Rules::default(), tool, &service_plan(service)).as_str()
+    };
+    assert_eq!(judge("tool", "mcp:issues"), "allow");
+    assert_eq!(judge("tool", "mcp:other"), "ask");
+    assert_eq!(judge("other", "mcp:issues"), "ask");
+}
