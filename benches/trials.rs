@@ -1,5 +1,5 @@
 //! Benchmark of a command that the mode `auto` keeps: a trial with its effects, kept, next to the same command live in
-//! its sandbox, in a project of 5,000 files.
+//! its sandbox, with and without the record for undo, in a repository of 5,000 files.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -12,7 +12,7 @@ fn main() {}
 #[cfg(target_os = "linux")]
 mod linux {
     use aye::chat::{CommandLine, CommandSandbox, SandboxAccess, SessionId};
-    use aye::project::checkpoints::{Checkpoints, SessionCheckpoints};
+    use aye::project::checkpoints::{Checkpoints, CommandSnapshot, SessionCheckpoints};
     use aye::project::disk::Disk;
     use aye::project::overlay_sandbox::{DisclosedPaths, View};
     use aye::project::shell::Shell;
@@ -33,6 +33,12 @@ mod linux {
             std::fs::write(folder.join(format!("{file}.txt")), "x\n").expect("a file");
         }
         let project = project.canonicalize().expect("it exists");
+        for arguments in
+            [&["init", "-q"][..], &["add", "."], &["-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", "x"]]
+        {
+            let status = std::process::Command::new("git").current_dir(&project).args(arguments).status();
+            assert!(status.expect("git is installed").success());
+        }
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let shell = Arc::new(Shell::new(AYE.into()));
         let disk = Arc::new(Disk::new(&project).expect("a project"));
@@ -61,6 +67,15 @@ mod linux {
         group.sample_size(200);
         group.bench_function("live in its sandbox", |b| {
             b.iter(|| runtime.block_on(shell.run_command(&line, &|_| {})).expect("it runs"));
+        });
+        // As a session runs an approved command, so that it can be undone.
+        group.bench_function("live in its sandbox, recorded", |b| {
+            b.iter(|| {
+                let recorder = Arc::new(session.recorder(&"a".into(), "bash_exec"));
+                let snapshot = CommandSnapshot::take(recorder, &line).expect("it can be recorded");
+                runtime.block_on(shell.run_command(&line, &|_| {})).expect("it runs");
+                snapshot.finish();
+            });
         });
         group.bench_function("on trial, kept", |b| {
             b.iter(|| {
