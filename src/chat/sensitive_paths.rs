@@ -1,6 +1,9 @@
 //! Paths that hold secrets or control other programs. Access to them is always asked about, whatever was approved.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 /// Folders, including everything in them at any depth.
 #[rustfmt::skip]
@@ -44,18 +47,53 @@ const SENSITIVE_FILES: &[&str] = &[
 
 /// Returns whether a path is sensitive. Names are compared without case, because some file systems ignore it.
 pub fn is_sensitive(path: &Path) -> bool {
-    let names: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
-    let matches_from = |start: usize, pattern: &str| {
+    let names: Vec<Cow<'_, str>> = path.components().map(lowercase_name).collect();
+    let table = &*PATTERN_TABLE;
+    let matches_from = |start: usize, pattern: &[&str]| {
         let mut names = names[start..].iter();
-        pattern.split('/').all(|part| names.next().is_some_and(|name| matches_pattern(name, part)))
+        pattern.iter().all(|part| names.next().is_some_and(|name| matches_pattern(name, part)))
     };
-    let matches_end = |pattern: &str| {
-        let start = names.len().checked_sub(1 + pattern.matches('/').count());
-        start.is_some_and(|from| matches_from(from, pattern))
+    let is_in_folder = |start: usize| {
+        let patterns = table.folders.get(&*names[start]);
+        patterns.is_some_and(|patterns| patterns.iter().any(|pattern| matches_from(start, pattern)))
     };
-    (0..names.len()).any(|start| SENSITIVE_FOLDERS.iter().any(|folder| matches_from(start, folder)))
-        || SENSITIVE_FILES.iter().any(|file| matches_end(file))
+    let Some(last) = names.last() else { return false };
+    (0..names.len()).any(is_in_folder)
+        || table.files.contains(&**last)
+        || table.file_patterns.iter().any(|pattern| {
+            let start = names.len().checked_sub(pattern.len());
+            start.is_some_and(|start| matches_from(start, pattern))
+        })
 }
+
+fn lowercase_name(part: Component<'_>) -> Cow<'_, str> {
+    match part.as_os_str().to_string_lossy() {
+        Cow::Borrowed(name) if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) => name.into(),
+        name => name.to_lowercase().into(),
+    }
+}
+
+/// The patterns, arranged for look-up: a project has thousands of paths.
+struct PatternTable {
+    /// The folders by their first name, each with its names.
+    folders: HashMap<&'static str, Vec<Vec<&'static str>>>,
+    /// The files without `*` and `/`.
+    files: HashSet<&'static str>,
+    /// The other files, each with its names.
+    file_patterns: Vec<Vec<&'static str>>,
+}
+
+static PATTERN_TABLE: LazyLock<PatternTable> = LazyLock::new(|| {
+    let mut folders: HashMap<_, Vec<_>> = HashMap::new();
+    for folder in SENSITIVE_FOLDERS {
+        let names: Vec<&str> = folder.split('/').collect();
+        folders.entry(names[0]).or_default().push(names);
+    }
+    let is_name = |file: &&&str| !file.contains(['*', '/']);
+    let files = SENSITIVE_FILES.iter().filter(is_name).copied().collect();
+    let file_patterns = SENSITIVE_FILES.iter().filter(|file| !is_name(file)).map(|file| file.split('/').collect());
+    PatternTable { folders, files, file_patterns: file_patterns.collect() }
+});
 
 /// Folders of installed programs, libraries and documentation: readable by every user, so secrets are not stored there.
 #[rustfmt::skip]
@@ -83,6 +121,7 @@ fn matches_pattern(name: &str, pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     #[rustfmt::skip]
@@ -97,6 +136,37 @@ mod tests {
             "kubeconfig", "/etc/shadow", ".secrets", "serviceAccount.json",
         ] {
             assert!(is_sensitive(Path::new(path)), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_matches_as_the_lists_do(
+            names in prop::collection::vec(
+                prop_oneof![
+                    prop::sample::select(SENSITIVE_FOLDERS.to_vec()).prop_map(str::to_owned),
+                    prop::sample::select(SENSITIVE_FILES.to_vec()).prop_map(|file| file.replace('*', "x")),
+                    prop::sample::select(SENSITIVE_FILES.to_vec()).prop_map(|file| file.replace('*', "").to_uppercase()),
+                    "[a-z.]{1,3}",
+                ],
+                0..4,
+            )
+        ) {
+            let path = names.join("/");
+            let lower = path.to_lowercase();
+            let names: Vec<&str> = lower.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+            let is_match = |names: &[&str], pattern: &str| {
+                let parts: Vec<&str> = pattern.split('/').collect();
+                names.len() == parts.len() && names.iter().zip(parts).all(|(name, part)| matches_pattern(name, part))
+            };
+            let in_folder = SENSITIVE_FOLDERS.iter().any(|folder| {
+                names.windows(1 + folder.matches('/').count()).any(|names| is_match(names, folder))
+            });
+            let is_file = SENSITIVE_FILES.iter().any(|file| {
+                let start = names.len().checked_sub(1 + file.matches('/').count());
+                start.is_some_and(|start| is_match(&names[start..], file))
+            });
+            prop_assert_eq!(is_sensitive(Path::new(&path)), in_folder || is_file, "{}", path);
         }
     }
 
