@@ -59,7 +59,8 @@ impl IndexEntry {
     pub fn object_id(&self) -> String {
         let length = HASH_LENGTHS.into_iter().rev().find(|length| self.staged.len() > MODE_BYTES + length).unwrap_or(0);
         let id = self.staged.iter().skip(MODE_BYTES).take(length);
-        id.map(|byte| format!("{byte:02x}")).collect()
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+        id.flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
     }
 }
 

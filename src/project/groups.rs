@@ -7,6 +7,7 @@ use crate::chat::DryRunChange;
 use crate::chat::batch::Group;
 use ignore::Match;
 use ignore::gitignore::Gitignore;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ pub struct GroupClassifier<'a> {
     rehearsal: &'a Rehearsal,
     /// Work tree that contains the project. Without one no file is ignored.
     work_tree: Option<PathBuf>,
-    /// Absolute paths tracked by the repository, live or in the dry run. Git's ignore rules do not apply to them.
-    tracked: HashSet<PathBuf>,
+    /// Paths tracked by the repository, live or in the dry run, relative to the work tree. Git's ignore rules do not
+    /// apply to them. The index is read when it is first needed.
+    tracked: OnceCell<HashSet<PathBuf>>,
     /// Rules in the repository's `info/exclude`.
     exclude: Option<Gitignore>,
     /// Ignore file of each folder, by absolute path.
@@ -28,16 +30,19 @@ pub struct GroupClassifier<'a> {
 
 impl<'a> GroupClassifier<'a> {
     pub fn new(rehearsal: &'a Rehearsal) -> Self {
-        let work_tree = rehearsal.repository_root();
-        let tracked = work_tree.as_deref().map(|top| tracked_paths(rehearsal, top)).unwrap_or_default();
         Self {
             rehearsal,
             exclude: rehearsal.exclude_file(),
-            work_tree,
-            tracked,
+            work_tree: rehearsal.repository_root(),
+            tracked: OnceCell::new(),
             ignore_files: HashMap::new(),
             ignored_folders: HashMap::new(),
         }
+    }
+
+    /// Creates a classifier for paths of which none is tracked.
+    pub fn for_untracked_paths(rehearsal: &'a Rehearsal) -> Self {
+        Self { tracked: OnceCell::from(HashSet::new()), ..Self::new(rehearsal) }
     }
 
     /// Returns whether the project is in a git repository. Without one no file is ignored.
@@ -55,17 +60,22 @@ impl<'a> GroupClassifier<'a> {
     pub fn is_ignored(&mut self, path: &Path, is_folder: bool) -> bool {
         let Some(top) = self.work_tree.clone() else { return false };
         let full_path = self.rehearsal.root().join(path);
-        if self.tracked.contains(&full_path) {
-            return false;
+        self.is_excluded(&top, &full_path, is_folder) && {
+            let tracked = self.tracked.get_or_init(|| tracked_paths(self.rehearsal, &top));
+            !full_path.strip_prefix(&top).is_ok_and(|path| tracked.contains(path))
         }
+    }
+
+    /// Returns whether the rules ignore this path or a folder above it.
+    fn is_excluded(&mut self, top: &Path, full_path: &Path, is_folder: bool) -> bool {
         // Everything in an ignored folder is ignored, whatever ignore files in it contain.
         let parents: Vec<PathBuf> = full_path.ancestors().skip(1).map(Path::to_owned).collect();
-        let below_top = parents.iter().rev().filter(|folder| folder.starts_with(&top) && **folder != top);
+        let below_top = parents.iter().rev().filter(|folder| folder.starts_with(top) && **folder != top);
         for folder in below_top {
             let is_ignored = match self.ignored_folders.get(folder) {
                 Some(cached) => *cached,
                 None => {
-                    let matches = self.matches_ignore_rule(&top, folder, true);
+                    let matches = self.matches_ignore_rule(top, folder, true);
                     self.ignored_folders.insert(folder.clone(), matches);
                     matches
                 }
@@ -74,7 +84,7 @@ impl<'a> GroupClassifier<'a> {
                 return true;
             }
         }
-        self.matches_ignore_rule(&top, &full_path, is_folder)
+        self.matches_ignore_rule(top, full_path, is_folder)
     }
 
     /// Returns whether the rules ignore exactly this path. The nearest folder with a matching rule decides.
@@ -96,7 +106,7 @@ impl<'a> GroupClassifier<'a> {
 fn tracked_paths(rehearsal: &Rehearsal, top: &Path) -> HashSet<PathBuf> {
     let indexes = read_indexes(rehearsal, top);
     let entries = indexes.iter().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
-    entries.map(|entry| top.join(entry.path)).collect()
+    entries.map(|entry| entry.path).collect()
 }
 
 /// Reads the index of the work tree at `top`, live and in the dry run, as far as they exist.

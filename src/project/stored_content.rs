@@ -1,5 +1,6 @@
 //! Finds out whether a change destroys content that git has not stored.
 
+use super::git_index::IndexEntry;
 use super::git_objects::GitObjects;
 use super::groups::read_indexes;
 use super::patch::object_id::Algorithm;
@@ -8,30 +9,30 @@ use super::{Reader, git_index};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Object ids of the files in git's index, live and in a rehearsal. The index is read when it is first needed.
 pub struct StoredContent<'a> {
     rehearsal: &'a Rehearsal,
-    /// Ids in hexadecimal digits by absolute path.
-    stored: OnceCell<HashMap<PathBuf, Vec<String>>>,
+    /// Entries by path relative to the work tree.
+    stored: OnceCell<HashMap<PathBuf, Vec<IndexEntry>>>,
+    work_tree: Option<PathBuf>,
     /// Objects of the live repository.
     objects: GitObjects,
 }
 
 impl<'a> StoredContent<'a> {
     pub fn new(rehearsal: &'a Rehearsal) -> Self {
-        let objects = rehearsal.repository_root().map(|top| GitObjects::open(&top)).unwrap_or_default();
-        Self { rehearsal, stored: OnceCell::new(), objects }
+        let work_tree = rehearsal.repository_root();
+        let objects = work_tree.as_deref().map(GitObjects::open).unwrap_or_default();
+        Self { rehearsal, stored: OnceCell::new(), work_tree, objects }
     }
 
     /// Returns whether a change destroys content of the user: git has not stored the content before the change, and the
     /// file is deleted, replaced by what git has stored, or loses more than half of its bytes or of its words.
     pub fn loses_content(&self, change: &Change) -> bool {
         let Some(before) = content_of(&change.before) else { return change.before != FileNode::Nothing };
-        let stored = self.stored.get_or_init(|| self.read_stored());
-        let path = self.rehearsal.root().join(&change.path);
-        let ids = stored.get(&path).map(Vec::as_slice).unwrap_or_default();
+        let ids = self.stored_ids(&change.path);
         let is_staged = |content: &[u8], id: &String| {
             let algorithm =
                 if id.len() == Algorithm::Sha1.null_id().len() { Algorithm::Sha1 } else { Algorithm::Sha256 };
@@ -46,13 +47,22 @@ impl<'a> StoredContent<'a> {
             .is_none_or(|after| loses_most(before, after) || ids.iter().any(|id| is_staged(after, id)))
     }
 
-    fn read_stored(&self) -> HashMap<PathBuf, Vec<String>> {
-        let mut stored: HashMap<PathBuf, Vec<String>> = HashMap::new();
-        let Some(top) = self.rehearsal.repository_root() else { return stored };
-        let indexes = read_indexes(self.rehearsal, &top);
-        let entries = indexes.iter().filter_map(|bytes| git_index::parse_index(bytes)).flatten();
-        for entry in entries {
-            stored.entry(top.join(&entry.path)).or_default().push(entry.object_id());
+    /// Returns the object ids of a path of the project in hexadecimal digits.
+    fn stored_ids(&self, path: &Path) -> Vec<String> {
+        let Some(top) = &self.work_tree else { return Vec::new() };
+        let path = self.rehearsal.root().join(path);
+        let entries = path.strip_prefix(top).ok().and_then(|path| {
+            let stored = self.stored.get_or_init(|| self.read_stored(top));
+            stored.get(path)
+        });
+        entries.into_iter().flatten().map(IndexEntry::object_id).collect()
+    }
+
+    fn read_stored(&self, top: &Path) -> HashMap<PathBuf, Vec<IndexEntry>> {
+        let mut stored: HashMap<PathBuf, Vec<IndexEntry>> = HashMap::new();
+        let indexes = read_indexes(self.rehearsal, top);
+        for entry in indexes.iter().filter_map(|bytes| git_index::parse_index(bytes)).flatten() {
+            stored.entry(entry.path.clone()).or_default().push(entry);
         }
         stored
     }

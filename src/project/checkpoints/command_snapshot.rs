@@ -16,6 +16,7 @@ use crate::project::groups::GroupClassifier;
 use crate::project::rehearsal::Rehearsal;
 use crate::text::truncation::truncate_end;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,10 +46,11 @@ pub struct CommandSnapshot {
 
 /// All files and folders of a project that git does not ignore.
 struct Scan {
-    files: BTreeMap<PathBuf, PathState>,
+    /// By path relative to the project. The path is no `Path`, which is slow to compare.
+    files: BTreeMap<OsString, PathState>,
     folders: HashSet<PathBuf>,
     /// The tracked files, by path relative to the project.
-    tracked: HashMap<PathBuf, IndexEntry>,
+    tracked: Arc<HashMap<OsString, IndexEntry>>,
     /// States of the files of the repository that each commit and checkout changes.
     repository: Vec<PathState>,
 }
@@ -102,7 +104,7 @@ impl CommandSnapshot {
                     count += 1;
                     store_file(&real, &metadata, file.clone(), &mut bytes_left, store)?
                 };
-                paths.push(PathChange::new(path.clone(), state.clone(), PathState::Unknown));
+                paths.push(PathChange::new(path.into(), state.clone(), PathState::Unknown));
             }
             let killed = format!("unknown changes of “{command}”, because aye was stopped while it ran");
             let texts = not_stored.iter().cloned().chain([killed]).collect();
@@ -162,13 +164,13 @@ fn list_changes(root: &Path, before: &Scan, after: Scan) -> Vec<PathChange> {
             PathState::File(file) => PathState::File(FileState { content: FileContent::Unneeded, ..file.clone() }),
             state => state.clone(),
         };
-        paths.push(PathChange::new(path.clone(), old.cloned().unwrap_or(PathState::Nothing), state));
+        paths.push(PathChange::new(path.into(), old.cloned().unwrap_or(PathState::Nothing), state));
     }
     for (path, state) in before.files.iter().filter(|(path, _)| !after.files.contains_key(*path)) {
         // It may exist and count as ignored now.
         let present = PathState::read_metadata(&root.join(path));
         if !is_unchanged(state, &present) {
-            paths.push(PathChange::new(path.clone(), state.clone(), present));
+            paths.push(PathChange::new(path.into(), state.clone(), present));
         }
     }
     paths
@@ -186,7 +188,7 @@ fn is_unchanged(old: &PathState, new: &PathState) -> bool {
 ///
 /// # Errors
 /// The reason why its commands cannot be recorded.
-fn scan_project(root: &Path, tracked: Option<&HashMap<PathBuf, IndexEntry>>) -> Result<Scan, String> {
+fn scan_project(root: &Path, tracked: Option<&Arc<HashMap<OsString, IndexEntry>>>) -> Result<Scan, String> {
     let top = root.ancestors().find(|folder| folder.join(".git").exists());
     let git = top.and_then(|top| git_folder(top.join(".git")));
     let (Some(top), Some(git)) = (top, git) else { return Err("the project is not under git".to_owned()) };
@@ -198,14 +200,24 @@ fn scan_project(root: &Path, tracked: Option<&HashMap<PathBuf, IndexEntry>>) -> 
         None => {
             let entries = fs::read(&index).map_or_else(|_| Some(Vec::new()), |bytes| parse_index(&bytes));
             let entries = entries.ok_or("its git index cannot be read")?;
-            let below = |entry: IndexEntry| Some((top.join(&entry.path).strip_prefix(root).ok()?.to_owned(), entry));
-            entries.into_iter().filter_map(below).collect()
+            let project = root.strip_prefix(top).unwrap_or(Path::new(""));
+            let below =
+                |entry: IndexEntry| Some((entry.path.strip_prefix(project).ok()?.as_os_str().to_owned(), entry));
+            Arc::new(entries.into_iter().filter_map(below).collect())
         }
     };
-    let tracked_folders: HashSet<&Path> = tracked.keys().flat_map(|path| path.ancestors().skip(1)).collect();
+    let mut tracked_folders: HashSet<&OsStr> = HashSet::new();
+    for path in tracked.keys() {
+        // The folders above a known folder are known.
+        for folder in Path::new(path).ancestors().skip(1) {
+            if !tracked_folders.insert(folder.as_os_str()) {
+                break;
+            }
+        }
+    }
     let disk = Arc::new(Disk::new(root).map_err(failed)?);
     let live = Rehearsal::new(disk, git.join("aye-has-no-overlay-here"));
-    let mut groups = GroupClassifier::new(&live);
+    let mut groups = GroupClassifier::for_untracked_paths(&live);
     let (mut files, mut folders) = (BTreeMap::new(), HashSet::new());
     let mut pending = vec![PathBuf::new()];
     while let Some(folder) = pending.pop() {
@@ -215,7 +227,10 @@ fn scan_project(root: &Path, tracked: Option<&HashMap<PathBuf, IndexEntry>>) -> 
             if name == ".git" {
                 continue;
             }
-            let is_tracked = if kind.is_dir() { tracked_folders.contains(&*path) } else { tracked.contains_key(&path) };
+            let is_tracked = match kind.is_dir() {
+                true => tracked_folders.contains(path.as_os_str()),
+                false => tracked.contains_key(path.as_os_str()),
+            };
             if !is_tracked && groups.is_ignored(&path, kind.is_dir()) {
                 continue;
             }
@@ -230,13 +245,13 @@ fn scan_project(root: &Path, tracked: Option<&HashMap<PathBuf, IndexEntry>>) -> 
             let Ok(metadata) = entry.metadata() else { continue };
             let state = match PathState::from_metadata(&entry.path(), &metadata) {
                 PathState::File(file) => {
-                    let stored = tracked.get(&path).filter(|entry| entry.is_clean(&metadata, index_time));
+                    let stored = tracked.get(path.as_os_str()).filter(|entry| entry.is_clean(&metadata, index_time));
                     let blob = stored.map(|entry| FileContent::Blob(entry.object_id()));
                     PathState::File(FileState { content: blob.unwrap_or_default(), ..file })
                 }
                 state => state,
             };
-            files.insert(path, state);
+            files.insert(path.into_os_string(), state);
         }
     }
     let repository = ["HEAD", "logs/HEAD", "packed-refs"].map(|name| PathState::read_metadata(&git.join(name)));
