@@ -5,7 +5,7 @@ use super::body_builder::{BodyBuilder, Density};
 use super::trial_view::{self, TrialRow};
 use super::{Approval, ApprovalContent, ApprovalView, CHOICE_START};
 use crate::agent::Trial;
-use crate::chat::{Access, Preview};
+use crate::chat::{Access, Preview, RESTORE_FILES};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
@@ -239,7 +239,11 @@ impl Approval {
                 }
                 if let Some(review_hints) = review_hints {
                     let can_select = review_hints.iter().any(Option::is_some);
-                    let labels: &[&str] = if can_select { &["apply selected", "apply"] } else { &["apply"] };
+                    let labels: &[&str] = match can_select {
+                        true => &["apply selected", "apply"],
+                        false if content.call.name == RESTORE_FILES => &["restore"],
+                        false => &["apply"],
+                    };
                     let apply_hint = key_hint(0, &approve_key, labels);
                     return key_hints::hint_rows([apply_hint].into_iter().chain(review_hints).chain(other_hints));
                 }
