@@ -1,7 +1,7 @@
 //! Commands joined by operators: `a && b || c`, `a | b`.
 
 use super::Connector;
-use super::redirect::statement_before_redirections;
+use super::bash_tree::{joins_commands, statement_before_redirections};
 use super::syntax_tree::{TreeWalk, WalkContext};
 use tree_sitter::Node;
 
@@ -17,16 +17,6 @@ struct Operand<'n> {
 impl Operand<'_> {
     fn follows_pipe(&self) -> bool {
         matches!(self.connector, Connector::Pipe | Connector::PipeWithStderr)
-    }
-}
-
-/// Returns whether a node of the syntax tree joins commands by operators. Redirections after the last command may be
-/// around it.
-pub(super) fn joins_commands(node: Node<'_>) -> bool {
-    match node.kind() {
-        "list" | "pipeline" => true,
-        "redirected_statement" => statement_before_redirections(node).is_some_and(joins_commands),
-        _ => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Redirections of the commands of a line.
 
+use super::bash_tree::{is_redirection, statement_before_redirections};
 use super::syntax_tree::{TreeWalk, WalkContext, empty_command};
 use super::{Connector, Redirect, SimpleCommand, Word, heredoc};
 use tree_sitter::Node;
@@ -167,15 +168,6 @@ impl TreeWalk<'_> {
             }
         }
     }
-}
-
-fn is_redirection(node: Node<'_>) -> bool {
-    matches!(node.kind(), "file_redirect" | "herestring_redirect" | "heredoc_redirect")
-}
-
-/// Returns the statement of a `redirected_statement`; `None` if it consists of redirections only.
-pub(super) fn statement_before_redirections(node: Node<'_>) -> Option<Node<'_>> {
-    node.children(&mut node.walk()).find(|child| !is_redirection(*child))
 }
 
 /// Returns whether repeated expansion does not change a word.

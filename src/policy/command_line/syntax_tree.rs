@@ -1,8 +1,7 @@
 //! Extracts simple commands from the syntax tree of a line. Only the node kinds named here are followed, and only
 //! blanks may be between them, because bash may interpret text that the grammar skips.
 
-use super::bash_tree::parse_tree;
-use super::operators::joins_commands;
+use super::bash_tree::{joins_commands, parse_tree};
 use super::{Connector, MAX_NESTING, Nesting, ParsedLine, SimpleCommand, Word, file_words, word, wrapper};
 use tree_sitter::Node;
 
