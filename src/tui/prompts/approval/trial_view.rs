@@ -223,7 +223,8 @@ impl Approval {
                     let hints: Vec<_> = others.into_iter().chain([open]).collect();
                     return key_hints::hint_rows_with_end_first(&key(Action::Bottom), &keep, "keep", &hints);
                 }
-                let keep = key_hint(0, &keep, &["keep these changes", "keep"]);
+                let what = if report.changes.is_empty() { "keep the result" } else { "keep these changes" };
+                let keep = key_hint(0, &keep, &[what, "keep"]);
                 key_hints::hint_rows([keep].into_iter().chain(others).chain([open]))
             }
             Trial::None | Trial::Failed(_) => Vec::new(),
