@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::io;
 
 /// A SHA-256 as 64 hexadecimal digits; empty if an older version recorded none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,16 +45,35 @@ impl Digest {
     }
 
     pub(super) fn of_json(value: &impl Serialize) -> Self {
-        let mut hash = Sha256::new();
+        let mut hash = HashWriter(Sha256::new());
         // Serialization cannot fail: keys of maps are strings, and paths are written as strings.
         match serde_json::to_writer(&mut hash, value) {
-            Ok(()) => Self::from_hasher(hash),
+            Ok(()) => Self::from_hasher(hash.0),
             Err(_) => Self::default(),
         }
     }
 
     fn from_hasher(hash: Sha256) -> Self {
-        Self(format!("{:x}", hash.finalize()))
+        let mut digits = String::with_capacity(64);
+        for byte in hash.finalize() {
+            // Writing to a string cannot fail.
+            let _ = write!(digits, "{byte:02x}");
+        }
+        Self(digits)
+    }
+}
+
+/// Hashes what is written to it.
+struct HashWriter(Sha256);
+
+impl io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

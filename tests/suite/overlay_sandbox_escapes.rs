@@ -6,14 +6,13 @@ use crate::support::folder::Folder;
 use crate::support::program::program;
 use crate::support::stored_files::share_program;
 use crate::support::{pick_samples, print_uncaptured, report_skipped};
-use aye::chat::{CommandLine, CommandSandbox, SandboxAccess};
+use aye::chat::{CommandLine, CommandSandbox, Digest, SandboxAccess};
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
 use aye::project::rehearsal::Rehearsal;
 use aye::project::shell::{CommandOutcome, Shell};
 use aye::project::{Error, Reader};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -153,14 +152,14 @@ impl EscapeFixture {
                 let metadata = path.symlink_metadata().unwrap();
                 let content = if metadata.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
                 let state = format!(
-                    "{:o} {} {}:{} {}.{} {:x}",
+                    "{:o} {} {}:{} {}.{} {}",
                     metadata.mode(),
                     metadata.nlink(),
                     metadata.uid(),
                     metadata.gid(),
                     metadata.mtime(),
                     metadata.mtime_nsec(),
-                    Sha256::digest(&content)
+                    Digest::of_bytes(&content)
                 );
                 collected.insert(path.clone(), state);
                 if metadata.is_dir() {

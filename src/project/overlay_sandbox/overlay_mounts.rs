@@ -6,7 +6,6 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen,
 };
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,7 +21,7 @@ const MAX_NAMES: u64 = 65_536;
 
 /// Returns the kernel's work folder for the overlay of `place`, a folder outside the project that commands write in.
 fn work_folder(overlay_folder: &Path, place: &Path) -> PathBuf {
-    let name = format!("{:x}", Sha256::digest(place.as_os_str().as_bytes()));
+    let name = crate::chat::Digest::of_bytes(place.as_os_str().as_bytes()).to_string();
     overlay_folder.join(OUTSIDE_FOLDER).join(WORK_FOLDER).join(&name[..16])
 }
 
