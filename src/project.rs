@@ -34,6 +34,7 @@ pub mod sandbox;
 pub mod sensitive_files;
 pub mod shell;
 mod spec_encoding;
+pub mod stdio_program;
 mod stored_content;
 mod terminal_filter;
 #[cfg(test)]

@@ -15,7 +15,8 @@
 //! With `--terminal` the guard's output is a pseudo-terminal instead of a pipe, and the command is started as
 //! `aye terminal -- PROGRAM ARGUMENTS…` ([`super::detached`]), which makes it the command's own terminal.
 //!
-//! With `--input` the command's stdin, which is otherwise empty, is first sent over the lifeline.
+//! With `--input` the command's stdin, which is otherwise empty, is first sent over the lifeline. With `--stream` the
+//! guard's output is a socket instead of a pipe, and the command's stdin is that socket too.
 //!
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.
@@ -43,6 +44,9 @@ use watch::CommandWatch;
 
 /// Argument of the guard if the command's stdin follows over the lifeline.
 pub const INPUT_ARGUMENT: &str = "--input";
+
+/// Argument of the guard if its output is a socket, which becomes the command's stdin too.
+pub const STREAM_ARGUMENT: &str = "--stream";
 
 /// Argument of the guard if its output is a pseudo-terminal, which becomes the command's own terminal.
 pub const TERMINAL_ARGUMENT: &str = "--terminal";
@@ -93,7 +97,7 @@ impl GuardSandbox {
         let mut arguments = guard_arguments();
         let kind = arguments.next();
         let sandbox = match kind.as_ref().map_or(Some(INPUT_ARGUMENT), |kind| kind.to_str()) {
-            Some(INPUT_ARGUMENT | TERMINAL_ARGUMENT) => Some(Self::Unrestricted),
+            Some(INPUT_ARGUMENT | STREAM_ARGUMENT | TERMINAL_ARGUMENT) => Some(Self::Unrestricted),
             Some(SANDBOX_ARGUMENT) => from_argument(arguments.next()).map(Self::Usual),
             Some(READ_ONLY_ARGUMENT) => from_frame(lifeline).map(|spec| Self::ReadOnly(spec, None)),
             Some(overlay_sandbox::OVERLAY_ARGUMENT | overlay_sandbox::IN_OVERLAY_ARGUMENT) => {
@@ -155,6 +159,8 @@ fn run_command() -> io::Result<Report> {
     if guard_arguments().any(|argument| argument == TERMINAL_ARGUMENT) {
         // The command starts a session, which a leader of a process group cannot.
         command.stdin(io::stdout().as_fd().try_clone_to_owned()?);
+    } else if guard_arguments().any(|argument| argument == STREAM_ARGUMENT) {
+        command.stdin(io::stdout().as_fd().try_clone_to_owned()?).process_group(0);
     } else {
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).process_group(0);
     }

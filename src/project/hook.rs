@@ -126,19 +126,27 @@ impl RunningHook {
             self.guard.end_without_guard();
         }
         self.guard.collect_exit().await;
-        let reason = first_line(&stderr_bytes);
-        let suffix = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         match report {
             Some(Report::Exit(0)) => String::from_utf8(answer).map_err(|_| "its answer is not valid UTF-8".to_owned()),
-            Some(Report::Exit(status)) => Err(format!("it exited with status {status}{suffix}")),
-            Some(Report::Signal(signal)) => Err(format!("it was killed by signal {signal}{suffix}")),
-            Some(Report::Failed(errno)) => {
-                Err(format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into())))
-            }
-            // A hook runs without a sandbox.
-            Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => Err("it was not started".to_owned()),
-            None => Err("its guard was lost".to_owned()),
+            report => Err(explain_end(report, &stderr_bytes)),
         }
+    }
+}
+
+/// Explains how a program ended that was started without a sandbox, worded to follow its name, with the first line that
+/// it wrote to its stderr. `report` is `None` if the guard was killed.
+pub(super) fn explain_end(report: Option<Report>, stderr_bytes: &[u8]) -> String {
+    let reason = first_line(stderr_bytes);
+    let suffix = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    match report {
+        Some(Report::Exit(status)) => format!("it exited with status {status}{suffix}"),
+        Some(Report::Signal(signal)) => format!("it was killed by signal {signal}{suffix}"),
+        Some(Report::Failed(errno)) => {
+            format!("it could not be started: {}", io::Error::from_raw_os_error(errno.into()))
+        }
+        // It runs without a sandbox.
+        Some(Report::SandboxFailed(_) | Report::OverlaySandboxFailed(_)) => "it was not started".to_owned(),
+        None => "its guard was lost".to_owned(),
     }
 }
 

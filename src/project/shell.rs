@@ -104,6 +104,11 @@ impl Shell {
         Self { environment: command_environment(std::env::vars_os(), &key_variables), ..self }
     }
 
+    /// Returns the variables that a command gets.
+    pub fn environment(&self) -> &[(OsString, OsString)] {
+        &self.environment
+    }
+
     /// Returns the sorted names of the variables that a command gets. Names that are not Unicode are approximated.
     pub fn variable_names(&self) -> Vec<String> {
         let name = |(name, _): &(OsString, OsString)| name.to_string_lossy().into_owned();

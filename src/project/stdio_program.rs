@@ -1,0 +1,76 @@
+//! Runs a program that exchanges messages with aye over its stdin and stdout, such as an MCP server.
+//!
+//! Like a command it runs under the guard: without a terminal, in its own process group, and neither it nor a process
+//! that it started outlives aye. It has no sandbox. Its stdin and stdout are one socket.
+
+use super::guard;
+use super::guard::guard_process::{DRAIN_TIME, GuardProcess};
+use super::guard::lifeline::Report;
+use super::hook::explain_end;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::AsyncReadExt;
+use tokio::net::UnixStream;
+use tokio::process::{ChildStderr, Command};
+use tokio::time::timeout;
+
+/// Bytes kept of what the program writes to its stderr. The rest is read and dropped.
+const STDERR_LIMIT: usize = 4 * 1024;
+
+/// A running program. Dropping it closes the lifeline, which makes the guard kill it and everything it started.
+pub struct StdioProgram {
+    guard: GuardProcess,
+    lifeline: UnixStream,
+    /// What the guard has reported.
+    report: Vec<u8>,
+    stderr_bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl StdioProgram {
+    /// Starts the program in this folder, with exactly this environment, under the guard `aye_path`. Returns the socket
+    /// that is its stdin and stdout. Requires a tokio runtime with I/O and time.
+    pub fn start(
+        aye_path: &Path,
+        command_line: &[String],
+        folder: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> io::Result<(Self, UnixStream)> {
+        let (socket, program_end) = std::os::unix::net::UnixStream::pair()?;
+        socket.set_nonblocking(true)?;
+        let mut command = Command::new(aye_path);
+        command.args(["guard", guard::STREAM_ARGUMENT, "--"]).args(command_line).current_dir(folder);
+        command.stdout(OwnedFd::from(program_end)).stderr(Stdio::piped());
+        let (mut guard, lifeline) = GuardProcess::start(command, environment)?;
+        let stderr_bytes = Arc::<Mutex<Vec<u8>>>::default();
+        if let Some(stderr) = guard.0.stderr.take() {
+            tokio::spawn(collect_stderr(stderr, stderr_bytes.clone()));
+        }
+        let report = Vec::new();
+        Ok((Self { guard, lifeline, report, stderr_bytes }, UnixStream::from_std(socket)?))
+    }
+
+    /// Explains how the program ended, worded to follow its name; `None` if it still runs.
+    pub async fn explain_end(&mut self) -> Option<String> {
+        let read_report = async { while let Ok(1..) = self.lifeline.read_buf(&mut self.report).await {} };
+        if timeout(DRAIN_TIME, read_report).await.is_err() && self.report.is_empty() {
+            return None;
+        }
+        self.guard.collect_exit().await;
+        let stderr_bytes = self.stderr_bytes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Some(explain_end(Report::from_bytes(&self.report), &stderr_bytes))
+    }
+}
+
+/// Reads to the end and keeps the first [`STDERR_LIMIT`] bytes.
+async fn collect_stderr(mut stderr: ChildStderr, kept: Arc<Mutex<Vec<u8>>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let space = STDERR_LIMIT - kept.len();
+        kept.extend_from_slice(&buffer[..count.min(space)]);
+    }
+}
