@@ -17,6 +17,7 @@ mod effect;
 mod event;
 mod grants;
 mod interruption;
+mod mcp_tools;
 mod model_requests;
 mod preapproval;
 mod repeated_calls;
@@ -183,6 +184,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: source });
         }
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
+        Event::ToolsChanged { tools, notices: _ } => ctx.state.set_mcp_tools(&tools),
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
         Event::GrantRevoked { granting_call, description, by } => {
             let has_grant = |call: &CallId| ctx.state.session.grants().iter().any(|grant| grant.call == *call);

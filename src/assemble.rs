@@ -2,6 +2,7 @@
 
 pub(crate) mod connected_model;
 pub(crate) mod connector;
+pub(crate) mod mcp_setup;
 pub(crate) mod rehearsal;
 mod reviewers;
 pub(crate) mod sandbox_setup;

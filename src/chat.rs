@@ -20,6 +20,7 @@ pub mod id;
 pub mod image;
 pub mod instructions;
 pub mod ledger;
+pub mod mcp_names;
 pub mod message;
 pub mod message_tokens;
 pub mod partial_reply;

@@ -42,8 +42,8 @@ pub use origin::Origin;
 pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
-    Approval, AskHandling, DryRun, Hook, Links, ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen,
-    Shell, TellModel, Undo, Web,
+    Approval, AskHandling, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites, OverlaySandbox,
+    Project, Screen, Shell, TellModel, Undo, Web,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -60,6 +60,8 @@ pub struct Config {
     pub hooks: BTreeMap<String, Hook>,
     /// Model reviewer of calls that would run without asking.
     pub model_reviewer: ModelReviewer,
+    /// MCP servers by name.
+    pub mcp: BTreeMap<String, McpServer>,
     /// Limits for project instructions.
     pub project: Project,
     /// Contents of changed files.
@@ -80,6 +82,7 @@ impl Default for Config {
             approval: Approval::default(),
             hooks: BTreeMap::new(),
             model_reviewer: ModelReviewer::default(),
+            mcp: BTreeMap::new(),
             project: Project::default(),
             undo: Undo::default(),
             dry_run: DryRun::default(),

@@ -21,7 +21,8 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · llm · web · store · config   files and sandboxes, providers, web pages, session files, settings
+//!   4   project · llm · web · mcp · store · config   files and sandboxes, providers, web pages, MCP servers, session
+//!                                         files, settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -31,7 +32,7 @@
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`store`], [`config`]; [`mod@print`],
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`mcp`], [`store`], [`config`]; [`mod@print`],
 //! [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
 //!
 //! # Invariants
@@ -91,6 +92,7 @@ pub mod commands;
 pub mod config;
 pub mod llm;
 pub mod manual;
+pub mod mcp;
 pub mod policy;
 pub mod print;
 pub mod project;

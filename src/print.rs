@@ -133,6 +133,9 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
             }
         };
         let Some(event) = event else { break };
+        if let Event::ToolsChanged { notices, .. } = &event {
+            notices.iter().try_for_each(|notice| writeln!(err, "aye: {}", clean_text(notice)))?;
+        }
         if let Event::ReplyChunk { chunk, turn, .. } = &event
             && state.current_turn() == Some(*turn)
         {

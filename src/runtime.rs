@@ -107,6 +107,11 @@ impl Runtime {
         (runtime, receiver)
     }
 
+    /// Returns the sender of the events that the receiver gets.
+    pub fn event_sender(&self) -> mpsc::Sender<Event> {
+        self.context.events.clone()
+    }
+
     /// Sets how commands are rehearsed in a dry run.
     pub fn set_rehearsal(&mut self, commands: CommandRehearsal) {
         self.context.rehearsal = commands;

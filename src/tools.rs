@@ -16,6 +16,7 @@ mod file_change;
 pub mod kill;
 pub mod list_files;
 mod losses;
+pub mod mcp_tool;
 #[cfg(test)]
 #[path = "tools/tests/memory_project.rs"]
 pub(crate) mod memory_project;
@@ -55,6 +56,7 @@ use crate::project::{Reader, Writer};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A tool that the model can call.
 ///
@@ -70,6 +72,10 @@ pub trait Tool: Send + Sync {
     /// Returns whether the tool is offered to the model.
     fn is_offered(&self) -> bool {
         true
+    }
+    /// Returns the time limit of a call if it differs from the usual one.
+    fn time_limit(&self) -> Option<Duration> {
+        None
     }
     /// Describes what the call would do. It can only read. Runs on a thread that may block.
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error>;

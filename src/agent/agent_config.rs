@@ -1,4 +1,4 @@
-//! Configuration of an agent, set when its session opens. Only the instructions change afterwards.
+//! Configuration of an agent, set when its session opens. Only the instructions and the tools change afterwards.
 
 use super::reviewers::Reviewers;
 use crate::chat::{Instructions, ToolSpec};
@@ -11,7 +11,7 @@ pub struct AgentConfig {
     pub system_prompt: String,
     /// Trusted instructions of the project; [`super::State::set_instructions`] changes them.
     pub instructions: Arc<Vec<Instructions>>,
-    /// Tools the model may call.
+    /// Tools the model may call. Those of MCP servers are replaced by [`super::Event::ToolsChanged`].
     pub tools: Vec<ToolSpec>,
     /// Tools for background commands, until the session has one; then they are among `tools`.
     pub background_tools: Vec<ToolSpec>,

@@ -2,7 +2,7 @@
 
 use crate::chat::{
     Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
-    TrialReport, TurnId, Usage,
+    ToolSpec, TrialReport, TurnId, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -181,6 +181,13 @@ pub enum Event {
         /// Notices for the user, one sentence each.
         notices: Vec<String>,
     },
+    /// The tools of MCP servers changed: one was connected, changed its tools, or ended.
+    ToolsChanged {
+        /// All tools of servers that may be offered now.
+        tools: Vec<ToolSpec>,
+        /// Notices for the user, one sentence each.
+        notices: Vec<String>,
+    },
     /// The user trusts these instructions of the project. They replace the previous ones from the next request on.
     InstructionsChanged(Arc<Vec<Instructions>>),
     /// The user revoked a grant or a rule. A rule has been removed from its file by now.
@@ -242,6 +249,7 @@ impl Event {
             | Self::ModelSwitched { .. }
             | Self::SessionCopied { .. }
             | Self::RulesLoaded { .. }
+            | Self::ToolsChanged { .. }
             | Self::InstructionsChanged(_)
             | Self::GrantRevoked { .. }
             | Self::ModeChanged(_)

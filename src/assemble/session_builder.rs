@@ -2,6 +2,7 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::mcp_setup::follow_servers;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::session::{NO_HEADER_NOTICE, Session};
@@ -14,6 +15,7 @@ use crate::cli::{UsageError, bail_usage};
 use crate::config::rules::ProjectSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
+use crate::mcp::server_pool::ServerPool;
 use crate::policy::{Mode, Policy};
 use crate::project::checkpoints::{Checkpoints, SessionCheckpoints};
 use crate::project::disk::Disk;
@@ -42,6 +44,8 @@ pub(crate) struct SessionBuilder {
     /// Folder of new sessions; absolute.
     pub(crate) folder: PathBuf,
     pub(super) tools: Arc<Toolbox>,
+    /// The MCP servers, if any are configured.
+    pub(super) mcp_servers: Option<Arc<ServerPool>>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.
     pub(super) reviewers: Reviewers,
@@ -254,6 +258,9 @@ impl SessionBuilder {
             (disk, Some(self.shell.clone()))
         };
         let (mut runtime, events) = Runtime::new(model.llm.clone(), Arc::new(tools), project, shell, Box::new(log));
+        if let Some(servers) = &self.mcp_servers {
+            follow_servers(servers, &self.tools, &runtime, self.is_interactive && !dry_run);
+        }
         runtime.context.checkpoints = checkpoints;
         if let Some(runner) = trial_runner {
             runtime.context.trials = Arc::new(Trials::new(Arc::new(runner)));

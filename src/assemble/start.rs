@@ -2,6 +2,7 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::mcp_setup::{connection_context, set_up_servers, user_servers};
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
@@ -56,6 +57,9 @@ pub(crate) fn known_secrets(config: &Config, credentials: &Credentials) -> Vec<S
         // `none` is no address: it turns the proxy off.
         let proxy = profile.proxy.iter().filter(|proxy| *proxy != "none");
         secrets.extend(profile.headers.values().chain(profile.query.values()).chain(proxy).cloned());
+    }
+    for server in config.mcp.values() {
+        secrets.extend(server.env.values().chain(server.headers.values()).cloned());
     }
     secrets
 }
@@ -120,16 +124,19 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         options.debug_content,
         known_secrets(&connector.settings.config, &connector.credentials),
     );
+    let commands = Shell::new(own_program())
+        .without_variables(key_variables)
+        .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
+    let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
+    let mcp_servers = set_up_servers(servers, &places, &connection_context(&commands, &folder, &journal));
+    notices.extend(mcp_servers.iter().flat_map(|servers| servers.notices().to_vec()));
     let session_builder = SessionBuilder {
         journal,
         places,
         folder,
-        tools: Arc::new(Toolbox::with_builtin_tools(tools)),
-        shell: Arc::new(
-            Shell::new(own_program())
-                .without_variables(key_variables)
-                .with_closed_paths(sandbox.write_protected, sandbox.read_protected),
-        ),
+        tools: Arc::new(Toolbox::with_builtin_tools(tools).with_servers(mcp_servers.clone())),
+        mcp_servers,
+        shell: Arc::new(commands),
         reviewers,
         mode: connector.settings.config.approval.mode,
         trial_paths: shell.read.clone(),

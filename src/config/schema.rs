@@ -2,7 +2,7 @@
 
 pub mod value_kind;
 
-use super::{Approval, DryRun, Hook, Model, ModelReviewer, Profile, Project, Screen, Shell, Undo, Web};
+use super::{Approval, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell, Undo, Web};
 
 pub use value_kind::ValueKind;
 
@@ -19,6 +19,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("approval", Approval::SETTINGS),
     ("hooks.*", Hook::SETTINGS),
     ("model_reviewer", ModelReviewer::SETTINGS),
+    ("mcp.*", McpServer::SETTINGS),
     ("project", Project::SETTINGS),
     ("undo", Undo::SETTINGS),
     ("dry_run", DryRun::SETTINGS),
@@ -33,7 +34,7 @@ pub fn section_names() -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().map(|(section, _)| section.trim_end_matches(".*"))
 }
 
-/// Returns the settings of a section. A profile's section is `profiles.*`, a hook's `hooks.*`.
+/// Returns the settings of a section. A profile's section is `profiles.*`, a hook's `hooks.*`, an MCP server's `mcp.*`.
 pub fn settings_in_section(section: &str) -> &'static [Setting] {
     SECTIONS.iter().find(|(name, _)| *name == section).map_or(&[], |(_, settings)| settings)
 }

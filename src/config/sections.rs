@@ -2,6 +2,7 @@
 
 use super::schema::{section, words};
 use crate::policy::Mode;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 section! {
@@ -36,6 +37,30 @@ section! {
         model: Option<String> => Name,
         /// Timeout in seconds.
         seconds: u64 = 30 => Integer(1..=120),
+    }
+}
+
+section! {
+    /// `[mcp.NAME]`: an MCP server, whose tools are offered to the model. It has a command or an address.
+    pub struct McpServer {
+        /// Program that is the server, with its arguments, run without a shell in the home directory.
+        command: Vec<String> => Command,
+        /// Environment variables of the program, in addition to those of commands. They may hold secrets.
+        env: BTreeMap<String, String> => Variables,
+        /// Address of a server that is not started by aye (streamable HTTP).
+        url: Option<String> => Url,
+        /// Headers of every request to that address. They may hold secrets.
+        headers: BTreeMap<String, String> => Headers,
+        /// Use the server.
+        enabled: bool = true => Switch,
+        /// Tools to offer, by the server's own names. `None`: all.
+        tools: Option<Vec<String>> => Names,
+        /// Believe the server which of its tools only read.
+        trusted: bool => Switch,
+        /// Time limit of a call in seconds.
+        call_seconds: u64 = 300 => Integer(1..=3600),
+        /// Time limit in seconds for connecting and listing the tools.
+        discovery_seconds: u64 = 5 => Integer(1..=120),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::problem::find_nearest;
 use super::settings_parser::{Layer, WHOLE_FILE_IGNORED, parse_settings};
 use super::{Config, Origin, Problem, settings_file};
+use crate::chat::mcp_names::explain_invalid_server;
 use crate::policy::Mode;
-use crate::text::truncation::abbreviate_home;
+use crate::text::truncation::{abbreviate_home, truncate_end};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -160,6 +161,25 @@ impl Settings {
             !profile.base_url.is_empty()
         });
         self.check_fallback();
+        self.check_mcp_servers();
+    }
+
+    /// Reports and removes MCP servers without a usable name, and those that have not exactly one of command and address.
+    fn check_mcp_servers(&mut self) {
+        self.config.mcp.retain(|name, server| {
+            let reason = match (server.command.is_empty(), &server.url) {
+                _ if let Some(reason) = explain_invalid_server(name) => format!("the name {reason}"),
+                (false, None) | (true, Some(_)) => return true,
+                (true, None) => "it has no command and no url. Set one of them".to_owned(),
+                (false, Some(_)) => "it has both command and url. Remove one of them".to_owned(),
+            };
+            let prefix = format!("mcp.{name}.");
+            let found_origin = self.origins.iter().find(|(path, _)| path.starts_with(&prefix));
+            let origin = found_origin.map(|(_, origin)| origin.clone()).unwrap_or_default();
+            let message = format!("mcp.{} is not used: {reason}", truncate_end(name, 40));
+            self.problems.push(Problem { origin, message });
+            false
+        });
     }
 
     /// Reports and removes a fallback profile that does not exist or is the profile in use.

@@ -10,7 +10,7 @@ use crate::project::output::CommandProgress;
 use crate::project::shell::command_control::CommandControl;
 use crate::text::truncation;
 use crate::tools::panic_guard::{catch_panic, catch_panic_async};
-use crate::tools::{Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome};
+use crate::tools::{Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,9 +19,12 @@ use tokio::sync::Notify;
 /// Time limit of every call, without the time that a command may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Returns the time limit of a call. A command has a limit of its own, which keeps its output when it stops it, so the
-/// limit of the call is later.
-fn time_limit(work: &Work) -> Duration {
+/// Returns the time limit of a call. A command and some tools have a limit of their own, which keeps the output when it
+/// stops the call, so the limit of the call is later.
+fn time_limit(tool: Option<&dyn Tool>, work: &Work) -> Duration {
+    if let Some(limit) = tool.and_then(Tool::time_limit) {
+        return CALL_TIMEOUT + limit;
+    }
     match work {
         Work::Command(line) => CALL_TIMEOUT + Duration::from_secs(line.seconds),
         Work::Edit(_) | Work::Task(_) | Work::Arguments(_) | Work::Batch(_) => CALL_TIMEOUT,
@@ -77,7 +80,8 @@ impl RunningCall {
             let text = result?;
             Ok((Outcome::Done(with_failure(&recorder, text)), None))
         };
-        self.finish(time_limit(&plan.work), work).await;
+        let tool = self.context.tools.find_tool(&self.call.name).ok();
+        self.finish(time_limit(tool.as_deref(), &plan.work), work).await;
     }
 
     /// Rehearses the call in the overlay. `approved` is that of [`crate::agent::Effect::RehearseCall`].
@@ -107,7 +111,7 @@ impl RunningCall {
             };
             Ok((Outcome::Rehearsed(text), Some(origin)))
         };
-        self.finish(time_limit(&plan.work), work).await;
+        self.finish(time_limit(None, &plan.work), work).await;
     }
 
     /// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
@@ -314,6 +318,6 @@ mod tests {
     #[test]
     fn r27_a_command_may_take_as_long_as_its_own_limit() {
         let line = crate::chat::CommandLine { seconds: 3600, ..Default::default() };
-        assert!(time_limit(&Work::Command(line)) > Duration::from_secs(3600));
+        assert!(time_limit(None, &Work::Command(line)) > Duration::from_secs(3600));
     }
 }

@@ -1,6 +1,7 @@
 //! Journal notes on a session: numbers, times and fixed words, and message content only if requested.
 
 use super::EffectContext;
+use crate::chat::mcp_names;
 use crate::chat::{Chunk, Decision, Entry, FinishReason, Outcome, Request, ToolCall, TurnId};
 use crate::llm::Error;
 use crate::store::Journal;
@@ -157,7 +158,10 @@ pub(super) fn note_simulation(context: &EffectContext, is_simulated: bool) {
     context.journal.note(format_args!("the result of a rehearsed call {result}"));
 }
 
-/// Returns the name of an existing tool; other names come from the model and are not noted.
+/// Returns the name of an existing tool; other names come from the model or a server and are not noted.
 fn tool_name<'a>(context: &EffectContext, call: &'a ToolCall) -> &'a str {
+    if call.name.starts_with(mcp_names::PREFIX) {
+        return "a tool of an MCP server";
+    }
     if context.tools.find_tool(&call.name).is_ok() { &call.name } else { "an unknown tool" }
 }

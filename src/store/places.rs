@@ -142,6 +142,11 @@ impl Places {
         self.tour.clone()
     }
 
+    /// Returns the file of the accepted tools of MCP servers, which need not exist.
+    pub fn mcp_catalogue(&self) -> PathBuf {
+        self.data.join("mcp.json")
+    }
+
     /// Returns the folder of the trials of commands. Created by the first trial.
     pub fn trials(&self) -> PathBuf {
         self.data.join("trials")

@@ -3,10 +3,11 @@
 use super::background_commands::BackgroundCommands;
 use super::{Error, Tool, arguments};
 use super::{
-    ask_question, bash_exec, calculator, edit_file, kill, list_files, read_file, read_output, search_text, sub_agent,
-    web_fetch, write_file,
+    ask_question, bash_exec, calculator, edit_file, kill, list_files, mcp_tool, read_file, read_output, search_text,
+    sub_agent, web_fetch, write_file,
 };
 use crate::chat::{Intent, ToolCall, ToolSpec};
+use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
 use crate::web::client::WebClient;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub use super::tool_settings::ToolSettings;
 #[derive(Clone)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    /// MCP servers, whose tools change while sessions are open.
+    servers: Option<Arc<ServerPool>>,
 }
 
 impl Toolbox {
@@ -40,7 +43,7 @@ impl Toolbox {
     /// Returns the tools of a session with these background commands.
     pub fn with_background_commands(&self, commands: &Arc<BackgroundCommands>) -> Self {
         let tools = self.tools.iter().cloned().chain(Self::background_tools(commands).tools);
-        Self { tools: tools.collect() }
+        Self { tools: tools.collect(), servers: self.servers.clone() }
     }
 
     /// Returns the tools for background commands, which are offered once there is one.
@@ -62,12 +65,29 @@ impl Toolbox {
     }
 
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools }
+        Self { tools, servers: None }
     }
 
-    /// Returns the specs of all offered tools, always in the same order.
+    /// Adds the tools of these MCP servers.
+    pub fn with_servers(self, servers: Option<Arc<ServerPool>>) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// Returns all tools: the built-in ones, then those that MCP servers offer now.
+    fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
+        self.tools.iter().cloned().chain(offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>))
+    }
+
+    /// Returns the specs of the tools that MCP servers offer now.
+    pub fn mcp_specs(&self) -> Vec<ToolSpec> {
+        let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
+        offered.map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// Returns the specs of all offered tools: the built-in ones in the same order, then those of MCP servers.
     pub fn tool_specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
+        self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
     }
 
     /// Returns the names that a rule may have: those of all offered tools and of the tools for background commands.
@@ -82,8 +102,7 @@ impl Toolbox {
 
     /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents.
     pub fn sub_agent_specs(&self) -> Vec<ToolSpec> {
-        self.tools
-            .iter()
+        self.all_tools()
             .filter(|tool| tool.is_offered() && !tool.starts_sub_agent())
             .map(|tool| tool.tool_spec())
             .collect()
@@ -91,7 +110,7 @@ impl Toolbox {
 
     /// Returns the tool with this name, or an error that lists the available tools.
     pub fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
-        let tool = self.tools.iter().find(|tool| tool.tool_spec().name == name).cloned();
+        let tool = self.all_tools().find(|tool| tool.tool_spec().name == name);
         tool.ok_or_else(|| self.unknown_tool_error(name))
     }
 

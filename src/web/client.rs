@@ -131,7 +131,22 @@ fn build_client(is_private_allowed: bool) -> reqwest::Result<Client> {
             false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: proxy_hosts() })),
         }
     };
-    // This fails on a machine without certificates; then the bundled ones are used.
+    build_with_roots(&new_builder)
+}
+
+/// Builds a client for a service whose address the user has configured. It uses the system's proxy and follows no
+/// redirect. Blocks.
+pub fn build_service_client() -> reqwest::Result<Client> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    build_with_roots(&|| {
+        // A pooled connection whose last response was not read to its end stalls the next request.
+        let builder = Client::builder().redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
+        builder.connect_timeout(Duration::from_secs(10))
+    })
+}
+
+/// Builds a client with the certificates of this machine, or with bundled ones if it has none.
+fn build_with_roots(new_builder: &dyn Fn() -> ClientBuilder) -> reqwest::Result<Client> {
     new_builder().build().or_else(|_| {
         let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
         let roots: reqwest::Result<Vec<_>> = roots.map(|root| reqwest::Certificate::from_der(root)).collect();

@@ -15,9 +15,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("project", &["text", "chat"]),
     ("llm", &["text", "chat"]),
     ("web", &["text"]),
+    ("mcp", &["text", "chat", "project", "web", "store"]),
     ("store", &["text", "chat"]),
     ("config", &["text", "chat", "policy", "store"]),
-    ("tools", &["text", "chat", "policy", "project", "web"]),
+    ("tools", &["text", "chat", "policy", "project", "web", "mcp"]),
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("manual", &[]),
@@ -26,8 +27,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     (
         "assemble",
         &[
-            "text", "chat", "policy", "agent", "project", "llm", "web", "store", "config", "tools", "runtime", "print",
-            "tui", "cli",
+            "text", "chat", "policy", "agent", "project", "llm", "web", "mcp", "store", "config", "tools", "runtime",
+            "print", "tui", "cli",
         ],
     ),
     ("commands", &["*"]),

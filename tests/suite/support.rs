@@ -7,6 +7,7 @@ pub mod fixture;
 pub mod folder;
 pub mod keyboard;
 pub mod lost_terminal;
+pub mod mcp_server;
 #[cfg(target_os = "linux")]
 pub mod mounts;
 #[cfg(target_os = "linux")]

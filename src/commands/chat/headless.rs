@@ -2,6 +2,7 @@
 
 use super::answers;
 use crate::assemble::Start;
+use crate::assemble::mcp_setup::discover_servers;
 use crate::chat::image;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::print_notices;
@@ -45,6 +46,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         print_notices(&session.notices)?;
         return Err(no_provider_error());
     }
+    discover_servers(&start.session_builder, &mut session).await;
     let was_waiting = answers::check_answers(&answers, &session, &prompt)?;
     let journal = start.session_builder.journal.clone();
     let drafts = Drafts::new(&start.session_builder.places);

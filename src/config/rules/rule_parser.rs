@@ -2,6 +2,7 @@
 
 pub(super) mod script_digests;
 
+use crate::chat::mcp_names;
 use crate::chat::{
     Access, CommandLine, FetchAccess, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts,
 };
@@ -65,6 +66,8 @@ pub(super) fn parse_rule(
     let tool = parser.read_string("tool");
     if let Some(tool) = &tool
         && !tools.contains(tool)
+        // The tools of a server are known only once it was connected.
+        && !tool.starts_with(mcp_names::PREFIX)
     {
         let suggestion =
             find_nearest(tool, tools.iter().map(String::as_str)).map(|nearest| format!("; did you mean {nearest:?}?"));
@@ -240,6 +243,12 @@ impl<'a> RuleParser<'a> {
     fn read_host(&mut self, allows: bool) -> Option<RuleTarget> {
         let host = self.read_string("host")?;
         let is_name_character = |c: char| c.is_alphanumeric() || ".-_*".contains(c);
+        let server = host.strip_prefix("mcp:");
+        let is_server = server
+            .is_some_and(|server| mcp_names::explain_invalid_server(server).is_none() || (server == "*" && !allows));
+        if is_server {
+            return Some(RuleTarget::Host(host));
+        }
         let error = if !host.chars().all(is_name_character) {
             format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host))
         } else if allows && (!host.contains('.') || host.trim_start_matches("*.").contains('*')) {

@@ -102,6 +102,8 @@ fn r12_errors_have_lines_and_invalid_ask_or_deny_rules_make_every_call_ask() {
         ("[[rule]]\nverdict = \"allow\"\nprefix = \"git -c\"", 3, "too broad", false),
         ("[[rule]]\nverdict = \"allow\"\npath = \"/etc/**\"", 3, "full path", false),
         ("[[rule]]\nverdict = \"allow\"\nhost = \"*\"", 3, "too broad to allow", false),
+        ("[[rule]]\nverdict = \"allow\"\ntool = \"mcp__a__b\"\nhost = \"mcp:*\"", 4, "expected a name", false),
+        ("[[rule]]\nverdict = \"deny\"\nhost = \"mcp:a b\"", 3, "expected a name", true),
         (
             "[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nnot_matches = [\"cargo test x\"]",
             4,

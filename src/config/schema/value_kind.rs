@@ -34,6 +34,10 @@ pub enum ValueKind {
     Headers,
     /// Query parameters with string values. They may hold secrets and are never shown.
     Query,
+    /// Environment variables with string values. They may hold secrets and are never shown.
+    Variables,
+    /// Address of a server, with `http` or `https`. It may hold a key and is never shown.
+    Url,
     /// Parameters with any values that JSON can represent, except the ones aye sets itself.
     Parameters,
     /// Path of a file: absolute or from `~`.
@@ -106,6 +110,14 @@ impl ValueKind {
                 _ => false,
             },
             Self::HeaderName => is_text(|name| HeaderName::try_from(name).is_ok()),
+            Self::Variables => value.as_table().is_some_and(|table| {
+                let is_valid = |(name, value): (&String, &Value)| {
+                    let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+                    is_name && value.as_str().is_some_and(|text| !text.contains('\0'))
+                };
+                table.iter().all(is_valid)
+            }),
+            Self::Url => is_text(is_service_address),
             Self::Headers | Self::Query => value.as_table().is_some_and(|table| table.values().all(Value::is_str)),
             Self::Parameters => value.is_table(),
             Self::File => is_text(|path| path.starts_with('/') || path.starts_with("~/")),
@@ -143,6 +155,8 @@ impl ValueKind {
             Self::HeaderName => "a header name such as \"api-key\"",
             Self::Headers => "names with string values, such as { X-Title = \"aye\" }",
             Self::Query => "names with string values, such as { api-version = \"preview\" }",
+            Self::Variables => "names with string values, such as { LOG_LEVEL = \"info\" }",
+            Self::Url => "an address such as \"https://example.com/mcp\", without a user name and password",
             Self::Parameters => "names with values, such as { temperature = 0.2 }",
             Self::File => "an absolute file path such as \"~/certificates/company.pem\"",
             Self::Paths => "a list of absolute paths, such as [\"~/.cargo\", \"/var/cache/build\"]",
@@ -158,6 +172,8 @@ impl ValueKind {
             self,
             Self::Headers
                 | Self::Query
+                | Self::Variables
+                | Self::Url
                 | Self::EnvVariable
                 | Self::Parameters
                 | Self::Address
@@ -235,6 +251,16 @@ fn is_json(value: &Value) -> bool {
 fn is_proxy(text: &str) -> bool {
     let url = reqwest::Url::parse(text);
     url.is_ok_and(|url| matches!(url.scheme(), "http" | "https" | "socks5" | "socks5h") && url.host_str().is_some())
+}
+
+fn is_service_address(text: &str) -> bool {
+    let url = reqwest::Url::parse(text);
+    url.is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.host_str().is_some()
+            && url.username().is_empty()
+            && url.password().is_none()
+    })
 }
 
 fn truncate_name(text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::tui::state::State;
 /// Passes an event to the agent and updates the screen for it.
 pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     let old_marker = activity_marker(state);
-    if let agent::Event::RulesLoaded { notices, .. } = &event {
+    if let agent::Event::RulesLoaded { notices, .. } | agent::Event::ToolsChanged { notices, .. } = &event {
         for notice in notices {
             state.show_warning(notice);
         }

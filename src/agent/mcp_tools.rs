@@ -1,0 +1,45 @@
+//! Tools of MCP servers, which change while a session is open.
+
+use super::State;
+use crate::chat::ToolSpec;
+use crate::chat::mcp_names::PREFIX;
+
+impl State {
+    /// Replaces the tools of MCP servers from the next request on. A running sub-agent keeps the ones it has.
+    pub(super) fn set_mcp_tools(&mut self, tools: &[ToolSpec]) {
+        let replace_in = |all: &mut Vec<ToolSpec>| {
+            all.retain(|tool| !tool.name.starts_with(PREFIX));
+            all.extend_from_slice(tools);
+        };
+        replace_in(&mut self.config.tools);
+        if let Some(sub_agents) = &mut self.config.sub_agent_config {
+            replace_in(&mut sub_agents.tools);
+        }
+        let is_counted = self.session.token_count().is_some();
+        self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{Event, SubAgentConfig, update};
+    use crate::policy::Policy;
+    use serde_json::json;
+
+    fn spec(name: &str) -> ToolSpec {
+        ToolSpec { name: name.to_owned(), description: String::new(), parameters: json!({}) }
+    }
+
+    #[test]
+    fn changed_tools_of_servers_replace_only_those_of_servers() {
+        let built_in = vec![spec("read_file"), spec("mcp__a__old")];
+        let mut state = State::new(Policy::default(), "m".to_owned(), "s".to_owned(), built_in.clone());
+        state.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: built_in });
+        let tools = vec![spec("mcp__a__new"), spec("mcp__b__x")];
+        assert_eq!(update(&mut state, Event::ToolsChanged { tools, notices: Vec::new() }), []);
+        let names = |tools: &[ToolSpec]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&state.config.tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
+        assert_eq!(names(&state.config.sub_agent_config.unwrap().tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Sets up the configured MCP servers, and connects changes of their tools with sessions.
+
+use super::connected_model::home_folder;
+use super::session::Session;
+use super::session_builder::SessionBuilder;
+use crate::agent::{self, Event};
+use crate::config::{self, Config};
+use crate::mcp::catalogue::Catalogue;
+use crate::mcp::connection::ConnectionContext;
+use crate::mcp::server_config::{Endpoint, ServerConfig};
+use crate::mcp::server_pool::ServerPool;
+use crate::project::guard::own_program;
+use crate::project::shell::Shell;
+use crate::runtime::Runtime;
+use crate::store::{Journal, Places};
+use crate::tools::Toolbox;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Delay before servers are connected; the first frame is shown by then.
+const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
+
+/// Returns the server of these settings. A program runs in `folder`.
+pub(crate) fn server_config(name: &str, settings: &config::McpServer, folder: &Path) -> ServerConfig {
+    let endpoint = match &settings.url {
+        Some(url) => Endpoint::Address { url: url.clone(), headers: settings.headers.clone() },
+        None => Endpoint::Program {
+            command_line: settings.command.clone(),
+            variables: settings.env.clone(),
+            folder: folder.to_owned(),
+        },
+    };
+    ServerConfig {
+        name: name.to_owned(),
+        endpoint,
+        tools: settings.tools.clone(),
+        is_trusted: settings.trusted,
+        call_limit: Duration::from_secs(settings.call_seconds),
+        discovery_limit: Duration::from_secs(settings.discovery_seconds),
+    }
+}
+
+/// Returns the enabled servers of the user's settings. Their programs run in the home folder, so that no file of a
+/// project influences them.
+pub(crate) fn user_servers(config: &Config) -> Vec<ServerConfig> {
+    let enabled = config.mcp.iter().filter(|(_, settings)| settings.enabled);
+    enabled.map(|(name, settings)| server_config(name, settings, &home_folder())).collect()
+}
+
+/// Returns what connections need.
+pub(crate) fn connection_context(shell: &Shell, project: &Path, journal: &Journal) -> ConnectionContext {
+    ConnectionContext {
+        aye_path: own_program(),
+        project: project.to_owned(),
+        environment: shell.environment().to_vec(),
+        journal: journal.clone(),
+    }
+}
+
+/// Creates the servers; `None` if there are none. Nothing is started.
+pub(super) fn set_up_servers(
+    servers: Vec<ServerConfig>,
+    places: &Places,
+    context: &ConnectionContext,
+) -> Option<Arc<ServerPool>> {
+    let has_servers = !servers.is_empty();
+    has_servers.then(|| Arc::new(ServerPool::new(servers, &Catalogue::new(places.mcp_catalogue()), context)))
+}
+
+/// Sends changes of the servers' tools to a session. For a live session on the screen, connects to the servers that were
+/// never connected; in a dry run no server is started.
+pub(super) fn follow_servers(pool: &Arc<ServerPool>, tools: &Toolbox, runtime: &Runtime, connects: bool) {
+    let (events, tools) = (runtime.event_sender(), tools.clone());
+    pool.add_listener(Box::new(move |notices| {
+        let (events, tools) = (events.clone(), tools.clone());
+        let is_open = !events.is_closed();
+        tokio::spawn(async move {
+            // The tools are read when the event is sent, so that the last event has the latest ones.
+            if let Ok(permit) = events.reserve().await {
+                permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices });
+            }
+        });
+        is_open
+    }));
+    if connects {
+        pool.start_discovery(FIRST_FRAME_DELAY);
+    }
+}
+
+/// Waits until the servers that were never connected have answered or failed, so that the first request of a headless
+/// session has their tools. In a dry run no server is started.
+pub(crate) async fn discover_servers(session_builder: &SessionBuilder, session: &mut Session) {
+    if let Some(pool) = session_builder.mcp_servers.as_ref().filter(|_| !session.state.is_dry_run()) {
+        pool.discover().await;
+        let (tools, notices) = (session_builder.tools.mcp_specs(), Vec::new());
+        session.effects.extend(agent::update(&mut session.state, Event::ToolsChanged { tools, notices }));
+    }
+}

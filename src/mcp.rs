@@ -1,0 +1,15 @@
+//! Client of MCP servers: connections, and the definitions of tools that the user has accepted.
+//!
+//! A server is connected when one of its tools is called, or to learn its tools if none are known. Before every call
+//! the definition that the server gives now is compared with the accepted one: a tool whose definition changed is
+//! neither offered nor called until the user accepts the difference.
+
+pub mod catalogue;
+pub mod client_handler;
+pub mod connection;
+pub mod definition;
+mod http_transport;
+pub mod result_text;
+mod server;
+pub mod server_config;
+pub mod server_pool;

@@ -1,0 +1,129 @@
+//! All configured servers of a run.
+
+use super::catalogue::Catalogue;
+use super::client_handler::OnProgress;
+use super::connection::ConnectionContext;
+use super::server::{AcceptedTool, OnChange, Server};
+use super::server_config::{Endpoint, ServerConfig};
+use crate::chat::{Digest, ToolSpec};
+use serde_json::{Map, Value};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Receives notices when the offered tools change. Returns false once its session is closed.
+pub type Listener = Box<dyn Fn(Vec<String>) -> bool + Send + Sync>;
+
+/// All configured servers. Dropping it ends their connections.
+pub struct ServerPool {
+    servers: Vec<Arc<Server>>,
+    listeners: Arc<Mutex<Vec<Listener>>>,
+    notices: Vec<String>,
+}
+
+/// A tool that a server offers.
+#[derive(Clone)]
+pub struct OfferedTool {
+    server: Arc<Server>,
+    tool: Arc<AcceptedTool>,
+}
+
+impl ServerPool {
+    /// Creates the servers with the tools that were accepted before. None is connected.
+    pub fn new(configs: Vec<ServerConfig>, catalogue: &Catalogue, context: &ConnectionContext) -> Self {
+        let listeners = Arc::<Mutex<Vec<Listener>>>::default();
+        let all_listeners = listeners.clone();
+        let on_change: OnChange = Arc::new(move |notices| {
+            let mut listeners = all_listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.retain(|listener| listener(notices.clone()));
+        });
+        let new_server = |config| Server::new(config, catalogue.clone(), context.clone(), on_change.clone());
+        let (servers, notices): (Vec<_>, Vec<_>) = configs.into_iter().map(new_server).unzip();
+        let mut notices: Vec<String> = notices.into_iter().flatten().collect();
+        notices.dedup();
+        Self { servers, listeners, notices }
+    }
+
+    /// Returns notices for the user about the accepted tools.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// Adds a receiver of changes.
+    pub fn add_listener(&self, listener: Listener) {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
+    }
+
+    /// Returns the tools to offer now. Of several with the same name only the first is offered.
+    pub fn offered_tools(&self) -> Vec<OfferedTool> {
+        let mut offered: Vec<OfferedTool> = Vec::new();
+        for server in &self.servers {
+            for tool in server.offered_tools() {
+                if offered.iter().all(|other| other.spec().name != tool.spec.name) {
+                    offered.push(OfferedTool { server: server.clone(), tool });
+                }
+            }
+        }
+        offered
+    }
+
+    /// Connects in parallel, after a delay, to the servers that were never connected. Requires a tokio runtime.
+    pub fn start_discovery(&self, delay: Duration) {
+        for server in self.servers.iter().filter(|server| !server.is_known()).cloned() {
+            tokio::spawn(async move {
+                tokio::time::sleep(delay).await;
+                server.discover().await;
+            });
+        }
+    }
+
+    /// Connects in parallel to the servers that were never connected, and waits for them.
+    pub async fn discover(&self) {
+        let unknown = self.servers.iter().filter(|server| !server.is_known()).cloned();
+        futures::future::join_all(unknown.map(Server::discover)).await;
+    }
+}
+
+impl OfferedTool {
+    /// Returns what the model receives.
+    pub fn spec(&self) -> &ToolSpec {
+        &self.tool.spec
+    }
+
+    /// Returns the name of the server.
+    pub fn server_name(&self) -> &str {
+        &self.server.config.name
+    }
+
+    /// Returns where the server is reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.server.config.endpoint
+    }
+
+    /// Returns the name by which the server knows the tool, for a text of the program.
+    pub fn display_name(&self) -> String {
+        self.tool.definition.display_name()
+    }
+
+    /// Returns the digest of the accepted definition.
+    pub fn digest(&self) -> &Digest {
+        &self.tool.digest
+    }
+
+    /// Returns whether a server that the user trusts says that the tool only reads.
+    pub fn is_read_only(&self) -> bool {
+        self.server.config.is_trusted && self.tool.definition.claims_read_only()
+    }
+
+    /// Returns the time limit of a call.
+    pub fn call_limit(&self) -> Duration {
+        self.server.config.call_limit + self.server.config.discovery_limit
+    }
+
+    /// Calls the tool. Dropping the future cancels the call at the server.
+    ///
+    /// # Errors
+    /// A text for the model.
+    pub async fn call(&self, arguments: Map<String, Value>, on_progress: OnProgress) -> Result<String, String> {
+        self.server.call(&self.tool, arguments, on_progress).await
+    }
+}

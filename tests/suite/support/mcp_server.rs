@@ -1,0 +1,226 @@
+//! A real MCP server for tests: over stdin and stdout as a process of its own, or over HTTP as a thread. A folder holds its
+//! tools and what it received, so that a test can change and read both while it runs.
+
+use super::folder::Folder;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Environment variable with the folder of the server that this process is.
+const FOLDER: &str = "AYE_TEST_MCP_SERVER";
+/// Name of the test that is the server if the variable is set.
+const PROCESS: &str = "mcp_servers::server_process";
+
+/// A server with its folder.
+pub struct McpServer {
+    folder: Folder,
+}
+
+impl McpServer {
+    /// A server with these tools, each a name and a description. A name selects what a call does.
+    pub fn new(tools: &[(&str, &str)]) -> Self {
+        let server = Self { folder: Folder::new() };
+        let to_tool = |(name, description): &(&str, &str)| {
+            json!({ "name": name, "description": description, "inputSchema": {
+                "type": "object", "properties": { "text": { "type": "string" } },
+            } })
+        };
+        server.set_tools(&tools.iter().map(to_tool).collect());
+        server
+    }
+
+    /// Replaces the definitions of the tools.
+    pub fn set_tools(&self, tools: &Value) {
+        fs::write(self.folder.path().join("new"), tools.to_string()).unwrap();
+        fs::rename(self.folder.path().join("new"), self.folder.path().join("tools")).unwrap();
+    }
+
+    /// The variable that the server needs, as `NAME=VALUE`, and its command line.
+    pub fn command(&self) -> (String, Vec<String>) {
+        let suite = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+        // Only messages may be printed to stdout, and the test harness prints more.
+        let line = format!("exec \"$0\" --exact {PROCESS} --nocapture >/dev/null");
+        let command = ["sh", "-c", &line, &suite].map(str::to_owned).to_vec();
+        (format!("{FOLDER}={}", self.folder.path().display()), command)
+    }
+
+    /// The settings of a server that aye starts.
+    pub fn stdio_settings(&self, name: &str) -> String {
+        let (variable, command) = self.command();
+        let (variable, folder) = variable.split_once('=').unwrap();
+        format!("[mcp.{name}]\ncommand = {}\nenv = {{ {variable} = {} }}\n", json!(command), json!(folder))
+    }
+
+    /// Starts the server on a port, and returns its settings. Requests need this value of the header `x-key`.
+    pub fn start_http(&self, name: &str, key: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (folder, expected) = (self.folder.path().to_owned(), key.to_owned());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (folder, key) = (folder.clone(), expected.clone());
+                std::thread::spawn(move || serve_http(stream, &folder, &key));
+            }
+        });
+        format!("[mcp.{name}]\nurl = \"http://{address}/mcp\"\nheaders = {{ x-key = \"{key}\" }}\n")
+    }
+
+    /// The messages received so far.
+    pub fn received(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.folder.path().join("received")).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The names of the tools called so far.
+    pub fn calls(&self) -> Vec<String> {
+        let received = self.received();
+        let calls = received.iter().filter(|message| message["method"] == "tools/call");
+        calls.map(|call| call["params"]["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Waits until a message with this method was received.
+    pub fn wait_for(&self, method: &str) -> Value {
+        let deadline = Instant::now() + super::keyboard::PATIENCE;
+        loop {
+            if let Some(message) = self.received().into_iter().rfind(|message| message["method"] == method) {
+                return message;
+            }
+            assert!(Instant::now() < deadline, "no {method} in {:#?}", self.received());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The process IDs of all processes that were this server.
+    pub fn pids(&self) -> Vec<i32> {
+        let text = fs::read_to_string(self.folder.path().join("pids")).unwrap_or_default();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    /// Lets a call of `wait` return.
+    pub fn finish_waiting(&self) {
+        fs::write(self.folder.path().join("finish"), "").unwrap();
+    }
+}
+
+/// Runs the server over stdin and stdout if this process was started for it; never returns then.
+pub fn run_server_process() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    append(&folder.join("pids"), &std::process::id().to_string());
+    // stdin and stdout are one socket.
+    let mut out = fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        handle_message(&folder, &message, &mut |answer| writeln!(out, "{answer}").unwrap_or_default());
+    }
+    std::process::exit(0);
+}
+
+/// Handles one message, and sends answers and notifications.
+fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
+    append(&folder.join("received"), &message.to_string());
+    let id = &message["id"];
+    let answer = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    match message["method"].as_str() {
+        Some("initialize") => send(answer(json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": { "listChanged": true } },
+            "serverInfo": { "name": "test", "version": "1" },
+        }))),
+        Some("tools/list") => {
+            let tools: Value = serde_json::from_slice(&fs::read(folder.join("tools")).unwrap()).unwrap();
+            send(answer(json!({ "tools": tools })));
+        }
+        Some("tools/call") => {
+            let (name, token) =
+                (message["params"]["name"].as_str().unwrap(), &message["params"]["_meta"]["progressToken"]);
+            match run_tool(folder, name, token, &message["params"]["arguments"], send) {
+                Some(result) => send(answer(result)),
+                None => {}
+            }
+        }
+        Some("ping") => send(answer(json!({}))),
+        Some(_) | None => {}
+    }
+}
+
+/// Runs a call; `None` if it is never answered.
+fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &mut dyn FnMut(Value)) -> Option<Value> {
+    let text = |text: String| Some(json!({ "content": [{ "type": "text", "text": text }] }));
+    match name {
+        "hang" => None,
+        "die" => std::process::exit(3),
+        "fail" => Some(json!({ "content": [{ "type": "text", "text": "no such thing" }], "isError": true })),
+        "huge" => text("long line\n".repeat(100_000)),
+        "hidden" => text("be\u{202E}fore \u{1B}[31mred \u{E0041}tag".to_owned()),
+        "place" => {
+            let names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
+            text(format!("{} {}", std::env::current_dir().unwrap().display(), names.join(" ")))
+        }
+        "announce" => {
+            send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+            text("announced".to_owned())
+        }
+        "wait" => {
+            let progress = json!({ "progressToken": token, "progress": 3, "total": 10, "message": "half\u{202E}way" });
+            send(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": progress }));
+            while !folder.join("finish").exists() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            text("waited".to_owned())
+        }
+        _ => text(format!("you said {}", arguments["text"].as_str().unwrap_or_default())),
+    }
+}
+
+fn append(file: &Path, line: &str) {
+    let mut file = fs::File::options().create(true).append(true).open(file).unwrap();
+    file.write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+/// Serves the requests of one connection. A request with one answer gets it as JSON, one with several gets a stream.
+fn serve_http(stream: TcpStream, folder: &Path, key: &str) {
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    let (mut line, mut length, mut has_key) = (String::new(), 0, false);
+    if reader.read_line(&mut line).unwrap_or(0) == 0 {
+        return;
+    }
+    let is_post = line.starts_with("POST /mcp ");
+    loop {
+        let mut header = String::new();
+        if reader.read_line(&mut header).unwrap_or(0) == 0 || header.trim().is_empty() {
+            break;
+        }
+        let header = header.trim().to_ascii_lowercase();
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        has_key |= header == format!("x-key: {key}");
+    }
+    let mut body = vec![0; length];
+    let _ = reader.read_exact(&mut body);
+    let mut respond = |head: &str, body: &str| {
+        let length = body.len();
+        let _ = write!(writer, "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+    };
+    if !has_key {
+        return respond("401 Unauthorized\r\nWWW-Authenticate: Bearer", "");
+    }
+    let message = serde_json::from_slice::<Value>(&body);
+    let Some(message) = message.ok().filter(|_| is_post) else { return respond("405 Method Not Allowed", "") };
+    let mut answers = Vec::new();
+    handle_message(folder, &message, &mut |answer| answers.push(answer));
+    match &answers[..] {
+        [] => respond("202 Accepted", ""),
+        [answer] => respond("200 OK\r\nContent-Type: application/json", &answer.to_string()),
+        answers => {
+            let events: String = answers.iter().map(|answer| format!("data: {answer}\n\n")).collect();
+            respond("200 OK\r\nContent-Type: text/event-stream", &events);
+        }
+    }
+}
