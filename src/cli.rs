@@ -3,6 +3,7 @@
 pub mod commands;
 mod examples;
 pub mod help;
+pub mod mcp;
 mod mistyped_command;
 mod options;
 mod parser;

@@ -7,6 +7,7 @@ mod doctor;
 mod export_file;
 mod folder;
 pub mod help;
+mod mcp;
 mod models;
 mod output;
 mod rehearsal;
@@ -51,6 +52,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             None => trust::ask_for_trust(&arguments.place),
         },
         Command::Untrust(place) => trust::revoke(&place),
+        Command::Mcp(arguments) => mcp::run(arguments).await,
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Help(arguments) => help::run(&arguments),

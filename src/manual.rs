@@ -60,6 +60,7 @@ pub const TOPICS: &[Topic] = &[
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
     topic("tools", &["tool"], include_str!("../docs/tools.md")),
     topic("web", &["web_fetch", "pages"], include_str!("../docs/web.md")),
+    topic("mcp", &["servers", "server"], include_str!("../docs/mcp.md")),
     topic("sub-agents", &["sub-agent", "subagents"], include_str!("../docs/sub-agents.md")),
     topic("reviewers", &["reviewer", "hooks", "hook"], include_str!("../docs/reviewers.md")),
     topic("audit", &[], include_str!("../docs/audit.md")),

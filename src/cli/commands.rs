@@ -1,5 +1,6 @@
 //! The commands and their options.
 
+use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
 use crate::chat::ApplyOptions;
@@ -26,6 +27,8 @@ pub enum Command {
     Trust(Trust),
     /// Revoke trust in the project in this folder
     Untrust(FolderOptions),
+    /// List, add and check MCP servers [default: list]
+    Mcp(Mcp),
     /// List the provider's models
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes

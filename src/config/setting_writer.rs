@@ -14,6 +14,25 @@ pub fn write_setting(path: &Path, setting: &[&str], value: impl Into<Value>) -> 
     if new_text == text { Ok(()) } else { settings_file::replace_file(path, &new_text) }
 }
 
+/// Removes a section, such as `mcp.files`, from the user's config file. Comments and order are kept. Returns whether the
+/// file had it. Fails without touching the file if it is not valid TOML.
+pub fn remove_section(path: &Path, section: &[&str]) -> io::Result<bool> {
+    let text = settings_file::read_or_empty(path)?;
+    let invalid = |_| io::Error::other("the settings file is not valid TOML; nothing was changed");
+    let mut document: DocumentMut = text.parse().map_err(invalid)?;
+    let Some((name, parents)) = section.split_last() else { return Ok(false) };
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for parent in parents {
+        let Some(subtable) = table.get_mut(parent).and_then(Item::as_table_like_mut) else { return Ok(false) };
+        table = subtable;
+    }
+    if table.remove(name).is_none() {
+        return Ok(false);
+    }
+    settings_file::replace_file(path, &document.to_string())?;
+    Ok(true)
+}
+
 /// Saves the profile that aye starts with, and the model of that profile unless `model` is empty.
 pub fn save_default_model(path: &Path, profile: &str, model: &str) -> io::Result<()> {
     if !model.is_empty() {
@@ -27,7 +46,7 @@ fn apply_setting(text: &str, setting: &[&str], value: Value) -> Result<String, S
         text.parse().map_err(|_| "the settings file is not valid TOML; nothing was changed".to_owned())?;
     let (name, sections) = setting.split_last().ok_or("the name of the setting is missing")?;
     let section = match sections {
-        ["profiles", _] => "profiles.*".to_owned(),
+        [section @ ("profiles" | "mcp"), _] => format!("{section}.*"),
         path => path.join("."),
     };
     if schema::find_setting(&section, name).is_none() {
@@ -100,6 +119,18 @@ mod tests {
         assert_eq!(setting_error("[screen", THEME), "the settings file is not valid TOML; nothing was changed");
         assert_eq!(setting_error("screen = 3", THEME), "screen is not a section in the settings file");
         assert_eq!(setting_error("", &["screen", "them"]), "screen.them is not a setting");
+    }
+
+    #[test]
+    fn a_section_is_removed_and_the_rest_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config.toml");
+        let rest = "# mine\n[screen]\nmouse = false # no\n";
+        std::fs::write(&path, format!("{rest}\n[mcp.a]\nurl = \"x\"\n")).unwrap();
+        assert!(!remove_section(&path, &["mcp", "b"]).unwrap());
+        assert!(!remove_section(&path, &["keys", "a"]).unwrap());
+        assert!(remove_section(&path, &["mcp", "a"]).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), rest);
     }
 
     #[test]

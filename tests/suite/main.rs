@@ -61,6 +61,7 @@ mod journal;
 mod kills;
 mod live_sandbox;
 mod manual;
+mod mcp_commands;
 mod mcp_servers;
 mod misbehaving_models;
 mod model_reviewer;
