@@ -15,6 +15,7 @@ mod command_words;
 pub mod connection;
 pub mod credentials;
 pub mod key;
+pub mod mcp_files;
 pub mod model;
 pub mod origin;
 pub mod problem;

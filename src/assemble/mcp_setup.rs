@@ -4,7 +4,8 @@ use super::connected_model::home_folder;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use crate::agent::{self, Event};
-use crate::config::{self, Config};
+use crate::config::rules::ProjectSource;
+use crate::config::{self, Config, ProjectFiles};
 use crate::mcp::catalogue::Catalogue;
 use crate::mcp::connection::ConnectionContext;
 use crate::mcp::server_config::{Endpoint, ServerConfig};
@@ -13,7 +14,6 @@ use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::runtime::Runtime;
 use crate::store::{Journal, Places};
-use crate::tools::Toolbox;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,21 +58,33 @@ pub(crate) fn connection_context(shell: &Shell, project: &Path, journal: &Journa
     }
 }
 
-/// Creates the servers; `None` if there are none. Nothing is started.
+/// Returns the servers of the project that the user trusts. Their programs run in its folder.
+pub(crate) fn project_servers(source: &ProjectSource) -> Vec<ServerConfig> {
+    let servers = ProjectFiles::trusted_mcp_servers(source);
+    servers.iter().map(|(name, settings)| server_config(name, settings, &source.folder)).collect()
+}
+
+/// Creates the servers of the user. Nothing is started.
 pub(super) fn set_up_servers(
     servers: Vec<ServerConfig>,
     places: &Places,
-    context: &ConnectionContext,
-) -> Option<Arc<ServerPool>> {
-    let has_servers = !servers.is_empty();
-    has_servers.then(|| Arc::new(ServerPool::new(servers, &Catalogue::new(places.mcp_catalogue()), context)))
+    context: ConnectionContext,
+) -> Arc<ServerPool> {
+    Arc::new(ServerPool::new(servers, Catalogue::new(places.mcp_catalogue()), context))
 }
 
-/// Sends changes of the servers' tools to a session. For a live session on the screen, connects to the servers that were
-/// never connected; in a dry run no server is started.
-pub(super) fn follow_servers(pool: &Arc<ServerPool>, tools: &Toolbox, runtime: &Runtime, connects: bool) {
-    let (events, tools) = (runtime.event_sender(), tools.clone());
+/// Uses the servers of the session's project, and sends changes of tools to the session. For a live session on the
+/// screen, connects to the servers that were never connected; in a dry run no server is started.
+pub(super) fn follow_servers(session_builder: &SessionBuilder, folder: &Path, runtime: &Runtime, dry_run: bool) {
+    let pool = &session_builder.mcp_servers;
+    pool.set_project_servers(project_servers(&session_builder.project_source(folder)));
+    let (events, tools) = (runtime.event_sender(), session_builder.tools.clone());
     pool.add_listener(Box::new(move |notices| {
+        if let Ok(permit) = events.try_reserve() {
+            // Before the outcome of the call that noticed the change, and so before the next request.
+            permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices });
+            return true;
+        }
         let (events, tools) = (events.clone(), tools.clone());
         let is_open = !events.is_closed();
         tokio::spawn(async move {
@@ -83,16 +95,25 @@ pub(super) fn follow_servers(pool: &Arc<ServerPool>, tools: &Toolbox, runtime: &
         });
         is_open
     }));
-    if connects {
+    if session_builder.is_interactive && !dry_run {
         pool.start_discovery(FIRST_FRAME_DELAY);
+    }
+}
+
+/// Uses the servers of the project after the user gave or removed trust. Requires a tokio runtime.
+pub(super) fn apply_trust(pool: &ServerPool, source: &ProjectSource, dry_run: bool) {
+    pool.set_project_servers(project_servers(source));
+    pool.announce_change();
+    if !dry_run {
+        pool.start_discovery(Duration::ZERO);
     }
 }
 
 /// Waits until the servers that were never connected have answered or failed, so that the first request of a headless
 /// session has their tools. In a dry run no server is started.
 pub(crate) async fn discover_servers(session_builder: &SessionBuilder, session: &mut Session) {
-    if let Some(pool) = session_builder.mcp_servers.as_ref().filter(|_| !session.state.is_dry_run()) {
-        pool.discover().await;
+    if !session.state.is_dry_run() {
+        session_builder.mcp_servers.discover().await;
         let (tools, notices) = (session_builder.tools.mcp_specs(), Vec::new());
         session.effects.extend(agent::update(&mut session.state, Event::ToolsChanged { tools, notices }));
     }

@@ -44,8 +44,8 @@ pub(crate) struct SessionBuilder {
     /// Folder of new sessions; absolute.
     pub(crate) folder: PathBuf,
     pub(super) tools: Arc<Toolbox>,
-    /// The MCP servers, if any are configured.
-    pub(super) mcp_servers: Option<Arc<ServerPool>>,
+    /// The MCP servers of the user and of the open session's project.
+    pub(super) mcp_servers: Arc<ServerPool>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.
     pub(super) reviewers: Reviewers,
@@ -258,9 +258,7 @@ impl SessionBuilder {
             (disk, Some(self.shell.clone()))
         };
         let (mut runtime, events) = Runtime::new(model.llm.clone(), Arc::new(tools), project, shell, Box::new(log));
-        if let Some(servers) = &self.mcp_servers {
-            follow_servers(servers, &self.tools, &runtime, self.is_interactive && !dry_run);
-        }
+        follow_servers(self, folder, &runtime, dry_run);
         runtime.context.checkpoints = checkpoints;
         if let Some(runner) = trial_runner {
             runtime.context.trials = Arc::new(Trials::new(Arc::new(runner)));

@@ -60,6 +60,7 @@ pub(crate) fn known_secrets(config: &Config, credentials: &Credentials) -> Vec<S
     }
     for server in config.mcp.values() {
         secrets.extend(server.env.values().chain(server.headers.values()).cloned());
+        secrets.extend(server.url.iter().filter_map(|url| url.split_once('?')).map(|(_, query)| query.to_owned()));
     }
     secrets
 }
@@ -128,8 +129,8 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         .without_variables(key_variables)
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
-    let mcp_servers = set_up_servers(servers, &places, &connection_context(&commands, &folder, &journal));
-    notices.extend(mcp_servers.iter().flat_map(|servers| servers.notices().to_vec()));
+    let mcp_servers = set_up_servers(servers, &places, connection_context(&commands, &folder, &journal));
+    notices.extend_from_slice(mcp_servers.notices());
     let session_builder = SessionBuilder {
         journal,
         places,

@@ -1,7 +1,5 @@
 //! `aye mcp`: adds, lists, checks and removes MCP servers.
 
-mod foreign_settings;
-
 use super::output::{print_lines, print_notice, print_notices};
 use crate::assemble::known_secrets;
 use crate::assemble::mcp_setup::{connection_context, server_config};
@@ -9,10 +7,12 @@ use crate::chat::mcp_names::explain_invalid_server;
 use crate::chat::pluralize;
 use crate::cli::mcp::{Mcp, McpAdd, McpCommand, McpList};
 use crate::cli::{UsageError, bail_usage, resolve_folder};
+use crate::config::mcp_files::{ForeignServer, read_foreign_settings};
+use crate::config::rules::ProjectSource;
 use crate::config::schema::value_kind::ValueKind;
 use crate::config::setting_writer::remove_section;
 use crate::config::settings_file::read_bounded_text;
-use crate::config::{Credentials, McpServer, Overrides, Settings, write_setting};
+use crate::config::{Credentials, McpServer, Overrides, ProjectFiles, Settings, write_setting};
 use crate::mcp::catalogue::{Catalogue, KnownServer, compare};
 use crate::mcp::connection::Connection;
 use crate::mcp::definition::Definition;
@@ -24,7 +24,6 @@ use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::text::reveal;
 use anyhow::{Result, anyhow};
-use foreign_settings::{ForeignServer, read_foreign_settings};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -60,6 +59,10 @@ pub(super) async fn run(arguments: Mcp) -> Result<ExitCode> {
 /// The configured servers.
 struct Servers {
     settings: Settings,
+    /// Servers of the project in this folder, if the user trusts them.
+    project: BTreeMap<String, McpServer>,
+    /// This folder.
+    folder: PathBuf,
     places: Places,
     catalogue: Catalogue,
 }
@@ -70,16 +73,26 @@ impl Servers {
         let environment = |name: &str| std::env::var(name).ok();
         let settings = Settings::load(&places.settings(), &environment, &Overrides::default());
         let catalogue = Catalogue::new(places.mcp_catalogue());
-        Ok(Self { settings, places, catalogue })
+        let folder = resolve_folder(None)?;
+        let no_tools = Vec::new();
+        let source = ProjectSource::new(&places, &folder, no_tools, 0);
+        let mut project: BTreeMap<String, McpServer> = ProjectFiles::trusted_mcp_servers(&source).into_iter().collect();
+        project.retain(|name, _| !settings.config.mcp.contains_key(name));
+        Ok(Self { settings, project, folder, places, catalogue })
+    }
+
+    /// Iterates over all servers.
+    fn all(&self) -> impl Iterator<Item = (&String, &McpServer)> {
+        self.settings.config.mcp.iter().chain(&self.project)
     }
 
     /// Returns the settings of a server.
     fn find(&self, name: &str) -> Result<&McpServer> {
-        let found = self.settings.config.mcp.get(name);
-        found.ok_or_else(|| {
+        let found = self.all().find(|(known, _)| *known == name);
+        found.map(|(_, server)| server).ok_or_else(|| {
             let problem =
                 self.settings.problems.iter().find(|problem| problem.message.contains(&format!("mcp.{name}")));
-            let names: Vec<&str> = self.settings.config.mcp.keys().map(String::as_str).collect();
+            let names: Vec<&str> = self.all().map(|(name, _)| name.as_str()).collect();
             UsageError(match problem {
                 Some(problem) => problem.to_string(),
                 None if names.is_empty() => "no MCP server is configured. Add one with: aye mcp add".to_owned(),
@@ -90,7 +103,8 @@ impl Servers {
     }
 
     fn config(&self, name: &str, server: &McpServer) -> ServerConfig {
-        server_config(name, server, &crate::assemble::connected_model::home_folder())
+        let home = crate::assemble::connected_model::home_folder();
+        server_config(name, server, if self.project.contains_key(name) { &self.folder } else { &home })
     }
 
     fn known(&self, config: &ServerConfig) -> Result<Option<KnownServer>> {
@@ -101,13 +115,13 @@ impl Servers {
     fn list(&self, options: &McpList) -> Result<ExitCode> {
         print_notices(self.settings.problems.iter().filter(|problem| problem.message.contains("mcp.")))?;
         let mut lines = Vec::new();
-        for (name, server) in &self.settings.config.mcp {
+        for (name, server) in self.all() {
             let config = self.config(name, server);
             let known = self.known(&config)?;
             let place = config.endpoint.describe();
             lines.push(match options.json {
                 true => json_line(&json!({
-                    "name": name, "endpoint": place, "enabled": server.enabled, "trusted": server.trusted,
+                    "name": name, "project": self.project.contains_key(name), "endpoint": place, "enabled": server.enabled, "trusted": server.trusted,
                     "tools": known.as_ref().map(|known| known.tools.iter().map(|tool| &tool.name).collect::<Vec<_>>()),
                     "changed": known.as_ref().map(|known| &known.changed),
                 })),
@@ -122,7 +136,8 @@ impl Servers {
                             known.changed.len()
                         ),
                     };
-                    clean_line(&format!("{name} · {place} · {state}"))
+                    let origin = if self.project.contains_key(name) { " · of this project" } else { "" };
+                    clean_line(&format!("{name}{origin} · {place} · {state}"))
                 }
             });
         }
@@ -178,7 +193,10 @@ impl Servers {
         let known = known.unwrap_or_default();
         let differences = compare(&known.tools, &definitions);
         let pending: Vec<_> = differences.iter().filter(|difference| difference.needs_acceptance()).collect();
-        let mut lines: Vec<String> = differences.iter().flat_map(|difference| difference.describe()).collect();
+        let mut lines: Vec<String> = match is_first {
+            true => definitions.iter().map(Definition::describe_briefly).collect(),
+            false => differences.iter().flat_map(|difference| difference.describe()).collect(),
+        };
         let is_saved = accepts || is_first || pending.is_empty();
         let updated = match is_saved {
             true => KnownServer::from_accepted(&definitions),
@@ -210,8 +228,7 @@ impl Servers {
         let shell = Shell::new(own_program()).without_variables(key_variables);
         let secrets = known_secrets(&self.settings.config, &Credentials::default());
         let journal = Journal::new(self.places.journal(), false, secrets);
-        let folder = resolve_folder(None).unwrap_or_else(|_| PathBuf::from("/"));
-        let context = connection_context(&shell, &folder, &journal);
+        let context = connection_context(&shell, &self.folder, &journal);
         let connect = async { Connection::open(config, &context).await?.list_definitions().await };
         let limit = config.discovery_limit;
         let listed = tokio::time::timeout(limit, connect).await;

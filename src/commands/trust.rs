@@ -89,7 +89,7 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     if project_files.files.is_empty() {
         bail_usage!(
             "this project has no files that change how aye works: no AGENTS.md with text, no \
-                     .aye/instructions.md, no .aye/rules.toml"
+                     .aye/instructions.md, no .aye/rules.toml, no .mcp.json with servers"
         );
     }
     let mut lines =

@@ -2,6 +2,8 @@
 
 pub use super::project_text::read_project_text;
 
+use super::McpServer;
+use super::mcp_files::{ForeignServer, read_foreign_settings};
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, ProjectSource, rules_parser::ParsedRules};
 use super::trust::{self, TrustState, TrustedProject};
@@ -13,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// Instruction files for the model, in the order in which they are sent.
 pub const INSTRUCTION_FILES: [&str; 2] = ["AGENTS.md", ".aye/instructions.md"];
+
+/// File of MCP servers, in the format of Claude Code.
+pub const PROJECT_MCP_FILE: &str = ".mcp.json";
 
 /// Maximum number of other names in `.aye` that are listed.
 const MAX_OTHER_NAMES: usize = 6;
@@ -60,6 +65,13 @@ pub enum ProjectFileKind {
         /// Errors in the rules.
         problems: Vec<String>,
     },
+    /// MCP servers.
+    McpServers {
+        /// Description of each server: what it starts, or where it connects.
+        descriptions: Vec<String>,
+        /// Number of servers that are programs, which are started.
+        program_count: usize,
+    },
     /// Unusable file, with the reason.
     Unusable(String),
 }
@@ -85,6 +97,7 @@ impl ProjectFiles {
             }
             Err(reason) => files.push(unusable_file(PROJECT_RULES_FILE, reason)),
         }
+        files.extend(load_mcp_servers(source, &trusted));
         Self {
             folder: source.folder.clone(),
             files,
@@ -100,6 +113,20 @@ impl ProjectFiles {
             return Vec::new();
         }
         load_instructions(source, &trusted).into_iter().filter_map(ProjectFile::into_trusted_instructions).collect()
+    }
+
+    /// Returns the MCP servers of a trusted file. Reads no project file if the user never trusted one of this project.
+    pub fn trusted_mcp_servers(source: &ProjectSource) -> Vec<(String, McpServer)> {
+        let trusted = TrustedProject::find_project(&source.trust_file, &source.folder);
+        if !trusted.files.contains_key(PROJECT_MCP_FILE) {
+            return Vec::new();
+        }
+        let text = read_project_text(&source.folder, PROJECT_MCP_FILE).ok().flatten().unwrap_or_default();
+        if trusted.trust_state(PROJECT_MCP_FILE, &text) != TrustState::Trusted {
+            return Vec::new();
+        }
+        let servers = read_foreign_settings(&text).unwrap_or_default().into_iter();
+        servers.filter_map(|found| Some((found.name, found.server?))).collect()
     }
 
     /// Iterates over the usable files that are not trusted in their current version.
@@ -122,7 +149,7 @@ impl ProjectFiles {
         let names: Vec<&str> = INSTRUCTION_FILES
             .into_iter()
             .filter(|_| source.max_instruction_bytes > 0)
-            .chain([PROJECT_RULES_FILE])
+            .chain([PROJECT_RULES_FILE, PROJECT_MCP_FILE])
             .collect();
         let current: Vec<(&str, String)> =
             names.iter().filter_map(|name| Some((*name, read_project_text(&source.folder, name).ok()??))).collect();
@@ -145,7 +172,10 @@ impl ProjectFile {
             ProjectFileKind::Instructions(instructions) if self.trust_state == TrustState::Trusted => {
                 Some(instructions)
             }
-            ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => None,
+            ProjectFileKind::Instructions(_)
+            | ProjectFileKind::Rules { .. }
+            | ProjectFileKind::McpServers { .. }
+            | ProjectFileKind::Unusable(_) => None,
         }
     }
 }
@@ -173,6 +203,25 @@ fn load_instructions(source: &ProjectSource, trusted: &TrustedProject) -> Vec<Pr
         |(name, result): (&str, Result<Option<String>, String>)| Some(unusable_file(name, result.err()?));
     files.extend(results.into_iter().filter_map(to_unusable_file));
     files
+}
+
+/// Reads the file of MCP servers; `None` if it does not exist or has no servers.
+fn load_mcp_servers(source: &ProjectSource, trusted: &TrustedProject) -> Option<ProjectFile> {
+    let text = match read_project_text(&source.folder, PROJECT_MCP_FILE) {
+        Ok(text) => text?,
+        Err(reason) => return Some(unusable_file(PROJECT_MCP_FILE, reason)),
+    };
+    let servers = match read_foreign_settings(&text) {
+        Ok(servers) if servers.is_empty() => return None,
+        Ok(servers) => servers,
+        Err(reason) => return Some(unusable_file(PROJECT_MCP_FILE, reason)),
+    };
+    let programs = servers.iter().filter_map(|found| found.server.as_ref()).filter(|server| server.url.is_none());
+    let kind = ProjectFileKind::McpServers {
+        program_count: programs.count(),
+        descriptions: servers.iter().map(ForeignServer::describe).collect(),
+    };
+    Some(build_file(source, trusted, PROJECT_MCP_FILE, &text, kind))
 }
 
 fn build_file(

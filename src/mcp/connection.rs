@@ -134,7 +134,9 @@ impl Connection {
             let mut parameters = PaginatedRequestParams::default();
             parameters.cursor = cursor;
             let page = self.peer.list_tools(Some(parameters)).await;
-            let page = page.map_err(|error| clean_error(&format!("its tools could not be listed: {error}")))?;
+            let page = page.map_err(|error| {
+                clean_error(&format!("its tools could not be listed: {}", explain_service_error(&error)))
+            })?;
             let tools = page.tools.iter().map(Definition::from_tool);
             definitions.extend(tools.filter(|tool| names.insert(tool.name.clone())));
             if definitions.len() > MAX_TOOLS {
@@ -219,10 +221,7 @@ impl From<ServiceError> for CallError {
         match error {
             ServiceError::TransportClosed => Self::Lost,
             error if error.is_authorization_required() => Self::Failed(NEEDS_AUTHORIZATION.to_owned()),
-            ServiceError::McpError(error) => {
-                Self::Failed(clean_error(&format!("The server answered with an error: {}", error.message)))
-            }
-            error => Self::Failed(clean_error(&format!("The call failed: {error}"))),
+            error => Self::Failed(clean_error(&format!("The call failed: {}", explain_service_error(&error)))),
         }
     }
 }
@@ -231,6 +230,17 @@ impl From<ServiceError> for CallError {
 const NEEDS_AUTHORIZATION: &str =
     "it requires authorization. Set its header in the settings; a login with OAuth is not supported";
 
+/// Explains an error without the address, which may hold a key.
+fn explain_service_error(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(error) => format!("the server answered with an error: {}", error.message),
+        ServiceError::TransportSend(error) => {
+            format!("the server cannot be reached: {}", root_cause(error.error.as_ref()))
+        }
+        error => error.to_string(),
+    }
+}
+
 fn explain_start_error(error: &ClientInitializeError) -> String {
     if error.is_authorization_required() {
         return NEEDS_AUTHORIZATION.to_owned();
@@ -238,7 +248,7 @@ fn explain_start_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
         ClientInitializeError::TransportError { error, .. } => {
-            format!("it cannot be reached: {}", root_cause(&error.error))
+            format!("it cannot be reached: {}", root_cause(error.error.as_ref()))
         }
         ClientInitializeError::JsonRpcError(error) => format!("it answered with an error: {}", error.message),
         error => format!("it does not speak the protocol: {error}"),
@@ -246,8 +256,8 @@ fn explain_start_error(error: &ClientInitializeError) -> String {
 }
 
 /// Returns the innermost error, which says what happened, without the address.
-fn root_cause(error: &Box<dyn std::error::Error + Send + Sync>) -> String {
-    let mut cause: &dyn std::error::Error = error.as_ref();
+fn root_cause(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
     }

@@ -89,6 +89,13 @@ impl Definition {
         truncate_end(&mark_hidden(&self.name.replace(['\n', '\r', '\t'], " ")), 80)
     }
 
+    /// Describes the definition for the user in one line: its name and the beginning of its description.
+    pub fn describe_briefly(&self) -> String {
+        let description = self.description.as_deref().or(self.title.as_deref()).unwrap_or_default().trim();
+        let first_line = description.lines().next().unwrap_or_default();
+        format!("new tool {}: {}", self.display_name(), truncate_end(&mark_hidden(first_line), 200))
+    }
+
     /// Describes the definition for the user, one line per fact. Hidden characters are marked.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -52,13 +52,17 @@ impl Endpoint {
         .to_string()
     }
 
-    /// Describes the endpoint for the user: the command line as it is started, or the address.
+    /// Describes the endpoint for the user: the command line as it is started, or the address without its query, which may
+    /// hold a key.
     pub fn describe(&self) -> String {
         match self {
             Self::Program { command_line, .. } => {
                 shlex::try_join(command_line.iter().map(String::as_str)).unwrap_or_else(|_| command_line.join(" "))
             }
-            Self::Address { url, .. } => url.clone(),
+            Self::Address { url, .. } => match url.split_once('?') {
+                Some((address, _)) => format!("{address}?…"),
+                None => url.clone(),
+            },
         }
     }
 }

@@ -15,7 +15,13 @@ pub type Listener = Box<dyn Fn(Vec<String>) -> bool + Send + Sync>;
 
 /// All configured servers. Dropping it ends their connections.
 pub struct ServerPool {
-    servers: Vec<Arc<Server>>,
+    /// Servers of the user's settings.
+    user_servers: Vec<Arc<Server>>,
+    /// Servers of the open session's project, which the user trusts.
+    project_servers: Mutex<Vec<Arc<Server>>>,
+    catalogue: Catalogue,
+    context: ConnectionContext,
+    on_change: OnChange,
     listeners: Arc<Mutex<Vec<Listener>>>,
     notices: Vec<String>,
 }
@@ -28,8 +34,8 @@ pub struct OfferedTool {
 }
 
 impl ServerPool {
-    /// Creates the servers with the tools that were accepted before. None is connected.
-    pub fn new(configs: Vec<ServerConfig>, catalogue: &Catalogue, context: &ConnectionContext) -> Self {
+    /// Creates the servers of the user's settings with the tools that were accepted before. None is connected.
+    pub fn new(configs: Vec<ServerConfig>, catalogue: Catalogue, context: ConnectionContext) -> Self {
         let listeners = Arc::<Mutex<Vec<Listener>>>::default();
         let all_listeners = listeners.clone();
         let on_change: OnChange = Arc::new(move |notices| {
@@ -37,10 +43,35 @@ impl ServerPool {
             listeners.retain(|listener| listener(notices.clone()));
         });
         let new_server = |config| Server::new(config, catalogue.clone(), context.clone(), on_change.clone());
-        let (servers, notices): (Vec<_>, Vec<_>) = configs.into_iter().map(new_server).unzip();
+        let (user_servers, notices): (Vec<_>, Vec<_>) = configs.into_iter().map(new_server).unzip();
         let mut notices: Vec<String> = notices.into_iter().flatten().collect();
         notices.dedup();
-        Self { servers, listeners, notices }
+        let project_servers = Mutex::default();
+        Self { user_servers, project_servers, catalogue, context, on_change, listeners, notices }
+    }
+
+    /// Replaces the servers of the project. Those with the same configuration stay connected. A server of the user with
+    /// the same name takes precedence.
+    pub fn set_project_servers(&self, configs: Vec<ServerConfig>) {
+        let mut project_servers = self.project_servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = |config: &ServerConfig| self.user_servers.iter().all(|server| server.config.name != config.name);
+        let find_or_create = |config: ServerConfig| {
+            let same = project_servers.iter().find(|server| server.config == config).cloned();
+            same.unwrap_or_else(|| {
+                Server::new(config, self.catalogue.clone(), self.context.clone(), self.on_change.clone()).0
+            })
+        };
+        *project_servers = configs.into_iter().filter(is_free).map(find_or_create).collect();
+    }
+
+    /// Tells all receivers that the offered tools changed.
+    pub fn announce_change(&self) {
+        (self.on_change)(Vec::new());
+    }
+
+    fn servers(&self) -> impl Iterator<Item = Arc<Server>> {
+        let project_servers = self.project_servers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.user_servers.clone().into_iter().chain(project_servers)
     }
 
     /// Returns notices for the user about the accepted tools.
@@ -56,7 +87,7 @@ impl ServerPool {
     /// Returns the tools to offer now. Of several with the same name only the first is offered.
     pub fn offered_tools(&self) -> Vec<OfferedTool> {
         let mut offered: Vec<OfferedTool> = Vec::new();
-        for server in &self.servers {
+        for server in self.servers() {
             for tool in server.offered_tools() {
                 if offered.iter().all(|other| other.spec().name != tool.spec.name) {
                     offered.push(OfferedTool { server: server.clone(), tool });
@@ -68,7 +99,7 @@ impl ServerPool {
 
     /// Connects in parallel, after a delay, to the servers that were never connected. Requires a tokio runtime.
     pub fn start_discovery(&self, delay: Duration) {
-        for server in self.servers.iter().filter(|server| !server.is_known()).cloned() {
+        for server in self.servers().filter(|server| !server.is_known()) {
             tokio::spawn(async move {
                 tokio::time::sleep(delay).await;
                 server.discover().await;
@@ -78,7 +109,7 @@ impl ServerPool {
 
     /// Connects in parallel to the servers that were never connected, and waits for them.
     pub async fn discover(&self) {
-        let unknown = self.servers.iter().filter(|server| !server.is_known()).cloned();
+        let unknown = self.servers().filter(|server| !server.is_known());
         futures::future::join_all(unknown.map(Server::discover)).await;
     }
 }

@@ -69,8 +69,8 @@ impl Toolbox {
     }
 
     /// Adds the tools of these MCP servers.
-    pub fn with_servers(self, servers: Option<Arc<ServerPool>>) -> Self {
-        Self { servers, ..self }
+    pub fn with_servers(self, servers: Arc<ServerPool>) -> Self {
+        Self { servers: Some(servers), ..self }
     }
 
     /// Returns all tools: the built-in ones, then those that MCP servers offer now.

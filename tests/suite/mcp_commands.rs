@@ -101,7 +101,7 @@ fn servers_of_another_program_are_imported_and_none_is_started() {
     } });
     let home = Setup::new(&[]).with_file("mcp.json", &servers.to_string());
     let (out, code) = run(&home, &["mcp", "import", "mcp.json"]);
-    assert!(code == 0 && out.contains("added my_server:") && out.contains("old: not added"), "{out}");
+    assert!(code == 0 && out.contains("added my_server:") && out.contains("old: not used"), "{out}");
     assert_eq!(server.pids(), [0; 0]);
     let (out, code) = run(&home, &["mcp", "import", "mcp.json"]);
     assert!(code == 0 && out.contains("exists and was left unchanged") && out.contains("nothing was added"), "{out}");

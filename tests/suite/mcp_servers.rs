@@ -314,3 +314,46 @@ fn a_server_that_does_not_start_is_reported_once_and_the_session_goes_on() {
         assert_eq!(offered(&user), [""; 0]);
     }
 }
+
+#[test]
+fn servers_of_a_project_start_only_after_trust() {
+    let server = McpServer::new(&[("echo", "Repeats text"), ("place", "Says where it runs")]);
+    let (variable, command) = server.command();
+    let (name, value) = variable.split_once('=').unwrap();
+    let file = json!({ "mcpServers": { "test": {
+        "command": command[0], "args": command[1..], "env": { name: value },
+    } } });
+    let answers =
+        vec![text_answer("First."), call("mcp__test__place", ""), text_answer("Second."), text_answer("Third.")];
+    let user = user_with(answers, "").with_rules(&allow("mcp__test__place"));
+    user.write_file(".mcp.json", &file.to_string());
+    let mut program = user.start(&[]);
+    let screen = program.until_prompt("Trust the files of this project?");
+    assert!(screen.contains("warning: starts 1 program with your rights and without a sandbox"), "{screen}");
+    program.press_until("\x1b[F", "test: starts sh -c");
+    program.press_until("n", "Not used: .mcp.json");
+    submit_message(&mut program, "go");
+    program.until_idle("First.");
+    assert_eq!((server.pids().len(), offered(&user).len()), (0, 0), "it started without trust");
+    submit_message(&mut program, "/trust");
+    program.until_prompt("Trust the files of this project?");
+    program.press_keys("\x1b[F");
+    program.press_until("y", "Trusted: ");
+    server.wait_for("tools/list");
+    let catalogue = user.path("home/aye/data/mcp.json");
+    program.until_condition("the tools of the server", |_| catalogue.exists());
+    program.press_keys("\x15");
+    submit_message(&mut program, "go");
+    program.until_idle("Second.");
+    let project = user.project().canonicalize().unwrap();
+    assert!(last_outcome(&user).contains(&format!("\n{} ", project.display())), "{}", last_outcome(&user));
+    let pid = server.pids()[0];
+    submit_message(&mut program, "/trust");
+    program.until_prompt("Files trusted in this project");
+    program.press_until("n", "No longer trusted");
+    wait_until_gone(pid);
+    program.press_keys("\x15");
+    submit_message(&mut program, "go");
+    program.until_idle("Third.");
+    assert_eq!(offered(&user), [""; 0], "its tools are withdrawn with the trust");
+}

@@ -2,13 +2,15 @@
 
 use super::ScreenHost;
 use crate::agent::Event;
+use crate::assemble::mcp_setup::apply_trust;
 use crate::chat::Digest;
 use crate::config::project_files::ProjectFiles;
 use crate::config::rules::{ProjectSource, today_date};
 use crate::config::trust;
+use crate::mcp::server_pool::ServerPool;
 use crate::tui::host::{HostReply, InspectionReason};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Time limit for reading the files; a network drive may never answer.
@@ -38,9 +40,10 @@ impl ScreenHost {
     /// Trusts the files that the user saw, if they are unchanged.
     pub(super) fn trust_files(&self, folder: PathBuf, files: Vec<(String, Digest)>) {
         let source = self.session_builder.project_source(&folder);
+        let servers = self.servers_for_trust();
         self.run_in_background(move || {
             Some(match ProjectFiles::trust(&source, &files, &today_date()) {
-                Ok(true) => trust_changed_reply(source),
+                Ok(true) => trust_changed_reply(source, &servers),
                 Ok(false) => HostReply::ProjectFiles {
                     files: Box::new(ProjectFiles::load(&source)),
                     reason: InspectionReason::FilesChanged,
@@ -52,22 +55,31 @@ impl ScreenHost {
         });
     }
 
+    /// Returns the MCP servers, and whether the open session is a dry run.
+    fn servers_for_trust(&self) -> (Arc<ServerPool>, bool) {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.session_builder.mcp_servers.clone(), runtime.context.shell.is_none())
+    }
+
     /// Removes the trust in the project's files.
     pub(super) fn remove_trust(&self, folder: PathBuf) {
         let source = self.session_builder.project_source(&folder);
+        let servers = self.servers_for_trust();
         self.run_in_background(move || {
             let every_file = None;
             Some(match trust::revoke_trust(&source.trust_file, &source.folder, every_file) {
-                Ok(()) => trust_changed_reply(source),
+                Ok(()) => trust_changed_reply(source, &servers),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
         });
     }
 }
 
-/// Creates the reply after trust was given or removed: the instructions and rules that apply now.
-fn trust_changed_reply(source: ProjectSource) -> HostReply {
+/// Creates the reply after trust was given or removed: the instructions and rules that apply now. The MCP servers of the
+/// project are used, or ended. Their flag tells whether the open session is a dry run.
+fn trust_changed_reply(source: ProjectSource, (servers, dry_run): &(Arc<ServerPool>, bool)) -> HostReply {
     let rules = Event::RulesLoaded { rules: Arc::new(source.load(&today_date()).rules), notices: Vec::new() };
     let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
+    apply_trust(servers, &source, *dry_run);
     HostReply::TrustChanged { folder: source.folder, instructions, rules_event: rules }
 }

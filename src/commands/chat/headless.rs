@@ -139,7 +139,10 @@ fn untrusted_notices(source: &ProjectSource) -> Vec<String> {
         ProjectFileKind::Unusable(reason) if file.name != PROJECT_RULES_FILE => {
             Some(format!("{} of this project is not used: {reason}", file.name))
         }
-        ProjectFileKind::Unusable(_) | ProjectFileKind::Instructions(_) | ProjectFileKind::Rules { .. } => None,
+        ProjectFileKind::Unusable(_)
+        | ProjectFileKind::Instructions(_)
+        | ProjectFileKind::McpServers { .. }
+        | ProjectFileKind::Rules { .. } => None,
     };
     notices.extend(project_files.files.iter().filter_map(unusable_notice));
     notices

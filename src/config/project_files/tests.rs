@@ -270,3 +270,30 @@ fn r68_a_disabled_rule_is_listed_in_file_order() {
         assert!(descriptions[index].ends_with("the rule is disabled"), "{descriptions:?}");
     }
 }
+
+#[test]
+fn mcp_servers_of_a_project_are_used_once_their_file_is_trusted() {
+    let project = TestProject::new();
+    let names = || {
+        let servers = ProjectFiles::trusted_mcp_servers(&project.source());
+        servers.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    project.write_file(PROJECT_MCP_FILE, "{\"mcpServers\": {}}");
+    assert_eq!(project.load_files().files, [], "it has no effect");
+    let servers = r#"{"mcpServers": {"a": {"command": "run", "args": ["x y"], "env": {"NODE_OPTIONS": "-r ./evil.js"}},
+        "b": {"url": "https://b.example/mcp", "headers": {"x-key": "k"}}, "c": {"command": "${HOME}/c"}}}"#;
+    project.write_file(PROJECT_MCP_FILE, servers);
+    let files = project.load_files();
+    let ProjectFileKind::McpServers { descriptions, program_count } = &files.files[0].kind else { panic!("{files:?}") };
+    assert_eq!(*program_count, 1);
+    assert_eq!(descriptions[0], "a: starts run 'x y', with the variable NODE_OPTIONS=\"-r ./evil.js\"");
+    assert_eq!(descriptions[1], "b: connects to https://b.example/mcp, with the header x-key=\"k\"");
+    assert!(descriptions[2].starts_with("c: not used:"), "{descriptions:?}");
+    assert_eq!(names(), [""; 0]);
+    assert!(project.trust_all());
+    assert_eq!(names(), ["a", "b"]);
+    project.write_file(PROJECT_MCP_FILE, &servers.replace("x y", "x z"));
+    assert_eq!(names(), [""; 0], "another version is not trusted");
+    project.write_file(PROJECT_MCP_FILE, "no JSON {");
+    assert!(matches!(project.load_files().files[0].kind, ProjectFileKind::Unusable(_)));
+}

@@ -3,7 +3,7 @@
 
 mod trust_layout;
 
-use crate::chat::Instructions;
+use crate::chat::{Instructions, pluralize};
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
 use crate::text::reveal::{RevealedPart, reveal_text};
@@ -177,6 +177,9 @@ pub fn describe_file(file: &ProjectFile) -> String {
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => describe_instructions(instructions),
         ProjectFileKind::Rules { counts, .. } => format!("{} ({counts})", file.name),
+        ProjectFileKind::McpServers { descriptions, .. } => {
+            format!("{} ({})", file.name, pluralize(descriptions.len(), "MCP server"))
+        }
         ProjectFileKind::Unusable(_) => format!("{} (not used)", file.name),
     }
 }
@@ -191,7 +194,9 @@ pub fn describe_instructions(instructions: &Instructions) -> String {
 fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => describe_instruction_size(instructions, context_window),
-        ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_) => format_bytes(file.bytes),
+        ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_) => {
+            format_bytes(file.bytes)
+        }
     }
 }
 
@@ -231,6 +236,14 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
                 count => lines.push(format!("warning: {count} rules allow calls without approval")),
             }
             lines.extend(problems.iter().map(|problem| format!("warning: {problem}")));
+        }
+        ProjectFileKind::McpServers { descriptions, program_count } => {
+            lines
+                .push(format!("{}, whose tools are offered to the model", pluralize(descriptions.len(), "MCP server")));
+            if *program_count > 0 {
+                let programs = pluralize(*program_count, "program");
+                lines.push(format!("warning: starts {programs} with your rights and without a sandbox"));
+            }
         }
         ProjectFileKind::Unusable(reason) => lines.push(format!("not used: {reason}")),
     }

@@ -138,9 +138,8 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
         Some("tools/call") => {
             let (name, token) =
                 (message["params"]["name"].as_str().unwrap(), &message["params"]["_meta"]["progressToken"]);
-            match run_tool(folder, name, token, &message["params"]["arguments"], send) {
-                Some(result) => send(answer(result)),
-                None => {}
+            if let Some(result) = run_tool(folder, name, token, &message["params"]["arguments"], send) {
+                send(answer(result));
             }
         }
         Some("ping") => send(answer(json!({}))),

@@ -149,6 +149,12 @@ impl PromptLines<'_> {
                 self.push_prefixed(FILE_BAR, rule, theme.text);
             }
         }
+        if let ProjectFileKind::McpServers { descriptions, .. } = &file.kind {
+            self.push_text(&format!("{}, all servers:", file.name), theme.strong);
+            for server in descriptions {
+                self.push_prefixed(FILE_BAR, server, theme.text);
+            }
+        }
         match (&file.diff, &file.kind) {
             (Some(file_diff), _) => {
                 let (added, removed) = (file_diff.added, file_diff.removed);
@@ -164,7 +170,10 @@ impl PromptLines<'_> {
                 let text = instructions.text.replace("\r\n", "\n").replace('\t', "    ");
                 self.push_prefixed(FILE_BAR, text.trim_end(), theme.text);
             }
-            (None, ProjectFileKind::Rules { .. } | ProjectFileKind::Unusable(_)) => {}
+            (
+                None,
+                ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_),
+            ) => {}
         }
     }
 

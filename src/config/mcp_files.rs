@@ -1,27 +1,46 @@
 //! Reads the MCP servers of settings files of other programs: `.mcp.json` and `.claude.json` of Claude Code, `mcp.json` of
-//! VS Code, and `config.toml` of codex.
+//! VS Code, and `config.toml` of codex. The `.mcp.json` of a project is used once the user trusts it.
 
 use crate::chat::mcp_names::explain_invalid_server;
 use crate::config::McpServer;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A server of another program.
+/// A server of such a file.
 #[derive(Debug, PartialEq)]
-pub(super) struct ForeignServer {
+pub struct ForeignServer {
     /// Its name, changed if aye could not use it.
-    pub(super) name: String,
+    pub name: String,
     /// `None` if it cannot be used.
-    pub(super) server: Option<McpServer>,
+    pub server: Option<McpServer>,
     /// Notes for the user.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+impl ForeignServer {
+    /// Describes what using the server does: the whole command line with its variables, or the address.
+    pub fn describe(&self) -> String {
+        let name = &self.name;
+        let Some(server) = &self.server else { return format!("{name}: {}", self.notes.join(", ")) };
+        let set = |values: &BTreeMap<String, String>, label: &str| -> String {
+            values.iter().map(|(name, value)| format!(", {label} {name}={value:?}")).collect()
+        };
+        match &server.url {
+            Some(url) => format!("{name}: connects to {url}{}", set(&server.headers, "with the header")),
+            None => {
+                let words = server.command.iter().map(String::as_str);
+                let command = shlex::try_join(words).unwrap_or_else(|_| server.command.join(" "));
+                format!("{name}: starts {command}{}", set(&server.env, "with the variable"))
+            }
+        }
+    }
 }
 
 /// Reads the servers of a settings file in JSON, also with comments, or TOML.
 ///
 /// # Errors
 /// The reason, if the text is neither, or has no servers.
-pub(super) fn read_foreign_settings(text: &str) -> Result<Vec<ForeignServer>, String> {
+pub fn read_foreign_settings(text: &str) -> Result<Vec<ForeignServer>, String> {
     let settings: Value = match serde_json::from_str(text) {
         Ok(settings) => settings,
         Err(json_error) => match serde_json::from_str(&remove_comments(text)) {
@@ -65,21 +84,19 @@ fn read_server(name: &str, settings: &Value) -> ForeignServer {
         .map(String::as_str)
         .collect();
     if settings["type"] == "sse" {
-        notes.push("not added: its transport is sse, which is not supported".to_owned());
+        notes.push("not used: its transport is sse, which is not supported".to_owned());
         return ForeignServer { name: valid_name, server: None, notes };
     }
     if server.command.is_empty() == server.url.is_none() {
-        notes.push("not added: it has not exactly one of command and url".to_owned());
+        notes.push("not used: it has not exactly one of command and url".to_owned());
         return ForeignServer { name: valid_name, server: None, notes };
     }
     if !variables.is_empty() {
-        notes.push(
-            "not added: it uses variables such as ${NAME}, which are not replaced. Add it with aye mcp add".to_owned(),
-        );
+        notes.push("not used: it uses variables such as ${NAME}, which are not replaced".to_owned());
         return ForeignServer { name: valid_name, server: None, notes };
     }
     if !server.enabled {
-        notes.push("not added: it is disabled".to_owned());
+        notes.push("not used: it is disabled".to_owned());
         return ForeignServer { name: valid_name, server: None, notes };
     }
     ForeignServer { name: valid_name, server: Some(server), notes }
