@@ -7,6 +7,7 @@ mod bundle;
 mod finding;
 mod folders;
 mod machine;
+mod mcp_check;
 mod provider;
 mod rules_check;
 mod settings_check;
@@ -87,6 +88,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);
     findings.extend(rules_check::check_reviewers(tour, &connector));
+    findings.extend(mcp_check::check_servers(&connector.settings, &places));
     findings.extend(folders::check_keys(&loaded_credentials, &initial_permissions));
     findings.extend(server);
     findings.extend(folders::check_folders(&places, &initial_permissions));

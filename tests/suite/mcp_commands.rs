@@ -47,6 +47,8 @@ fn a_server_is_added_checked_accepted_and_removed() {
     let (out, _) = run(&home, &["mcp"]);
     assert!(out.contains("1 tool, 2 changed: aye mcp check test"), "{out}");
     assert!(!out.contains(&folder), "values of variables are not shown: {out}");
+    let (out, _) = run(&home, &["doctor"]);
+    assert!(out.contains("test: 2 tools changed, not offered"), "{out}");
     let (out, code) = run(&home, &["mcp", "check", "test", "--accept"]);
     assert!(code == 0 && out.contains("test: accepted 2 tools"), "{out}");
     let (out, code) = run(&home, &["mcp", "refresh", "test"]);

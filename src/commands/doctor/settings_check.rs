@@ -77,7 +77,7 @@ pub(super) fn effective_settings(settings: &Settings) -> Vec<String> {
 /// Returns a setting's value as TOML, or `(not shown)` if it may hold a secret.
 fn shown_value(values: &Table, path: &str) -> String {
     // The name of a profile or a hook may contain dots.
-    let collection = ["profiles", "hooks"].into_iter().find(|section| path.split('.').next() == Some(section));
+    let collection = ["profiles", "hooks", "mcp"].into_iter().find(|section| path.split('.').next() == Some(section));
     let Some((parent, name)) = path.rsplit_once('.') else { return "…".to_owned() };
     let section = collection.map_or(parent.to_owned(), |section| format!("{section}.*"));
     // Variable names and valid addresses hold no secrets.
@@ -100,7 +100,8 @@ mod tests {
     #[test]
     fn r57_possible_secrets_are_not_shown() {
         let text = "[screen]\ntheme = \"dark\"\n[profiles.\"a.b\"]\nbase_url = \"https://h/v1\"\nheaders = { X = \"sk-1\" }\n\
-            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[hooks.\"a.b\"]\ncommand = \"x sk-4\"\nseconds = 3\n[keys]\nquit = \"f10\"\n";
+            key_command = [\"pass\", \"sk-2\"]\nproxy = \"http://u:sk-3@p:1\"\nidle_seconds = 7\n[hooks.\"a.b\"]\ncommand = \"x sk-4\"\nseconds = 3\n\
+            [mcp.a]\nurl = \"https://h/?key=sk-5\"\nheaders = { X = \"sk-6\" }\ntrusted = true\n[mcp.b]\ncommand = \"x sk-7\"\nenv = { A = \"sk-8\" }\n[keys]\nquit = \"f10\"\n";
         let settings = Settings::from_layers(
             [crate::config::settings_parser::parse_settings(text, "f")],
             &|_| None,
@@ -117,6 +118,10 @@ mod tests {
             ("profiles.a.b.idle_seconds", "7"),
             ("hooks.a.b.seconds", "3"),
             ("hooks.a.b.command", "(not shown)"),
+            ("mcp.a.url", "(not shown)"),
+            ("mcp.a.headers", "(not shown)"),
+            ("mcp.a.trusted", "true"),
+            ("mcp.b.env", "(not shown)"),
             ("keys.quit", "[\"f10\"]"),
             ("nothing.at_all", "(not shown)"),
         ] {
