@@ -62,6 +62,7 @@ mod kills;
 mod live_sandbox;
 mod manual;
 mod mcp_commands;
+mod mcp_everything;
 mod mcp_servers;
 mod misbehaving_models;
 mod model_reviewer;
