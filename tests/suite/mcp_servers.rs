@@ -1,7 +1,7 @@
 //! MCP servers with the real program: approvals, definitions that change, servers that hang and die, and dry runs.
 
 use crate::support::mcp_server::{McpServer, run_server_process};
-use crate::support::program::Program;
+use crate::support::program::{Program, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::Answer;
 use crate::support::stored_files::{NO_TITLES, read_session};
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
@@ -300,11 +300,61 @@ fn an_announced_change_withdraws_the_tool_at_once() {
 }
 
 #[test]
+fn a_server_gets_the_project_but_neither_model_nor_user() {
+    let server = McpServer::new(&[("ask", "Asks the client")]);
+    let answers = vec![call("mcp__test__ask", ""), text_answer("Done.")];
+    let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__ask"));
+    let mut program = start_session(&user, &server);
+    submit_message(&mut program, "go");
+    program.until_idle("Done.");
+    let answer =
+        |id: &str| server.received().into_iter().find(|message| message["id"] == id && message["method"].is_null());
+    program.until_condition("the answers of the client", |_| ["s", "e", "r"].iter().all(|id| answer(id).is_some()));
+    assert!(answer("s").unwrap()["error"]["code"].is_number(), "{:?}", answer("s"));
+    assert_eq!(answer("e").unwrap()["result"]["action"], "decline");
+    let project = user.project().canonicalize().unwrap();
+    assert_eq!(answer("r").unwrap()["result"]["roots"][0]["uri"], format!("file://{}/", project.display()));
+    let requests = user.service.received().len();
+    assert_eq!(requests, 2, "no request to the model was made for the server");
+}
+
+#[test]
+fn hostile_lists_of_tools_are_refused_or_reduced() {
+    let schema = json!({ "type": "object" });
+    let tool =
+        |name: &str, description: &str| json!({ "name": name, "description": description, "inputSchema": schema });
+    let many: Vec<Value> = (0..300).map(|number| tool(&format!("t{number}"), "")).collect();
+    let server = McpServer::new(&[]);
+    server.set_tools(&json!(many));
+    let user = user_with(vec![text_answer("Done.")], &server.stdio_settings("test"));
+    let err = run_turn(&user);
+    assert!(err.contains("it has more than 200 tools") && offered(&user).is_empty(), "{err}");
+    let large = json!({ "name": "large", "inputSchema": { "type": "object", "description": "x".repeat(40_000) } });
+    let hidden = json!({ "name": "key", "inputSchema": { "type": "object", "properties": { "a\u{202E}b": {} } } });
+    server.set_tools(&json!([
+        tool("twice", "first"),
+        tool("twice", "second"),
+        large,
+        hidden,
+        tool("a.b", ""),
+        tool("a b", "")
+    ]));
+    let user = user.with_answers(vec![text_answer("Done.")]);
+    run_turn(&user);
+    let names = offered(&user);
+    assert!(names.len() == 3 && names.contains(&"mcp__test__twice".to_owned()), "{names:?}");
+    let sent = user.service.received().last().unwrap().body.to_string();
+    assert!(sent.contains("first") && !sent.contains("second"), "a later definition replaced the first");
+}
+
+#[test]
 fn a_server_that_does_not_start_is_reported_once_and_the_session_goes_on() {
+    let seconds = unique_sleep_seconds();
+    let sleep = format!("[\"sleep\", \"{seconds}\"]");
     for (command, reason) in [
         ("[\"/nonexistent/server\"]", "it could not be started: No such file or directory"),
         ("[\"sh\", \"-c\", \"echo no config >&2; exit 4\"]", "it exited with status 4: no config"),
-        ("[\"sleep\", \"1000\"]", "it did not answer within 1 s"),
+        (sleep.as_str(), "it did not answer within 1 s"),
         ("[\"yes\"]", "it did not answer within 1 s"),
     ] {
         let settings = format!("[mcp.test]\ncommand = {command}\ndiscovery_seconds = 1\n");
@@ -313,6 +363,7 @@ fn a_server_that_does_not_start_is_reported_once_and_the_session_goes_on() {
         assert_eq!(err.matches(&format!("MCP server test cannot be used: {reason}")).count(), 1, "{err}");
         assert_eq!(offered(&user), [""; 0]);
     }
+    wait_until_none_sleeps(seconds);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::agent::{CallStage, PendingCall};
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::dry_run_summary::APPLY_CHANGE;
+use crate::chat::mcp_names::PREFIX;
 use crate::chat::{Preview, RESTORE_FILES};
 use crate::text::clean;
 use std::borrow::Cow;
@@ -26,6 +27,8 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "kill" => "Stop",
         APPLY_CHANGE | APPLY_GROUP => "Apply",
         RESTORE_FILES => "Restore",
+        // The summary names the server and its tool. Without a plan there may be no such tool.
+        _ if preview.is_some() && tool.starts_with(PREFIX) => "Call",
         _ => return clean::clean_line(tool),
     };
     Cow::Borrowed(action)
@@ -59,6 +62,13 @@ mod tests {
             let action = name_action(&name, None);
             assert!(action.starts_with(char::is_uppercase) && !action.contains('_'), "{name}: {action}");
         }
+    }
+
+    #[test]
+    fn only_a_planned_call_of_a_server_is_named_so() {
+        let preview = Preview::Text(String::new());
+        assert_eq!(name_action("mcp__a__b", Some(&preview)), "Call");
+        assert_eq!(name_action("mcp__a__\u{202E}b", None), "mcp__a__<U+202E>b");
     }
 
     #[test]

@@ -164,6 +164,18 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
             send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
             text("announced".to_owned())
         }
+        "ask" => {
+            for (id, method) in [("s", "sampling/createMessage"), ("e", "elicitation/create"), ("r", "roots/list")] {
+                let schema = json!({ "type": "object", "properties": {} });
+                let params = match id {
+                    "s" => json!({ "messages": [], "maxTokens": 9 }),
+                    "e" => json!({ "message": "Your password?", "requestedSchema": schema }),
+                    _ => json!({}),
+                };
+                send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+            }
+            text("asked".to_owned())
+        }
         "wait" => {
             let progress = json!({ "progressToken": token, "progress": 3, "total": 10, "message": "half\u{202E}way" });
             send(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": progress }));
