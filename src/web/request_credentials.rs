@@ -1,0 +1,23 @@
+//! What a request of a tool gets its credential from.
+
+use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
+
+/// Credentials by name, each bound to the origins that may receive it.
+pub trait RequestCredentials: Send + Sync {
+    /// Returns the header for a request to `url`.
+    ///
+    /// # Errors
+    /// One sentence for the model, if the credential is missing, declined, or bound to other origins.
+    fn header(&self, name: &str, url: &Url) -> Result<(HeaderName, HeaderValue), String>;
+}
+
+/// Has no credentials: every name is missing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCredentials;
+
+impl RequestCredentials for NoCredentials {
+    fn header(&self, name: &str, _url: &Url) -> Result<(HeaderName, HeaderValue), String> {
+        Err(format!("The credential “{name}” is missing. The user must add it; do not ask for its value."))
+    }
+}
