@@ -4,6 +4,7 @@
 pub mod client;
 mod guarded_resolver;
 pub mod page_text;
+pub mod request;
 pub mod request_credentials;
 pub mod special_addresses;
 pub mod target;

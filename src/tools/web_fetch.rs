@@ -97,7 +97,7 @@ fn describe_redirect(from: &Target, next: &Target) -> String {
 /// # Errors
 /// The same for a response that is an error or no text.
 fn describe_response(response: &WebResponse, first_line: u64) -> Result<String, String> {
-    let WebResponse { target, status, content_type, body, is_cut_off } = response;
+    let WebResponse { target, status, headers: _, content_type, body, is_cut_off } = response;
     let page = match read_page(content_type, body) {
         Ok(page) => page,
         Err(error) if status.is_success() => return Err(error),
@@ -138,10 +138,8 @@ mod tests {
     fn describe(body: &str, first_line: u64) -> Result<String, String> {
         let target = parse_target("https://a.example/x", &PrivateHosts::default()).unwrap();
         let (status, content_type, is_cut_off) = ("200".parse().unwrap(), "text/plain".to_owned(), false);
-        describe_response(
-            &WebResponse { target, status, content_type, body: body.as_bytes().to_vec(), is_cut_off },
-            first_line,
-        )
+        let (body, headers) = (body.as_bytes().to_vec(), reqwest::header::HeaderMap::new());
+        describe_response(&WebResponse { target, status, headers, content_type, body, is_cut_off }, first_line)
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! checked; [`find_proxy_variable`] tells.
 
 use super::guarded_resolver::{GuardedResolver, SpecialAddress};
+use super::request::{RequestError, WebRequest};
 use super::target::{PrivateHosts, Target, check_target, refuse_special};
 use futures::StreamExt;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
 use std::error::Error as _;
 use std::sync::{Arc, OnceLock};
@@ -15,8 +16,6 @@ use std::time::Duration;
 
 /// Bytes that are read of a response.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Time limit of a request with all its redirects.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
@@ -35,6 +34,7 @@ pub struct WebResponse {
     /// The address that answered, after redirects.
     pub target: Target,
     pub status: StatusCode,
+    pub headers: HeaderMap,
     /// The header `Content-Type`; empty if missing.
     pub content_type: String,
     pub body: Vec<u8>,
@@ -64,30 +64,44 @@ impl WebClient {
     /// # Errors
     /// One sentence for the model, if the address is refused or the request fails.
     pub async fn get(&self, target: &Target) -> Result<Fetched, String> {
-        let request = self.follow_redirects(target.clone());
-        tokio::time::timeout(TIMEOUT, request)
-            .await
-            .unwrap_or_else(|_| Err(format!("{} did not answer within {} s.", target.host, TIMEOUT.as_secs())))
+        self.send(WebRequest::get_page(target.clone())).await.map_err(|error| error.message)
     }
 
-    async fn follow_redirects(&self, mut target: Target) -> Result<Fetched, String> {
+    /// Sends a request, and follows redirects as far as it permits: only on the same host, and only if it reads.
+    ///
+    /// # Errors
+    /// If the address is refused or the request fails.
+    pub async fn send(&self, request: WebRequest) -> Result<Fetched, RequestError> {
+        let (host, timeout) = (request.target.host.clone(), request.timeout);
+        let sent = tokio::time::timeout(timeout, self.follow_redirects(request)).await;
+        sent.unwrap_or_else(|_| {
+            Err(RequestError::from(format!("{host} did not answer within {} s.", timeout.as_secs_f64())))
+        })
+    }
+
+    async fn follow_redirects(&self, mut request: WebRequest) -> Result<Fetched, RequestError> {
         for _ in 0..=MAX_REDIRECTS {
-            let client = self.client(target.is_private_allowed).await?;
-            let response = client.get(target.url.clone()).headers(request_headers()).send().await;
-            let response = response.map_err(|error| describe_error(&target, &error))?;
-            let Some(next) = redirect_target(&target, &response, &self.private_hosts)? else {
-                return Ok(Fetched::Response(Box::new(read_response(target, response).await?)));
+            let client = self.client(request.target.is_private_allowed).await?;
+            let sent = client.request(request.method.clone(), request.target.url.clone());
+            let sent = sent.headers(request.headers.clone());
+            let sent = match &request.body {
+                Some(body) => sent.body(body.clone()),
+                None => sent,
             };
-            if next.host != target.host || next.url.port_or_known_default() != target.url.port_or_known_default() {
-                // The usual redirect from http to https changes the port alone.
-                let is_upgrade = next.host == target.host && next.url.scheme() == "https" && next.url.port().is_none();
-                if !is_upgrade {
-                    return Ok(Fetched::RedirectedTo(Box::new(next)));
-                }
+            let response = sent.send().await.map_err(|error| describe_error(&request.target, &error))?;
+            let next = match request.is_read() {
+                true => redirect_target(&request.target, &response, &self.private_hosts)?,
+                false => None,
+            };
+            let Some(next) = next else {
+                return Ok(Fetched::Response(Box::new(read_response(request.target, response).await?)));
+            };
+            if !request.may_follow(&next) {
+                return Ok(Fetched::RedirectedTo(Box::new(next)));
             }
-            target = next;
+            request.target = next;
         }
-        Err(format!("{} redirected more than {MAX_REDIRECTS} times.", target.host))
+        Err(format!("{} redirected more than {MAX_REDIRECTS} times.", request.target.host).into())
     }
 
     /// Returns the client, and builds it on a thread that may block if this is its first request.
@@ -154,17 +168,6 @@ fn build_with_roots(new_builder: &dyn Fn() -> ClientBuilder) -> reqwest::Result<
     })
 }
 
-fn request_headers() -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("aye/", env!("CARGO_PKG_VERSION"))));
-    headers.insert(
-        ACCEPT,
-        HeaderValue::from_static("text/markdown, text/html;q=0.9, text/*;q=0.8, application/json;q=0.8, */*;q=0.1"),
-    );
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    headers
-}
-
 /// Returns the checked target of a redirect; `None` if the response is no redirect.
 fn redirect_target(from: &Target, response: &Response, private_hosts: &PrivateHosts) -> Result<Option<Target>, String> {
     let status = response.status();
@@ -177,14 +180,14 @@ fn redirect_target(from: &Target, response: &Response, private_hosts: &PrivateHo
     check_target(url, private_hosts).map(Some).map_err(|error| format!("{} redirects. {error}", from.host))
 }
 
-async fn read_response(target: Target, response: Response) -> Result<WebResponse, String> {
-    let status = response.status();
+async fn read_response(target: Target, response: Response) -> Result<WebResponse, RequestError> {
+    let (status, headers) = (response.status(), response.headers().clone());
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let content_type = content_type.to_owned();
     if let Some(encoding) = response.headers().get(reqwest::header::CONTENT_ENCODING)
         && encoding != "identity"
     {
-        return Err(format!("{} sent a compressed response that was not requested.", target.host));
+        return Err(format!("{} sent a compressed response that was not requested.", target.host).into());
     }
     let (mut body, mut is_cut_off) = (Vec::new(), false);
     let mut stream = response.bytes_stream();
@@ -197,20 +200,21 @@ async fn read_response(target: Target, response: Response) -> Result<WebResponse
             break;
         }
     }
-    Ok(WebResponse { target, status, content_type, body, is_cut_off })
+    Ok(WebResponse { target, status, headers, content_type, body, is_cut_off })
 }
 
 /// Describes a failed request without its address, which may contain a secret.
-fn describe_error(target: &Target, error: &reqwest::Error) -> String {
+fn describe_error(target: &Target, error: &reqwest::Error) -> RequestError {
+    let is_connect = error.is_connect();
     let mut source = error.source();
     let mut reason = None;
     while let Some(error) = source {
         if let Some(SpecialAddress { host, what }) = error.downcast_ref() {
-            return refuse_special(host, what);
+            return refuse_special(host, what).into();
         }
         reason = Some(error.to_string());
         source = error.source();
     }
     let reason = reason.unwrap_or_else(|| "the request failed".to_owned());
-    format!("Cannot reach {}: {reason}.", target.host)
+    RequestError { message: format!("Cannot reach {}: {reason}.", target.host), is_connect }
 }
