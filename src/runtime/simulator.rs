@@ -59,7 +59,7 @@ pub(super) async fn simulate_result(
             "asking {} for a simulated result…",
             to_one_line(model.display_name())
         )));
-        match ask_model(context, model, &tool.tool_spec(), &arguments, kind, &mut origin.usage).await {
+        match ask_model(context, model, &tool.tool_spec(), &arguments, &kind, &mut origin.usage).await {
             Ok(simulated) => {
                 (origin.source, origin.model) = (SimulationSource::Model, to_one_line(model.display_name()));
                 result = Some(simulated);
@@ -94,7 +94,7 @@ async fn ask_model(
     model: &SideModel,
     spec: &ToolSpec,
     arguments: &Value,
-    kind: ResultKind,
+    kind: &ResultKind,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
     let earlier_results = earlier_calls(context, context.simulator.ledger().results());

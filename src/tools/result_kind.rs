@@ -4,11 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Kind of result of a call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ResultKind {
     /// A text.
     #[default]
     Text,
+    /// A text of which the tool has an example.
+    Example(String),
     /// Output and exit status of a command.
     Command {
         /// True if the command prints nothing on success, so that its result is known without running it.
@@ -27,9 +29,9 @@ struct CommandResult {
 
 impl ResultKind {
     /// Returns the JSON schema of a result, for the model that writes one.
-    pub fn json_schema(self) -> Value {
+    pub fn json_schema(&self) -> Value {
         match self {
-            Self::Text => json!({ "type": "string" }),
+            Self::Text | Self::Example(_) => json!({ "type": "string" }),
             Self::Command { .. } => json!({
                 "type": "object",
                 "properties": {
@@ -43,21 +45,25 @@ impl ResultKind {
     }
 
     /// Returns the result if it is known without running the call, formatted like a live outcome.
-    pub fn fixture(self) -> Option<String> {
-        if self == (Self::Command { is_silent: true }) { self.sample() } else { None }
+    pub fn fixture(&self) -> Option<String> {
+        match self {
+            Self::Example(example) => Some(example.clone()),
+            Self::Command { is_silent: true } => self.sample(),
+            Self::Command { is_silent: false } | Self::Text => None,
+        }
     }
 
     /// Returns a plausible result, formatted like a live outcome; `None` for a text.
-    pub fn sample(self) -> Option<String> {
+    pub fn sample(&self) -> Option<String> {
         matches!(self, Self::Command { .. }).then(|| append_status("", "exit 0"))
     }
 
     /// Formats a result written by a model in the format of a live outcome. The error is one line that says what does
     /// not match the schema.
-    pub fn format_answer(self, answer: Value) -> Result<String, String> {
+    pub fn format_answer(&self, answer: Value) -> Result<String, String> {
         match (self, answer) {
-            (Self::Text, Value::String(text)) => Ok(text),
-            (Self::Text, _) => Err("it is not of the type string".to_owned()),
+            (Self::Text | Self::Example(_), Value::String(text)) => Ok(text),
+            (Self::Text | Self::Example(_), _) => Err("it is not of the type string".to_owned()),
             (Self::Command { .. }, answer @ Value::Object(_)) => {
                 let result: CommandResult = serde_json::from_value(answer).map_err(|error| error.to_string())?;
                 if !(0.0..=255.0).contains(&result.exit) || result.exit.fract() != 0.0 {
@@ -87,6 +93,7 @@ mod tests {
         assert_eq!(ResultKind::Command { is_silent: true }.fixture().as_deref(), Some("exit 0"));
         assert_eq!((COMMAND.fixture(), COMMAND.sample().as_deref()), (None, Some("exit 0")));
         assert_eq!((ResultKind::Text.fixture(), ResultKind::Text.sample()), (None, None));
+        assert_eq!(ResultKind::Example("{}".into()).fixture().as_deref(), Some("{}"));
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Tool for Mail {
     }
 
     fn result_kind(&self, _: &Plan) -> ResultKind {
-        self.kind
+        self.kind.clone()
     }
 }
 
