@@ -11,8 +11,10 @@ pub mod calculator;
 mod closest_match;
 mod command_access;
 mod command_parts;
+pub mod command_tool;
 pub mod edit_file;
 mod file_change;
+pub mod http_tool;
 pub mod kill;
 pub mod list_files;
 mod losses;
@@ -37,6 +39,7 @@ pub mod sub_agent;
 mod summary_line;
 #[cfg(test)]
 mod tests;
+pub mod tool_file;
 mod tool_settings;
 pub mod toolbox;
 pub mod web_fetch;

@@ -1,0 +1,245 @@
+//! Parses and checks the text of a tool file. Problems name the file and the line.
+
+use super::command_fields::build_command;
+use super::definition::{ToolDefinition, ToolHead, ToolKind};
+use super::definition_fields::{AUDIO_KEYS, KeyLines, ToolFields, keys_of_kind, line_at};
+use super::http_fields::build_http;
+use super::parameters::Parameter;
+use super::presets::Preset;
+use super::template::Template;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Maximum length of a tool's name in a file, in characters.
+const MAX_NAME_CHARS: usize = 255;
+/// Maximum length of a tool's name for the model, in characters.
+const MAX_FUNCTION_CHARS: usize = 64;
+/// Maximum length of a description in bytes.
+const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
+/// Longest time limit of a tool in milliseconds.
+pub(super) const MAX_TIMEOUT_MS: i64 = 120_000;
+
+/// Something that is wrong in a tool file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+    /// True if the tool works nevertheless.
+    pub is_warning: bool,
+}
+
+impl fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+/// A tool file after parsing.
+#[derive(Debug, Clone)]
+pub struct ParsedTool {
+    /// Name for the model, as far as the file has one.
+    pub function_name: String,
+    /// `None` if there is a problem that is more than a warning.
+    pub definition: Option<ToolDefinition>,
+    pub problems: Vec<FileProblem>,
+}
+
+impl ParsedTool {
+    /// Iterates over the problems because of which the tool cannot be used.
+    pub fn errors(&self) -> impl Iterator<Item = &FileProblem> {
+        self.problems.iter().filter(|problem| !problem.is_warning)
+    }
+}
+
+/// Collects the problems of a file.
+pub(super) struct Problems<'a> {
+    file: &'a str,
+    list: Vec<FileProblem>,
+}
+
+impl Problems<'_> {
+    pub(super) fn report(&mut self, line: usize, message: impl Into<String>) {
+        self.push(line, message.into(), false);
+    }
+
+    pub(super) fn warn(&mut self, line: usize, message: impl Into<String>) {
+        self.push(line, message.into(), true);
+    }
+
+    fn push(&mut self, line: usize, message: String, is_warning: bool) {
+        self.list.push(FileProblem { file: self.file.to_owned(), line, message, is_warning });
+    }
+}
+
+/// Parses a tool file. `file` is its name as displayed.
+pub fn parse_tool(file: &str, text: &str) -> ParsedTool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut problems = Problems { file, list: Vec::new() };
+    let mut function_name = String::new();
+    let built = match KeyLines::parse(text) {
+        Ok(lines) => match toml::from_str::<ToolFields>(text) {
+            Ok(fields) => {
+                function_name = to_function_name(&fields.name);
+                build_definition(&fields, &lines, &mut problems)
+            }
+            Err(error) => {
+                let message = error.message().lines().next().unwrap_or("invalid value").to_owned();
+                problems.report(line_at(text, error.span().map_or(0, |span| span.start)), message);
+                None
+            }
+        },
+        Err((line, message)) => {
+            problems.report(line, message);
+            None
+        }
+    };
+    let mut problems = problems.list;
+    problems.sort_by_key(|problem| problem.line);
+    let is_usable = problems.iter().all(|problem| problem.is_warning);
+    ParsedTool { function_name, definition: built.filter(|_| is_usable), problems }
+}
+
+fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> Option<ToolDefinition> {
+    let Some(known_keys) = keys_of_kind(&fields.kind) else {
+        let message = match fields.kind.as_str() {
+            "" => "type is missing; expected \"http_api\" or \"command\"".to_owned(),
+            "calculator" => "type \"calculator\" needs no file: the tool calculator is built in".to_owned(),
+            kind => format!("type {kind:?} is not supported; expected \"http_api\" or \"command\""),
+        };
+        problems.report(lines.line_of_key("type"), message);
+        return None;
+    };
+    for key in lines.keys().filter(|key| !known_keys.contains(key)) {
+        let distance = |known: &&str| strsim::osa_distance(key, known);
+        let nearest = known_keys.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 2);
+        let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        problems.report(lines.line_of_key(key), format!("{key} is not a key of a tool of type {}{hint}", fields.kind));
+    }
+    let audio_keys: Vec<&str> = lines.keys().filter(|key| AUDIO_KEYS.contains(key)).collect();
+    if let [first, ..] = audio_keys.as_slice() {
+        let message = format!("{} has no effect: aye does not speak", audio_keys.join(", "));
+        problems.warn(lines.line_of_key(first), message);
+    }
+    if fields.category.as_ref().is_some_and(|category| *category != fields.kind) {
+        problems.report(lines.line_of_key("category"), "category must match type");
+    }
+    if fields.schema_version.is_some_and(|version| version != 1) {
+        problems.report(lines.line_of_key("schema_version"), "schema_version must be 1");
+    }
+    let head = build_head(fields, lines, problems);
+    let kind = match fields.kind.as_str() {
+        "http_api" => ToolKind::Http(Box::new(build_http(fields, lines, problems)?)),
+        _ => ToolKind::Command(build_command(fields, lines, problems)?),
+    };
+    Some(ToolDefinition { head, kind })
+}
+
+/// Makes the name for the model: lower case, with `_` for every other character, none doubled or at an end.
+pub fn to_function_name(name: &str) -> String {
+    let lower: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '_' })
+        .collect();
+    lower.split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> ToolHead {
+    let name_line = lines.line_of_key("name");
+    let function_name = to_function_name(&fields.name);
+    if fields.name.trim().is_empty() {
+        problems.report(name_line, "name is missing");
+    } else if fields.name.chars().count() > MAX_NAME_CHARS {
+        problems.report(name_line, format!("name is longer than {MAX_NAME_CHARS} characters"));
+    } else if !function_name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        problems.report(name_line, format!("name becomes {function_name:?}, which does not begin with a letter"));
+    } else if function_name.len() > MAX_FUNCTION_CHARS {
+        problems.report(name_line, format!("name is longer than {MAX_FUNCTION_CHARS} characters for the model"));
+    }
+    if fields.description.as_ref().is_some_and(|description| description.len() > MAX_DESCRIPTION_BYTES) {
+        let message = format!("description is longer than {MAX_DESCRIPTION_BYTES} bytes");
+        problems.report(lines.line_of_key("description"), message);
+    }
+    let mut names = BTreeSet::new();
+    let mut check_name = |key: &str, index: usize, name: &str, problems: &mut Problems<'_>| {
+        let line = lines.line_of_item(key, index);
+        let is_name = (1..=64).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+        if !is_name {
+            problems.report(line, format!("the name {name:?} may have letters, digits, _, - and . only"));
+        } else if !names.insert(name.to_owned()) {
+            problems.report(line, format!("two parameters have the name {name}"));
+        }
+    };
+    for (index, parameter) in fields.parameters.iter().enumerate() {
+        check_name("parameters", index, &parameter.name, problems);
+    }
+    let mut presets = Vec::new();
+    for (index, preset) in fields.preset_parameters.iter().enumerate() {
+        check_name("preset_parameters", index, &preset.name, problems);
+        let line = lines.line_of_item("preset_parameters", index);
+        match Template::parse(&preset.value_template) {
+            Ok(template) => {
+                for path in template.paths().filter(|path| !is_context_path(path)) {
+                    problems.warn(line, format!("{path} has no value in a preset"));
+                }
+                let (name, value_type) = (preset.name.clone(), preset.value_type);
+                presets.push(Preset { name, value_type, template, is_required: preset.required });
+            }
+            Err(error) => problems.report(line, format!("value_template of {}: {error}", preset.name)),
+        }
+    }
+    let description = fields.description.as_deref().map(str::trim).filter(|description| !description.is_empty());
+    ToolHead {
+        function_name,
+        description: description.map_or_else(|| format!("Execute {} tool", fields.name), str::to_owned),
+        parameters: fields
+            .parameters
+            .iter()
+            .map(|parameter| Parameter {
+                name: parameter.name.clone(),
+                value_type: parameter.value_type,
+                description: parameter.description.trim().to_owned(),
+                is_required: parameter.required,
+            })
+            .collect(),
+        presets,
+        example: fields.example.as_ref().map(|example| match example {
+            serde_json::Value::String(text) => text.clone(),
+            value => serde_json::to_string_pretty(value).unwrap_or_default(),
+        }),
+    }
+}
+
+/// Returns whether a placeholder names something other than an argument.
+fn is_context_path(path: &str) -> bool {
+    let contexts = ["current_time", "current_weekday", "project.", "initial_context.", "gathered_context."];
+    contexts.iter().any(|context| path.starts_with(context))
+}
+
+/// Warns about a placeholder that names neither a parameter nor a preset.
+pub(super) fn check_path(path: &str, fields: &ToolFields, line: usize, problems: &mut Problems<'_>) {
+    let first = path.split('.').next().unwrap_or(path);
+    let is_parameter = |name: &str| name == path || name == first;
+    let is_known = fields.parameters.iter().any(|parameter| is_parameter(&parameter.name))
+        || fields.preset_parameters.iter().any(|preset| is_parameter(&preset.name))
+        || is_context_path(path);
+    if !is_known {
+        problems.warn(line, format!("{path} is neither a parameter nor a preset"));
+    }
+}
+
+/// Returns the time limit in milliseconds, if there is one.
+pub(super) fn check_timeout(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> Option<u64> {
+    let timeout_ms = fields.timeout_ms?;
+    if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
+        let message = format!("timeout_ms is {timeout_ms}; expected 1 to {MAX_TIMEOUT_MS}");
+        problems.report(lines.line_of_key("timeout_ms"), message);
+    }
+    u64::try_from(timeout_ms).ok()
+}
+
+#[cfg(test)]
+mod tests;

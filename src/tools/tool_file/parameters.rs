@@ -1,0 +1,200 @@
+//! Parameters of a tool file: their schema for the model, and the check of a call's arguments.
+
+use crate::chat::ToolSpec;
+use crate::tools::Error;
+use crate::tools::arguments::parse_arguments;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueType {
+    String,
+    Number,
+    Boolean,
+    Object,
+    Array,
+}
+
+/// A parameter that the model sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub value_type: ValueType,
+    pub description: String,
+    pub is_required: bool,
+}
+
+impl ValueType {
+    /// Returns the name in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+
+    fn matches(self, value: &Value) -> bool {
+        match self {
+            Self::String => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Object => value.is_object(),
+            Self::Array => value.is_array(),
+        }
+    }
+
+    /// Converts a value to this type: a text that stands for a number, a boolean, a list or an object becomes one.
+    ///
+    /// # Errors
+    /// What cannot be converted.
+    pub fn coerce(self, value: Value) -> Result<Value, String> {
+        if self.matches(&value) {
+            return Ok(value);
+        }
+        let text = match &value {
+            Value::String(text) => text.trim().to_owned(),
+            value => value.to_string(),
+        };
+        let failed = || format!("Cannot convert “{text}” to {}", self.name());
+        match self {
+            Self::String => Ok(Value::String(text)),
+            Self::Boolean => match text.to_lowercase().as_str() {
+                "true" | "1" | "yes" | "y" | "on" => Ok(Value::Bool(true)),
+                "false" | "0" | "no" | "n" | "off" => Ok(Value::Bool(false)),
+                _ => Err(failed()),
+            },
+            Self::Number => {
+                let digits = text.strip_prefix('+').unwrap_or(&text);
+                let parsed = digits.parse::<i64>().map(|number| json!(number));
+                let parsed = parsed.or_else(|_| digits.parse::<f64>().map(|number| json!(number)));
+                // A number that is not finite becomes null.
+                parsed.ok().filter(|value| value.is_number()).ok_or_else(failed)
+            }
+            Self::Object | Self::Array => {
+                let parsed = serde_json::from_str(&text).ok();
+                parsed.filter(|value| self.matches(value)).ok_or_else(failed)
+            }
+        }
+    }
+}
+
+/// Returns the schema of the arguments.
+pub fn arguments_schema(parameters: &[Parameter]) -> Value {
+    let mut properties = Map::new();
+    for parameter in parameters {
+        let mut property = json!({ "type": parameter.value_type.name() });
+        if !parameter.description.is_empty() {
+            property["description"] = json!(parameter.description);
+        }
+        match parameter.value_type {
+            ValueType::Object => property["additionalProperties"] = json!(true),
+            ValueType::Array => property["items"] = json!({}),
+            ValueType::String | ValueType::Number | ValueType::Boolean => {}
+        }
+        properties.insert(parameter.name.clone(), property);
+    }
+    let required: Vec<&str> =
+        parameters.iter().filter(|parameter| parameter.is_required).map(|parameter| &*parameter.name).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+/// Checks the arguments of a call, and returns them without optional ones that are null.
+///
+/// # Errors
+/// For the model: which argument is undeclared, missing or of another type.
+pub fn check_arguments(
+    spec: &ToolSpec,
+    parameters: &[Parameter],
+    arguments: &Value,
+) -> Result<Map<String, Value>, Error> {
+    let mut arguments: Map<String, Value> = parse_arguments(spec, arguments)?;
+    let find = |name: &str| parameters.iter().find(|parameter| parameter.name == name);
+    arguments.retain(|name, value| !value.is_null() || find(name).is_none_or(|parameter| parameter.is_required));
+    let declared = || {
+        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        if names.is_empty() { "It has none".to_owned() } else { format!("Its arguments are {}", names.join(", ")) }
+    };
+    let undeclared: Vec<String> =
+        arguments.keys().filter(|name| find(name).is_none()).map(|name| format!("“{name}”")).collect();
+    if !undeclared.is_empty() {
+        let message = format!("{} has no argument {}. {}.", spec.name, undeclared.join(", "), declared());
+        return Err(Error::Arguments(message));
+    }
+    for parameter in parameters {
+        match arguments.get(&parameter.name) {
+            None if parameter.is_required => {
+                let message = format!("{} needs the argument “{}”. {}.", spec.name, parameter.name, declared());
+                return Err(Error::Arguments(message));
+            }
+            Some(value) if !parameter.value_type.matches(value) => {
+                let expected = parameter.value_type.name();
+                return Err(Error::Arguments(format!(
+                    "The argument “{}” of {} must be of the type {expected}.",
+                    parameter.name, spec.name
+                )));
+            }
+            Some(_) | None => {}
+        }
+    }
+    Ok(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(name: &str, value_type: ValueType, is_required: bool) -> Parameter {
+        Parameter { name: name.to_owned(), value_type, description: format!("The {name}"), is_required }
+    }
+
+    #[test]
+    fn the_schema_has_every_type() {
+        let types = [ValueType::String, ValueType::Number, ValueType::Boolean, ValueType::Object, ValueType::Array];
+        let parameters: Vec<Parameter> = types.map(|of| parameter(of.name(), of, of != ValueType::Array)).into();
+        let schema = arguments_schema(&parameters);
+        assert_eq!(schema["properties"]["object"]["additionalProperties"], json!(true));
+        assert_eq!(schema["properties"]["array"]["items"], json!({}));
+        assert_eq!(schema["properties"]["number"], json!({ "type": "number", "description": "The number" }));
+        assert_eq!(schema["required"], json!(["string", "number", "boolean", "object"]));
+        assert_eq!(schema["additionalProperties"], json!(false));
+    }
+
+    #[test]
+    fn arguments_are_checked_against_the_parameters() {
+        let parameters = [parameter("id", ValueType::String, true), parameter("n", ValueType::Number, false)];
+        let spec =
+            ToolSpec { name: "find".into(), description: String::new(), parameters: arguments_schema(&parameters) };
+        let check = |arguments| check_arguments(&spec, &parameters, &arguments).map_err(|error| error.to_string());
+        assert_eq!(check(json!({ "id": "a", "n": null })).unwrap(), *json!({ "id": "a" }).as_object().unwrap());
+        for (arguments, part) in [
+            (json!({ "id": "a", "customer_id": 1, "x": 2 }), "no argument “customer_id”, “x”"),
+            (json!({ "n": 1 }), "needs the argument “id”"),
+            (json!({ "id": null }), "must be of the type string"),
+            (json!({ "id": "a", "n": "1" }), "“n” of find must be of the type number"),
+            (json!({}), "without arguments"),
+        ] {
+            let error = check(arguments).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn coerces_text_to_a_type() {
+        let coerce = |value_type: ValueType, text: &str| value_type.coerce(json!(text)).ok();
+        assert_eq!(coerce(ValueType::Number, "3"), Some(json!(3)));
+        assert_eq!(coerce(ValueType::Number, " +3.5 "), Some(json!(3.5)));
+        assert_eq!(coerce(ValueType::Number, "inf"), None);
+        assert_eq!(coerce(ValueType::Boolean, "Yes"), Some(json!(true)));
+        assert_eq!(coerce(ValueType::Boolean, "off"), Some(json!(false)));
+        assert_eq!(coerce(ValueType::Boolean, "maybe"), None);
+        assert_eq!(coerce(ValueType::Object, "[1]"), None);
+        assert_eq!(coerce(ValueType::Array, "[1]"), Some(json!([1])));
+        assert_eq!(ValueType::String.coerce(json!({ "a": 1 })), Ok(json!("{\"a\":1}")));
+        assert_eq!(ValueType::Object.coerce(json!([1])).unwrap_err(), "Cannot convert “[1]” to object");
+    }
+}
