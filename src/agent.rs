@@ -186,6 +186,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
         Event::ToolsChanged { tools, notices: _ } => ctx.state.set_mcp_tools(&tools),
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
+        Event::ProjectToolsChanged { removed, added } => ctx.state.change_tools(&removed, &added),
         Event::GrantRevoked { granting_call, description, by } => {
             let has_grant = |call: &CallId| ctx.state.session.grants().iter().any(|grant| grant.call == *call);
             if granting_call.as_ref().is_none_or(has_grant) {

@@ -30,6 +30,7 @@ pub mod setting_writer;
 pub mod settings;
 pub mod settings_file;
 pub mod settings_parser;
+pub mod tool_files;
 pub mod trust;
 
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
     Approval, AskHandling, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites, OverlaySandbox,
-    Project, Screen, Shell, TellModel, Undo, Web,
+    Project, Screen, Shell, TellModel, Tools, Undo, Web,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -70,6 +71,8 @@ pub struct Config {
     pub dry_run: DryRun,
     pub shell: Shell,
     pub web: Web,
+    /// Tools that files define.
+    pub tools: Tools,
     pub screen: Screen,
     /// Key chords by action name. They replace the defaults; an empty list removes the binding.
     pub keys: BTreeMap<String, Vec<String>>,
@@ -89,6 +92,7 @@ impl Default for Config {
             dry_run: DryRun::default(),
             shell: Shell::default(),
             web: Web::default(),
+            tools: Tools::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),
         }

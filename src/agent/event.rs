@@ -190,6 +190,12 @@ pub enum Event {
     },
     /// The user trusts these instructions of the project. They replace the previous ones from the next request on.
     InstructionsChanged(Arc<Vec<Instructions>>),
+    /// Tools of the project were trusted or are no longer trusted. Takes effect with the next request.
+    ProjectToolsChanged {
+        /// Names of the tools that are no longer offered.
+        removed: Vec<String>,
+        added: Vec<ToolSpec>,
+    },
     /// The user revoked a grant or a rule. A rule has been removed from its file by now.
     GrantRevoked {
         /// Call on whose approval prompt the grant was given; `None` for a rule.
@@ -251,6 +257,7 @@ impl Event {
             | Self::RulesLoaded { .. }
             | Self::ToolsChanged { .. }
             | Self::InstructionsChanged(_)
+            | Self::ProjectToolsChanged { .. }
             | Self::GrantRevoked { .. }
             | Self::ModeChanged(_)
             | Self::BackgroundRequested { .. }

@@ -251,6 +251,16 @@ impl State {
         self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
     }
 
+    /// Changes the tools, also those of later sub-agents. Takes effect with the next request.
+    pub(super) fn change_tools(&mut self, removed: &[String], added: &[ToolSpec]) {
+        let sub_agent_tools = self.config.sub_agent_config.as_mut().map(|config| &mut config.tools);
+        for tools in [&mut self.config.tools].into_iter().chain(sub_agent_tools) {
+            tools.retain(|tool| !removed.contains(&tool.name));
+            tools.extend(added.iter().cloned());
+        }
+        self.set_instructions(self.config.instructions.clone());
+    }
+
     /// Restores user messages that were queued when the program exited. Nothing is sent.
     pub fn restore_queue(&mut self, queue: Vec<String>) {
         self.queued_messages = queue;

@@ -7,12 +7,12 @@ use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
+use super::tool_files::ToolFactory;
 use super::undo::{self, SessionChanges};
 use crate::agent::{self, Event, State, SubAgentConfig};
 use crate::chat::checkpoint::list_rewind_points;
 use crate::chat::{self, Decider, ForkMode, RewindPoint, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::{UsageError, bail_usage};
-use crate::config::rules::ProjectSource;
 use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
 use crate::mcp::server_pool::ServerPool;
@@ -43,9 +43,11 @@ pub(crate) struct SessionBuilder {
     pub(crate) places: Places,
     /// Folder of new sessions; absolute.
     pub(crate) folder: PathBuf,
+    /// The built-in tools and those of the user's files.
     pub(super) tools: Arc<Toolbox>,
     /// The MCP servers of the user and of the open session's project.
     pub(super) mcp_servers: Arc<ServerPool>,
+    pub(super) tool_factory: Arc<ToolFactory>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.
     pub(super) reviewers: Reviewers,
@@ -209,11 +211,6 @@ impl SessionBuilder {
         }
     }
 
-    /// Returns the source of the project's own files (instructions and rules).
-    pub(crate) fn project_source(&self, folder: &Path) -> ProjectSource {
-        ProjectSource::new(&self.places, folder, self.tools.rule_names(), self.max_instruction_bytes)
-    }
-
     /// Returns the project as the session sees it; `None` if the folder is gone.
     pub(super) fn project_of_session(&self, id: &SessionId) -> Option<Box<dyn Reader>> {
         project_with_overlay(&self.places, &self.folder, id).ok()
@@ -236,7 +233,9 @@ impl SessionBuilder {
         // The overlay of the dry run that this live session is a copy of. Its changes can be applied in this session.
         let overlay =
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
-        let mut tools = Toolbox::clone(&self.tools);
+        let source = self.project_source(folder);
+        let (mut tools, tool_notices) = self.session_tools(&source);
+        let (tool_specs, sub_agent_specs) = (tools.tool_specs(), tools.sub_agent_specs());
         if let Some(overlay) = overlay {
             let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
             tools = tools.with_tool(Arc::new(ApplyChange(rehearsal.clone())));
@@ -286,11 +285,9 @@ impl SessionBuilder {
         let system_prompt = agent::build_system_prompt(&folder_facts::system_prompt_facts(folder), dry_run_section);
         let as_live = self.dry_run.ask == AskHandling::AsLive;
         let policy = Policy { mode: self.mode, dry_run, asks_as_live: as_live };
-        let sub_agent_config = SubAgentConfig {
-            system_prompt: agent::build_sub_agent_prompt(&system_prompt),
-            tools: self.tools.sub_agent_specs(),
-        };
-        let mut state = State::new(policy, model.name.clone(), system_prompt, self.tools.tool_specs());
+        let sub_agent_config =
+            SubAgentConfig { system_prompt: agent::build_sub_agent_prompt(&system_prompt), tools: sub_agent_specs };
+        let mut state = State::new(policy, model.name.clone(), system_prompt, tool_specs);
         state.config.dry_run.labels_results = dry_run && tell_model == TellModel::EachResult;
         state.config.dry_run.is_hidden = dry_run && tell_model == TellModel::Never;
         state.config.reviewers = self.reviewers.agent_reviewers.clone();
@@ -302,7 +299,6 @@ impl SessionBuilder {
             simulator.model.map(|model| chat::reviewer::to_one_line(model.display_name())).filter(|_| dry_run);
         state.model.context_window = model.connection_info.context_window;
         state.config.requests_titles = self.titles && !model.connection_info.is_tour;
-        let source = self.project_source(folder);
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&source)));
         let watcher = RuleWatcher::new(source);
         let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();
@@ -313,7 +309,7 @@ impl SessionBuilder {
         runtime.set_rules_poll(move || {
             watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
-        notices.extend(trial_notices);
+        notices.extend(trial_notices.into_iter().chain(tool_notices));
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
     }

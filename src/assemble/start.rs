@@ -6,6 +6,7 @@ use super::mcp_setup::{connection_context, set_up_servers, user_servers};
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
+use super::tool_files::{ToolFactory, tool_settings};
 use super::{rehearsal, sandbox_setup};
 use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
@@ -14,12 +15,10 @@ use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
 use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::project::guard::own_program;
-use crate::project::has_path_inside;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
-use crate::tools::{self, Toolbox};
-use crate::web::target::PrivateHosts;
+use crate::web::request_credentials::NoCredentials;
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -108,14 +107,12 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     notices.extend(sandbox.notices);
     notices.extend(sandbox.no_sandbox_notice);
     let web = &connector.settings.config.web;
-    let tools = tools::toolbox::ToolSettings {
-        default_timeout: shell.timeout,
-        max_timeout: shell.max_timeout,
-        sandbox: sandbox.sandbox,
-        allow_network: shell.network != config::Network::Off,
-        web: web.fetch.then(|| PrivateHosts(web.private_hosts.clone())),
-        has_project_programs: has_path_inside(&folder, std::env::var_os("PATH").as_deref()),
-    };
+    let tools = tool_settings(&connector.settings.config, sandbox.sandbox, &folder);
+    let disabled_tools = connector.settings.config.tools.disabled.clone();
+    let tool_factory =
+        Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), Arc::new(NoCredentials), disabled_tools));
+    let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
+    notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();
     let key_variables: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
@@ -135,8 +132,9 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         journal,
         places,
         folder,
-        tools: Arc::new(Toolbox::with_builtin_tools(tools).with_servers(mcp_servers.clone())),
+        tools: Arc::new(user_tools.with_servers(mcp_servers.clone())),
         mcp_servers,
+        tool_factory,
         shell: Arc::new(commands),
         reviewers,
         mode: connector.settings.config.approval.mode,

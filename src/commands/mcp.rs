@@ -3,12 +3,12 @@
 use super::output::{print_lines, print_notice, print_notices};
 use crate::assemble::known_secrets;
 use crate::assemble::mcp_setup::{connection_context, server_config};
+use crate::assemble::tool_files::open_source;
 use crate::chat::mcp_names::explain_invalid_server;
 use crate::chat::pluralize;
 use crate::cli::mcp::{Mcp, McpAdd, McpCommand, McpList};
 use crate::cli::{UsageError, bail_usage, resolve_folder};
 use crate::config::mcp_files::{ForeignServer, read_foreign_settings};
-use crate::config::rules::ProjectSource;
 use crate::config::schema::value_kind::ValueKind;
 use crate::config::setting_writer::remove_section;
 use crate::config::settings_file::read_bounded_text;
@@ -75,7 +75,7 @@ impl Servers {
         let catalogue = Catalogue::new(places.mcp_catalogue());
         let folder = resolve_folder(None)?;
         let no_tools = Vec::new();
-        let source = ProjectSource::new(&places, &folder, no_tools, 0);
+        let source = open_source(&places, &folder, no_tools, 0);
         let mut project: BTreeMap<String, McpServer> = ProjectFiles::trusted_mcp_servers(&source).into_iter().collect();
         project.retain(|name, _| !settings.config.mcp.contains_key(name));
         Ok(Self { settings, project, folder, places, catalogue })

@@ -4,6 +4,7 @@ use super::folder::open_places;
 use super::output::print_lines;
 use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::project_with_overlay;
+use crate::assemble::tool_files;
 use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall, pluralize};
 use crate::cli::commands::{ExplainCommand, RulesCommand};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
@@ -13,11 +14,9 @@ use crate::config::{self, Overrides};
 use crate::policy::{ExplainedCheck, Policy, Rule, RuleScope, Verdict, explain_verdict};
 use crate::print::json_line;
 use crate::project::Reader;
-use crate::project::has_path_inside;
 use crate::store::{Places, Sessions};
 use crate::text::clean::clean_line;
 use crate::tools::Toolbox;
-use crate::tools::toolbox::ToolSettings;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -54,24 +53,14 @@ impl CheckedRules {
         let (places, folder) = open_places(place)?;
         let flags = Overrides { mode: mode.map(parse_mode).transpose().map_err(UsageError)?, ..Overrides::default() };
         let settings = config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &flags);
-        let tools = checking_tools(&settings.config, &folder);
-        let source =
-            ProjectSource::new(&places, &folder, tools.rule_names(), settings.config.project.instructions_kib << 10);
+        // No call runs, so no sandbox is set up.
+        let tool_settings = tool_files::tool_settings(&settings.config, CommandSandbox::default(), &folder);
+        let tools = Toolbox::with_builtin_tools(tool_settings);
+        let names = tool_files::rule_names(&places, &tools);
+        let source = tool_files::open_source(&places, &folder, names, settings.config.project.instructions_kib << 10);
         let loaded = source.load(&today_date());
         Ok(Self { places, settings, tools, source, loaded })
     }
-}
-
-/// Returns the tools for checking rules and trust. They have no sandbox, because no call runs.
-fn checking_tools(config: &config::Config, folder: &Path) -> Toolbox {
-    Toolbox::with_builtin_tools(ToolSettings {
-        default_timeout: config.shell.timeout,
-        max_timeout: config.shell.max_timeout,
-        sandbox: CommandSandbox::default(),
-        allow_network: config.shell.network != config::Network::Off,
-        web: None,
-        has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
-    })
 }
 
 /// Lists every rule that applies here, expired rules, and problems.

@@ -6,6 +6,7 @@ use super::McpServer;
 use super::mcp_files::{ForeignServer, read_foreign_settings};
 use super::project_text::resolve_in_project;
 use super::rules::{self, PROJECT_RULES_FILE, ProjectSource, rules_parser::ParsedRules};
+use super::tool_files;
 use super::trust::{self, TrustState, TrustedProject};
 use crate::chat::{Diff, Digest, Edit, Instructions};
 use crate::policy::{RuleEffect, RuleScope};
@@ -72,6 +73,12 @@ pub enum ProjectFileKind {
         /// Number of servers that are programs, which are started.
         program_count: usize,
     },
+    /// A tool for the model.
+    Tool {
+        /// What it sends where, one fact per line.
+        effects: Vec<String>,
+        text: String,
+    },
     /// Unusable file, with the reason.
     Unusable(String),
 }
@@ -98,10 +105,24 @@ impl ProjectFiles {
             Err(reason) => files.push(unusable_file(PROJECT_RULES_FILE, reason)),
         }
         files.extend(load_mcp_servers(source, &trusted));
+        let tool_names = tool_files::list_project_tools(&source.folder);
+        files.extend(tool_names.iter().filter_map(|name| {
+            let text = match read_project_text(&source.folder, name) {
+                Ok(text) => text?,
+                Err(reason) => return Some(unusable_file(name, reason)),
+            };
+            Some(match (source.describe_tool)(name, &text) {
+                Ok(effects) => {
+                    let kind = ProjectFileKind::Tool { effects, text: text.clone() };
+                    build_file(source, &trusted, name, &text, kind)
+                }
+                Err(reason) => unusable_file(name, reason),
+            })
+        }));
         Self {
             folder: source.folder.clone(),
             files,
-            other_names: list_other_names(&source.folder),
+            other_names: list_other_names(&source.folder, !tool_names.is_empty()),
             trusted_on: trusted.trusted_on,
         }
     }
@@ -150,6 +171,7 @@ impl ProjectFiles {
             .into_iter()
             .filter(|_| source.max_instruction_bytes > 0)
             .chain([PROJECT_RULES_FILE, PROJECT_MCP_FILE])
+            .chain(accepted.iter().map(|(name, _)| name.as_str()).filter(|name| tool_files::is_project_tool(name)))
             .collect();
         let current: Vec<(&str, String)> =
             names.iter().filter_map(|name| Some((*name, read_project_text(&source.folder, name).ok()??))).collect();
@@ -175,6 +197,7 @@ impl ProjectFile {
             ProjectFileKind::Instructions(_)
             | ProjectFileKind::Rules { .. }
             | ProjectFileKind::McpServers { .. }
+            | ProjectFileKind::Tool { .. }
             | ProjectFileKind::Unusable(_) => None,
         }
     }
@@ -274,12 +297,12 @@ fn list_in_order(parsed: &ParsedRules) -> Vec<String> {
 
 /// Lists the other names in `.aye`, sorted. If there are more than `MAX_OTHER_NAMES`, the last item is the number of
 /// omitted ones. At most 1,000 names are read. A symlink that leads out of the project is not followed.
-fn list_other_names(folder: &Path) -> Vec<String> {
+fn list_other_names(folder: &Path, has_tools: bool) -> Vec<String> {
     let Ok(Some(folder_path)) = resolve_in_project(folder, ".aye") else { return Vec::new() };
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];
     let names = fs::read_dir(folder_path).into_iter().flatten().flatten().take(1_000);
     let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| !known.contains(&format!(".aye/{name}").as_str()));
+    names.retain(|name| !known.contains(&format!(".aye/{name}").as_str()) && !(has_tools && name == "tools"));
     names.sort();
     let omitted = names.len().saturating_sub(MAX_OTHER_NAMES);
     names.truncate(MAX_OTHER_NAMES);

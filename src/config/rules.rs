@@ -13,6 +13,7 @@ pub mod rules_parser;
 
 pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 
+use super::tool_files::DescribeTool;
 use super::{Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
 use crate::store::Places;
@@ -36,6 +37,8 @@ pub struct ProjectSource {
     pub home: Option<PathBuf>,
     /// Maximum bytes of instructions that are sent. 0: the instruction files are not read.
     pub max_instruction_bytes: usize,
+    /// Describes a tool file of the project.
+    pub describe_tool: DescribeTool,
 }
 
 /// Result of reading the rules.
@@ -88,7 +91,13 @@ pub fn expiry_date() -> String {
 
 impl ProjectSource {
     /// Returns the files with the rules for work in this folder.
-    pub fn new(places: &Places, folder: &Path, tools: Vec<String>, max_instruction_bytes: usize) -> Self {
+    pub fn new(
+        places: &Places,
+        folder: &Path,
+        tools: Vec<String>,
+        max_instruction_bytes: usize,
+        describe_tool: DescribeTool,
+    ) -> Self {
         Self {
             rules_file: places.rules(),
             trust_file: places.trusted(),
@@ -96,6 +105,7 @@ impl ProjectSource {
             tools,
             home: std::env::var_os("HOME").map(PathBuf::from),
             max_instruction_bytes,
+            describe_tool,
         }
     }
 

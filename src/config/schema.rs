@@ -2,7 +2,9 @@
 
 pub mod value_kind;
 
-use super::{Approval, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell, Undo, Web};
+use super::{
+    Approval, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell, Tools, Undo, Web,
+};
 
 pub use value_kind::ValueKind;
 
@@ -25,6 +27,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("dry_run", DryRun::SETTINGS),
     ("shell", Shell::SETTINGS),
     ("web", Web::SETTINGS),
+    ("tools", Tools::SETTINGS),
     ("screen", Screen::SETTINGS),
     ("keys", &[(ANY_NAME, ValueKind::Chords)]),
 ];

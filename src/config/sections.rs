@@ -162,6 +162,14 @@ section! {
 }
 
 section! {
+    /// `[tools]`: tools of files, see `docs/tools.md`.
+    pub struct Tools {
+        /// Tools that are not offered to the model, by their names for it.
+        disabled: Vec<String> => Names,
+    }
+}
+
+section! {
     /// `[shell]`: limits for commands.
     pub struct Shell {
         /// Default timeout of a command in seconds.

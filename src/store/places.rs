@@ -106,6 +106,11 @@ impl Places {
         self.config.join("themes")
     }
 
+    /// Returns the folder of the user's tool files, which need not exist.
+    pub fn tools(&self) -> PathBuf {
+        self.config.join("tools")
+    }
+
     /// Returns the file of saved keys, which need not exist.
     pub fn credentials(&self) -> PathBuf {
         self.config.join("credentials.toml")

@@ -4,6 +4,7 @@ mod command_fields;
 pub mod definition;
 mod definition_fields;
 pub mod definition_parser;
+pub mod exported_tool;
 mod http_fields;
 pub mod parameters;
 pub(super) mod presets;
@@ -17,6 +18,9 @@ pub use definition_parser::{FileProblem, ParsedTool, parse_tool};
 use serde_json::{Map, json};
 use std::path::Path;
 use template::TemplateValues;
+
+/// A commented file to start from, for the name `NAME`.
+pub const STARTER_FILE: &str = include_str!("tool_file/starter.toml");
 
 /// Returns the values of templates that come from the project, and the time.
 pub(super) fn project_values(project: &Path) -> TemplateValues {

@@ -19,6 +19,10 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     /// MCP servers, whose tools change while sessions are open.
     servers: Option<Arc<ServerPool>>,
+    /// Tools that files of the project define.
+    project_tools: Vec<Arc<dyn Tool>>,
+    /// Names of tools that are turned off. Rules may have them.
+    disabled_names: Vec<String>,
 }
 
 impl Toolbox {
@@ -43,7 +47,7 @@ impl Toolbox {
     /// Returns the tools of a session with these background commands.
     pub fn with_background_commands(&self, commands: &Arc<BackgroundCommands>) -> Self {
         let tools = self.tools.iter().cloned().chain(Self::background_tools(commands).tools);
-        Self { tools: tools.collect(), servers: self.servers.clone() }
+        Self { tools: tools.collect(), ..self.clone() }
     }
 
     /// Returns the tools for background commands, which are offered once there is one.
@@ -64,8 +68,32 @@ impl Toolbox {
         self
     }
 
+    /// Adds the tools that files of the user define, and the names of those that are turned off.
+    #[must_use]
+    pub fn with_user_tools(mut self, tools: Vec<Arc<dyn Tool>>, disabled_names: Vec<String>) -> Self {
+        self.tools.extend(tools);
+        Self { disabled_names, ..self }
+    }
+
+    /// Replaces the tools that files of the project define.
+    #[must_use]
+    pub fn with_project_tools(self, project_tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { project_tools, ..self }
+    }
+
+    /// Returns these tools with the tools of the project that another toolbox has.
+    #[must_use]
+    pub fn with_project_tools_of(&self, other: &Self) -> Self {
+        self.clone().with_project_tools(other.project_tools.clone())
+    }
+
+    /// Returns the specs of the tools that files of the project define.
+    pub fn project_specs(&self) -> Vec<ToolSpec> {
+        self.project_tools.iter().map(|tool| tool.tool_spec()).collect()
+    }
+
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools, servers: None }
+        Self { tools, project_tools: Vec::new(), disabled_names: Vec::new(), servers: None }
     }
 
     /// Adds the tools of these MCP servers.
@@ -76,7 +104,11 @@ impl Toolbox {
     /// Returns all tools: the built-in ones, then those that MCP servers offer now.
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
-        self.tools.iter().cloned().chain(offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>))
+        self.tools
+            .iter()
+            .chain(&self.project_tools)
+            .cloned()
+            .chain(offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>))
     }
 
     /// Returns the specs of the tools that MCP servers offer now.
@@ -90,9 +122,11 @@ impl Toolbox {
         self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
     }
 
-    /// Returns the names that a rule may have: those of all offered tools and of the tools for background commands.
+    /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, and of
+    /// those that are turned off.
     pub fn rule_names(&self) -> Vec<String> {
-        self.tool_specs().into_iter().chain(Self::background_specs()).map(|spec| spec.name).collect()
+        let names = self.tool_specs().into_iter().chain(Self::background_specs()).map(|spec| spec.name);
+        names.chain(self.disabled_names.iter().cloned()).collect()
     }
 
     /// Returns the names of all offered tools.

@@ -222,6 +222,8 @@ pub enum HostReply {
         instructions: Arc<Vec<Instructions>>,
         /// Rules in effect now.
         rules_event: agent::Event,
+        /// Tools of the project that are offered now.
+        tools_event: agent::Event,
     },
     /// Error of a change of trust, as one sentence.
     TrustFailed(String),

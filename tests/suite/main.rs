@@ -122,6 +122,7 @@ mod support;
 mod terminal;
 mod terminal_disruptions;
 mod titles;
+mod tool_files;
 mod tour;
 mod trial_prompts;
 mod trials;

@@ -5,11 +5,12 @@ use crate::agent::Event;
 use crate::assemble::mcp_setup::apply_trust;
 use crate::chat::Digest;
 use crate::config::project_files::ProjectFiles;
-use crate::config::rules::{ProjectSource, today_date};
+use crate::config::rules::rule_watcher::RuleWatcher;
+use crate::config::rules::today_date;
 use crate::config::trust;
 use crate::mcp::server_pool::ServerPool;
 use crate::tui::host::{HostReply, InspectionReason};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -40,10 +41,10 @@ impl ScreenHost {
     /// Trusts the files that the user saw, if they are unchanged.
     pub(super) fn trust_files(&self, folder: PathBuf, files: Vec<(String, Digest)>) {
         let source = self.session_builder.project_source(&folder);
-        let servers = self.servers_for_trust();
+        let apply = self.trust_change(&folder);
         self.run_in_background(move || {
             Some(match ProjectFiles::trust(&source, &files, &today_date()) {
-                Ok(true) => trust_changed_reply(source, &servers),
+                Ok(true) => apply(),
                 Ok(false) => HostReply::ProjectFiles {
                     files: Box::new(ProjectFiles::load(&source)),
                     reason: InspectionReason::FilesChanged,
@@ -64,22 +65,37 @@ impl ScreenHost {
     /// Removes the trust in the project's files.
     pub(super) fn remove_trust(&self, folder: PathBuf) {
         let source = self.session_builder.project_source(&folder);
-        let servers = self.servers_for_trust();
+        let apply = self.trust_change(&folder);
         self.run_in_background(move || {
             let every_file = None;
             Some(match trust::revoke_trust(&source.trust_file, &source.folder, every_file) {
-                Ok(()) => trust_changed_reply(source, &servers),
+                Ok(()) => apply(),
                 Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
             })
         });
     }
-}
 
-/// Creates the reply after trust was given or removed: the instructions and rules that apply now. The MCP servers of the
-/// project are used, or ended. Their flag tells whether the open session is a dry run.
-fn trust_changed_reply(source: ProjectSource, (servers, dry_run): &(Arc<ServerPool>, bool)) -> HostReply {
-    let rules = Event::RulesLoaded { rules: Arc::new(source.load(&today_date()).rules), notices: Vec::new() };
-    let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
-    apply_trust(servers, &source, *dry_run);
-    HostReply::TrustChanged { folder: source.folder, instructions, rules_event: rules }
+    /// Returns what applies a change of trust that was stored: it gives the session the tools, MCP servers and rules that
+    /// apply now, and creates the reply with the rules, the tools and the instructions.
+    fn trust_change(&self, folder: &Path) -> impl FnOnce() -> HostReply + use<> {
+        let (builder, runtime, folder) = (self.session_builder.clone(), self.runtime.clone(), folder.to_owned());
+        let (servers, dry_run) = self.servers_for_trust();
+        move || {
+            let source = builder.project_source(&folder);
+            let tools_event = {
+                let mut runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner);
+                // The watcher of the session does not know the names of new tools.
+                let watcher = RuleWatcher::new(source.clone());
+                runtime.set_rules_poll(move || {
+                    watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
+                });
+                builder.reload_project_tools(&mut runtime, &source)
+            };
+            let rules = Arc::new(source.load(&today_date()).rules);
+            let rules_event = Event::RulesLoaded { rules, notices: Vec::new() };
+            let instructions = Arc::new(ProjectFiles::trusted_instructions(&source));
+            apply_trust(&servers, &source, dry_run);
+            HostReply::TrustChanged { folder: source.folder, instructions, rules_event, tools_event }
+        }
+    }
 }

@@ -142,7 +142,8 @@ fn untrusted_notices(source: &ProjectSource) -> Vec<String> {
         ProjectFileKind::Unusable(_)
         | ProjectFileKind::Instructions(_)
         | ProjectFileKind::McpServers { .. }
-        | ProjectFileKind::Rules { .. } => None,
+        | ProjectFileKind::Rules { .. }
+        | ProjectFileKind::Tool { .. } => None,
     };
     notices.extend(project_files.files.iter().filter_map(unusable_notice));
     notices

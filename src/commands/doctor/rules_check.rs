@@ -2,11 +2,12 @@
 
 use super::finding::Finding;
 use crate::assemble::connector::Connector;
+use crate::assemble::tool_files;
 use crate::chat::pluralize;
 use crate::cli::resolve_folder;
 use crate::config::Hook;
 use crate::config::rules::rules_parser::count_effects;
-use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, ProjectSource, read_rules_text, today_date};
+use crate::config::rules::{LoadedRules, PROJECT_RULES_FILE, ProjectRules, read_rules_text, today_date};
 use crate::policy::{Rule, RuleScope};
 use crate::store::Places;
 use crate::tools::Toolbox;
@@ -20,7 +21,8 @@ pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Find
     let Ok(folder) = resolve_folder(requested) else { return Vec::new() };
     let tools = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default());
     let no_instructions = 0;
-    let source = ProjectSource::new(places, &folder, tools.rule_names(), no_instructions);
+    let names = tool_files::rule_names(places, &tools);
+    let source = tool_files::open_source(places, &folder, names, no_instructions);
     let loaded = source.load(&today_date());
     let mut findings = Vec::new();
     let is_user_rule = |rule: &&Rule| rule.scope != RuleScope::TrustedProject;

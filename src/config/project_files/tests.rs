@@ -26,6 +26,7 @@ impl TestProject {
             tools,
             home: None,
             max_instruction_bytes: 1_000,
+            describe_tool: |_, _| Ok(Vec::new()),
         }
     }
 

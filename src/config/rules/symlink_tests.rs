@@ -20,6 +20,7 @@ fn build_source(base: &Path) -> ProjectSource {
         tools,
         home: None,
         max_instruction_bytes: 0,
+        describe_tool: |_, _| Ok(Vec::new()),
     }
 }
 

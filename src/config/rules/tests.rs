@@ -28,6 +28,7 @@ impl TestProject {
             tools: ["bash_exec", "write_file", "edit_file"].map(str::to_owned).to_vec(),
             home: None,
             max_instruction_bytes: 0,
+            describe_tool: |_, _| Ok(Vec::new()),
         }
     }
 

@@ -180,6 +180,7 @@ pub fn describe_file(file: &ProjectFile) -> String {
         ProjectFileKind::McpServers { descriptions, .. } => {
             format!("{} ({})", file.name, pluralize(descriptions.len(), "MCP server"))
         }
+        ProjectFileKind::Tool { .. } => format!("{} (a tool)", file.name),
         ProjectFileKind::Unusable(_) => format!("{} (not used)", file.name),
     }
 }
@@ -194,9 +195,10 @@ pub fn describe_instructions(instructions: &Instructions) -> String {
 fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
     match &file.kind {
         ProjectFileKind::Instructions(instructions) => describe_instruction_size(instructions, context_window),
-        ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_) => {
-            format_bytes(file.bytes)
-        }
+        ProjectFileKind::Rules { .. }
+        | ProjectFileKind::McpServers { .. }
+        | ProjectFileKind::Tool { .. }
+        | ProjectFileKind::Unusable(_) => format_bytes(file.bytes),
     }
 }
 
@@ -243,6 +245,12 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
             if *program_count > 0 {
                 let programs = pluralize(*program_count, "program");
                 lines.push(format!("warning: starts {programs} with your rights and without a sandbox"));
+            }
+        }
+        ProjectFileKind::Tool { effects, text } => {
+            lines.extend(effects.iter().cloned());
+            if count_invisible(text) > 0 {
+                lines.push("warning: contains invisible characters, shown as marks".to_owned());
             }
         }
         ProjectFileKind::Unusable(reason) => lines.push(format!("not used: {reason}")),

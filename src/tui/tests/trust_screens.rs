@@ -47,6 +47,7 @@ fn receive_trust(screen: &mut Screen, text: &str) {
         folder: "/project".into(),
         instructions,
         rules_event: rules,
+        tools_event: agent::Event::ProjectToolsChanged { removed: vec![], added: vec![] },
     }));
     screen.draw_frame();
 }

@@ -87,8 +87,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             popup_stack::open_reader(state, "rules", &text, is_terminal_output);
         }
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
-        HostReply::TrustChanged { folder, instructions, rules_event } => {
-            trust_decision::apply_trust_change(state, &folder, instructions, rules_event);
+        HostReply::TrustChanged { folder, instructions, rules_event, tools_event } => {
+            trust_decision::apply_trust_change(state, &folder, instructions, [rules_event, tools_event]);
         }
         HostReply::TrustFailed(text) => trust_decision::report_trust_failure(state, &text),
         HostReply::Files { names, completeness } => {

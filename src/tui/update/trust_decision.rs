@@ -65,9 +65,9 @@ pub fn skip_project_files(state: &mut State) -> bool {
     true
 }
 
-/// Applies a change of trust: instructions reach the model with its next request, and rules start or stop
-/// applying.
-pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Vec<Instructions>>, rules_event: Event) {
+/// Applies a change of trust: instructions and tools reach the model with its next request, and `events` make rules start
+/// or stop applying.
+pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Vec<Instructions>>, events: [Event; 2]) {
     if *folder != state.settings.folder {
         return;
     }
@@ -84,7 +84,9 @@ pub fn apply_trust_change(state: &mut State, folder: &Path, instructions: Arc<Ve
         }
     }
     agent_events::handle_agent_event(state, Event::InstructionsChanged(instructions));
-    agent_events::handle_agent_event(state, rules_event);
+    for event in events {
+        agent_events::handle_agent_event(state, event);
+    }
     finish_trust_check(state);
 }
 

@@ -1,3 +1,5 @@
+//! What a tool file may say, and the problems of one that says something else.
+
 use super::*;
 use crate::tools::tool_file::HttpDefinition;
 use proptest::prelude::*;

@@ -9,7 +9,10 @@ use crossterm::event::KeyCode;
 fn project_file(name: &str, kind: ProjectFileKind, trust_state: TrustState) -> ProjectFile {
     let bytes = match &kind {
         ProjectFileKind::Instructions(instructions) => instructions.bytes,
-        ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_) => 87,
+        ProjectFileKind::Rules { .. }
+        | ProjectFileKind::McpServers { .. }
+        | ProjectFileKind::Tool { .. }
+        | ProjectFileKind::Unusable(_) => 87,
     };
     ProjectFile { name: name.into(), kind, trust_state, sha256: Digest::of_bytes(name.as_bytes()), bytes, diff: None }
 }

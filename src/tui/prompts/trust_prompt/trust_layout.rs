@@ -170,6 +170,10 @@ impl PromptLines<'_> {
                 let text = instructions.text.replace("\r\n", "\n").replace('\t', "    ");
                 self.push_prefixed(FILE_BAR, text.trim_end(), theme.text);
             }
+            (None, ProjectFileKind::Tool { text, .. }) => {
+                self.push_text(&format!("{}, all of it:", file.name), theme.strong);
+                self.push_prefixed(FILE_BAR, text.replace("\r\n", "\n").trim_end(), theme.text);
+            }
             (
                 None,
                 ProjectFileKind::Rules { .. } | ProjectFileKind::McpServers { .. } | ProjectFileKind::Unusable(_),

@@ -1,0 +1,231 @@
+//! Tools that files define: finds them, and makes them for a session.
+
+use super::session_builder::SessionBuilder;
+use crate::chat::CommandSandbox;
+use crate::config::rules::ProjectSource;
+use crate::config::tool_files::{ToolFile, read_user_tools, trusted_project_tools};
+use crate::config::{Config, Network};
+use crate::project::has_path_inside;
+use crate::runtime::Runtime;
+use crate::store::Places;
+use crate::tools::command_tool::CommandTool;
+use crate::tools::http_tool::HttpTool;
+use crate::tools::tool_file::{FileProblem, ParsedTool, ToolDefinition, ToolKind, parse_tool};
+use crate::tools::{Tool, ToolSettings, Toolbox};
+use crate::web::client::WebClient;
+use crate::web::request_credentials::RequestCredentials;
+use crate::web::target::PrivateHosts;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What tools of files need to run.
+pub(crate) struct ToolFactory {
+    settings: ToolSettings,
+    client: Arc<WebClient>,
+    credentials: Arc<dyn RequestCredentials>,
+    /// Names of the tools that are turned off.
+    disabled: Vec<String>,
+}
+
+/// A tool file that was found.
+pub(crate) struct FoundTool {
+    /// Name of the file as displayed.
+    pub(crate) file: String,
+    pub(crate) parsed: ParsedTool,
+    pub(crate) state: ToolState,
+}
+
+/// State of a tool file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolState {
+    Active,
+    /// Turned off in the settings.
+    Disabled,
+    /// Cannot be used; its problems say why.
+    Invalid,
+}
+
+impl FoundTool {
+    /// Adds the folder of the file to its name, also in its problems.
+    pub(crate) fn show_in_folder(&mut self, folder: &str) {
+        self.file = format!("{folder}/{}", self.file);
+        for problem in &mut self.parsed.problems {
+            problem.file.clone_from(&self.file);
+        }
+    }
+
+    /// Returns the notice for the user if the file cannot be used.
+    fn error_notice(&self) -> Option<String> {
+        let error = self.parsed.errors().next().filter(|_| self.state == ToolState::Invalid)?;
+        let more = self.parsed.errors().count() - 1;
+        let hint = if more > 0 { format!(" ({more} more: aye tools check)") } else { String::new() };
+        Some(format!("Tool not used: {error}{hint}."))
+    }
+}
+
+impl ToolFactory {
+    pub(crate) fn new(
+        settings: ToolSettings,
+        private_hosts: Vec<String>,
+        credentials: Arc<dyn RequestCredentials>,
+        disabled: Vec<String>,
+    ) -> Self {
+        let client = Arc::new(WebClient::new(PrivateHosts(private_hosts)));
+        Self { settings, client, credentials, disabled }
+    }
+
+    /// Checks tool files. Each name may be used once, and not by the tools of `taken`.
+    pub(crate) fn check_files(&self, files: Vec<ToolFile>, taken: &[String]) -> Vec<FoundTool> {
+        let mut found: Vec<FoundTool> = Vec::new();
+        for ToolFile { name: file, text } in files {
+            let mut parsed = match text {
+                Ok(text) => parse_tool(&file, &text),
+                Err(reason) => ParsedTool {
+                    function_name: String::new(),
+                    definition: None,
+                    problems: vec![file_problem(&file, reason)],
+                },
+            };
+            let name = &parsed.function_name;
+            let is_taken = parsed.definition.is_some()
+                && (taken.contains(name) || found.iter().any(|other| other.parsed.function_name == *name));
+            if is_taken {
+                let message = format!("another tool has the name {name}");
+                parsed.problems.push(file_problem(&file, message));
+                parsed.definition = None;
+            }
+            let state = match &parsed.definition {
+                None => ToolState::Invalid,
+                Some(_) if self.disabled.contains(&parsed.function_name) => ToolState::Disabled,
+                Some(_) => ToolState::Active,
+            };
+            found.push(FoundTool { file, parsed, state });
+        }
+        found
+    }
+
+    /// Makes the tools that can be used, and notices about the files that cannot.
+    fn build_tools(&self, found: &[FoundTool]) -> (Vec<Arc<dyn Tool>>, Vec<String>) {
+        let active = found.iter().filter(|tool| tool.state == ToolState::Active);
+        let tools = active.filter_map(|tool| Some(self.build_tool(tool.parsed.definition.clone()?))).collect();
+        (tools, found.iter().filter_map(FoundTool::error_notice).collect())
+    }
+
+    /// Makes a tool.
+    pub(crate) fn build_tool(&self, definition: ToolDefinition) -> Arc<dyn Tool> {
+        let ToolDefinition { head, kind } = definition;
+        match kind {
+            ToolKind::Http(http) => Arc::new(HttpTool::new(head, *http, &self.client, self.credentials.clone())),
+            ToolKind::Command(command) => Arc::new(CommandTool::new(head, command, self.settings.clone())),
+        }
+    }
+
+    /// Returns the built-in tools and those of the user's files, and notices about files that cannot be used.
+    pub(crate) fn user_toolbox(&self, places: &Places) -> (Toolbox, Vec<String>) {
+        let builtin = Toolbox::with_builtin_tools(self.settings.clone());
+        let files = read_user_tools(&places.tools());
+        if files.is_empty() {
+            return (builtin, Vec::new());
+        }
+        let mut found = self.check_files(files, &reserved_names());
+        found.iter_mut().for_each(|tool| tool.show_in_folder("tools"));
+        let (tools, notices) = self.build_tools(&found);
+        let disabled = found.iter().filter(|tool| tool.state != ToolState::Active);
+        let disabled = disabled.map(|tool| tool.parsed.function_name.clone()).filter(|name| !name.is_empty());
+        (builtin.with_user_tools(tools, disabled.collect()), notices)
+    }
+}
+
+/// Returns the settings of the tools in this folder.
+pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &Path) -> ToolSettings {
+    let Config { shell, web, .. } = config;
+    ToolSettings {
+        default_timeout: shell.timeout,
+        max_timeout: shell.max_timeout,
+        sandbox,
+        allow_network: shell.network != Network::Off,
+        web: web.fetch.then(|| PrivateHosts(web.private_hosts.clone())),
+        has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
+    }
+}
+
+fn file_problem(file: &str, message: String) -> FileProblem {
+    FileProblem { file: file.to_owned(), line: 1, message, is_warning: false }
+}
+
+/// Returns the names that no file may use: those of the built-in tools, also of any that are turned off.
+pub(crate) fn reserved_names() -> Vec<String> {
+    use crate::chat::batch::APPLY_GROUP;
+    use crate::chat::dry_run_summary::APPLY_CHANGE;
+    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES].map(str::to_owned);
+    Toolbox::with_builtin_tools(ToolSettings::default()).rule_names().into_iter().chain(internal).collect()
+}
+
+/// Describes what a tool file does, or why it cannot be used.
+fn describe_tool(file: &str, text: &str) -> Result<Vec<String>, String> {
+    let parsed = parse_tool(file, text);
+    let error = parsed.errors().next().map(|error| format!("line {}: {}", error.line, error.message));
+    match parsed.definition {
+        Some(definition) => {
+            let warnings = parsed.problems.iter().map(|problem| format!("warning: {}", problem.message));
+            Ok(definition.describe_effects().into_iter().chain(warnings).collect())
+        }
+        None => Err(error.unwrap_or_else(|| "it defines no tool".to_owned())),
+    }
+}
+
+/// Returns the source of the rules and files of a project. Rules may name the given tools, and those of the project that
+/// the user trusts.
+pub(crate) fn open_source(
+    places: &Places,
+    folder: &Path,
+    names: Vec<String>,
+    max_instruction_bytes: usize,
+) -> ProjectSource {
+    let mut source = ProjectSource::new(places, folder, names, max_instruction_bytes, describe_tool);
+    for file in trusted_project_tools(&source) {
+        let name = file.text.map(|text| parse_tool(&file.name, &text).function_name).unwrap_or_default();
+        if !name.is_empty() && !source.tools.contains(&name) {
+            source.tools.push(name);
+        }
+    }
+    source
+}
+
+/// Returns the names that rules may have: those of the given tools, and those of the user's files.
+pub(crate) fn rule_names(places: &Places, tools: &Toolbox) -> Vec<String> {
+    let files = read_user_tools(&places.tools());
+    let parsed = files.into_iter().filter_map(|file| Some(parse_tool(&file.name, &file.text.ok()?).function_name));
+    let mut names = tools.rule_names();
+    names.extend(parsed.filter(|name| !name.is_empty()));
+    names
+}
+
+impl SessionBuilder {
+    /// Returns the source of the project's own files (instructions, rules and tools).
+    pub(crate) fn project_source(&self, folder: &Path) -> ProjectSource {
+        open_source(&self.places, folder, self.tools.rule_names(), self.max_instruction_bytes)
+    }
+
+    /// Returns the tools of a session in this folder, and notices about trusted tool files that cannot be used.
+    pub(super) fn session_tools(&self, source: &ProjectSource) -> (Toolbox, Vec<String>) {
+        let tools = Toolbox::clone(&self.tools);
+        let files = trusted_project_tools(source);
+        if files.is_empty() {
+            return (tools, Vec::new());
+        }
+        let taken: Vec<String> = reserved_names().into_iter().chain(tools.rule_names()).collect();
+        let found = self.tool_factory.check_files(files, &taken);
+        let (project_tools, notices) = self.tool_factory.build_tools(&found);
+        (tools.with_project_tools(project_tools), notices)
+    }
+
+    /// Gives a session the tools of the project that are trusted now. Returns the event for the agent.
+    pub(super) fn reload_project_tools(&self, runtime: &mut Runtime, source: &ProjectSource) -> crate::agent::Event {
+        let (tools, _) = self.session_tools(source);
+        let removed = runtime.context.tools.project_specs().into_iter().map(|spec| spec.name).collect();
+        let added = tools.project_specs();
+        runtime.context.tools = Arc::new(runtime.context.tools.with_project_tools_of(&tools));
+        crate::agent::Event::ProjectToolsChanged { removed, added }
+    }
+}

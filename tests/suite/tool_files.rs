@@ -1,0 +1,410 @@
+//! Tools that files define, in the real program: what a prompt shows is what a server receives, and nothing else.
+
+use crate::support::service::Answer;
+use crate::support::stored_files::read_session;
+use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use crate::support::user::User;
+use aye::chat::{Entry, Outcome};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A server that records whole requests and answers every path alike.
+struct ApiServer {
+    port: u16,
+    connections: Arc<AtomicUsize>,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl ApiServer {
+    /// Starts a server that answers with these responses in order, and the last one again. An empty one never answers.
+    fn start(responses: &[&str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<String>>>::default());
+        let (count, received) = (connections.clone(), requests.clone());
+        let responses: Vec<String> = responses.iter().map(|response| (*response).to_owned()).collect();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let index = count.fetch_add(1, Ordering::SeqCst).min(responses.len() - 1);
+                let (received, response) = (received.clone(), responses[index].clone());
+                std::thread::spawn(move || serve(stream, &received, &response));
+            }
+        });
+        Self { port, connections, requests }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    fn connection_count(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+/// Reads a request with its body, and answers it.
+fn serve(mut stream: TcpStream, received: &Mutex<Vec<String>>, response: &str) {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    let is_complete = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+        let length = head
+            .to_lowercase()
+            .split_once("content-length: ")
+            .map_or(0, |(_, rest)| rest.split("\r\n").next().unwrap_or_default().trim().parse::<usize>().unwrap_or(0));
+        body.len() >= length
+    };
+    while !is_complete(&bytes) {
+        match stream.read(&mut buffer) {
+            Ok(1..) => bytes.extend_from_slice(&buffer[..]),
+            Ok(0) | Err(_) => return,
+        }
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |end| end + 1);
+        bytes.truncate(end);
+        buffer = [0; 4096];
+    }
+    received.lock().unwrap().push(String::from_utf8_lossy(&bytes).into_owned());
+    if response.is_empty() {
+        std::thread::sleep(Duration::from_secs(600));
+    }
+    let _ = stream.write_all(response.as_bytes());
+}
+
+fn response(status: &str, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+}
+
+fn json_response(status: &str, body: &str) -> String {
+    response(status, "Content-Type: application/json\r\n", body)
+}
+
+fn call(tool: &str, arguments: Value) -> Answer {
+    calls_answer_after(Duration::ZERO, &[(tool, arguments)])
+}
+
+/// A user with a tool file.
+fn user_with_tool(answers: Vec<Answer>, name: &str, text: &str) -> User {
+    let user = User::new(answers);
+    write_user_tool(&user, name, text);
+    user
+}
+
+fn write_user_tool(user: &User, name: &str, text: &str) {
+    let folder = user.path("home/aye/config/tools");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+fn add_settings(user: &User, lines: &str) {
+    let settings = user.path("home/aye/config/config.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("{text}\n{lines}")).unwrap();
+}
+
+/// A tool that creates a ticket: two arguments of the model, one of the file.
+fn ticket_tool(url: &str) -> String {
+    format!(
+        r#"name = "Create ticket"
+description = "Create a ticket."
+type = "http_api"
+method = "POST"
+url = "{url}/{{{{queue}}}}"
+allow_private = true
+headers = {{ X-Origin = "aye" }}
+[[parameters]]
+name = "queue"
+type = "string"
+description = "Queue"
+[[parameters]]
+name = "title"
+type = "string"
+description = "Title"
+[[preset_parameters]]
+name = "customer_id"
+type = "number"
+value_template = "7"
+"#
+    )
+}
+
+/// A tool that reads, with further lines for its file.
+fn status_tool(url: &str, lines: &str) -> String {
+    format!(
+        "name = \"status\"\ntype = \"http_api\"\nmethod = \"GET\"\nurl = \"{url}\"\nallow_private = true\n{lines}\n"
+    )
+}
+
+/// The outcomes of the calls so far.
+fn outcomes(user: &User) -> Vec<Outcome> {
+    let settled = |entry| match entry {
+        Entry::Settled { outcome, .. } => Some(outcome),
+        _ => None,
+    };
+    read_session(&user.setup(&[])).into_iter().filter_map(settled).collect()
+}
+
+/// The tools of each request to the model.
+fn offered_tools(user: &User) -> Vec<Vec<String>> {
+    let name = |tool: &Value| tool["function"]["name"].as_str().unwrap_or_default().to_owned();
+    let tools = |body: &Value| body["tools"].as_array().map(|tools| tools.iter().map(name).collect());
+    user.service.received().iter().map(|request| tools(&request.body).unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_server_receives_what_the_prompt_shows() {
+    let server = ApiServer::start(&[&json_response("201 Created", "{\"number\":12}")]);
+    let answers = vec![
+        call("create_ticket", json!({ "queue": "a/b?", "title": "It \"breaks\"" })),
+        call("create_ticket", json!({ "queue": "a", "title": "t", "customer_id": 8 })),
+        call("create_ticket", json!({ "queue": "..", "title": "t" })),
+        call("create_ticket", json!({ "queue": "a" })),
+        text_answer("Done."),
+    ];
+    let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/queues")));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Call a service?");
+    for part in [
+        &format!("POST {}", server.url("/queues/a%2Fb%3F")),
+        "x-origin: aye",
+        "\"customer_id\": 7",
+        "It \\\"breaks\\\"",
+        "private network",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!(server.connection_count(), 0, "nothing is sent before the approval");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    let (head, body) = requests[0].split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("POST /queues/a%2Fb%3F HTTP/1.1\r\n") && head.contains("x-origin: aye"), "{head}");
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body, json!({ "queue": "a/b?", "title": "It \"breaks\"", "customer_id": 7 }));
+    let outcomes = outcomes(&user);
+    let [Outcome::Done(done), Outcome::Failed(undeclared), Outcome::Failed(dots), Outcome::Failed(missing)] =
+        outcomes.as_slice()
+    else {
+        panic!("{outcomes:?}")
+    };
+    assert!(
+        done.contains("201 Created") && done.contains("Untrusted text") && done.contains("\"number\": 12"),
+        "{done}"
+    );
+    assert!(undeclared.contains("no argument “customer_id”"), "{undeclared}");
+    assert!(dots.contains("URL template rendering failed"), "{dots}");
+    assert!(missing.contains("needs the argument “title”"), "{missing}");
+    let tools = &offered_tools(&user)[0];
+    assert!(tools.contains(&"create_ticket".to_owned()), "{tools:?}");
+    let sent = user.service.received()[0].body["tools"].to_string();
+    assert!(sent.contains("queue") && !sent.contains("customer_id"), "a preset is no parameter: {sent}");
+}
+
+#[test]
+fn errors_of_a_server_are_errors_of_the_call() {
+    let canary = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let moved = response("302 Found", &format!("Location: {}\r\n", canary.url("/x")), "");
+    for (responses, lines, expected, connections) in [
+        (vec![json_response("404 Not Found", "{\"error\":\"no\"}")], "", "answered 404 Not Found", 1),
+        (vec![String::new()], "timeout_ms = 300", "did not answer within 0.3 s", 1),
+        (vec![moved.clone()], "", "redirects. Refused: 127.0.0.1", 1),
+        (vec![moved], "# to an allowed host", "which this tool may not call", 1),
+        (
+            vec![
+                response("503 Busy", "", ""),
+                response("502 Bad", "Retry-After: 0\r\n", ""),
+                response("200 OK", "", "fine"),
+            ],
+            "",
+            "",
+            3,
+        ),
+        (vec![response("503 Busy", "Retry-After: 900\r\n", "")], "", "503", 1),
+        (vec![response("200 OK", "", "")], "credential = \"token\"", "credential “token” is missing", 0),
+    ] {
+        let texts: Vec<&str> = responses.iter().map(String::as_str).collect();
+        let server = ApiServer::start(&texts);
+        let answers = vec![call("status", json!({})), text_answer("Done.")];
+        let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s"), lines));
+        if lines.contains("allowed host") {
+            add_settings(&user, "[web]\nprivate_hosts = [\"127.0.0.1\"]\n");
+        }
+        let mut program = user.start(&[]);
+        program.until("Messages go to");
+        submit_message(&mut program, "go");
+        program.until_prompt("Read from the web?");
+        program.press_keys("y");
+        program.until_idle("Done.");
+        match &outcomes(&user)[0] {
+            Outcome::Failed(text) => assert!(!expected.is_empty() && text.contains(expected), "{expected}: {text}"),
+            outcome => assert!(expected.is_empty(), "{expected}: {outcome:?}"),
+        }
+        assert_eq!(server.connection_count(), connections, "{expected}");
+    }
+    assert_eq!(canary.connection_count(), 0, "a redirect to another origin was followed");
+}
+
+#[test]
+fn a_post_is_neither_redirected_nor_repeated() {
+    let moved = response("307 Again", "Location: /elsewhere\r\n", "");
+    for (first, expected) in [(moved, "not followed to /elsewhere"), (response("503 Busy", "", "busy"), "answered 503")]
+    {
+        let server = ApiServer::start(&[&first, &response("200 OK", "", "again")]);
+        let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
+        let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
+        let mut program = user.start(&[]);
+        program.until("Messages go to");
+        submit_message(&mut program, "go");
+        program.until_prompt("Call a service?");
+        program.press_keys("y");
+        program.until_idle("Done.");
+        let outcomes = outcomes(&user);
+        assert!(matches!(&outcomes[0], Outcome::Failed(text) if text.contains(expected)), "{outcomes:?}");
+        assert_eq!(server.connection_count(), 1);
+    }
+}
+
+#[test]
+fn private_networks_need_permission_of_the_tool() {
+    let server = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let answers = vec![call("status", json!({})), text_answer("Done.")];
+    let text = status_tool(&server.url("/s"), "").replace("allow_private = true", "");
+    let user = user_with_tool(answers, "status.toml", &text);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_idle("Done.");
+    let outcomes = outcomes(&user);
+    assert!(matches!(&outcomes[0], Outcome::Failed(text) if text.contains("Refused: 127.0.0.1")), "{outcomes:?}");
+    assert_eq!(server.connection_count(), 0);
+}
+
+#[test]
+fn a_dry_run_sends_nothing_and_returns_the_example() {
+    let server = ApiServer::start(&[&response("200 OK", "", "sent")]);
+    let answers = vec![call("status", json!({})), text_answer("Done.")];
+    let text = status_tool(&server.url("/s"), "example = '{\"state\": \"green\"}'");
+    let user = user_with_tool(answers, "status.toml", &text);
+    let mut program = user.start(&["--dry-run"]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until("Done.");
+    program.until_condition("the outcome is saved", |_| !outcomes(&user).is_empty());
+    let outcomes = outcomes(&user);
+    assert!(matches!(&outcomes[0], Outcome::Rehearsed(text) if text.contains("\"green\"")), "{outcomes:?}");
+    assert_eq!(server.connection_count(), 0);
+}
+
+#[test]
+fn an_invalid_file_disables_only_its_tool() {
+    let user = user_with_tool(vec![text_answer("Done.")], "good.toml", &status_tool("https://h.example/", ""));
+    write_user_tool(&user, "bad.toml", "name = \"bad\"\ntype = \"http_api\"\nmethod = \"SEND\"\nurl = \"x\"\n");
+    write_user_tool(&user, "read.toml", &status_tool("https://h.example/", "").replace("status", "read_file"));
+    write_user_tool(&user, "same.toml", &status_tool("https://h.example/", "").replace("status", "Status!"));
+    write_user_tool(&user, "off.toml", &status_tool("https://h.example/", "").replace("status", "off"));
+    add_settings(&user, "[tools]\ndisabled = [\"off\"]\n");
+    let mut program = user.start(&[]);
+    program.until("Tool not used: tools/bad.toml:3: method must be one of");
+    program.until("another tool has the name read_file");
+    program.until("another tool has the name status");
+    submit_message(&mut program, "go");
+    program.until_idle("Done.");
+    let tools = &offered_tools(&user)[0];
+    assert!(
+        tools.contains(&"status".to_owned()) && !tools.iter().any(|name| name == "bad" || name == "off"),
+        "{tools:?}"
+    );
+    assert_eq!(tools.iter().filter(|name| *name == "read_file").count(), 1, "{tools:?}");
+}
+
+#[test]
+fn r68_tools_of_a_project_need_trust_in_their_current_version() {
+    let server = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", "green")]);
+    let answers = vec![text_answer("One."), call("status", json!({})), text_answer("Two."), text_answer("Three.")];
+    let user = User::new(answers);
+    user.write_file(".aye/tools/status.toml", &status_tool(&server.url("/s"), "credential = \"deploy\""));
+    let mut program = user.start(&[]);
+    let screen = program.until_prompt("Trust the files of this project?");
+    assert!(screen.contains(&format!("sends GET {}", server.url("/s"))), "{screen}");
+    assert!(screen.contains("warning: sends the credential deploy"), "{screen}");
+    assert!(screen.contains("warning: its server may be in a private network"), "{screen}");
+    program.press_until("n", "Not used: .aye/tools/status.toml");
+    submit_message(&mut program, "go");
+    program.until_idle("One.");
+    // The prompt is opened again and the tool is there from the next request on.
+    user.write_file(".aye/tools/status.toml", &status_tool(&server.url("/s"), ""));
+    submit_message(&mut program, "/trust");
+    program.until_prompt("Trust the files of this project?");
+    program.press_until("\x1b[F", "allow_private = true");
+    program.press_until("y", "Trusted: ");
+    submit_message(&mut program, "more");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    program.until_idle("Two.");
+    assert_eq!(server.connection_count(), 1);
+    drop(program);
+    user.write_file(".aye/tools/status.toml", &status_tool(&server.url("/other"), ""));
+    let mut program = user.start(&["--continue"]);
+    program.until_prompt("Trust the changed files of this project?");
+    program.until("/other");
+    program.press_until("n", "Not used: .aye/tools/status.toml");
+    submit_message(&mut program, "and more");
+    program.until_idle("Three.");
+    let has_tool: Vec<bool> = offered_tools(&user).iter().map(|tools| tools.contains(&"status".to_owned())).collect();
+    assert_eq!(has_tool, [false, true, true, false]);
+}
+
+#[test]
+fn r51_a_call_that_was_killed_is_settled() {
+    let server = ApiServer::start(&[""]);
+    let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
+    let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Call a service?");
+    program.press_keys("y");
+    program.until_condition("the request is sent", |_| !server.requests().is_empty());
+    program.signal(Signal::KILL);
+    program.wait_for_exit();
+    let mut program = user.start(&["--continue"]);
+    program.until("aye exited while it ran");
+    program.until_condition("the call is settled", |_| outcomes(&user).len() == 1);
+    let outcomes = outcomes(&user);
+    assert!(matches!(&outcomes[0], Outcome::Interrupted(_)), "{outcomes:?}");
+    assert_eq!(server.connection_count(), 1, "it was sent again");
+}
+
+#[test]
+fn a_command_of_a_file_is_judged_and_run_as_any_other() {
+    let text = r#"name = "Write note"
+type = "command"
+argv = ["sh", "-c", "printf %s \"$1\" > note", "note", "{{text}}"]
+[[parameters]]
+name = "text"
+type = "string"
+description = "Text"
+"#;
+    let answers = vec![call("write_note", json!({ "text": "a' $(touch owned); b" })), text_answer("Done.")];
+    let user = user_with_tool(answers, "note.toml", text);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Run a command?");
+    assert!(screen.contains("$(touch owned)"), "{screen}");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    assert_eq!(program.file("note").as_deref(), Some("a' $(touch owned); b"));
+    assert!(program.file("owned").is_none());
+}
