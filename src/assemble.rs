@@ -13,6 +13,7 @@ pub(crate) mod session_builder;
 mod session_provider;
 mod start;
 pub(crate) mod tool_files;
+pub(crate) mod tool_list;
 pub(crate) mod undo;
 
 pub(crate) use screen::run_screen;

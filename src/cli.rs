@@ -8,6 +8,7 @@ mod mistyped_command;
 mod options;
 mod parser;
 pub mod sessions;
+pub mod tools;
 mod usage_error;
 
 pub use commands::Command;

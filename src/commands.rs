@@ -13,10 +13,12 @@ mod output;
 mod rehearsal;
 mod rules;
 mod sessions;
+mod tools;
 mod trust;
 mod undo;
 
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
+use crate::cli::tools::ToolsCommand;
 use anyhow::Result;
 pub use chat::run_chat;
 use output::ignore_closed_pipe;
@@ -47,6 +49,10 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             None => rules::run(&RulesCommand::List(arguments.list)),
         },
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Tools(arguments) => {
+            let list = ToolsCommand::List(arguments.list);
+            tools::run(arguments.command.unwrap_or(list)).await
+        }
         Command::Trust(arguments) => match arguments.command {
             Some(TrustCommand::List(options)) => trust::list(&options),
             None => trust::ask_for_trust(&arguments.place),

@@ -339,6 +339,10 @@ impl Host for ScreenHost {
             HostRequest::ReplaceRule { rule, text, by } => self.replace_rule(rule, text, by),
             HostRequest::ReloadRules => self.reload_rules(),
             HostRequest::ListRules => self.send_rules(),
+            HostRequest::ListTools => {
+                let builder = self.session_builder.clone();
+                self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder))));
+            }
             HostRequest::InspectProject(reason) => self.load_project_files(reason),
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
             HostRequest::RevokeTrust(folder) => self.remove_trust(folder),

@@ -1,13 +1,15 @@
 //! Tools that files define: finds them, and makes them for a session.
 
 use super::session_builder::SessionBuilder;
+use super::tool_list::{format_rows, list_tools};
 use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
-use crate::config::tool_files::{ToolFile, read_user_tools, trusted_project_tools};
+use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
 use crate::config::{Config, Network};
 use crate::project::has_path_inside;
 use crate::runtime::Runtime;
 use crate::store::Places;
+use crate::text::truncation::abbreviate_home;
 use crate::tools::command_tool::CommandTool;
 use crate::tools::http_tool::HttpTool;
 use crate::tools::tool_file::{FileProblem, ParsedTool, ToolDefinition, ToolKind, parse_tool};
@@ -41,6 +43,8 @@ pub(crate) enum ToolState {
     Active,
     /// Turned off in the settings.
     Disabled,
+    /// Of a project, and not trusted in its current version.
+    Untrusted,
     /// Cannot be used; its problems say why.
     Invalid,
 }
@@ -102,6 +106,24 @@ impl ToolFactory {
             found.push(FoundTool { file, parsed, state });
         }
         found
+    }
+
+    /// Finds the tool files of the user and of the project, also those that are not trusted.
+    pub(crate) fn find_all(&self, places: &Places, source: &ProjectSource) -> Vec<FoundTool> {
+        let mut taken = reserved_names();
+        let mut files = self.check_files(read_user_tools(&places.tools()), &taken);
+        let shown_folder = abbreviate_home(&places.tools(), source.home.as_deref());
+        files.iter_mut().for_each(|tool| tool.show_in_folder(&shown_folder));
+        taken.extend(files.iter().map(|tool| tool.parsed.function_name.clone()));
+        let (project_files, trusted): (Vec<_>, Vec<bool>) = read_project_tools(source).into_iter().unzip();
+        let mut project_tools = self.check_files(project_files, &taken);
+        for (tool, is_trusted) in project_tools.iter_mut().zip(trusted) {
+            if !is_trusted && tool.state != ToolState::Invalid {
+                tool.state = ToolState::Untrusted;
+            }
+        }
+        files.extend(project_tools);
+        files
     }
 
     /// Makes the tools that can be used, and notices about the files that cannot.
@@ -218,6 +240,15 @@ impl SessionBuilder {
         let found = self.tool_factory.check_files(files, &taken);
         let (project_tools, notices) = self.tool_factory.build_tools(&found);
         (tools.with_project_tools(project_tools), notices)
+    }
+
+    /// Lists the tools of a session in this folder, one per line.
+    pub(super) fn list_tools(&self, folder: &Path) -> String {
+        let files = self.tool_factory.find_all(&self.places, &self.project_source(folder));
+        let builtin = Toolbox::with_builtin_tools(self.tool_factory.settings.clone()).tool_specs();
+        let mut lines = format_rows(&list_tools(&files, &builtin));
+        lines.push(format!("\nyour tool files are in {}", self.places.tools().display()));
+        lines.join("\n")
     }
 
     /// Gives a session the tools of the project that are trusted now. Returns the event for the agent.

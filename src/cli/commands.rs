@@ -3,6 +3,7 @@
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
+use super::tools::Tools;
 use crate::chat::ApplyOptions;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -23,7 +24,9 @@ pub enum Command {
     Rules(Rules),
     /// List the calls of a session with their approvals and outcomes [default: the last one]
     Audit(Audit),
-    /// Review the instructions and rules of the project in this folder, and trust them
+    /// List, check, test and add the tools that files define [default: list]
+    Tools(Tools),
+    /// Review the instructions, rules and tools of the project in this folder, and trust them
     Trust(Trust),
     /// Revoke trust in the project in this folder
     Untrust(FolderOptions),

@@ -13,6 +13,7 @@ mod rules_check;
 mod settings_check;
 mod simulator_check;
 mod terminal_check;
+mod tools_check;
 
 use crate::assemble::connector::Connector;
 use crate::cli::FolderOptions;

@@ -100,6 +100,8 @@ pub enum HostRequest {
     ReloadRules,
     /// List all rules in effect. Reply: `Rules`.
     ListRules,
+    /// List the tools of the model. Reply: `Tools`.
+    ListTools,
     /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
     LoadRehearsal(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
@@ -201,6 +203,8 @@ pub enum HostReply {
     },
     /// Description of all rules in effect.
     Rules(String),
+    /// Tools of the model as text.
+    Tools(String),
     /// Project files that would change what aye does.
     ProjectFiles {
         /// The files.

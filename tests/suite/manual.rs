@@ -288,6 +288,17 @@ fn every_example_of_settings_loads_without_a_problem() {
 }
 
 #[test]
+fn the_tool_files_of_the_manual_define_tools() {
+    let examples: Vec<String> = pages().iter().flat_map(|page| blocks(&text(page), "toml tool")).collect();
+    assert!(examples.len() >= 5, "{examples:?}");
+    let starter = aye::tools::tool_file::STARTER_FILE.replace("NAME", "weather");
+    for example in examples.into_iter().chain([starter]) {
+        let parsed = aye::tools::tool_file::parse_tool("example.toml", &example);
+        assert!(parsed.definition.is_some() && parsed.problems.is_empty(), "{:?}: {example}", parsed.problems);
+    }
+}
+
+#[test]
 fn the_manual_lists_every_theme_profile_and_tool() {
     let (themes, providers, tools) = (text("docs/themes.md"), text("docs/providers.md"), text("docs/tools.md"));
     for theme in Themes::bundled().all {

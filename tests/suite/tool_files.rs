@@ -408,3 +408,79 @@ description = "Text"
     assert_eq!(program.file("note").as_deref(), Some("a' $(touch owned); b"));
     assert!(program.file("owned").is_none());
 }
+
+/// Runs `aye` with these arguments in the user's project, without a terminal.
+fn run(user: &User, arguments: &[&str]) -> (String, String, i32) {
+    user.run_headless(arguments)
+}
+
+#[test]
+fn tools_are_listed_checked_and_turned_off_by_commands() {
+    let user = user_with_tool(vec![], "good.toml", &status_tool("https://h.example/", ""));
+    let (out, _, code) = run(&user, &["tools"]);
+    assert!(code == 0 && out.contains("status") && out.contains("on · http_api · read"), "{out}");
+    assert_eq!(run(&user, &["tools", "check"]).2, 0);
+    write_user_tool(&user, "bad.toml", "name = \"bad\"\ntype = \"http_api\"\nmethod = \"SEND\"\nurl = \"x\"\n");
+    user.write_file(".aye/tools/own.toml", &status_tool("https://h.example/", "").replace("status", "own"));
+    let (out, _, code) = run(&user, &["tools", "check"]);
+    assert!(code == 2 && out.contains("bad.toml:3: method must be one of"), "{out}");
+    let states: Vec<(String, String)> = run(&user, &["tools", "--json"])
+        .0
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|row| row["kind"] != "built-in")
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["state"].as_str().unwrap().to_owned()))
+        .collect();
+    let expected = [("bad", "invalid"), ("status", "on"), ("own", "not trusted")];
+    assert_eq!(states, expected.map(|(name, state)| (name.to_owned(), state.to_owned())));
+    let (_, error, code) = run(&user, &["tools", "test", "own", "--yes"]);
+    assert!(code != 0 && error.contains("not trusted"), "{error}");
+    assert_eq!(run(&user, &["tools", "disable", "status"]).2, 0);
+    assert!(run(&user, &["tools"]).0.contains("off · http_api"));
+    assert_eq!(run(&user, &["tools", "enable", "status"]).2, 0);
+    assert!(!run(&user, &["tools"]).0.contains("off · http_api"));
+    assert!(run(&user, &["tools", "disable", "read_file"]).1.contains("built in"));
+    let (out, _, _) = run(&user, &["doctor"]);
+    assert!(out.contains("bad.toml:3: method must be one of"), "{out}");
+}
+
+#[test]
+fn a_tool_is_tested_after_approval_only() {
+    let server = ApiServer::start(&[&json_response("200 OK", "{\"state\":\"green\"}")]);
+    let user = user_with_tool(vec![], "ticket.toml", &ticket_tool(&server.url("/q")));
+    let arguments = ["tools", "test", "create_ticket", "queue=a b", "title=t"];
+    let (out, error, code) = run(&user, &arguments);
+    assert!(code != 0 && out.contains("/q/a%20b") && error.contains("--yes"), "{out} {error}");
+    assert_eq!(server.connection_count(), 0, "sent without approval");
+    let (_, error, _) = run(&user, &["tools", "test", "create_ticket", "queue=a", "title=t", "customer_id=8", "--yes"]);
+    assert!(error.contains("no argument “customer_id”"), "{error}");
+    let mut program = crate::support::program::Setup::with_home(&user.root, &arguments).size(100, 30).start();
+    let screen = program.until("type yes:");
+    assert!(screen.contains("\"customer_id\": 7"), "{screen}");
+    assert_eq!(server.connection_count(), 0);
+    program.press_keys("yes\r");
+    program.until("\"state\": \"green\"");
+    assert_eq!(program.wait_for_exit(), 0);
+    assert_eq!(server.connection_count(), 1);
+}
+
+#[test]
+fn exported_tools_are_imported_and_new_ones_written_without_replacing_any() {
+    let user = User::new(vec![]);
+    let export = json!({
+        "name": "Book!", "category": "http_api",
+        "definition": { "type": "http_api", "schema_version": 1, "config": {
+            "method": "POST", "url": "https://h.example/x", "timeout_ms": null, "customMessage": "One moment",
+            "parameters": [{ "name": "day", "type": "string", "description": "Day", "required": true }],
+        } },
+    });
+    user.write_file("export.json", &export.to_string());
+    let (out, error, code) = run(&user, &["tools", "import", "export.json"]);
+    assert!(code == 0 && out.contains("book.toml") && out.contains("customMessage has no effect"), "{out} {error}");
+    assert!(run(&user, &["tools", "show", "book"]).0.contains("sends POST https://h.example/x"));
+    assert!(run(&user, &["tools", "import", "export.json"]).1.contains("exists already"));
+    assert_eq!(run(&user, &["tools", "new", "My weather"]).2, 0);
+    assert!(run(&user, &["tools", "new", "my weather"]).1.contains("exists already"));
+    assert_eq!(run(&user, &["tools", "check"]).2, 0);
+    assert!(run(&user, &["tools"]).0.contains("my_weather"));
+}

@@ -1,6 +1,7 @@
 //! Checks the rules, the hooks and the model reviewer.
 
 use super::finding::Finding;
+use super::tools_check::check_tools;
 use crate::assemble::connector::Connector;
 use crate::assemble::tool_files;
 use crate::chat::pluralize;
@@ -14,7 +15,7 @@ use crate::tools::Toolbox;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Checks the rules of the folder.
+/// Checks the rules of the folder, and the tool files, which rules may name.
 pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Finding> {
     let area = "rules";
     // A missing folder is reported by the check of the project.
@@ -48,6 +49,7 @@ pub(super) fn check_rules(requested: Option<&Path>, places: &Places) -> Vec<Find
         Finding::note(area, message, "remove it from the file, or set a later date for expires")
     }));
     findings.extend(check_trust_file(&source.trust_file));
+    findings.extend(check_tools(places));
     findings
 }
 

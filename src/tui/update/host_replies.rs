@@ -86,6 +86,10 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             let is_terminal_output = false;
             popup_stack::open_reader(state, "rules", &text, is_terminal_output);
         }
+        HostReply::Tools(text) => {
+            let is_terminal_output = false;
+            popup_stack::open_reader(state, "tools", &text, is_terminal_output);
+        }
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event, tools_event } => {
             trust_decision::apply_trust_change(state, &folder, instructions, [rules_event, tools_event]);

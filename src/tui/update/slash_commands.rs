@@ -46,6 +46,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     }),
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
+    command(&["tools"], "List the tools of the model", |state, _| state.send_request(HostRequest::ListTools)),
     command(&["trust"], "Review the project files aye would use", |state, _| {
         state.send_request(HostRequest::InspectProject(InspectionReason::UserRequest));
     }),

@@ -1,0 +1,105 @@
+//! The tools of a folder: those of files with their states, and the built-in ones.
+
+use crate::assemble::sandbox_setup;
+use crate::assemble::tool_files::{FoundTool, ToolFactory, open_source, tool_settings};
+use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
+use crate::cli::{FolderOptions, UsageError, bail_usage};
+use crate::commands::folder::open_places;
+use crate::config::{self, Overrides};
+use crate::print::json_line;
+use crate::store::Places;
+use crate::text::clean::clean_text;
+use crate::tools::Toolbox;
+use crate::web::request_credentials::NoCredentials;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tools of a folder.
+pub(super) struct Inventory {
+    pub(super) places: Places,
+    pub(super) settings: config::Settings,
+    pub(super) folder: PathBuf,
+    pub(super) sandbox: sandbox_setup::SandboxSetup,
+    pub(super) factory: ToolFactory,
+    builtin: Toolbox,
+    pub(super) files: Vec<FoundTool>,
+}
+
+impl Inventory {
+    /// Reads the tool files of the user and of the project.
+    pub(super) fn load(place: &FolderOptions) -> Result<Self> {
+        let (places, folder) = open_places(place)?;
+        let settings =
+            config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
+        let sandbox = sandbox_setup::setup_sandbox(&settings.config.shell, &places);
+        let tool_settings = tool_settings(&settings.config, sandbox.sandbox.clone(), &folder);
+        let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
+        let tools = &settings.config.tools;
+        let private_hosts = settings.config.web.private_hosts.clone();
+        let factory = ToolFactory::new(tool_settings, private_hosts, Arc::new(NoCredentials), tools.disabled.clone());
+        let source = open_source(&places, &folder, Vec::new(), 0);
+        let files = factory.find_all(&places, &source);
+        Ok(Self { places, settings, folder, sandbox, factory, builtin, files })
+    }
+
+    /// Returns the tool of a file with this name.
+    pub(super) fn find(&self, name: &str) -> Result<&FoundTool> {
+        // Of several the first one is used.
+        if let Some(tool) = self.files.iter().find(|tool| tool.parsed.function_name == name) {
+            return Ok(tool);
+        }
+        let names: Vec<&str> = self.files.iter().map(|tool| tool.parsed.function_name.as_str()).collect();
+        match names.as_slice() {
+            [] => bail_usage!("no file defines a tool; aye tools new NAME adds one"),
+            names => bail_usage!("no file defines the tool {name}; available: {}", names.join(", ")),
+        }
+    }
+
+    /// Lists all tools, those of files first.
+    pub(super) fn list(&self, as_json: bool) -> Vec<String> {
+        let rows = list_tools(&self.files, &self.builtin.tool_specs());
+        match as_json {
+            true => rows.iter().map(|row| json_line(&row.to_json())).collect(),
+            false => format_rows(&rows),
+        }
+    }
+
+    /// Describes one tool: what it does, its problems, and what the model sees.
+    pub(super) fn show(&self, name: &str) -> Result<Vec<String>> {
+        if let Some(spec) = self.builtin.tool_specs().into_iter().find(|spec| spec.name == name) {
+            return Ok(vec![format!("{name} · built in"), spec.description.clone(), json_line(&spec_json(&spec))]);
+        }
+        let tool = self.find(name)?;
+        let mut lines = vec![format!("{name} · {} · {}", tool.state.name(), tool.file)];
+        lines.extend(tool.parsed.problems.iter().map(|problem| match problem.is_warning {
+            true => format!("warning: {problem}"),
+            false => problem.to_string(),
+        }));
+        if let Some(definition) = &tool.parsed.definition {
+            lines.extend(definition.describe_effects());
+            lines.push("the model sees:".to_owned());
+            lines.push(json_line(&spec_json(&definition.head.tool_spec())));
+        }
+        let clean = |line: String| clean_text(&line).into_owned();
+        Ok(lines.into_iter().map(clean).collect())
+    }
+
+    /// Returns the problems of all files, each with whether it is only a warning.
+    pub(super) fn problems(&self) -> Vec<(String, bool)> {
+        let problems = self.files.iter().flat_map(|tool| &tool.parsed.problems);
+        problems.map(|problem| (problem.to_string(), problem.is_warning)).collect()
+    }
+
+    /// Returns the path of a new file of the user.
+    ///
+    /// # Errors
+    /// If there is one already.
+    pub(super) fn new_file(&self, file_stem: &str) -> Result<PathBuf> {
+        let path = self.places.tools().join(format!("{file_stem}.toml"));
+        match path.symlink_metadata() {
+            Ok(_) => Err(UsageError(format!("{} exists already; nothing was changed", path.display())).into()),
+            Err(_) => Ok(path),
+        }
+    }
+}

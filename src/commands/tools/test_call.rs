@@ -1,0 +1,115 @@
+//! `aye tools test`: makes one real call of a tool, after the user has seen and approved it.
+
+use super::inventory::Inventory;
+use crate::assemble::sandbox_setup::open_project;
+use crate::assemble::tool_files::ToolState;
+use crate::chat::{Access, Intent, Plan, Preview, Reach};
+use crate::cli::{UsageError, bail_usage};
+use crate::commands::output::{confirm, print_lines};
+use crate::policy::ExcludedPaths;
+use crate::project::checkpoints::CallRecorder;
+use crate::project::guard::own_program;
+use crate::project::shell::Shell;
+use crate::project::{Reader, Writer};
+use crate::text::clean::clean_text;
+use crate::text::reveal::reveal_to_string;
+use crate::tools::LiveContext;
+use crate::tools::tool_file::parameters::{Parameter, ValueType};
+use anyhow::Result;
+use serde_json::{Map, Value};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Calls a tool with arguments such as `NAME=VALUE`. The exit code is 1 if the call fails.
+pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String], yes: bool) -> Result<ExitCode> {
+    let found = inventory.find(name)?;
+    if found.state == ToolState::Untrusted {
+        bail_usage!("{} is not trusted; review it with aye trust", found.file);
+    }
+    let Some(definition) = found.parsed.definition.clone() else {
+        bail_usage!("{name} cannot be used; aye tools check says why");
+    };
+    let arguments = parse_arguments(&definition.head.parameters, arguments)?;
+    let project: Arc<dyn Writer> = Arc::new(open_project(&inventory.places, &inventory.folder)?);
+    let tool = inventory.factory.build_tool(definition);
+    let planned = {
+        let (tool, project) = (tool.clone(), project.clone());
+        tokio::task::spawn_blocking(move || {
+            let reader: &dyn Reader = &*project;
+            tool.plan_call(&arguments, reader)
+        })
+        .await?
+    };
+    let plan = match planned {
+        Ok(Intent::Act(plan)) => plan,
+        Ok(Intent::Ask(_)) => bail_usage!("{name} asks a question, which cannot be tested"),
+        Err(error) => return Err(UsageError::from_error(error).into()),
+    };
+    refuse_denied(&plan)?;
+    print_lines(describe_plan(&plan).lines().map(|line| clean_text(&reveal_to_string(line)).into_owned()))?;
+    let question = || Ok("To make this call".to_owned());
+    if !yes && !confirm(question, "Cannot ask for approval: not a terminal. Nothing was sent; --yes approves")? {
+        return print_lines(["Nothing was sent.".to_owned()]);
+    }
+    let sandbox = &inventory.sandbox;
+    let shell =
+        Shell::new(own_program()).with_closed_paths(sandbox.write_protected.clone(), sandbox.read_protected.clone());
+    let context = LiveContext {
+        project,
+        shell: Arc::new(shell),
+        excluded: ExcludedPaths::default(),
+        recorder: Arc::new(CallRecorder::disabled()),
+        progress: Arc::new(|_| {}),
+    };
+    let (text, code) = match tool.run(&plan, &context).await {
+        Ok(text) => (text, ExitCode::SUCCESS),
+        Err(error) => (error.to_string(), ExitCode::FAILURE),
+    };
+    print_lines([String::new()].into_iter().chain(text.lines().map(|line| clean_text(line).into_owned())))?;
+    Ok(code)
+}
+
+/// Fails for a call that is denied whatever the user approves.
+fn refuse_denied(plan: &Plan) -> Result<()> {
+    let is_denied = match &plan.access {
+        Access::AyeFiles(_) => true,
+        Access::Run(run) => run.reach == Reach::Denied,
+        Access::Nothing
+        | Access::Read(_)
+        | Access::ReadSensitive(_)
+        | Access::Write(_)
+        | Access::WriteOutside(_)
+        | Access::Background(_)
+        | Access::Fetch(_)
+        | Access::External(_) => false,
+    };
+    match is_denied {
+        true => bail_usage!("this call is denied in every mode: {}", plan.summary),
+        false => Ok(()),
+    }
+}
+
+fn describe_plan(plan: &Plan) -> String {
+    match &plan.preview {
+        Preview::Text(text) => text.clone(),
+        Preview::Command(line) => line.command.clone(),
+        Preview::Edit(_) | Preview::Batch(_) => plan.summary.clone(),
+    }
+}
+
+/// Parses `NAME=VALUE` by the type of the parameter. An unknown one is a string: the tool rejects it.
+fn parse_arguments(parameters: &[Parameter], words: &[String]) -> Result<Value> {
+    let mut arguments = Map::new();
+    for word in words {
+        let Some((name, value)) = word.split_once('=') else {
+            bail_usage!("{word:?} is no argument; expected NAME=VALUE");
+        };
+        let parameter = parameters.iter().find(|parameter| parameter.name == name);
+        let value_type = parameter.map_or(ValueType::String, |parameter| parameter.value_type);
+        let value = value_type.coerce(Value::String(value.to_owned())).map_err(UsageError)?;
+        if arguments.insert(name.to_owned(), value).is_some() {
+            bail_usage!("the argument {name} is given twice");
+        }
+    }
+    Ok(Value::Object(arguments))
+}
