@@ -69,10 +69,14 @@ pub(super) fn parse_rule(
         // The tools of a server are known only once it was connected.
         && !tool.starts_with(mcp_names::PREFIX)
     {
-        let suggestion =
-            find_nearest(tool, tools.iter().map(String::as_str)).map(|nearest| format!("; did you mean {nearest:?}?"));
-        let hint = suggestion.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
-        parser.report_error("tool", format!("tool {:?} does not exist{hint}", truncate_for_display(tool)));
+        let nearest = find_nearest(tool, tools.iter().map(String::as_str));
+        // A tool of another project is not known here, and allowing an unknown tool allows nothing.
+        let is_of_other_project = effect == Some(RuleEffect::Allow) && table.contains_key("project");
+        if nearest.is_some() || !is_of_other_project {
+            let suggestion = nearest.map(|nearest| format!("; did you mean {nearest:?}?"));
+            let hint = suggestion.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
+            parser.report_error("tool", format!("tool {:?} does not exist{hint}", truncate_for_display(tool)));
+        }
     }
     let target = parser.read_subject(effect, tool.is_some());
     let scope = parser.read_scope(default_scope);

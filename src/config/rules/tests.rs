@@ -1,6 +1,7 @@
 //! Parsing of rules, error messages with line numbers, and failing closed.
 
 mod old_names;
+mod unknown_tools;
 
 use super::*;
 use crate::chat::{Access, CommandLine, Preconditions, Preview};
