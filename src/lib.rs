@@ -82,6 +82,8 @@
 //!   is a call that no model makes, prompted and recorded like any other.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
+//! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A
+//!   command of a file is planned and run by `bash_exec`, under the name of the tool.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;

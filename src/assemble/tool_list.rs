@@ -27,9 +27,11 @@ pub(crate) fn format_rows(rows: &[ToolRow]) -> Vec<String> {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let format_row = |row: &ToolRow| {
         let ToolRow { name, kind, file, effect, tokens, state, problem } = row;
-        let problem = problem.as_ref().map(|problem| format!(" · {problem}")).unwrap_or_default();
-        let effect = if effect == kind { String::new() } else { format!(" · {effect}") };
-        let line = format!("{name:width$}  {state} · {kind}{effect} · about {tokens} tokens · {file}{problem}");
+        let line = match problem {
+            Some(problem) => format!("{name:width$}  {state} · {file} · {problem}"),
+            None if effect == kind => format!("{name:width$}  {state} · {kind} · about {tokens} tokens · {file}"),
+            None => format!("{name:width$}  {state} · {kind} · {effect} · about {tokens} tokens · {file}"),
+        };
         clean_line(&line).into_owned()
     };
     rows.iter().map(format_row).collect()

@@ -302,7 +302,8 @@ fn list_other_names(folder: &Path, has_tools: bool) -> Vec<String> {
     let known = [".aye/instructions.md", PROJECT_RULES_FILE];
     let names = fs::read_dir(folder_path).into_iter().flatten().flatten().take(1_000);
     let mut names: Vec<String> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| !known.contains(&format!(".aye/{name}").as_str()) && !(has_tools && name == "tools"));
+    let is_known = |name: &str| known.contains(&format!(".aye/{name}").as_str()) || has_tools && name == "tools";
+    names.retain(|name| !is_known(name));
     names.sort();
     let omitted = names.len().saturating_sub(MAX_OTHER_NAMES);
     names.truncate(MAX_OTHER_NAMES);

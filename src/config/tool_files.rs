@@ -89,3 +89,43 @@ fn list_tool_files(folder: &Path) -> Vec<String> {
     names.truncate(MAX_FILES);
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn unusual_files_neither_block_nor_lead_out_of_the_project() {
+        let base = tempfile::tempdir().unwrap();
+        let (user, project, outside) = (base.path().join("user"), base.path().join("app"), base.path().join("out"));
+        for folder in [&user, &outside, &project.join(".aye")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        assert_eq!(read_user_tools(&base.path().join("none")), []);
+        fs::write(outside.join("out.toml"), "outside").unwrap();
+        fs::write(user.join("good.toml"), "text").unwrap();
+        fs::write(user.join(".hidden.toml"), "").unwrap();
+        fs::write(user.join("note.txt"), "").unwrap();
+        fs::write(user.join("large.toml"), vec![b' '; 300 << 10]).unwrap();
+        fs::write(user.join("binary.toml"), b"\xff\x00").unwrap();
+        fs::create_dir(user.join("folder.toml")).unwrap();
+        symlink("nowhere", user.join("broken.toml")).unwrap();
+        let fifo = std::process::Command::new("mkfifo").arg(user.join("fifo.toml")).status().unwrap();
+        assert!(fifo.success());
+        let usable: Vec<String> =
+            read_user_tools(&user).into_iter().filter(|file| file.text.is_ok()).map(|file| file.name).collect();
+        assert_eq!(usable, ["good.toml"]);
+        assert_eq!(read_user_tools(&user).len(), 6);
+        symlink(&outside, project.join(PROJECT_TOOLS)).unwrap();
+        assert_eq!(list_project_tools(&project), [""; 0]);
+        fs::remove_file(project.join(PROJECT_TOOLS)).unwrap();
+        fs::create_dir(project.join(PROJECT_TOOLS)).unwrap();
+        symlink(outside.join("out.toml"), project.join(PROJECT_TOOLS).join("a.toml")).unwrap();
+        assert_eq!(list_project_tools(&project), [".aye/tools/a.toml"]);
+        assert!(read_project_text(&project, ".aye/tools/a.toml").is_err());
+        for name in [".aye/tools/../../x.toml", ".aye/tools/a/b.toml", ".aye/tools/.a.toml", "tools/a.toml"] {
+            assert!(!is_project_tool(name), "{name}");
+        }
+    }
+}

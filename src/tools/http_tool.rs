@@ -189,3 +189,6 @@ fn asked_wait(response: &WebResponse) -> Option<Duration> {
     let seconds = response.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
+
+#[cfg(test)]
+mod tests;

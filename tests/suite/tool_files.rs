@@ -314,6 +314,12 @@ fn an_invalid_file_disables_only_its_tool() {
     write_user_tool(&user, "same.toml", &status_tool("https://h.example/", "").replace("status", "Status!"));
     write_user_tool(&user, "off.toml", &status_tool("https://h.example/", "").replace("status", "off"));
     add_settings(&user, "[tools]\ndisabled = [\"off\"]\n");
+    // A rule for an unknown tool would make every call ask.
+    let user = user.with_rules(
+        "[[rule]]\nverdict = \"deny\"\ntool = \"off\"\n\n[[rule]]\nverdict = \"deny\"\ntool = \"status\"\n",
+    );
+    let (out, _, code) = run(&user, &["rules", "check"]);
+    assert_eq!(code, 0, "{out}");
     let mut program = user.start(&[]);
     program.until("Tool not used: tools/bad.toml:3: method must be one of");
     program.until("another tool has the name read_file");
@@ -363,6 +369,53 @@ fn r68_tools_of_a_project_need_trust_in_their_current_version() {
     program.until_idle("Three.");
     let has_tool: Vec<bool> = offered_tools(&user).iter().map(|tools| tools.contains(&"status".to_owned())).collect();
     assert_eq!(has_tool, [false, true, true, false]);
+}
+
+#[test]
+fn a_grant_covers_one_tool_at_one_host() {
+    let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+    let ticket = || call("create_ticket", json!({ "queue": "a", "title": "t" }));
+    let answers = vec![
+        ticket(),
+        text_answer("One."),
+        ticket(),
+        text_answer("Two."),
+        call("other", json!({})),
+        text_answer("Three."),
+    ];
+    let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
+    let other = status_tool(&server.url("/s"), "effect = \"external\"").replace("status", "other");
+    write_user_tool(&user, "other.toml", &other);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Call a service?");
+    program.press_until("a", "any call of this tool to 127.0.0.1");
+    program.press_until("\r", "One.");
+    submit_message(&mut program, "again");
+    program.until_idle("Two.");
+    submit_message(&mut program, "other");
+    program.until_prompt("Call a service?");
+    program.press_until("n", "Three.");
+    assert_eq!(server.connection_count(), 2);
+}
+
+#[test]
+fn text_of_a_service_cannot_act_on_the_terminal() {
+    let hostile = response("200 OK", "Content-Type: text/plain\r\n", "\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{202e}");
+    let server = ApiServer::start(&[&hostile]);
+    let answers = vec![call("status", json!({})), text_answer("Done.")];
+    let lines = "description = \"\\u001B]0;owned\\u0007 Status\"";
+    let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s"), lines));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    assert!(!String::from_utf8_lossy(&program.bytes()).contains("\u{1b}]0;owned"), "the title was set");
+    let (out, _, _) = run(&user, &["tools", "show", "status"]);
+    assert!(out.contains("Status") && !out.contains('\u{1b}'), "{out:?}");
 }
 
 #[test]

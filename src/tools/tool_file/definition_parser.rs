@@ -7,6 +7,7 @@ use super::http_fields::build_http;
 use super::parameters::Parameter;
 use super::presets::Preset;
 use super::template::Template;
+use crate::text::clean::clean_text;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -191,7 +192,8 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
             Err(error) => problems.report(line, format!("value_template of {}: {error}", preset.name)),
         }
     }
-    let description = fields.description.as_deref().map(str::trim).filter(|description| !description.is_empty());
+    let description = fields.description.as_deref().map(clean_text);
+    let description = description.as_deref().map(str::trim).filter(|description| !description.is_empty());
     ToolHead {
         function_name,
         description: description.map_or_else(|| format!("Execute {} tool", fields.name), str::to_owned),
@@ -201,7 +203,7 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
             .map(|parameter| Parameter {
                 name: parameter.name.clone(),
                 value_type: parameter.value_type,
-                description: parameter.description.trim().to_owned(),
+                description: clean_text(parameter.description.trim()).into_owned(),
                 is_required: parameter.required,
             })
             .collect(),
