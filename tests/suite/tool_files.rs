@@ -307,6 +307,39 @@ fn a_dry_run_sends_nothing_and_returns_the_example() {
 }
 
 #[test]
+fn a_dry_run_sends_nothing_that_would_change_something() {
+    let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+    let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
+    let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"create_ticket\"\nhost = \"127.0.0.1\"\n";
+    let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q"))).with_rules(rule);
+    let mut program = user.start(&["--dry-run"]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until("Done.");
+    program.until_condition("the outcome is saved", |_| !outcomes(&user).is_empty());
+    assert!(matches!(&outcomes(&user)[0], Outcome::Rehearsed(_)), "{:?}", outcomes(&user));
+    assert_eq!(server.connection_count(), 0);
+}
+
+#[test]
+fn a_headless_run_calls_a_service_only_if_a_rule_names_tool_and_host() {
+    let allow = |lines: &str| format!("[[rule]]\nverdict = \"allow\"\n{lines}\n");
+    for (rule, connections) in [
+        (String::new(), 0),
+        (allow("host = \"127.0.0.1\""), 0),
+        (allow("tool = \"create_ticket\"\nhost = \"127.0.0.2\""), 0),
+        (allow("tool = \"create_ticket\"\nhost = \"127.0.0.1\""), 1),
+    ] {
+        let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+        let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
+        let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q"))).with_rules(&rule);
+        let (out, _, _) = user.setup(&["-p", "go"]).run_piped("");
+        assert!(out.contains("Done."), "{out}");
+        assert_eq!(server.connection_count(), connections, "{rule}");
+    }
+}
+
+#[test]
 fn an_invalid_file_disables_only_its_tool() {
     let user = user_with_tool(vec![text_answer("Done.")], "good.toml", &status_tool("https://h.example/", ""));
     write_user_tool(&user, "bad.toml", "name = \"bad\"\ntype = \"http_api\"\nmethod = \"SEND\"\nurl = \"x\"\n");
@@ -337,7 +370,14 @@ fn an_invalid_file_disables_only_its_tool() {
 #[test]
 fn r68_tools_of_a_project_need_trust_in_their_current_version() {
     let server = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", "green")]);
-    let answers = vec![text_answer("One."), call("status", json!({})), text_answer("Two."), text_answer("Three.")];
+    let answers = vec![
+        text_answer("One."),
+        call("status", json!({})),
+        text_answer("Two."),
+        call("status", json!({})),
+        text_answer("None."),
+        text_answer("Three."),
+    ];
     let user = User::new(answers);
     user.write_file(".aye/tools/status.toml", &status_tool(&server.url("/s"), "credential = \"deploy\""));
     let mut program = user.start(&[]);
@@ -359,6 +399,24 @@ fn r68_tools_of_a_project_need_trust_in_their_current_version() {
     program.press_keys("y");
     program.until_idle("Two.");
     assert_eq!(server.connection_count(), 1);
+    // Without the trust it is gone with the next request, and a call by its name fails.
+    submit_message(&mut program, "/trust");
+    program.until_prompt("Files trusted in this project");
+    program.press_until("n", "No longer trusted");
+    submit_message(&mut program, "without it");
+    program.until_idle("None.");
+    assert!(matches!(outcomes(&user).last(), Some(Outcome::Failed(text)) if text.contains("Unknown tool")));
+    submit_message(&mut program, "/trust");
+    program.until_prompt("Trust the files of this project?");
+    program.press_until("\x1b[F", "allow_private = true");
+    // An earlier message says “Trusted” too.
+    let is_stored = || {
+        let stored = std::fs::read_to_string(user.path("home/aye/config/trusted.toml")).unwrap_or_default();
+        stored.contains("status.toml")
+    };
+    assert!(!is_stored());
+    program.press_keys("y");
+    program.until_condition("the trust is stored", |_| is_stored());
     drop(program);
     user.write_file(".aye/tools/status.toml", &status_tool(&server.url("/other"), ""));
     let mut program = user.start(&["--continue"]);
@@ -368,7 +426,7 @@ fn r68_tools_of_a_project_need_trust_in_their_current_version() {
     submit_message(&mut program, "and more");
     program.until_idle("Three.");
     let has_tool: Vec<bool> = offered_tools(&user).iter().map(|tools| tools.contains(&"status".to_owned())).collect();
-    assert_eq!(has_tool, [false, true, true, false]);
+    assert_eq!(has_tool, [false, true, true, false, false, false]);
 }
 
 #[test]
