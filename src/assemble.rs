@@ -4,6 +4,7 @@ pub(crate) mod connected_model;
 pub(crate) mod connector;
 pub(crate) mod mcp_setup;
 pub(crate) mod rehearsal;
+pub mod request_credentials;
 mod reviewers;
 pub(crate) mod sandbox_setup;
 mod screen;

@@ -1,6 +1,7 @@
 //! Command-line arguments.
 
 pub mod commands;
+pub mod credentials;
 mod examples;
 pub mod help;
 pub mod mcp;

@@ -3,6 +3,7 @@
 mod audit;
 mod chat;
 mod checkpoints;
+mod credentials;
 mod doctor;
 mod export_file;
 mod folder;
@@ -18,6 +19,7 @@ mod trust;
 mod undo;
 
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
+use crate::cli::credentials::CredentialsCommand;
 use crate::cli::tools::ToolsCommand;
 use anyhow::Result;
 pub use chat::run_chat;
@@ -59,6 +61,9 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         },
         Command::Untrust(place) => trust::revoke(&place),
         Command::Mcp(arguments) => mcp::run(arguments).await,
+        Command::Credentials(arguments) => {
+            ignore_closed_pipe(credentials::run(arguments.command.unwrap_or(CredentialsCommand::List(arguments.list))))
+        }
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Help(arguments) => help::run(&arguments),

@@ -8,6 +8,7 @@
 //!   is kept only in memory.
 //! - A key entered in the program is stored with the origin (scheme, host, port) it was entered for and is used for
 //!   that origin only. Any other address has no key until the user enters one.
+//! - A credential for the requests of tools is bound to the origins that the user names ([`tool_credentials`]).
 
 mod base_address;
 pub mod built_in_profiles;
@@ -30,12 +31,14 @@ pub mod setting_writer;
 pub mod settings;
 pub mod settings_file;
 pub mod settings_parser;
+pub mod tool_credentials;
 pub mod tool_files;
 pub mod trust;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub use command_words::split_command;
 pub use connection::{Connection, resolve_connection, resolve_fallback, resolve_other_profile, usable_connections};
 pub use credentials::Credentials;
 pub use key::Key;

@@ -59,6 +59,7 @@ pub const TOPICS: &[Topic] = &[
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
     topic("tools", &["tool"], include_str!("../docs/tools.md")),
+    topic("credentials", &["credential", "tokens", "oauth"], include_str!("../docs/credentials.md")),
     topic("web", &["web_fetch", "pages"], include_str!("../docs/web.md")),
     topic("mcp", &["servers", "server"], include_str!("../docs/mcp.md")),
     topic("sub-agents", &["sub-agent", "subagents"], include_str!("../docs/sub-agents.md")),

@@ -27,6 +27,7 @@ use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::project::shell::command_control::CommandControl;
 use crate::store::{Journal, Log};
+use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::background_commands::{BackgroundCommand, BackgroundCommands};
 use call_execution::RunningCall;
@@ -94,6 +95,7 @@ impl Runtime {
             trials: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
+            secrets: KnownSecrets::default(),
             events,
         };
         let runtime = Self {

@@ -4,6 +4,7 @@ pub mod clean;
 pub mod escape_sequences;
 pub mod escaped_path;
 pub mod hidden_chars;
+pub mod known_secrets;
 pub mod link;
 pub mod redaction;
 pub mod reveal;

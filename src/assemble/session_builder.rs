@@ -28,6 +28,7 @@ use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
 use crate::store::{self, CopiedPart, Header, Journal, Places, SessionLog, Sessions, new_id};
+use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
@@ -70,6 +71,8 @@ pub(crate) struct SessionBuilder {
     pub(super) is_interactive: bool,
     /// Log of what happens.
     pub(crate) journal: Journal,
+    /// Secrets that are known in this run.
+    pub(crate) secrets: KnownSecrets,
 }
 
 /// Kind of a session when it is opened.
@@ -268,6 +271,7 @@ impl SessionBuilder {
             model.connection_info.source
         ));
         runtime.context.journal = self.journal.clone();
+        runtime.context.secrets = self.secrets.clone();
         runtime.context.reviewers = self.reviewers.for_session(&id).into();
         let (dry_run_text, no_sandbox_reason) = match &command_rehearsal {
             Some(CommandRehearsal::Simulated(reason)) => (agent::DRY_RUN_SIMULATED, Some(reason.to_string())),

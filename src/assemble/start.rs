@@ -12,12 +12,14 @@ use crate::agent::ApplyRequest;
 use crate::chat::ForkMode;
 use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
+use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
+use crate::text::known_secrets::KnownSecrets;
 use crate::web::request_credentials::NoCredentials;
 use anyhow::Result;
 use std::io::Write;
@@ -47,9 +49,16 @@ fn report_problems(settings: &config::Settings, error: &anyhow::Error) {
     }
 }
 
-/// Returns every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
-pub(crate) fn known_secrets(config: &Config, credentials: &Credentials) -> Vec<String> {
-    let mut secrets: Vec<String> = credentials.keys().map(|key| key.expose().to_owned()).collect();
+/// Returns every key and possible secret: from the environment, saved keys and credentials, headers, query parameters and
+/// proxies.
+pub(crate) fn known_secrets(
+    config: &Config,
+    credentials: &Credentials,
+    tool_credentials: &ToolCredentials,
+) -> Vec<String> {
+    let saved_secrets = credentials.keys().chain(tool_credentials.secrets());
+    let mut secrets: Vec<String> = saved_secrets.map(|key| key.expose().to_owned()).collect();
+    secrets.extend(tool_credentials.variables().filter_map(|name| std::env::var(name).ok()));
     for profile in config.profiles.values() {
         let env_key = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());
         secrets.extend(env_key.map(|key| key.trim().to_owned()));
@@ -87,6 +96,10 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         notices.push(format!("Cannot read the saved keys: {error}."));
         Credentials::default()
     });
+    let tool_credentials = ToolCredentials::load(&places.tool_credentials()).unwrap_or_else(|error| {
+        notices.push(format!("Cannot read the credentials of tools: {error}."));
+        ToolCredentials::default()
+    });
     let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
     let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
@@ -114,14 +127,13 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();
-    let key_variables: Vec<String> = profiles.filter_map(|profile| profile.key_env.clone()).collect();
+    let profile_variables = profiles.filter_map(|profile| profile.key_env.clone());
+    let key_variables: Vec<String> = profile_variables.chain(tool_credentials.variables().map(str::to_owned)).collect();
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
     notices.extend(reviewer_notices);
-    let journal = Journal::new(
-        places.journal(),
-        options.debug_content,
-        known_secrets(&connector.settings.config, &connector.credentials),
-    );
+    let secrets: KnownSecrets =
+        known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
+    let journal = Journal::new(places.journal(), options.debug_content, secrets.clone());
     let commands = Shell::new(own_program())
         .without_variables(key_variables)
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
@@ -130,6 +142,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     notices.extend_from_slice(mcp_servers.notices());
     let session_builder = SessionBuilder {
         journal,
+        secrets,
         places,
         folder,
         tools: Arc::new(user_tools.with_servers(mcp_servers.clone())),

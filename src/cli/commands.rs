@@ -1,5 +1,6 @@
 //! The commands and their options.
 
+use super::credentials::Credentials;
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
@@ -32,6 +33,8 @@ pub enum Command {
     Untrust(FolderOptions),
     /// List, add and check MCP servers [default: list]
     Mcp(Mcp),
+    /// Add, list and remove the credentials that tools send [default: list]
+    Credentials(Credentials),
     /// List the provider's models
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes

@@ -10,6 +10,7 @@ mod machine;
 mod mcp_check;
 mod provider;
 mod rules_check;
+mod saved_secrets;
 mod settings_check;
 mod simulator_check;
 mod terminal_check;
@@ -18,6 +19,7 @@ mod tools_check;
 use crate::assemble::connector::Connector;
 use crate::cli::FolderOptions;
 use crate::cli::commands::Doctor;
+use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{Credentials, Settings};
 use crate::store::Places;
 use anyhow::Result;
@@ -63,7 +65,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let initial_permissions = folders::read_permissions(&places);
     let loaded_credentials = Credentials::load(&places.credentials());
     let credentials = loaded_credentials.as_ref().cloned().unwrap_or_default();
-    let redaction = Redaction::new(&settings.config, &credentials);
+    let loaded_tool_credentials = ToolCredentials::load(&places.tool_credentials());
+    let tool_credentials = loaded_tool_credentials.as_ref().cloned().unwrap_or_default();
+    let redaction = Redaction::new(&settings.config, &credentials, &tool_credentials);
     let connector = Connector { settings, credentials, flags, dry_run: false, is_interactive: false };
 
     let config = &connector.settings.config;
@@ -90,7 +94,8 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(rules);
     findings.extend(rules_check::check_reviewers(tour, &connector));
     findings.extend(mcp_check::check_servers(&connector.settings, &places));
-    findings.extend(folders::check_keys(&loaded_credentials, &initial_permissions));
+    findings.extend(saved_secrets::check_keys(&loaded_credentials, &places, &initial_permissions));
+    findings.extend(saved_secrets::check_tool_credentials(&loaded_tool_credentials, &places, &initial_permissions));
     findings.extend(server);
     findings.extend(folders::check_folders(&places, &initial_permissions));
     findings.extend(sessions);

@@ -12,6 +12,7 @@ use crate::config::mcp_files::{ForeignServer, read_foreign_settings};
 use crate::config::schema::value_kind::ValueKind;
 use crate::config::setting_writer::remove_section;
 use crate::config::settings_file::read_bounded_text;
+use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{Credentials, McpServer, Overrides, ProjectFiles, Settings, write_setting};
 use crate::mcp::catalogue::{Catalogue, KnownServer, compare};
 use crate::mcp::connection::Connection;
@@ -226,8 +227,8 @@ impl Servers {
         let profiles = self.settings.config.profiles.values();
         let key_variables = profiles.filter_map(|profile| profile.key_env.clone()).collect();
         let shell = Shell::new(own_program()).without_variables(key_variables);
-        let secrets = known_secrets(&self.settings.config, &Credentials::default());
-        let journal = Journal::new(self.places.journal(), false, secrets);
+        let secrets = known_secrets(&self.settings.config, &Credentials::default(), &ToolCredentials::default());
+        let journal = Journal::new(self.places.journal(), false, secrets.into_iter().collect());
         let context = connection_context(&shell, &self.folder, &journal);
         let connect = async { Connection::open(config, &context).await?.list_definitions().await };
         let limit = config.discovery_limit;

@@ -77,7 +77,7 @@ impl RunningCall {
             let snapshot = CommandGuard::start(&recorder, &plan).await;
             let result = tool.run(&plan, &live_context).await;
             snapshot.finish().await;
-            let text = result?;
+            let text = mask_secrets(&self.context, &plan, result)?;
             Ok((Outcome::Done(with_failure(&recorder, text)), None))
         };
         let tool = self.context.tools.find_tool(&self.call.name).ok();
@@ -167,6 +167,21 @@ impl RunningCall {
             }
         })
     }
+}
+
+/// Removes known secrets from the result of a request: a server may repeat the credential that it received. Results of
+/// other calls keep them, because the model may write back what it read from a file.
+fn mask_secrets(context: &EffectContext, plan: &Plan, result: Result<String, Error>) -> Result<String, Error> {
+    if !matches!(plan.access, Access::Fetch(_) | Access::External(_)) {
+        return result;
+    }
+    let mask = |text: String| context.secrets.mask(&text).into_owned();
+    result.map(mask).map_err(|error| match error {
+        Error::Arguments(text) => Error::Arguments(mask(text)),
+        Error::Failed(text) => Error::Failed(mask(text)),
+        Error::Internal(text) => Error::Internal(mask(text)),
+        Error::Project(error) => Error::Project(error),
+    })
 }
 
 /// Records what a live command changes, also if the turn is interrupted while it runs.

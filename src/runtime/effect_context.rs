@@ -12,6 +12,7 @@ use crate::project::hook::Hook;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::shell::Shell;
 use crate::store::Journal;
+use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::background_commands::BackgroundCommands;
 use std::collections::HashMap;
@@ -46,6 +47,8 @@ pub struct EffectContext {
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,
     /// The journal. The default one writes nothing.
     pub journal: Journal,
+    /// Secrets that no result of a request may contain.
+    pub secrets: KnownSecrets,
     pub(super) events: mpsc::Sender<Event>,
 }
 

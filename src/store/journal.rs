@@ -4,6 +4,7 @@
 pub mod journal_tail;
 
 use super::{new_id, private_files};
+use crate::text::known_secrets::KnownSecrets;
 use crate::text::{redaction, truncation};
 use std::fmt;
 use std::fs::{self, File};
@@ -19,8 +20,6 @@ const MAX_FILES: usize = 20;
 const MAX_CONTENT_BYTES: usize = 64 << 10;
 /// Quotes content; notes never contain it.
 const CONTENT_QUOTE: char = '"';
-/// Shorter keys are placeholders and are not redacted.
-const MIN_KEY_BYTES: usize = 4;
 
 /// Writes the journal. Cheap to clone; the default writes nothing. Errors are ignored.
 #[derive(Clone, Default)]
@@ -32,19 +31,18 @@ struct Inner {
     name: String,
     /// True if content is logged too.
     logs_content: bool,
-    /// Keys that are redacted in content.
-    keys: Vec<String>,
+    /// Secrets that are redacted in content.
+    secrets: KnownSecrets,
     /// The open file and its size in bytes.
     file: Mutex<Option<(File, u64)>>,
 }
 
 impl Journal {
     /// Creates the journal of this run in `folder`. The file is created with the first line. With `logs_content`,
-    /// session text is logged too, with `keys` redacted.
-    pub fn new(folder: PathBuf, logs_content: bool, keys: Vec<String>) -> Self {
-        let keys = keys.into_iter().filter(|key| key.len() >= MIN_KEY_BYTES).collect();
+    /// session text is logged too, with `secrets` redacted.
+    pub fn new(folder: PathBuf, logs_content: bool, secrets: KnownSecrets) -> Self {
         let name = new_id().0;
-        Self(Some(Arc::new(Inner { folder, name, logs_content, keys, file: Mutex::default() })))
+        Self(Some(Arc::new(Inner { folder, name, logs_content, secrets, file: Mutex::default() })))
     }
 
     /// Logs an event. The caller must not pass text of a user, model, tool or provider. `"` is replaced by `'`, because
@@ -58,10 +56,8 @@ impl Journal {
     /// Logs content, if that is enabled.
     pub fn content(&self, label: impl fmt::Display, body: impl FnOnce() -> String) {
         if let Some(inner) = self.0.as_ref().filter(|inner| inner.logs_content) {
-            let mut body = body();
-            for key in &inner.keys {
-                body = body.replace(key, "[key]");
-            }
+            let body = body();
+            let body = inner.secrets.mask(&body);
             let (body, _) = redaction::redact(&body);
             inner.write(&format!("{label}: {:?}", truncation::truncate_middle(&body, MAX_CONTENT_BYTES)));
         }
@@ -132,7 +128,7 @@ mod tests {
     fn a_note_is_one_line_with_its_time() {
         let home = tempfile::tempdir().unwrap();
         let (folder, logs_content) = (home.path().join("journal"), false);
-        let journal = Journal::new(folder.clone(), logs_content, vec![]);
+        let journal = Journal::new(folder.clone(), logs_content, KnownSecrets::default());
         assert!(!folder.exists(), "nothing was written yet");
         journal.note(format_args!("a{}b\n2026 c\x1b[2J", 1));
         journal.content("said", || panic!("content is disabled"));
@@ -149,12 +145,12 @@ mod tests {
     fn r57_logs_content_only_on_request_and_without_keys() {
         let home = tempfile::tempdir().unwrap();
         let token = format!("ghp_{}", "a1".repeat(18));
-        let (logs_content, keys) = (true, vec!["odd-name-123".into(), "x".into()]);
+        let (logs_content, keys) = (true, ["odd-name-123", "x"].into_iter().collect());
         let journal = Journal::new(home.path().into(), logs_content, keys);
         journal.content("said", || format!("my key is odd-name-123\nand {token}, curl -u ada:hunter2 xx"));
         let text = fs::read_to_string(&list_files(home.path())[0]).unwrap();
         assert!(!text.contains("odd-name-123") && !text.contains(&token) && !text.contains("hunter2"), "{text}");
-        assert!(text.contains("said: \"my key is [key]\\nand ") && text.contains(" xx\""), "{text}");
+        assert!(text.contains("said: \"my key is [redacted]\\nand ") && text.contains(" xx\""), "{text}");
     }
 
     #[test]
@@ -165,7 +161,7 @@ mod tests {
         }
         fs::write(home.path().join("other"), "not ours").unwrap();
         let logs_content = false;
-        let journal = Journal::new(home.path().into(), logs_content, vec![]);
+        let journal = Journal::new(home.path().into(), logs_content, KnownSecrets::default());
         for n in 0..3000 {
             journal.note(format_args!("{n} {}", "x".repeat(1000)));
         }
@@ -182,7 +178,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("journal"), "a file").unwrap();
         let logs_content = true;
-        Journal::new(home.path().join("journal"), logs_content, vec![]).note("x");
+        Journal::new(home.path().join("journal"), logs_content, KnownSecrets::default()).note("x");
         Journal::default().note("x");
     }
 }

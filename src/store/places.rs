@@ -59,8 +59,8 @@ impl Places {
         Ok(())
     }
 
-    fn config_files(&self) -> [PathBuf; 4] {
-        [self.settings(), self.rules(), self.trusted(), self.credentials()]
+    fn config_files(&self) -> [PathBuf; 5] {
+        [self.settings(), self.rules(), self.trusted(), self.credentials(), self.tool_credentials()]
     }
 
     /// Returns the folders that belong to aye: settings and data.
@@ -83,7 +83,7 @@ impl Places {
 
     /// Returns the files with keys, with links resolved.
     pub fn key_files(&self) -> Vec<PathBuf> {
-        vec![resolve_links(&self.credentials())]
+        vec![resolve_links(&self.credentials()), resolve_links(&self.tool_credentials())]
     }
 
     /// Returns the settings file, which need not exist.
@@ -111,9 +111,14 @@ impl Places {
         self.config.join("tools")
     }
 
-    /// Returns the file of saved keys, which need not exist.
+    /// Returns the file of saved keys of providers, which need not exist.
     pub fn credentials(&self) -> PathBuf {
         self.config.join("credentials.toml")
+    }
+
+    /// Returns the file of credentials for the requests of tools, which need not exist.
+    pub fn tool_credentials(&self) -> PathBuf {
+        self.config.join("tool_credentials.toml")
     }
 
     /// Returns the folder of session files.

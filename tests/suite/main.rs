@@ -27,6 +27,7 @@ mod composer;
 mod continued_providers;
 mod conversation;
 mod crates;
+mod credentials;
 mod damaged_sessions;
 mod decision_counts;
 mod deep_nesting;

@@ -3,6 +3,7 @@
 use crate::assemble::known_secrets;
 use crate::chat::pluralize;
 use crate::commands::output::{print_lines, terminal_columns};
+use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{Config, Credentials};
 use crate::print::json_line;
 use crate::text::clean::{clean_line, clean_text};
@@ -80,8 +81,8 @@ pub(super) struct Redaction {
 
 impl Redaction {
     /// Collects every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
-    pub(super) fn new(config: &Config, credentials: &Credentials) -> Self {
-        let mut secrets = known_secrets(config, credentials);
+    pub(super) fn new(config: &Config, credentials: &Credentials, tool_credentials: &ToolCredentials) -> Self {
+        let mut secrets = known_secrets(config, credentials, tool_credentials);
         secrets.retain(|secret| secret.len() >= MIN_SECRET_BYTES);
         let home = std::env::var("HOME").ok().filter(|home| home.len() > 1);
         Self { secrets: secrets.into_iter().collect(), home }

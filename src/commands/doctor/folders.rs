@@ -1,21 +1,19 @@
-//! Checks aye's folders and their permissions, the saved keys, and the sessions.
+//! Checks aye's folders and their permissions, and the sessions.
 
 use super::finding::Finding;
-use crate::config::Credentials;
 use crate::store::{Places, Sessions};
 use rustix::fs::{Access, access};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Less free space than this, in bytes, is reported.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 
-/// Returns the permission bits of aye's folders and, last, of the key file. `None`: missing or not accessible. Must be
-/// called before the key file is loaded, which restricts its permissions.
+/// Returns the permission bits of aye's folders and of the files with secrets. `None`: missing or not accessible. Must be
+/// called before these files are loaded, which restricts their permissions.
 pub(super) fn read_permissions(places: &Places) -> Vec<(PathBuf, Option<u32>)> {
     let [config, data] = places.own_folders();
-    let paths = [config.to_owned(), data.to_owned(), places.credentials()];
+    let paths = [config.to_owned(), data.to_owned(), places.credentials(), places.tool_credentials()];
     let mode = |path: &PathBuf| std::fs::metadata(path).ok().map(|metadata| metadata.mode() & 0o777);
     paths.into_iter().map(|path| (path.clone(), mode(&path))).collect()
 }
@@ -69,34 +67,6 @@ fn free_bytes(folder: &Path) -> Option<u64> {
     let existing = folder.ancestors().find(|folder| folder.exists())?;
     let stats = rustix::fs::statvfs(existing).ok()?;
     Some(stats.f_bavail.saturating_mul(stats.f_frsize))
-}
-
-/// Checks the file of saved keys. `permissions` is the result of `read_permissions`.
-pub(super) fn check_keys(loaded: &io::Result<Credentials>, permissions: &[(PathBuf, Option<u32>)]) -> Vec<Finding> {
-    let area = "keys";
-    let file = permissions.last().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-    let credentials = match loaded {
-        Ok(credentials) => credentials,
-        Err(error) => {
-            let message = format!("{file}: {error}");
-            return vec![Finding::problem(area, message, "remove it and enter the keys again with /connect")];
-        }
-    };
-    let origins: Vec<&str> = credentials.origins().collect();
-    if origins.is_empty() {
-        return vec![Finding::ok(area, "none saved")];
-    }
-    let mut findings = vec![Finding::ok(area, format!("saved for {} in {file}", origins.join(", ")))];
-    let mode = permissions.last().and_then(|(_, mode)| *mode);
-    if let Some(mode) = mode.filter(|mode| mode & 0o077 != 0) {
-        let message = format!("{file} was accessible to others ({mode:03o}); this is fixed now");
-        findings.push(Finding::problem(
-            area,
-            message,
-            "other users of this machine may have read the keys: replace them",
-        ));
-    }
-    findings
 }
 
 /// Checks the sessions, and which are open in another process.

@@ -80,7 +80,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("journal");
         let logs_content = true;
-        let journal = Journal::new(folder.clone(), logs_content, vec![]);
+        let journal = Journal::new(folder.clone(), logs_content, crate::text::known_secrets::KnownSecrets::default());
         journal.note("begins");
         journal.content("said", || "plover".into());
         journal.note("to \"m\" at h");

@@ -10,7 +10,7 @@ use aye::project::shell::Shell;
 use aye::project::{disk::Disk, rehearsal::Rehearsal};
 use aye::runtime::{Events, Runtime};
 use aye::store::Log;
-use aye::tools::Toolbox;
+use aye::tools::{Tool, Toolbox};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -72,6 +72,13 @@ impl Scene {
     pub fn slow(text: &str) -> Self {
         let (graphemes_per_second, dry_run) = (60, false);
         Self::with_scripted(Scripted::new([says(text)]).paced(graphemes_per_second), dry_run)
+    }
+
+    /// A session with this further tool.
+    pub fn with_tool(replies: impl IntoIterator<Item = Reply>, tool: Arc<dyn Tool>) -> Self {
+        let mut scene = Self::new(replies);
+        scene.runtime.context.tools = Arc::new(Toolbox::clone(&scene.runtime.context.tools).with_tool(tool));
+        scene
     }
 
     fn build(replies: impl IntoIterator<Item = Reply>, dry_run: bool) -> Self {
