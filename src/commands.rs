@@ -62,7 +62,8 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Untrust(place) => trust::revoke(&place),
         Command::Mcp(arguments) => mcp::run(arguments).await,
         Command::Credentials(arguments) => {
-            ignore_closed_pipe(credentials::run(arguments.command.unwrap_or(CredentialsCommand::List(arguments.list))))
+            let command = arguments.command.unwrap_or(CredentialsCommand::List(arguments.list));
+            ignore_closed_pipe(credentials::run(command).await)
         }
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,

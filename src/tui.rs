@@ -3,7 +3,7 @@
 pub mod canvas;
 pub mod effect;
 pub mod event;
-mod external;
+pub mod external;
 pub mod focus;
 pub mod host;
 mod host_data;

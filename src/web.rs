@@ -3,6 +3,7 @@
 
 pub mod client;
 mod guarded_resolver;
+pub mod oauth;
 pub mod page_text;
 pub mod request;
 pub mod request_credentials;

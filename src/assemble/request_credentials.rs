@@ -1,9 +1,10 @@
-//! Credentials for the requests of tools, from their file, a variable or a command.
+//! Credentials for the requests of tools, from their file, a variable or a command; tokens are refreshed.
 
 use super::connected_model::home_folder;
 use crate::config::Key;
 use crate::config::tool_credentials::{
-    CredentialKind, SecretSource, ToolCredential, ToolCredentials, check_name, header_of_secret,
+    CredentialKind, LockedCredentials, OAuthClient, SecretSource, ToolCredential, ToolCredentials, check_name,
+    header_of_secret,
 };
 use crate::llm::KeySource;
 use crate::llm::key_command::KeyCommand;
@@ -11,10 +12,13 @@ use crate::project::guard::own_program;
 use crate::store::Places;
 use crate::text::clean::clean_line;
 use crate::text::known_secrets::KnownSecrets;
+use crate::web::oauth::{self, OAuthTokens, RegisteredClient};
 use crate::web::request_credentials::RequestCredentials;
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
+use std::io;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The user's credentials. The file is read for each request, so a change of another process counts at once.
@@ -23,7 +27,16 @@ pub struct CredentialStore {
     /// Path of aye, which starts key commands.
     pub aye_program: PathBuf,
     /// Receives each secret before it is used.
-    secrets: KnownSecrets,
+    pub(super) secrets: KnownSecrets,
+}
+
+/// State of a credential for some origins.
+pub(super) enum CredentialState {
+    /// There is none of this name.
+    Absent,
+    /// It cannot be sent. Holds a sentence with the reason.
+    Unusable(String),
+    Usable,
 }
 
 impl CredentialStore {
@@ -31,13 +44,64 @@ impl CredentialStore {
         Self { file: places.tool_credentials(), aye_program: own_program(), secrets }
     }
 
+    /// Adds a credential. May block.
+    ///
+    /// # Errors
+    /// One sentence, if it exists or cannot be saved.
+    pub(super) fn add(&self, name: &str, credential: &ToolCredential) -> Result<(), String> {
+        if let SecretSource::File(secret) = &credential.source {
+            self.secrets.add(secret.expose());
+        }
+        let save = || {
+            let locked = LockedCredentials::open(&self.file)?;
+            if locked.load()?.get(name).is_some() {
+                return Err(io::Error::other("it was added meanwhile"));
+            }
+            locked.save(name, credential)
+        };
+        save().map_err(|error| format!("{error}."))
+    }
+
+    /// Returns whether a credential can be sent to each of these origins. May block.
+    pub(super) fn check_credential(&self, name: &str, origins: &[String]) -> CredentialState {
+        match self.load_credential(name) {
+            Err(problem) => return CredentialState::Unusable(problem),
+            Ok(None) => return CredentialState::Absent,
+            Ok(Some(_)) => {}
+        }
+        for origin in origins {
+            let header = Url::parse(origin).map_err(|error| format!("{}: {error}.", clean_line(origin)));
+            if let Err(problem) = header.and_then(|url| self.find_header(name, &url)) {
+                return CredentialState::Unusable(problem);
+            }
+        }
+        CredentialState::Usable
+    }
+
     fn find_header(&self, name: &str, url: &Url) -> Result<(HeaderName, HeaderValue), String> {
         let credential = self.find_credential(name, url)?;
-        let secret = self.load_secret(&credential).map_err(|reason| describe_missing(name, &reason))?;
+        let secret = match &credential.kind {
+            CredentialKind::OAuth(client) => self.access_token(name, client, &credential.source, None)?,
+            CredentialKind::Bearer
+            | CredentialKind::ApiKey(_)
+            | CredentialKind::Basic(_)
+            | CredentialKind::Header(_) => {
+                self.load_secret(&credential.source).map_err(|reason| describe_missing(name, &reason))?
+            }
+        };
+        self.build_header(name, &credential.kind, &secret)
+    }
+
+    fn build_header(
+        &self,
+        name: &str,
+        kind: &CredentialKind,
+        secret: &Key,
+    ) -> Result<(HeaderName, HeaderValue), String> {
         self.secrets.add(secret.expose());
-        let header = header_of_secret(&credential.kind, &secret)
+        let header = header_of_secret(kind, secret)
             .map_err(|reason| format!("The credential “{name}” cannot be sent: {reason}. The user must replace it."))?;
-        if let CredentialKind::Basic(_) = credential.kind
+        if let CredentialKind::Basic(_) = kind
             && let Some(encoded) = header.1.to_str().ok().and_then(|value| value.strip_prefix("Basic "))
         {
             self.secrets.add(encoded);
@@ -45,12 +109,11 @@ impl CredentialStore {
         Ok(header)
     }
 
-    /// Returns the credential of this name, if it may be sent to this address.
-    fn find_credential(&self, name: &str, url: &Url) -> Result<ToolCredential, String> {
+    /// Loads the credential of this name, if any.
+    fn load_credential(&self, name: &str) -> Result<Option<ToolCredential>, String> {
         if check_name(name).is_err() {
             return Err(format!("“{}” cannot be the name of a credential.", clean_line(name)));
         }
-        let origin = url.origin().ascii_serialization();
         let loaded = ToolCredentials::load(&self.file)
             .map_err(|error| format!("The credentials of the user cannot be read: {error}."))?;
         if let Some((_, reason)) = loaded.problems.iter().find(|(known, _)| known == name) {
@@ -58,7 +121,13 @@ impl CredentialStore {
                 "The credential “{name}” cannot be used: {reason}. The user must remove it and add it again."
             ));
         }
-        let Some(credential) = loaded.get(name) else {
+        Ok(loaded.get(name).cloned())
+    }
+
+    /// Returns the credential of this name, if it may be sent to this address.
+    fn find_credential(&self, name: &str, url: &Url) -> Result<ToolCredential, String> {
+        let origin = url.origin().ascii_serialization();
+        let Some(credential) = self.load_credential(name)? else {
             return Err(format!(
                 "The credential “{name}” is missing. The user must add it with: aye credentials add {name} --origin {origin}. Do not ask for its value."
             ));
@@ -69,11 +138,88 @@ impl CredentialStore {
                 "The credential “{name}” was not sent to {origin}: it is bound to {bound}. Only the user can change that."
             ));
         }
-        Ok(credential.clone())
+        Ok(credential)
     }
 
-    fn load_secret(&self, credential: &ToolCredential) -> Result<Key, String> {
-        match &credential.source {
+    /// Returns an access token that is not about to expire, refreshed if necessary, or if it is the `rejected` one. Two
+    /// processes that refresh at once do so one after the other, and the second one uses the tokens of the first.
+    fn access_token(
+        &self,
+        name: &str,
+        client: &OAuthClient,
+        source: &SecretSource,
+        rejected: Option<&str>,
+    ) -> Result<Key, String> {
+        let failed = |reason: String| {
+            let reason = clean_line(reason.trim_end_matches('.')).into_owned();
+            format!(
+                "The credential “{name}” cannot be used: {reason}. The user must sign in again with: aye credentials rotate {name}"
+            )
+        };
+        let is_usable = |tokens: &OAuthTokens| {
+            !tokens.is_expiring(unix_seconds()) && rejected.is_none_or(|rejected| rejected != tokens.access_token)
+        };
+        let tokens = parse_tokens(source).map_err(failed)?;
+        if is_usable(&tokens) {
+            return Ok(self.remember_tokens(&tokens));
+        }
+        let locked = LockedCredentials::open(&self.file).map_err(|error| failed(error.to_string()))?;
+        let current = locked.load().map_err(|error| failed(error.to_string()))?.get(name).cloned();
+        let Some(current) = current else { return Err(failed("it was removed".to_owned())) };
+        let tokens = parse_tokens(&current.source).map_err(failed)?;
+        if is_usable(&tokens) {
+            return Ok(self.remember_tokens(&tokens));
+        }
+        match self.refresh(client, &tokens) {
+            Ok(refreshed) => {
+                let key = self.remember_tokens(&refreshed);
+                let source = SecretSource::File(tokens_secret(&refreshed).map_err(failed)?);
+                locked
+                    .save(name, &ToolCredential { source, ..current })
+                    .map_err(|error| failed(format!("its new token could not be saved: {error}")))?;
+                Ok(key)
+            }
+            // A token that is about to expire is better than none.
+            Err(_) if rejected.is_none() && tokens.expires_at.is_some_and(|end| end > unix_seconds()) => {
+                Ok(self.remember_tokens(&tokens))
+            }
+            Err(reason) => Err(failed(reason)),
+        }
+    }
+
+    fn refresh(&self, client: &OAuthClient, tokens: &OAuthTokens) -> Result<OAuthTokens, String> {
+        self.remember_tokens(tokens);
+        let token_endpoint = oauth::check_endpoint(&client.token_endpoint)?;
+        let registered = RegisteredClient {
+            token_endpoint: &token_endpoint,
+            client_id: &client.client_id,
+            client_secret: tokens.client_secret.as_deref(),
+        };
+        run_future(oauth::refresh_tokens(&registered, tokens, unix_seconds()))?
+    }
+
+    /// Adds the tokens to the known secrets, and returns the access token.
+    fn remember_tokens(&self, tokens: &OAuthTokens) -> Key {
+        let secrets = [Some(&tokens.access_token), tokens.refresh_token.as_ref(), tokens.client_secret.as_ref()];
+        secrets.into_iter().flatten().for_each(|secret| self.secrets.add(secret));
+        Key::new(&tokens.access_token)
+    }
+
+    fn find_renewed_header(
+        &self,
+        name: &str,
+        url: &Url,
+        rejected: &HeaderValue,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, String> {
+        let credential = self.find_credential(name, url)?;
+        let CredentialKind::OAuth(client) = &credential.kind else { return Ok(None) };
+        let rejected = rejected.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+        let token = self.access_token(name, client, &credential.source, Some(rejected))?;
+        self.build_header(name, &credential.kind, &token).map(Some)
+    }
+
+    fn load_secret(&self, source: &SecretSource) -> Result<Key, String> {
+        match source {
             SecretSource::File(secret) => Ok(secret.clone()),
             SecretSource::Variable(variable) => match std::env::var(variable) {
                 Ok(value) if !value.trim().is_empty() => Ok(Key::new(&value)),
@@ -89,13 +235,45 @@ impl CredentialStore {
     }
 }
 
+/// May block while a file is locked, a command runs or a token is refreshed. On a worker thread of the runtime, its other
+/// tasks go on.
 impl RequestCredentials for CredentialStore {
-    /// May block while a file is locked or a command runs. On a worker thread of the runtime, its other tasks go on.
     fn header(&self, name: &str, url: &Url) -> Result<(HeaderName, HeaderValue), String> {
-        match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(|| self.find_header(name, url)),
-            Ok(_) | Err(_) => self.find_header(name, url),
-        }
+        run_blocking(|| self.find_header(name, url))
+    }
+
+    fn renew_header(
+        &self,
+        name: &str,
+        url: &Url,
+        rejected: &HeaderValue,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, String> {
+        run_blocking(|| self.find_renewed_header(name, url, rejected))
+    }
+}
+
+/// Parses stored tokens.
+fn parse_tokens(source: &SecretSource) -> Result<OAuthTokens, String> {
+    let SecretSource::File(secret) = source else { return Err("its tokens are not in the file".to_owned()) };
+    // The error may quote a token.
+    serde_json::from_str(secret.expose()).map_err(|_| "its tokens are damaged".to_owned())
+}
+
+/// Returns tokens as they are stored.
+pub(crate) fn tokens_secret(tokens: &OAuthTokens) -> Result<Key, String> {
+    serde_json::to_string(tokens).map(|text| Key::new(&text)).map_err(|error| error.to_string())
+}
+
+/// Returns the seconds since 1970.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+/// Runs work that may block, without blocking other tasks of the runtime.
+fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(_) | Err(_) => work(),
     }
 }
 

@@ -56,8 +56,8 @@ pub(crate) fn known_secrets(
     credentials: &Credentials,
     tool_credentials: &ToolCredentials,
 ) -> Vec<String> {
-    let saved_secrets = credentials.keys().chain(tool_credentials.secrets());
-    let mut secrets: Vec<String> = saved_secrets.map(|key| key.expose().to_owned()).collect();
+    let mut secrets: Vec<String> = credentials.keys().map(|key| key.expose().to_owned()).collect();
+    secrets.extend(tool_credentials.secrets());
     secrets.extend(tool_credentials.variables().filter_map(|name| std::env::var(name).ok()));
     for profile in config.profiles.values() {
         let env_key = profile.key_env.as_ref().and_then(|name| std::env::var(name).ok());

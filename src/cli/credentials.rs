@@ -67,6 +67,32 @@ pub struct AddCredential {
     /// Source of the secret.
     #[command(flatten)]
     pub source: SecretOptions,
+    /// Sign-in with OAuth.
+    #[command(flatten)]
+    pub oauth: OAuthOptions,
+}
+
+/// Sign-in with OAuth instead of a secret.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OAuthOptions {
+    /// Sign in with OAuth at this authorization server, in the browser
+    #[arg(long = "oauth", value_name = "ISSUER", requires = "client_id", conflicts_with_all = ["kind", "env", "key_command"])]
+    pub issuer: Option<String>,
+    /// With --oauth: ID of a client registered there, with the redirect address http://127.0.0.1
+    #[arg(long, value_name = "ID", requires = "issuer")]
+    pub client_id: Option<String>,
+    /// With --oauth: ask for the secret of the client, or read it with --stdin, if the server requires one
+    #[arg(long, requires = "issuer")]
+    pub client_secret: bool,
+    /// With --oauth: permission to ask for. May be repeated
+    #[arg(long, value_name = "SCOPE", requires = "issuer")]
+    pub scope: Vec<String>,
+    /// With --oauth: address of the sign-in, if the server has no metadata
+    #[arg(long, value_name = "URL", requires = "token_endpoint")]
+    pub authorization_endpoint: Option<String>,
+    /// With --oauth: address that issues tokens, if the server has no metadata
+    #[arg(long, value_name = "URL", requires = "authorization_endpoint")]
+    pub token_endpoint: Option<String>,
 }
 
 /// How a credential is sent.

@@ -1,5 +1,6 @@
 //! `aye credentials`: adds, lists, rotates and removes the credentials of tools.
 
+mod oauth_sign_in;
 mod secret_input;
 
 use super::output::{confirm, print_lines, print_notice};
@@ -20,12 +21,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs a subcommand.
-pub(super) fn run(command: CredentialsCommand) -> Result<ExitCode> {
+pub(super) async fn run(command: CredentialsCommand) -> Result<ExitCode> {
     let file = Places::find(std::env::var_os("AYE_HOME"))?.tool_credentials();
     match command {
         CredentialsCommand::List(options) => list(&file, &options),
-        CredentialsCommand::Add(arguments) => add(&file, &arguments),
-        CredentialsCommand::Rotate { name, source } => rotate(&file, &name, &source),
+        CredentialsCommand::Add(arguments) => add(&file, &arguments).await,
+        CredentialsCommand::Rotate { name, source } => rotate(&file, &name, &source).await,
         CredentialsCommand::Remove { name, yes } => remove(&file, &name, yes),
     }
 }
@@ -77,7 +78,7 @@ fn text_lines(loaded: &ToolCredentials) -> Vec<String> {
     rows.iter().map(|row| clean_line(&line(row)).into_owned()).collect()
 }
 
-fn add(file: &Path, arguments: &AddCredential) -> Result<ExitCode> {
+async fn add(file: &Path, arguments: &AddCredential) -> Result<ExitCode> {
     let name = &arguments.name;
     check_name(name).map_err(UsageError)?;
     if arguments.origin.is_empty() {
@@ -85,14 +86,20 @@ fn add(file: &Path, arguments: &AddCredential) -> Result<ExitCode> {
             "--origin is missing: name the scheme, host and port that may receive it, such as https://api.github.com"
         );
     }
-    let kind = parse_kind(arguments)?;
+    let plain_kind = if arguments.oauth.issuer.is_some() { None } else { Some(parse_kind(arguments)?) };
     let parse_origin = |text: &String| BoundOrigin::parse(text).map_err(UsageError);
     let mut origins = arguments.origin.iter().map(parse_origin).collect::<Result<Vec<_>, _>>()?;
     origins.sort();
     origins.dedup();
     // Before the user enters a secret.
     check_new(&load(file)?, name)?;
-    let source = read_source(&kind, &arguments.source, &format!("Secret for {name}"))?;
+    let (kind, source) = match plain_kind {
+        Some(kind) => {
+            let source = read_source(&kind, &arguments.source, &format!("Secret for {name}"))?;
+            (kind, source)
+        }
+        None => oauth_sign_in::register(name, arguments).await?,
+    };
     let credential = ToolCredential { kind, origins, source };
     let locked = lock(file)?;
     check_new(&locked.load().with_context(|| cannot_read(file))?, name)?;
@@ -160,9 +167,14 @@ fn read_source(kind: &CredentialKind, options: &SecretOptions, question: &str) -
     Ok(SecretSource::File(secret))
 }
 
-fn rotate(file: &Path, name: &str, options: &SecretOptions) -> Result<ExitCode> {
+async fn rotate(file: &Path, name: &str, options: &SecretOptions) -> Result<ExitCode> {
     let known = find(&load(file)?, name)?;
-    let source = read_source(&known.kind, options, &format!("New secret for {name}"))?;
+    let source = match &known.kind {
+        CredentialKind::OAuth(client) => oauth_sign_in::sign_in_again(client, &known.source, options).await?,
+        CredentialKind::Bearer | CredentialKind::ApiKey(_) | CredentialKind::Basic(_) | CredentialKind::Header(_) => {
+            read_source(&known.kind, options, &format!("New secret for {name}"))?
+        }
+    };
     let locked = lock(file)?;
     // Another process may have changed it while the user was asked.
     let current = find(&locked.load().with_context(|| cannot_read(file))?, name)?;

@@ -57,12 +57,13 @@ impl ToolCredentials {
         self.credentials.iter().map(|(name, credential)| (name.as_str(), credential))
     }
 
-    /// Iterates over the secrets of the file, for redaction.
-    pub fn secrets(&self) -> impl Iterator<Item = &Key> {
-        self.credentials.values().filter_map(|credential| match &credential.source {
-            SecretSource::File(secret) => Some(secret),
-            SecretSource::Variable(_) | SecretSource::Command(_) => None,
-        })
+    /// Returns the secrets of the file, for redaction; of stored tokens each one.
+    pub fn secrets(&self) -> Vec<String> {
+        let secrets_of = |credential: &ToolCredential| match &credential.source {
+            SecretSource::File(secret) => split_tokens(secret),
+            SecretSource::Variable(_) | SecretSource::Command(_) => Vec::new(),
+        };
+        self.credentials.values().flat_map(secrets_of).collect()
     }
 
     /// Iterates over the environment variables that hold secrets. No command may receive them.
@@ -132,6 +133,16 @@ impl LockedCredentials {
         let text = toml::to_string(&table).map_err(|_| invalid_file())?;
         settings_file::replace_file(&self.path, &text)?;
         Ok(previous.is_some())
+    }
+}
+
+/// Returns each token of stored tokens, which are a JSON object, or the whole secret if it is another text.
+fn split_tokens(secret: &Key) -> Vec<String> {
+    match serde_json::from_str(secret.expose()) {
+        Ok(serde_json::Value::Object(fields)) => {
+            fields.values().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+        }
+        Ok(_) | Err(_) => vec![secret.expose().to_owned()],
     }
 }
 

@@ -10,6 +10,21 @@ pub trait RequestCredentials: Send + Sync {
     /// # Errors
     /// One sentence for the model, if the credential is missing, declined, or bound to other origins.
     fn header(&self, name: &str, url: &Url) -> Result<(HeaderName, HeaderValue), String>;
+
+    /// Returns another header after the server rejected this one as unauthorized; `None` if the credential cannot be
+    /// renewed. A caller asks at most once per request.
+    ///
+    /// # Errors
+    /// As [`Self::header`], or if the renewal failed.
+    fn renew_header(
+        &self,
+        name: &str,
+        url: &Url,
+        rejected: &HeaderValue,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, String> {
+        let _ = (name, url, rejected);
+        Ok(None)
+    }
 }
 
 /// Has no credentials: every name is missing.

@@ -69,6 +69,7 @@ mod misbehaving_models;
 mod model_reviewer;
 mod model_switch;
 mod modes;
+mod oauth_credentials;
 #[cfg(target_os = "linux")]
 mod old_sessions;
 #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@ pub mod lost_terminal;
 pub mod mcp_server;
 #[cfg(target_os = "linux")]
 pub mod mounts;
+pub mod oauth_server;
 #[cfg(target_os = "linux")]
 pub mod ordinary_user;
 pub mod overlay_place;

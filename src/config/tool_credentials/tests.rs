@@ -54,7 +54,7 @@ fn every_kind_is_read_as_it_was_saved() {
     assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
     assert_eq!(path.with_extension("lock").metadata().unwrap().mode() & 0o777, 0o600);
     let loaded = ToolCredentials::load(&path).unwrap();
-    assert_eq!((loaded.secrets().count(), loaded.variables().count()), (5, 5));
+    assert_eq!((loaded.secrets().len(), loaded.variables().count()), (5, 5));
 }
 
 #[test]

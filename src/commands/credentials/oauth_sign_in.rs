@@ -1,0 +1,105 @@
+//! Sign-in with OAuth in the browser.
+
+use super::secret_input::read_secret;
+use crate::assemble::request_credentials::{tokens_secret, unix_seconds};
+use crate::cli::credentials::{AddCredential, SecretOptions};
+use crate::cli::{UsageError, bail_usage};
+use crate::commands::output::print_lines;
+use crate::config::tool_credentials::{CredentialKind, OAuthClient, SecretSource};
+use crate::text::clean::clean_line;
+use crate::tui::external::open_web;
+use crate::web::oauth::{
+    self, Authorization, AuthorizationServer, LoopbackListener, OAuthTokens, RegisteredClient, check_endpoint,
+};
+use anyhow::{Context, Result};
+use std::time::Duration;
+
+/// Time that a user has to sign in.
+const SIGN_IN_TIME: Duration = Duration::from_secs(600);
+
+/// Finds the endpoints of the server that the options name, and signs in there.
+pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(CredentialKind, SecretSource)> {
+    let options = &arguments.oauth;
+    let (Some(issuer), Some(client_id)) = (&options.issuer, &options.client_id) else {
+        bail_usage!("--oauth needs --client-id");
+    };
+    if arguments.header.is_some() || arguments.user.is_some() {
+        bail_usage!("--header and --user cannot be used with --oauth");
+    }
+    if arguments.source.stdin && !options.client_secret {
+        bail_usage!("with --oauth, --stdin can only be used with --client-secret");
+    }
+    let server = match (&options.authorization_endpoint, &options.token_endpoint) {
+        (Some(authorization), Some(token)) => AuthorizationServer {
+            issuer: check_endpoint(issuer).map_err(UsageError)?.as_str().trim_end_matches('/').to_owned(),
+            authorization_endpoint: check_endpoint(authorization).map_err(UsageError)?,
+            token_endpoint: check_endpoint(token).map_err(UsageError)?,
+            device_endpoint: None,
+        },
+        _ => oauth::discover(issuer).await.map_err(UsageError)?,
+    };
+    let client = OAuthClient {
+        issuer: server.issuer.clone(),
+        authorization_endpoint: server.authorization_endpoint.to_string(),
+        token_endpoint: server.token_endpoint.to_string(),
+        device_endpoint: server.device_endpoint.as_ref().map(ToString::to_string),
+        client_id: client_id.clone(),
+        scopes: options.scope.clone(),
+    };
+    let client_secret = match options.client_secret {
+        true => Some(read_secret(arguments.source.stdin, &format!("Client secret for {name}"))?),
+        false => None,
+    };
+    let tokens = sign_in(&server, &client, client_secret.as_ref().map(|secret| secret.expose())).await?;
+    Ok((CredentialKind::OAuth(Box::new(client)), store_tokens(&tokens)?))
+}
+
+/// Signs in again with a stored client.
+pub(super) async fn sign_in_again(
+    client: &OAuthClient,
+    stored: &SecretSource,
+    options: &SecretOptions,
+) -> Result<SecretSource> {
+    if options.stdin || options.env.is_some() || options.key_command.is_some() {
+        bail_usage!(
+            "a credential of an OAuth sign-in has no secret to enter; run aye credentials rotate without options"
+        );
+    }
+    let endpoint = |address: &str| check_endpoint(address).map_err(UsageError);
+    let server = AuthorizationServer {
+        issuer: client.issuer.clone(),
+        authorization_endpoint: endpoint(&client.authorization_endpoint)?,
+        token_endpoint: endpoint(&client.token_endpoint)?,
+        device_endpoint: client.device_endpoint.as_deref().map(endpoint).transpose()?,
+    };
+    let known: Option<OAuthTokens> = match stored {
+        SecretSource::File(secret) => serde_json::from_str(secret.expose()).ok(),
+        SecretSource::Variable(_) | SecretSource::Command(_) => None,
+    };
+    let client_secret = known.as_ref().and_then(|tokens| tokens.client_secret.as_deref());
+    store_tokens(&sign_in(&server, client, client_secret).await?)
+}
+
+async fn sign_in(
+    server: &AuthorizationServer,
+    client: &OAuthClient,
+    client_secret: Option<&str>,
+) -> Result<OAuthTokens> {
+    let listener = LoopbackListener::bind().await.context("Cannot wait for the sign-in")?;
+    let started = Authorization::start(server, &client.client_id, &client.scopes, &listener.redirect_uri);
+    let authorization = started.map_err(anyhow::Error::msg)?;
+    print_lines([
+        format!("Sign in at {} in the browser. If none opens, open this address:", clean_line(&server.issuer)),
+        authorization.url.to_string(),
+    ])?;
+    // The address is printed, so an error needs no notice.
+    let _ = open_web(authorization.url.as_str());
+    let code = listener.receive_code(&authorization, SIGN_IN_TIME).await.map_err(anyhow::Error::msg)?;
+    let registered =
+        RegisteredClient { token_endpoint: &server.token_endpoint, client_id: &client.client_id, client_secret };
+    oauth::exchange_code(&registered, &authorization, &code, unix_seconds()).await.map_err(anyhow::Error::msg)
+}
+
+fn store_tokens(tokens: &OAuthTokens) -> Result<SecretSource> {
+    tokens_secret(tokens).map(SecretSource::File).map_err(anyhow::Error::msg)
+}

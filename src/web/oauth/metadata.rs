@@ -1,0 +1,164 @@
+//! Endpoints of an authorization server, from its metadata (RFC 8414) or named by the user.
+
+use super::{build_client, send_request};
+use crate::text::clean::clean_line;
+use reqwest::Url;
+use serde_json::Value;
+use std::net::IpAddr;
+
+/// An authorization server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorizationServer {
+    /// Its address as the user named it, without a slash at the end.
+    pub issuer: String,
+    pub authorization_endpoint: Url,
+    pub token_endpoint: Url,
+    /// `None` if it has no device flow.
+    pub device_endpoint: Option<Url>,
+}
+
+/// Reads the metadata of an authorization server.
+///
+/// # Errors
+/// One sentence, also if the metadata belongs to another issuer or names an endpoint without encryption.
+pub async fn discover(issuer: &str) -> Result<AuthorizationServer, String> {
+    let url = check_endpoint(issuer)?;
+    let client = build_client()?;
+    let mut last_error = String::new();
+    for address in metadata_addresses(&url) {
+        let what = format!("the authorization server at {}", clean_line(issuer));
+        match send_request(client.get(address), &what).await {
+            Ok((status, metadata)) if status.is_success() && metadata.is_object() => {
+                return parse_metadata(issuer, &metadata);
+            }
+            Ok((status, _)) => last_error = format!("{what} has no metadata (status {}).", status.as_u16()),
+            Err(error) => last_error = error,
+        }
+    }
+    let advice = "Name its endpoints with --authorization-endpoint and --token-endpoint";
+    let mut error = last_error;
+    if let Some(first) = error.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Err(format!("{error} {advice}"))
+}
+
+/// Parses the address of an issuer or endpoint: `https`, or `http` on this machine, without a user name or a fragment.
+///
+/// # Errors
+/// One sentence.
+pub fn check_endpoint(text: &str) -> Result<Url, String> {
+    let shown = clean_line(text).into_owned();
+    let url = Url::parse(text.trim()).map_err(|error| format!("The address {shown} is invalid: {error}."))?;
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let is_local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let is_encrypted = url.scheme() == "https" || url.scheme() == "http" && is_local;
+    if !is_encrypted
+        || host.is_empty()
+        || !url.username().is_empty()
+        || url.password().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(format!("The address {shown} is not https:// followed by a host and a path."));
+    }
+    Ok(url)
+}
+
+/// Returns the addresses at which metadata may be: that of RFC 8414, and that of OpenID Connect.
+fn metadata_addresses(issuer: &Url) -> Vec<Url> {
+    let path = issuer.path().trim_end_matches('/').to_owned();
+    let at = |path: String| {
+        let mut url = issuer.clone();
+        url.set_path(&path);
+        url.set_query(None);
+        url
+    };
+    vec![
+        at(format!("/.well-known/oauth-authorization-server{path}")),
+        at(format!("{path}/.well-known/openid-configuration")),
+    ]
+}
+
+fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer, String> {
+    let issuer = issuer.trim().trim_end_matches('/');
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str);
+    let own_issuer = text("issuer").unwrap_or_default();
+    // Otherwise one server could hand out the endpoints of another (RFC 8414, section 3.3).
+    if own_issuer.trim_end_matches('/') != issuer {
+        return Err(format!(
+            "The metadata of {} belongs to another issuer: {}.",
+            clean_line(issuer),
+            clean_line(own_issuer)
+        ));
+    }
+    let endpoint = |name: &str| match text(name) {
+        Some(address) => check_endpoint(address).map(Some),
+        None => Ok(None),
+    };
+    let needed =
+        |name: &str| endpoint(name)?.ok_or_else(|| format!("The metadata of {} has no {name}.", clean_line(issuer)));
+    let methods = metadata.get("code_challenge_methods_supported").and_then(Value::as_array);
+    if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
+        return Err(format!("{} does not support PKCE with S256.", clean_line(issuer)));
+    }
+    Ok(AuthorizationServer {
+        issuer: issuer.to_owned(),
+        authorization_endpoint: needed("authorization_endpoint")?,
+        token_endpoint: needed("token_endpoint")?,
+        device_endpoint: endpoint("device_authorization_endpoint")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn metadata_is_looked_up_next_to_the_path_of_the_issuer() {
+        let addresses = |issuer: &str| {
+            let urls = metadata_addresses(&Url::parse(issuer).unwrap());
+            urls.into_iter().map(String::from).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            addresses("https://a.example"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server",
+                "https://a.example/.well-known/openid-configuration",
+            ]
+        );
+        assert_eq!(
+            addresses("https://a.example/tenant/"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server/tenant",
+                "https://a.example/tenant/.well-known/openid-configuration",
+            ]
+        );
+    }
+
+    #[test]
+    fn metadata_of_another_issuer_or_without_encryption_is_rejected() {
+        let metadata = json!({
+            "issuer": "https://a.example/",
+            "authorization_endpoint": "https://a.example/authorize",
+            "token_endpoint": "https://a.example/token",
+        });
+        let server = parse_metadata("https://a.example", &metadata).unwrap();
+        assert_eq!((server.token_endpoint.as_str(), server.device_endpoint), ("https://a.example/token", None));
+        for (field, value, part) in [
+            ("issuer", json!("https://evil.example"), "belongs to another issuer: https://evil.example"),
+            ("issuer", json!(null), "belongs to another issuer"),
+            ("token_endpoint", json!("http://a.example/token"), "is not https://"),
+            ("authorization_endpoint", json!("file:///etc/passwd"), "is not https://"),
+            ("authorization_endpoint", json!("javascript:alert(1)"), "is not https://"),
+            ("authorization_endpoint", json!(null), "has no authorization_endpoint"),
+            ("device_authorization_endpoint", json!("ftp://a.example"), "is not https://"),
+            ("code_challenge_methods_supported", json!(["plain"]), "PKCE with S256"),
+        ] {
+            let mut changed = metadata.clone();
+            changed[field] = value;
+            let error = parse_metadata("https://a.example", &changed).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

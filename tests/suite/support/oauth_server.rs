@@ -1,0 +1,191 @@
+//! An OAuth authorization server on this machine: authorization code with PKCE, and rotated refresh tokens.
+
+use super::tls_service::{read_request, serve_connections};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::Url;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What the server knows.
+#[derive(Default)]
+pub struct ServerState {
+    /// Parameters of the sign-in of each code.
+    codes: HashMap<String, HashMap<String, String>>,
+    access_token: String,
+    refresh_token: String,
+    issued_count: usize,
+    /// Seconds for which an access token is valid.
+    pub lifetime: u64,
+    /// Secret that a client needs, if any.
+    pub client_secret: Option<String>,
+    refusals: Vec<String>,
+    refresh_count: usize,
+}
+
+pub struct OAuthServer {
+    /// Address of the server, which is its issuer.
+    pub issuer: String,
+    state: Arc<Mutex<ServerState>>,
+}
+
+impl OAuthServer {
+    pub fn start() -> Self {
+        let state = Arc::new(Mutex::new(ServerState { lifetime: 3600, ..ServerState::default() }));
+        let shared = state.clone();
+        let port = serve_connections(move |mut stream| {
+            let request = read_request(&mut stream);
+            // The port is known from the request, because the server is one of this machine.
+            let port = stream.local_addr().unwrap().port();
+            let response = shared.lock().unwrap().answer(&request, port);
+            let _ = stream.write_all(response.as_bytes());
+        });
+        Self { issuer: format!("http://127.0.0.1:{port}"), state }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, ServerState> {
+        self.state.lock().unwrap()
+    }
+
+    /// Number of requests with a refresh token.
+    pub fn refresh_count(&self) -> usize {
+        self.state().refresh_count
+    }
+
+    /// Refused token requests, each with the reason.
+    pub fn refusals(&self) -> Vec<String> {
+        self.state().refusals.clone()
+    }
+
+    /// Lets the access token be invalid from now on, as after a revocation.
+    pub fn revoke_access(&self) {
+        self.state().access_token.clear();
+    }
+
+    /// Lets the refresh token be invalid from now on.
+    pub fn revoke_refresh(&self) {
+        self.state().refresh_token.clear();
+    }
+
+    /// All tokens that are valid now.
+    pub fn valid_tokens(&self) -> [String; 2] {
+        let state = self.state();
+        [state.access_token.clone(), state.refresh_token.clone()]
+    }
+
+    /// Acts as the browser of a user who signs in at this address. Returns the address that the server redirects to.
+    pub fn sign_in(&self, address: &str) -> String {
+        let response = get(address);
+        let location = response.lines().find_map(|line| line.strip_prefix("location: "));
+        location.unwrap_or_else(|| panic!("no redirect: {response}")).to_owned()
+    }
+}
+
+/// Requests an address with GET. Returns the whole response.
+pub fn get(address: &str) -> String {
+    let url = Url::parse(address).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", url.port().unwrap())).unwrap();
+    let target = format!("{}?{}", url.path(), url.query().unwrap_or_default());
+    write!(stream, "GET {target} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n").unwrap();
+    let mut response = String::new();
+    let _ = stream.read_to_string(&mut response);
+    response
+}
+
+impl ServerState {
+    fn answer(&mut self, request: &str, port: u16) -> String {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap_or((request, ""));
+        let mut words = head.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or("/"));
+        let issuer = format!("http://127.0.0.1:{port}");
+        let url = Url::parse(&format!("{issuer}{target}")).unwrap();
+        match (method, url.path()) {
+            ("GET", "/.well-known/oauth-authorization-server") => json_response(
+                200,
+                &json!({
+                    "issuer": issuer,
+                    "authorization_endpoint": format!("{issuer}/authorize"),
+                    "token_endpoint": format!("{issuer}/token"),
+                    "code_challenge_methods_supported": ["S256"],
+                }),
+            ),
+            ("GET", "/authorize") => self.authorize(&url),
+            ("POST", "/token") => {
+                let form: HashMap<String, String> = parse_form(body);
+                match self.issue(&form) {
+                    Ok(tokens) => json_response(200, &tokens),
+                    Err(reason) => {
+                        self.refusals.push(reason.clone());
+                        let description =
+                            format!("{reason} {}", form.get("refresh_token").cloned().unwrap_or_default());
+                        json_response(400, &json!({ "error": "invalid_grant", "error_description": description }))
+                    }
+                }
+            }
+            _ => json_response(404, &json!({})),
+        }
+    }
+
+    fn authorize(&mut self, url: &Url) -> String {
+        let parameters: HashMap<String, String> = url.query_pairs().into_owned().collect();
+        for (name, value) in [("response_type", "code"), ("client_id", "my-client"), ("code_challenge_method", "S256")]
+        {
+            assert_eq!(parameters[name], value, "{url}");
+        }
+        let code = format!("code-{}", self.codes.len());
+        let mut redirect = Url::parse(&parameters["redirect_uri"]).unwrap();
+        redirect.query_pairs_mut().append_pair("code", &code).append_pair("state", &parameters["state"]);
+        self.codes.insert(code, parameters);
+        format!("HTTP/1.1 302 Found\r\nlocation: {redirect}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    }
+
+    fn issue(&mut self, form: &HashMap<String, String>) -> Result<Value, String> {
+        let field = |name: &str| form.get(name).cloned().unwrap_or_default();
+        if field("client_id") != "my-client"
+            || self.client_secret.as_ref().is_some_and(|secret| *secret != field("client_secret"))
+        {
+            return Err("unknown client".to_owned());
+        }
+        match field("grant_type").as_str() {
+            "authorization_code" => {
+                let Some(started) = self.codes.remove(&field("code")) else { return Err("unknown code".to_owned()) };
+                let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(field("code_verifier")));
+                if started["code_challenge"] != challenge || started["redirect_uri"] != field("redirect_uri") {
+                    return Err("another sign-in".to_owned());
+                }
+            }
+            "refresh_token" => {
+                self.refresh_count += 1;
+                if self.refresh_token.is_empty() || field("refresh_token") != self.refresh_token {
+                    // A refresh token that is used twice was stolen: nothing stays valid.
+                    (self.refresh_token, self.access_token) = Default::default();
+                    return Err("the refresh token is not valid".to_owned());
+                }
+            }
+            other => return Err(format!("grant type {other}")),
+        }
+        self.issued_count += 1;
+        self.access_token = format!("access-s3cret-{:04}", self.issued_count);
+        self.refresh_token = format!("refresh-s3cret-{:04}", self.issued_count);
+        Ok(json!({
+            "access_token": self.access_token, "token_type": "Bearer", "expires_in": self.lifetime,
+            "refresh_token": self.refresh_token,
+        }))
+    }
+}
+
+fn parse_form(body: &str) -> HashMap<String, String> {
+    Url::parse(&format!("http://form/?{body}")).unwrap().query_pairs().into_owned().collect()
+}
+
+fn json_response(status: u16, body: &Value) -> String {
+    let body = body.to_string();
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    )
+}
