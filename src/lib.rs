@@ -48,6 +48,8 @@
 //! - A frame is the same whether its cache was empty or full, and its cost depends only on the visible part.
 //! - No provider is contacted before the first message, and none receives the API key, an image or
 //!   the `Echo` (opaque data of a provider's own replies) meant for another one.
+//! - A credential of a tool is sent only to the origins it is bound to. It is added to the known secrets before it is
+//!   used, and these are removed from the result of every request.
 //! - Commands run under a guard: a second process of this program that kills them all when the program ends, however it
 //!   ends. A command's sandbox is part of its plan: shown, hashed, and enforced, or the command does not start.
 //!

@@ -12,6 +12,7 @@ mod closest_match;
 mod command_access;
 mod command_parts;
 pub mod command_tool;
+pub mod connect_credential;
 pub mod edit_file;
 mod file_change;
 pub mod http_tool;

@@ -2,6 +2,7 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::follow_servers;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
@@ -28,7 +29,6 @@ use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
 use crate::store::{self, CopiedPart, Header, Journal, Places, SessionLog, Sessions, new_id};
-use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
@@ -71,8 +71,8 @@ pub(crate) struct SessionBuilder {
     pub(super) is_interactive: bool,
     /// Log of what happens.
     pub(crate) journal: Journal,
-    /// Secrets that are known in this run.
-    pub(crate) secrets: KnownSecrets,
+    /// Credentials of tools, and the prompts for them.
+    pub(crate) credentials: Arc<CredentialPrompts>,
 }
 
 /// Kind of a session when it is opened.
@@ -271,7 +271,7 @@ impl SessionBuilder {
             model.connection_info.source
         ));
         runtime.context.journal = self.journal.clone();
-        runtime.context.secrets = self.secrets.clone();
+        runtime.context.secrets = self.credentials.known_secrets();
         runtime.context.reviewers = self.reviewers.for_session(&id).into();
         let (dry_run_text, no_sandbox_reason) = match &command_rehearsal {
             Some(CommandRehearsal::Simulated(reason)) => (agent::DRY_RUN_SIMULATED, Some(reason.to_string())),

@@ -2,7 +2,9 @@
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
+use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::{connection_context, set_up_servers, user_servers};
+use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
@@ -134,6 +136,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let secrets: KnownSecrets =
         known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
     let journal = Journal::new(places.journal(), options.debug_content, secrets.clone());
+    let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets))));
     let commands = Shell::new(own_program())
         .without_variables(key_variables)
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
@@ -142,7 +145,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     notices.extend_from_slice(mcp_servers.notices());
     let session_builder = SessionBuilder {
         journal,
-        secrets,
+        credentials,
         places,
         folder,
         tools: Arc::new(user_tools.with_servers(mcp_servers.clone())),

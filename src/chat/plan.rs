@@ -67,6 +67,8 @@ pub enum Work {
     Task(Task),
     /// Arguments of the tool, checked against its schema.
     Arguments(Value),
+    /// Arguments of a tool that waits for the user, however long that takes.
+    UserInput(Value),
     /// Apply changes of a dry run.
     Batch(BatchWork),
 }

@@ -19,6 +19,9 @@ use tokio::sync::Notify;
 /// Time limit of every call, without the time that a command may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(180);
 
+/// Time limit of a call that waits for the user, who may be away.
+const USER_TIMEOUT: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// Returns the time limit of a call. A command and some tools have a limit of their own, which keeps the output when it
 /// stops the call, so the limit of the call is later.
 fn time_limit(tool: Option<&dyn Tool>, work: &Work) -> Duration {
@@ -27,6 +30,7 @@ fn time_limit(tool: Option<&dyn Tool>, work: &Work) -> Duration {
     }
     match work {
         Work::Command(line) => CALL_TIMEOUT + Duration::from_secs(line.seconds),
+        Work::UserInput(_) => USER_TIMEOUT,
         Work::Edit(_) | Work::Task(_) | Work::Arguments(_) | Work::Batch(_) => CALL_TIMEOUT,
     }
 }

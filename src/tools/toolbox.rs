@@ -1,6 +1,7 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
 use super::background_commands::BackgroundCommands;
+use super::connect_credential::{ConnectCredential, CredentialConnector, NamedCredential};
 use super::{Error, Tool, arguments};
 use super::{
     ask_question, bash_exec, calculator, edit_file, kill, list_files, mcp_tool, read_file, read_output, search_text,
@@ -61,6 +62,14 @@ impl Toolbox {
     /// Returns the specs of the tools for background commands.
     pub fn background_specs() -> Vec<ToolSpec> {
         Self::background_tools(&Arc::default()).tools.iter().map(|tool| tool.tool_spec()).collect()
+    }
+
+    /// Adds the tool that connects these credentials, which are those that tools name. Without any it is not offered.
+    pub fn with_credentials(self, credentials: Vec<NamedCredential>, connector: Arc<dyn CredentialConnector>) -> Self {
+        match credentials.is_empty() {
+            true => self,
+            false => self.with_tool(Arc::new(ConnectCredential { credentials, connector })),
+        }
     }
 
     pub fn with_tool(mut self, tool: Arc<dyn Tool>) -> Self {

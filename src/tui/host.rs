@@ -1,13 +1,13 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 pub use super::host_data::{
-    Connection, InspectionReason, LinkStatus, ListState, LocalServer, ModelList, ModelRow, Models, PendingConnection,
-    Rehearsal, RewindTarget, SessionRow,
+    Connection, CredentialRequest, InspectionReason, LinkStatus, ListState, LocalServer, ModelList, ModelRow, Models,
+    PendingConnection, Rehearsal, RewindTarget, SessionRow,
 };
 
 use crate::agent;
 use crate::chat::{CallId, Decider, Digest, ForkMode, Grant, Instructions, RewindPoint, SessionId, UnsentText};
-use crate::config::ProjectFiles;
+use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
 use crate::runtime::Unsaved;
 use crate::text::link::LinkTarget;
@@ -59,6 +59,13 @@ pub enum HostRequest {
     },
     /// Save this key for the current provider and connect to it. Reply as for `UseLocalServer`.
     SaveKey(String),
+    /// Answer a request for a credential.
+    AnswerCredential {
+        /// Number of the request.
+        id: u64,
+        /// The secret; `None` if the user declined.
+        secret: Option<Key>,
+    },
     /// Use the connection with this number from the next request on. The screen, not the host, records the change in
     /// the session.
     SwitchConnection(u64),
@@ -170,6 +177,10 @@ pub enum HostReply {
     LocalServers(Vec<LocalServer>),
     /// Another provider is ready; `SwitchConnection` starts to use it.
     Connected(Box<PendingConnection>),
+    /// A tool needs a credential. Answer: `AnswerCredential`.
+    CredentialRequested(Arc<CredentialRequest>),
+    /// The request for a credential with this number needs no answer any more.
+    CredentialWithdrawn(u64),
     /// An event for the agent.
     AgentEvent(agent::Event),
     /// Result of saving a rule.

@@ -11,6 +11,18 @@ pub struct Rehearsal {
     pub summary: DryRunSummary,
 }
 
+/// A credential that a tool needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialRequest {
+    /// Number of the request in this run.
+    pub id: u64,
+    pub name: String,
+    /// The only origins it will be sent to.
+    pub origins: Vec<String>,
+    /// Reason in the model's words.
+    pub reason: String,
+}
+
 /// The message of the user before which a copy of a session ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RewindTarget {

@@ -1,6 +1,6 @@
 //! State of the session shown, without its entries, which belong to the agent's state; and trust in its project.
 
-use super::host::{Connection, InspectionReason};
+use super::host::{Connection, CredentialRequest, InspectionReason};
 use super::session_saving::Saving;
 use crate::chat::{Digest, SessionId};
 use crate::config::ProjectFiles;
@@ -20,6 +20,8 @@ pub struct OpenSession {
     pub entry_times: Vec<String>,
     /// Trust in the project.
     pub trust: ProjectTrust,
+    /// Credentials that tools wait for, oldest first.
+    pub credential_requests: Vec<Arc<CredentialRequest>>,
 }
 
 /// Trust in the project: what the trust prompt asks, and what the user refused.

@@ -1,7 +1,8 @@
-//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call or project files that wait
-//! for the user.
+//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call, project files or credential
+//! that wait for the user.
 
 pub mod approval;
+pub mod credential_prompt;
 pub mod prompt;
 pub mod question;
 pub mod queue_list;
@@ -16,6 +17,7 @@ use super::state::State;
 use crate::agent::WaitingCall;
 use crate::chat::{CallId, Questions};
 use approval::Approval;
+use credential_prompt::CredentialPrompt;
 use prompt::{DrawnPrompt, Prompt, PromptFacts, PromptSubject};
 use question::QuestionPrompt;
 use ratatui::buffer::Buffer;
@@ -60,7 +62,7 @@ impl State {
         }
         let next = match subject {
             Some(PromptSubject::Call(waiting)) => Some(waiting.call_id().clone()),
-            Some(PromptSubject::ProjectFiles(..)) | None => None,
+            Some(PromptSubject::ProjectFiles(..) | PromptSubject::Credential(_)) | None => None,
         };
         // The queue closes, because the user has to see the new prompt first.
         self.prompts.open_queue = None;
@@ -77,17 +79,22 @@ impl State {
         self.prompts.show(prompt);
     }
 
-    /// Returns the subject of the prompt to show now, if any. Project files come before all calls.
+    /// Returns the subject of the prompt to show now, if any. Project files come before all calls, and these before
+    /// credentials, which calls that run wait for.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         match &self.session.trust.pending {
             Some((files, reason)) => Some(PromptSubject::ProjectFiles(files, *reason)),
-            None => self.agent.waiting_call().map(PromptSubject::Call),
+            None => match self.agent.waiting_call() {
+                Some(waiting) => Some(PromptSubject::Call(waiting)),
+                None => self.session.credential_requests.first().map(PromptSubject::Credential),
+            },
         }
     }
 
     fn create_prompt(&self, subject: PromptSubject<'_>) -> Box<dyn Prompt> {
         match subject {
             PromptSubject::ProjectFiles(files, reason) => Box::new(TrustPrompt::new(files.clone(), reason)),
+            PromptSubject::Credential(request) => Box::new(CredentialPrompt::new(request.clone())),
             PromptSubject::Call(WaitingCall::Approval { call, .. }) => Box::new(Approval::new(call.id.clone())),
             PromptSubject::Call(WaitingCall::Answer { call, questions, .. }) => {
                 Box::new(self.restore_question(&call.id, questions))

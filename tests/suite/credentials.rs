@@ -1,22 +1,30 @@
 //! Credentials of tools: how they are kept, which requests may carry them, and where they never appear.
 
+use crate::support::keyboard::PATIENCE;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::scripted::{calls, says};
 use crate::support::stored_files::{find_files_with, write_script, write_settings};
 use async_trait::async_trait;
+use aye::agent::Event;
+use aye::assemble::credential_prompts::CredentialPrompts;
 use aye::assemble::request_credentials::CredentialStore;
 use aye::chat::{Access, ExternalAccess, Intent, Outcome, Plan, Preview, ToolSpec, Work};
+use aye::config::Key;
 use aye::project::Reader;
 use aye::store::Places;
 use aye::text::known_secrets::KnownSecrets;
-use aye::tools::{Error, LiveContext, Tool};
+use aye::tools::connect_credential::{Connection, CredentialConnector, NamedCredential};
+use aye::tools::{Error, LiveContext, Tool, Toolbox};
+use aye::tui::host::{CredentialRequest, HostReply};
 use aye::web::request_credentials::RequestCredentials;
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
 
 const SECRET: &str = "odd-s3cret-1234567890";
 const NEW_SECRET: &str = "rotated-s3cret-0987654321";
@@ -280,6 +288,80 @@ fn r57_a_credential_is_in_no_file_but_its_own_and_reaches_no_command() {
         let own = (secret == SECRET).then(|| root.path().join("home/aye/config/tool_credentials.toml"));
         assert_eq!(find_files_with(root.path(), secret), own.into_iter().collect::<Vec<_>>(), "{secret}");
     }
+}
+
+/// The prompts for credentials of this home, and what they send to the screen.
+fn open_prompts(setup: &Setup) -> (Arc<CredentialPrompts>, mpsc::Receiver<HostReply>) {
+    let prompts = CredentialPrompts::new(Arc::new(open_store(setup, &KnownSecrets::default())));
+    let (replies, screen) = mpsc::channel(8);
+    prompts.set_screen(replies);
+    (Arc::new(prompts), screen)
+}
+
+async fn next_request(screen: &mut mpsc::Receiver<HostReply>) -> Arc<CredentialRequest> {
+    match tokio::time::timeout(PATIENCE, screen.recv()).await.unwrap().unwrap() {
+        HostReply::CredentialRequested(request) => request,
+        _ => panic!("no request for a credential"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_model_learns_only_whether_a_credential_is_connected() {
+    let setup = Setup::new(&[]);
+    let (prompts, mut screen) = open_prompts(&setup);
+    let tools = Toolbox::from_tools(Vec::new());
+    let named = NamedCredential { name: "github".into(), origins: vec![ORIGIN.into()] };
+    assert!(tools.clone().with_credentials(Vec::new(), prompts.clone()).tool_names().is_empty());
+    let tool = tools.with_credentials(vec![named], prompts.clone()).find_tool("connect_credential").unwrap();
+    let call = || calls("connect_credential", json!({ "name": "github", "reason": "To list issues" }));
+    let replies = [call(), says("Denied."), call(), says("Stored."), call(), says("Known.")];
+    let mut scene = Scene::with_tool(replies, tool);
+    for secret in [None, Some(SECRET)] {
+        scene.apply_event(Event::UserMessage("go".into()));
+        let request = loop {
+            tokio::select! {
+                event = scene.next_event() => scene.apply_event(event),
+                request = next_request(&mut screen) => break request,
+            }
+        };
+        assert_eq!((&*request.name, &*request.reason, request.origins.len()), ("github", "To list issues", 1));
+        prompts.answer(request.id, secret.map(Key::new));
+        scene.run_until_idle().await;
+    }
+    scene.say("again").await;
+    let texts: Vec<String> = scene.outcomes().iter().map(|outcome| format!("{outcome:?}")).collect();
+    assert_eq!(
+        texts,
+        ["Done(\"declined. Do not ask again; continue without it.\")", "Done(\"connected\")", "Done(\"connected\")",]
+    );
+    assert!(screen.try_recv().is_err(), "no second prompt");
+    let entries = serde_json::to_string(&*scene.log.entries.lock().unwrap()).unwrap();
+    assert!(!entries.contains(SECRET), "{entries}");
+    assert_eq!(find_files_with(setup.root.path(), SECRET), [credential_file(&setup)]);
+    let header = header_line(&open_store(&setup, &KnownSecrets::default()), "github", ORIGIN);
+    assert_eq!(header, Ok(format!("authorization: Bearer {SECRET}")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_is_withdrawn_when_its_call_is_stopped_and_missing_without_a_screen() {
+    let setup = Setup::new(&[]);
+    let (prompts, mut screen) = open_prompts(&setup);
+    let named = NamedCredential { name: "github".into(), origins: vec![ORIGIN.into()] };
+    let (task_prompts, task_named) = (prompts.clone(), named.clone());
+    let task = tokio::spawn(async move { task_prompts.connect(&task_named, "x").await });
+    let request = next_request(&mut screen).await;
+    task.abort();
+    let withdrawn = tokio::time::timeout(PATIENCE, screen.recv()).await.unwrap().unwrap();
+    assert!(matches!(withdrawn, HostReply::CredentialWithdrawn(id) if id == request.id));
+    prompts.answer(request.id, Some(Key::new(SECRET)));
+    assert!(!credential_file(&setup).exists(), "a late answer is dropped");
+    let headless = CredentialPrompts::new(Arc::new(open_store(&setup, &KnownSecrets::default())));
+    let Connection::Missing(text) = headless.connect(&named, "x").await else { panic!("it is missing") };
+    assert!(text.ends_with("The user must run: aye credentials add github --origin https://api.example.com"), "{text}");
+    // A credential of this name for another origin is not replaced.
+    add(&setup, &["github", "--origin", "https://other.example", "--stdin"], SECRET);
+    let Connection::Missing(text) = prompts.connect(&named, "x").await else { panic!("it is missing") };
+    assert!(text.contains("it is bound to https://other.example"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::agent::{self, WaitingCall};
 use crate::chat::{Answer, CallId, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
-use crate::tui::host::InspectionReason;
+use crate::tui::host::{CredentialRequest, InspectionReason};
 use crate::tui::keys::{Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
@@ -143,6 +143,8 @@ pub enum PromptSubject<'a> {
     Call(WaitingCall<'a>),
     /// Files of the project, and the reason they were inspected.
     ProjectFiles(&'a Arc<ProjectFiles>, InspectionReason),
+    /// A credential that a running call waits for.
+    Credential(&'a Arc<CredentialRequest>),
 }
 
 /// What prompts read from the rest of the screen.
@@ -238,6 +240,8 @@ pub enum PromptCommand {
     ReturnParked,
     /// Continue without the project files that the prompt asks about.
     SkipProjectFiles,
+    /// Close the request for a credential with this number, which was answered.
+    CloseCredential(u64),
 }
 
 /// The prompt on the screen, and the parked prompts.

@@ -64,6 +64,10 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             let first_message = take(&mut state.session.trust.first_message);
             trust_decision::check_project_files(state, first_message);
         }
+        HostReply::CredentialRequested(request) => state.session.credential_requests.push(request),
+        HostReply::CredentialWithdrawn(id) => {
+            state.session.credential_requests.retain(|request| request.id != id);
+        }
         HostReply::EntryTimes(session, times) => {
             audit_list::set_entry_times(state, &session, times);
             grant_list::refresh_grants(state);

@@ -59,6 +59,7 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
         PromptCommand::OpenQueue => open_queue(state),
         PromptCommand::CloseQueue => (state.prompts.open_queue, state.prompts.current) = (None, None),
         PromptCommand::ReturnParked => return_parked_prompt(state),
+        PromptCommand::CloseCredential(id) => state.session.credential_requests.retain(|request| request.id != id),
         PromptCommand::SkipProjectFiles => drop(trust_decision::skip_project_files(state)),
     }
 }
