@@ -82,6 +82,12 @@ impl State {
     /// Returns the subject of the prompt to show now, if any. Project files come before all calls, and these before
     /// credentials, which calls that run wait for.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
+        // While a secret is typed no other prompt takes its place: the next keys would go to the composer, which shows them.
+        let typed = self.prompts.current.as_ref().filter(|prompt| prompt.is_writing());
+        let is_typed = |request: &&_| typed.is_some_and(|prompt| prompt.is_about(PromptSubject::Credential(request)));
+        if let Some(request) = self.session.credential_requests.iter().find(is_typed) {
+            return Some(PromptSubject::Credential(request));
+        }
         match &self.session.trust.pending {
             Some((files, reason)) => Some(PromptSubject::ProjectFiles(files, *reason)),
             None => match self.agent.waiting_call() {

@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 const SECRET: &str = "odd-s3cret-1234567890";

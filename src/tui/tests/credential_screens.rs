@@ -126,6 +126,24 @@ fn the_prompt_is_denied_withdrawn_and_follows_another() {
 }
 
 #[test]
+fn r57_no_other_prompt_takes_the_keys_of_a_secret() {
+    let mut screen = screen_with_prompt();
+    screen.advance_ms(600);
+    screen.press_key("y");
+    screen.advance_ms(600);
+    screen.type_text("ghp_");
+    screen.receive_call("c1", "bash_exec", command_intent("make"));
+    screen.type_text("s3cret");
+    let text = unwrapped_text(&mut screen);
+    assert!(text.contains("Enter the secret") && !text.contains("s3cret"), "{text}");
+    screen.advance_ms(600);
+    screen.press_key("enter");
+    assert_eq!(answers(&screen), [(7, Some(SECRET.to_owned()))]);
+    let text = unwrapped_text(&mut screen);
+    assert!(text.contains("Run a command?") && !text.contains("s3cret"), "{text}");
+}
+
+#[test]
 fn hostile_reasons_stay_inside_the_prompt_on_every_screen() {
     let reason = format!("\u{1b}[2J\u{202e}y enter\n\n\n{}", "long ".repeat(99));
     for (width, height) in [(120, 36), (80, 24), (60, 15), (30, 8), (10, 3), (1, 1)] {
