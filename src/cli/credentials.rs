@@ -87,12 +87,18 @@ pub struct OAuthOptions {
     /// With --oauth: permission to ask for. May be repeated
     #[arg(long, value_name = "SCOPE", requires = "issuer")]
     pub scope: Vec<String>,
+    /// With --oauth: sign in on another device, with a code, if the server supports it
+    #[arg(long, requires = "issuer")]
+    pub device: bool,
     /// With --oauth: address of the sign-in, if the server has no metadata
     #[arg(long, value_name = "URL", requires = "token_endpoint")]
     pub authorization_endpoint: Option<String>,
     /// With --oauth: address that issues tokens, if the server has no metadata
     #[arg(long, value_name = "URL", requires = "authorization_endpoint")]
     pub token_endpoint: Option<String>,
+    /// With --oauth: address of the sign-in on another device, if the server has no metadata
+    #[arg(long, value_name = "URL", requires = "token_endpoint")]
+    pub device_endpoint: Option<String>,
 }
 
 /// How a credential is sent.

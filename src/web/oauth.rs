@@ -1,13 +1,16 @@
-//! OAuth 2.1 of a program with a browser next to it: discovery, authorization code with PKCE, and refresh of tokens.
+//! OAuth 2.1 of a program on the user's machine: discovery, sign-in in the browser with PKCE or on another device, and refresh
+//! of tokens.
 //!
 //! Nothing is stored here. Errors are sentences without secrets.
 
 mod authorization;
+mod device_flow;
 mod loopback_listener;
 mod metadata;
 mod token_request;
 
 pub use authorization::Authorization;
+pub use device_flow::DeviceAuthorization;
 pub use loopback_listener::LoopbackListener;
 pub use metadata::{AuthorizationServer, check_endpoint, discover};
 pub use token_request::{OAuthTokens, RegisteredClient, exchange_code, refresh_tokens};

@@ -216,6 +216,36 @@ fn programs_that_refresh_at_once_keep_the_new_refresh_token() {
 }
 
 #[test]
+fn a_sign_in_on_another_device_waits_for_the_user() {
+    let server = OAuthServer::start();
+    let (mut program, root) = start_sign_in(&server, Setup::new(&[]), &["--device"]);
+    program.until("has no sign-in on another device");
+    program.wait_for_exit();
+    assert!(!credential_file(&root).exists());
+    server.state().has_device_endpoint = true;
+    let prompt = format!("Open {}/enter on any device and enter the code WDJB-MJHT", server.issuer);
+    // Without --device too, because this environment has no browser.
+    for (options, is_approved) in [(&["--device"][..], false), (&["--device"], true), (&[], true)] {
+        server.state().is_device_approved = None;
+        let polls = server.state().device_polls;
+        let (mut program, root) = start_sign_in(&server, Setup::new(&[]), options);
+        program.until(&prompt);
+        program.until_condition("requests for the tokens", |_| server.state().device_polls > polls + 2);
+        server.state().is_device_approved = Some(is_approved);
+        if is_approved {
+            program.until("Added svc");
+            let token = server.valid_tokens()[0].clone();
+            assert_eq!(bearer(&open_store(&root), &server.issuer), Ok(token));
+        } else {
+            program.until("The sign-in failed: access_denied.");
+        }
+        assert_eq!(program.wait_for_exit(), u32::from(!is_approved));
+        assert_eq!(credential_file(&root).exists(), is_approved);
+        assert!(!String::from_utf8_lossy(&program.bytes()).contains("s3cret"));
+    }
+}
+
+#[test]
 fn rejects_servers_that_cannot_be_trusted() {
     let server = OAuthServer::start();
     let issuer = server.issuer.as_str();

@@ -1,4 +1,4 @@
-//! Sign-in with OAuth in the browser.
+//! Sign-in with OAuth, in the browser or on another device.
 
 use super::secret_input::read_secret;
 use crate::assemble::request_credentials::{tokens_secret, unix_seconds};
@@ -9,9 +9,11 @@ use crate::config::tool_credentials::{CredentialKind, OAuthClient, SecretSource}
 use crate::text::clean::clean_line;
 use crate::tui::external::open_web;
 use crate::web::oauth::{
-    self, Authorization, AuthorizationServer, LoopbackListener, OAuthTokens, RegisteredClient, check_endpoint,
+    self, Authorization, AuthorizationServer, DeviceAuthorization, LoopbackListener, OAuthTokens, RegisteredClient,
+    check_endpoint,
 };
 use anyhow::{Context, Result};
+use reqwest::Url;
 use std::time::Duration;
 
 /// Time that a user has to sign in.
@@ -34,12 +36,16 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
             issuer: check_endpoint(issuer).map_err(UsageError)?.as_str().trim_end_matches('/').to_owned(),
             authorization_endpoint: check_endpoint(authorization).map_err(UsageError)?,
             token_endpoint: check_endpoint(token).map_err(UsageError)?,
-            device_endpoint: None,
+            device_endpoint: options.device_endpoint.as_deref().map(check_endpoint).transpose().map_err(UsageError)?,
         },
         _ => oauth::discover(issuer).await.map_err(UsageError)?,
     };
+    if options.device && server.device_endpoint.is_none() {
+        bail_usage!("{} has no sign-in on another device", clean_line(&server.issuer));
+    }
     let client = OAuthClient {
         issuer: server.issuer.clone(),
+        uses_device: options.device || server.device_endpoint.is_some() && !has_browser(),
         authorization_endpoint: server.authorization_endpoint.to_string(),
         token_endpoint: server.token_endpoint.to_string(),
         device_endpoint: server.device_endpoint.as_ref().map(ToString::to_string),
@@ -80,10 +86,40 @@ pub(super) async fn sign_in_again(
     store_tokens(&sign_in(&server, client, client_secret).await?)
 }
 
+/// Returns whether a browser can probably be opened on this machine.
+fn has_browser() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(target_os = "macos") || ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].into_iter().any(is_set)
+}
+
 async fn sign_in(
     server: &AuthorizationServer,
     client: &OAuthClient,
     client_secret: Option<&str>,
+) -> Result<OAuthTokens> {
+    let registered =
+        RegisteredClient { token_endpoint: &server.token_endpoint, client_id: &client.client_id, client_secret };
+    match &server.device_endpoint {
+        Some(endpoint) if client.uses_device => sign_in_on_device(endpoint, client, &registered).await,
+        Some(_) | None => sign_in_with_browser(server, client, &registered).await,
+    }
+}
+
+async fn sign_in_on_device(
+    endpoint: &Url,
+    client: &OAuthClient,
+    registered: &RegisteredClient<'_>,
+) -> Result<OAuthTokens> {
+    let started = DeviceAuthorization::start(endpoint, &client.client_id, &client.scopes).await;
+    let device = started.map_err(anyhow::Error::msg)?;
+    print_lines([format!("Open {} on any device and enter the code {}", device.verification_uri, device.user_code)])?;
+    device.wait_for_tokens(registered, unix_seconds).await.map_err(anyhow::Error::msg)
+}
+
+async fn sign_in_with_browser(
+    server: &AuthorizationServer,
+    client: &OAuthClient,
+    registered: &RegisteredClient<'_>,
 ) -> Result<OAuthTokens> {
     let listener = LoopbackListener::bind().await.context("Cannot wait for the sign-in")?;
     let started = Authorization::start(server, &client.client_id, &client.scopes, &listener.redirect_uri);
@@ -95,9 +131,7 @@ async fn sign_in(
     // The address is printed, so an error needs no notice.
     let _ = open_web(authorization.url.as_str());
     let code = listener.receive_code(&authorization, SIGN_IN_TIME).await.map_err(anyhow::Error::msg)?;
-    let registered =
-        RegisteredClient { token_endpoint: &server.token_endpoint, client_id: &client.client_id, client_secret };
-    oauth::exchange_code(&registered, &authorization, &code, unix_seconds()).await.map_err(anyhow::Error::msg)
+    oauth::exchange_code(registered, &authorization, &code, unix_seconds()).await.map_err(anyhow::Error::msg)
 }
 
 fn store_tokens(tokens: &OAuthTokens) -> Result<SecretSource> {

@@ -96,6 +96,9 @@ pub struct OAuthClient {
     pub token_endpoint: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_endpoint: Option<String>,
+    /// True if the user signs in on another device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uses_device: bool,
     pub client_id: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,

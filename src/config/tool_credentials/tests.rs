@@ -19,6 +19,7 @@ fn all_kinds() -> Vec<ToolCredential> {
         authorization_endpoint: "https://login.example.com/authorize".to_owned(),
         token_endpoint: "https://login.example.com/token".to_owned(),
         device_endpoint: None,
+        uses_device: false,
         client_id: "id".to_owned(),
         scopes: vec!["repo".to_owned()],
     };

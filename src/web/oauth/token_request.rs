@@ -1,6 +1,7 @@
 //! Requests to the token endpoint, and the tokens that it issues.
 
 use super::{Authorization, build_client, describe_oauth_error, send_request};
+use crate::text::known_secrets::KnownSecrets;
 use reqwest::Url;
 use reqwest::header::CONTENT_TYPE;
 use serde::{Deserialize, Serialize};
@@ -61,7 +62,8 @@ pub async fn exchange_code(
         ("redirect_uri", &authorization.redirect_uri),
         ("code_verifier", &authorization.verifier),
     ];
-    let issued = client.request_tokens(&fields).await.map_err(|reason| format!("The sign-in failed: {reason}."))?;
+    let issued =
+        client.request_tokens(&fields).await.map_err(|refusal| format!("The sign-in failed: {}.", refusal.reason))?;
     parse_tokens(&issued, None, client.client_secret, now)
 }
 
@@ -78,13 +80,14 @@ pub async fn refresh_tokens(
         return Err("The access token has expired and there is no refresh token.".to_owned());
     };
     let fields = [("grant_type", "refresh_token"), ("refresh_token", refresh_token.as_str())];
-    let issued = client.request_tokens(&fields).await.map_err(|reason| format!("The refresh failed: {reason}."))?;
+    let issued =
+        client.request_tokens(&fields).await.map_err(|refusal| format!("The refresh failed: {}.", refusal.reason))?;
     parse_tokens(&issued, Some(refresh_token), client.client_secret, now)
 }
 
 impl RegisteredClient<'_> {
-    /// Sends a form to the token endpoint. The error is part of a sentence, and has no secret of the form.
-    async fn request_tokens(&self, fields: &[(&str, &str)]) -> Result<Value, String> {
+    /// Sends a form to the token endpoint.
+    pub(super) async fn request_tokens(&self, fields: &[(&str, &str)]) -> Result<Value, Refusal> {
         let mut form = self.token_endpoint.clone();
         form.set_query(None);
         form.query_pairs_mut().extend_pairs(fields).append_pair("client_id", self.client_id);
@@ -92,22 +95,35 @@ impl RegisteredClient<'_> {
             form.query_pairs_mut().append_pair("client_secret", secret);
         }
         let body = form.query().unwrap_or_default().to_owned();
-        let request = build_client()?.post(self.token_endpoint.clone());
+        let failed = |error: String| Refusal { code: None, reason: error.trim_end_matches('.').to_owned() };
+        let request = build_client().map_err(failed)?.post(self.token_endpoint.clone());
         let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
-        let (status, response) = send_request(request, "the token endpoint")
-            .await
-            .map_err(|error| error.trim_end_matches('.').to_owned())?;
+        let (status, response) = send_request(request, "the token endpoint").await.map_err(failed)?;
         // Some servers report errors with status 200.
-        if !status.is_success() || response.get("error").is_some() {
-            let secrets = fields.iter().map(|(_, value)| *value).chain(self.client_secret);
-            let known: crate::text::known_secrets::KnownSecrets = secrets.filter(|value| value.len() >= 8).collect();
-            return Err(known.mask(&describe_oauth_error(status, &response)).into_owned());
+        if status.is_success() && response.get("error").is_none_or(Value::is_null) {
+            return Ok(response);
         }
-        Ok(response)
+        // The description may repeat what was sent.
+        let secrets = fields.iter().filter(|(name, _)| SECRET_FIELDS.contains(name)).map(|(_, value)| *value);
+        let known: KnownSecrets = secrets.chain(self.client_secret).collect();
+        let reason = known.mask(&describe_oauth_error(status, &response)).into_owned();
+        Err(Refusal { code: response.get("error").and_then(Value::as_str).map(str::to_owned), reason })
     }
 }
 
-fn parse_tokens(
+/// Fields of a form that are secrets.
+const SECRET_FIELDS: [&str; 4] = ["code", "code_verifier", "refresh_token", "device_code"];
+
+/// Why the token endpoint issued no tokens.
+pub(super) struct Refusal {
+    /// The error code of the server, if any.
+    pub(super) code: Option<String>,
+    /// Part of a sentence, without the secrets of the form.
+    pub(super) reason: String,
+}
+
+/// Parses a response of the token endpoint. `now` is in seconds since 1970.
+pub(super) fn parse_tokens(
     response: &Value,
     previous_refresh_token: Option<&str>,
     client_secret: Option<&str>,

@@ -21,6 +21,12 @@ pub struct ServerState {
     issued_count: usize,
     /// Seconds for which an access token is valid.
     pub lifetime: u64,
+    /// Number of requests for the tokens of a sign-in on another device.
+    pub device_polls: usize,
+    /// Whether the user approved that sign-in; `None` until then.
+    pub is_device_approved: Option<bool>,
+    /// True if the metadata names the device endpoint.
+    pub has_device_endpoint: bool,
     /// Secret that a client needs, if any.
     pub client_secret: Option<String>,
     refusals: Vec<String>,
@@ -104,9 +110,17 @@ impl ServerState {
         let issuer = format!("http://127.0.0.1:{port}");
         let url = Url::parse(&format!("{issuer}{target}")).unwrap();
         match (method, url.path()) {
+            ("POST", "/device") => json_response(
+                200,
+                &json!({
+                    "device_code": "device-s3cret", "user_code": "WDJB-MJHT", "interval": 0, "expires_in": 600,
+                    "verification_uri": format!("{issuer}/enter"),
+                }),
+            ),
             ("GET", "/.well-known/oauth-authorization-server") => json_response(
                 200,
                 &json!({
+                    "device_authorization_endpoint": self.has_device_endpoint.then(|| format!("{issuer}/device")),
                     "issuer": issuer,
                     "authorization_endpoint": format!("{issuer}/authorize"),
                     "token_endpoint": format!("{issuer}/token"),
@@ -118,6 +132,9 @@ impl ServerState {
                 let form: HashMap<String, String> = parse_form(body);
                 match self.issue(&form) {
                     Ok(tokens) => json_response(200, &tokens),
+                    Err(reason) if form["grant_type"].ends_with("device_code") => {
+                        json_response(400, &json!({ "error": reason }))
+                    }
                     Err(reason) => {
                         self.refusals.push(reason.clone());
                         let description =
@@ -156,6 +173,15 @@ impl ServerState {
                 let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(field("code_verifier")));
                 if started["code_challenge"] != challenge || started["redirect_uri"] != field("redirect_uri") {
                     return Err("another sign-in".to_owned());
+                }
+            }
+            "urn:ietf:params:oauth:grant-type:device_code" => {
+                self.device_polls += 1;
+                match self.is_device_approved {
+                    _ if field("device_code") != "device-s3cret" => return Err("invalid_grant".to_owned()),
+                    Some(true) => {}
+                    Some(false) => return Err("access_denied".to_owned()),
+                    None => return Err("authorization_pending".to_owned()),
                 }
             }
             "refresh_token" => {
