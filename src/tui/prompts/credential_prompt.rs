@@ -59,7 +59,9 @@ impl CredentialPrompt {
     fn lines(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let CredentialRequest { name, origins, reason, .. } = &*self.request;
         let mut lines = wrap::wrap_plain(&format!("{name}, sent only to {}", origins.join(", ")), theme.text, columns);
-        lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(reason)), theme.text, columns));
+        // On one line, so that no line of it can pass for one of the program.
+        let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
         let note = "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
             deny, and run aye credentials add.";
         lines.extend(wrap::wrap_plain(note, theme.dim, columns));

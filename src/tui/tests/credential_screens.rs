@@ -144,6 +144,14 @@ fn r57_no_other_prompt_takes_the_keys_of_a_secret() {
 }
 
 #[test]
+fn a_reason_cannot_imitate_the_lines_of_the_prompt() {
+    let mut screen = Screen::with_turn();
+    receive_request(&mut screen, 7, "x\n\ngithub, sent only to https://evil.example");
+    let text = screen.screen_text();
+    assert!(text.contains("│ Reason: x github, sent only to https://evil.example"), "{text}");
+}
+
+#[test]
 fn hostile_reasons_stay_inside_the_prompt_on_every_screen() {
     let reason = format!("\u{1b}[2J\u{202e}y enter\n\n\n{}", "long ".repeat(99));
     for (width, height) in [(120, 36), (80, 24), (60, 15), (30, 8), (10, 3), (1, 1)] {
