@@ -57,6 +57,7 @@ use crate::project::output::CommandProgress;
 use crate::project::overlay_sandbox::CommandRehearsal;
 use crate::project::trial::{Trial, TrialRunner};
 use crate::project::{Reader, Writer};
+use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
 use serde_json::Value;
 use std::sync::Arc;
@@ -72,6 +73,10 @@ pub trait Tool: Send + Sync {
     /// Returns whether the tool starts a sub-agent. Such tools are not offered to sub-agents.
     fn starts_sub_agent(&self) -> bool {
         false
+    }
+    /// Returns the credential that the tool sends, if any.
+    fn named_credential(&self) -> Option<NamedCredential> {
+        None
     }
     /// Returns whether the tool is offered to the model.
     fn is_offered(&self) -> bool {

@@ -22,7 +22,6 @@ use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::text::known_secrets::KnownSecrets;
-use crate::web::request_credentials::NoCredentials;
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -124,8 +123,11 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let web = &connector.settings.config.web;
     let tools = tool_settings(&connector.settings.config, sandbox.sandbox, &folder);
     let disabled_tools = connector.settings.config.tools.disabled.clone();
-    let tool_factory =
-        Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), Arc::new(NoCredentials), disabled_tools));
+    let secrets: KnownSecrets =
+        known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
+    let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
+    let store = credentials.store().clone();
+    let tool_factory = Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), store, disabled_tools));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();
@@ -133,22 +135,20 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let key_variables: Vec<String> = profile_variables.chain(tool_credentials.variables().map(str::to_owned)).collect();
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
     notices.extend(reviewer_notices);
-    let secrets: KnownSecrets =
-        known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
-    let journal = Journal::new(places.journal(), options.debug_content, secrets.clone());
-    let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets))));
+    let journal = Journal::new(places.journal(), options.debug_content, secrets);
     let commands = Shell::new(own_program())
         .without_variables(key_variables)
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let mcp_servers = set_up_servers(servers, &places, connection_context(&commands, &folder, &journal));
     notices.extend_from_slice(mcp_servers.notices());
+    let tools = user_tools.with_servers(mcp_servers.clone()).with_credential_prompts(credentials.clone());
     let session_builder = SessionBuilder {
         journal,
         credentials,
         places,
         folder,
-        tools: Arc::new(user_tools.with_servers(mcp_servers.clone())),
+        tools: Arc::new(tools),
         mcp_servers,
         tool_factory,
         shell: Arc::new(commands),

@@ -179,7 +179,8 @@ fn file_problem(file: &str, message: String) -> FileProblem {
 pub(crate) fn reserved_names() -> Vec<String> {
     use crate::chat::batch::APPLY_GROUP;
     use crate::chat::dry_run_summary::APPLY_CHANGE;
-    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES].map(str::to_owned);
+    use crate::tools::connect_credential;
+    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES, connect_credential::NAME].map(str::to_owned);
     Toolbox::with_builtin_tools(ToolSettings::default()).rule_names().into_iter().chain(internal).collect()
 }
 

@@ -4,23 +4,16 @@ use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, summary_line};
 use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
+use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Name of the tool.
-const NAME: &str = "connect_credential";
+pub const NAME: &str = "connect_credential";
 /// Maximum characters of a reason.
 const MAX_REASON_CHARS: usize = 500;
-
-/// A credential that a configured tool names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedCredential {
-    pub name: String,
-    /// The origins that tools send it to, such as `https://api.github.com`.
-    pub origins: Vec<String>,
-}
 
 /// Whether a credential is connected.
 #[derive(Debug, Clone, PartialEq, Eq)]

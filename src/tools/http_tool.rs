@@ -11,12 +11,12 @@ use crate::project::Reader;
 use crate::project::output::CommandProgress;
 use crate::web::client::{Fetched, WebClient, WebResponse, find_proxy_variable};
 use crate::web::request::{RequestError, WebRequest};
-use crate::web::request_credentials::RequestCredentials;
+use crate::web::request_credentials::{NamedCredential, RequestCredentials};
 use crate::web::target::{PrivateHosts, Target, parse_target};
 use async_trait::async_trait;
 use rendered_request::{RenderedRequest, render_request};
-use reqwest::Method;
 use reqwest::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
 use response_text::describe_response;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -91,6 +91,26 @@ impl HttpTool {
         loaded.map(Some).map_err(Error::Failed)
     }
 
+    /// Returns another header if the server rejected the credential and it can be renewed.
+    async fn renew_credential(
+        &self,
+        target: &Target,
+        credential: Option<&(HeaderName, HeaderValue)>,
+        sent: &Result<Fetched, RequestError>,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, Error> {
+        let is_rejected =
+            matches!(sent, Ok(Fetched::Response(response)) if response.status == StatusCode::UNAUTHORIZED);
+        let rejected = credential.filter(|_| is_rejected).map(|(_, value)| value.clone());
+        let (Some(name), Some(rejected)) = (self.http.credential.clone(), rejected) else { return Ok(None) };
+        let (credentials, url) = (self.credentials.clone(), target.url.clone());
+        let renewed = tokio::task::spawn_blocking(move || credentials.renew_header(&name, &url, &rejected));
+        let renewed = renewed.await.map_err(|error| Error::Internal(error.to_string()))?.map_err(Error::Failed)?;
+        Ok(renewed.map(|(name, mut value)| {
+            value.set_sensitive(true);
+            (name, value)
+        }))
+    }
+
     /// Sends the request, and again if its method is idempotent and the server is not available.
     async fn send(&self, request: &WebRequest, context: &LiveContext) -> Result<Fetched, RequestError> {
         let is_idempotent = matches!(request.method, Method::GET | Method::PUT | Method::DELETE);
@@ -113,6 +133,11 @@ impl Tool for HttpTool {
         self.head.tool_spec()
     }
 
+    fn named_credential(&self) -> Option<NamedCredential> {
+        let origin = self.http.url.sample().origin().ascii_serialization();
+        self.http.credential.clone().map(|name| NamedCredential { name, origins: vec![origin] })
+    }
+
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let name = &self.head.function_name;
         let arguments = check_arguments(&self.tool_spec(), &self.head.parameters, arguments)?;
@@ -133,15 +158,21 @@ impl Tool for HttpTool {
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let rendered: RenderedRequest = parse_plan_data(plan)?;
         let target = parse_target(&rendered.url, self.client.private_hosts()).map_err(Error::Failed)?;
-        let credential = self.load_credential(&target).await?;
+        let mut credential = self.load_credential(&target).await?;
         let mut request = rendered.to_web_request(target.clone(), self.http.timeout)?;
         if let Some((name, value)) = &credential {
             let mut value = value.clone();
             value.set_sensitive(true);
             request.headers.insert(name, value);
         }
+        let mut sent = self.send(&request, context).await;
+        if let Some((name, value)) = self.renew_credential(&target, credential.as_ref(), &sent).await? {
+            request.headers.insert(name.clone(), value.clone());
+            credential = Some((name, value));
+            sent = self.send(&request, context).await;
+        }
         let secret = credential.and_then(|(_, value)| value.to_str().ok().map(str::to_owned));
-        match self.send(&request, context).await.map_err(|error| Error::Failed(error.message))? {
+        match sent.map_err(|error| Error::Failed(error.message))? {
             Fetched::RedirectedTo(next) => Err(Error::Failed(format!(
                 "{} redirects to {}, which this tool may not call. Nothing was sent there.",
                 target.host,

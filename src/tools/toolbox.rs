@@ -1,7 +1,7 @@
 //! The tools of a session, by name, including those that are not offered to the model.
 
 use super::background_commands::BackgroundCommands;
-use super::connect_credential::{ConnectCredential, CredentialConnector, NamedCredential};
+use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
 use super::{
     ask_question, bash_exec, calculator, edit_file, kill, list_files, mcp_tool, read_file, read_output, search_text,
@@ -11,6 +11,7 @@ use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
 use crate::web::client::WebClient;
+use crate::web::request_credentials::NamedCredential;
 use std::sync::Arc;
 
 pub use super::tool_settings::ToolSettings;
@@ -24,6 +25,8 @@ pub struct Toolbox {
     project_tools: Vec<Arc<dyn Tool>>,
     /// Names of tools that are turned off. Rules may have them.
     disabled_names: Vec<String>,
+    /// Asks the user for credentials.
+    connector: Option<Arc<dyn CredentialConnector>>,
 }
 
 impl Toolbox {
@@ -64,12 +67,27 @@ impl Toolbox {
         Self::background_tools(&Arc::default()).tools.iter().map(|tool| tool.tool_spec()).collect()
     }
 
-    /// Adds the tool that connects these credentials, which are those that tools name. Without any it is not offered.
-    pub fn with_credentials(self, credentials: Vec<NamedCredential>, connector: Arc<dyn CredentialConnector>) -> Self {
-        match credentials.is_empty() {
-            true => self,
-            false => self.with_tool(Arc::new(ConnectCredential { credentials, connector })),
+    /// Offers to connect the credentials that tools name.
+    #[must_use]
+    pub fn with_credential_prompts(self, connector: Arc<dyn CredentialConnector>) -> Self {
+        Self { connector: Some(connector), ..self }
+    }
+
+    /// Returns the tool that connects the credentials which tools name; `None` if none does.
+    fn credential_tool(&self) -> Option<Arc<dyn Tool>> {
+        let connector = self.connector.clone()?;
+        let mut credentials: Vec<NamedCredential> = Vec::new();
+        for named in self.tools.iter().chain(&self.project_tools).filter_map(|tool| tool.named_credential()) {
+            match credentials.iter_mut().find(|known| known.name == named.name) {
+                Some(known) => {
+                    known.origins.extend(named.origins);
+                    known.origins.sort();
+                    known.origins.dedup();
+                }
+                None => credentials.push(named),
+            }
         }
+        (!credentials.is_empty()).then(|| Arc::new(ConnectCredential { credentials, connector }) as Arc<dyn Tool>)
     }
 
     pub fn with_tool(mut self, tool: Arc<dyn Tool>) -> Self {
@@ -96,13 +114,13 @@ impl Toolbox {
         self.clone().with_project_tools(other.project_tools.clone())
     }
 
-    /// Returns the specs of the tools that files of the project define.
+    /// Returns the specs of the tools that files of the project define, and of the one whose credentials depend on them.
     pub fn project_specs(&self) -> Vec<ToolSpec> {
-        self.project_tools.iter().map(|tool| tool.tool_spec()).collect()
+        self.project_tools.iter().chain(&self.credential_tool()).map(|tool| tool.tool_spec()).collect()
     }
 
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools, project_tools: Vec::new(), disabled_names: Vec::new(), servers: None }
+        Self { tools, project_tools: Vec::new(), disabled_names: Vec::new(), servers: None, connector: None }
     }
 
     /// Adds the tools of these MCP servers.
@@ -110,7 +128,7 @@ impl Toolbox {
         Self { servers: Some(servers), ..self }
     }
 
-    /// Returns all tools: the built-in ones, then those that MCP servers offer now.
+    /// Returns all tools: the built-in ones and those of files, then those that MCP servers offer now.
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
         self.tools

@@ -27,10 +27,20 @@ pub trait RequestCredentials: Send + Sync {
     }
 }
 
+/// A credential that a configured tool names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedCredential {
+    pub name: String,
+    /// The origins that tools send it to, such as `https://api.github.com`.
+    pub origins: Vec<String>,
+}
+
 /// Has no credentials: every name is missing.
+#[cfg(test)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCredentials;
 
+#[cfg(test)]
 impl RequestCredentials for NoCredentials {
     fn header(&self, name: &str, _url: &Url) -> Result<(HeaderName, HeaderValue), String> {
         Err(format!("The credential “{name}” is missing. The user must add it; do not ask for its value."))

@@ -14,10 +14,10 @@ use aye::config::Key;
 use aye::project::Reader;
 use aye::store::Places;
 use aye::text::known_secrets::KnownSecrets;
-use aye::tools::connect_credential::{Connection, CredentialConnector, NamedCredential};
+use aye::tools::connect_credential::{Connection, CredentialConnector};
 use aye::tools::{Error, LiveContext, Tool, Toolbox};
 use aye::tui::host::{CredentialRequest, HostReply};
-use aye::web::request_credentials::RequestCredentials;
+use aye::web::request_credentials::{NamedCredential, RequestCredentials};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
@@ -214,6 +214,10 @@ impl Tool for EchoedCredential {
         Ok(Intent::Act(Box::new(Plan::new("Send?", "echo".into(), access, preview, Work::Arguments(json!({}))))))
     }
 
+    fn named_credential(&self) -> Option<NamedCredential> {
+        Some(NamedCredential { name: "token".into(), origins: vec![ORIGIN.into()] })
+    }
+
     async fn run(&self, _: &Plan, _: &LiveContext) -> Result<String, Error> {
         let url = Url::parse(ORIGIN).unwrap();
         let (name, value) = self.0.header("token", &url).map_err(Error::Failed)?;
@@ -308,11 +312,11 @@ async fn next_request(screen: &mut mpsc::Receiver<HostReply>) -> Arc<CredentialR
 async fn the_model_learns_only_whether_a_credential_is_connected() {
     let setup = Setup::new(&[]);
     let (prompts, mut screen) = open_prompts(&setup);
-    let tools = Toolbox::from_tools(Vec::new());
-    let named = NamedCredential { name: "github".into(), origins: vec![ORIGIN.into()] };
-    assert!(tools.clone().with_credentials(Vec::new(), prompts.clone()).tool_names().is_empty());
-    let tool = tools.with_credentials(vec![named], prompts.clone()).find_tool("connect_credential").unwrap();
-    let call = || calls("connect_credential", json!({ "name": "github", "reason": "To list issues" }));
+    let tools = Toolbox::from_tools(Vec::new()).with_credential_prompts(prompts.clone());
+    assert!(tools.tool_names().is_empty(), "no tool names a credential");
+    let named = Arc::new(EchoedCredential(open_store(&setup, &KnownSecrets::default())));
+    let tool = tools.with_tool(named).find_tool("connect_credential").unwrap();
+    let call = || calls("connect_credential", json!({ "name": "token", "reason": "To list issues" }));
     let replies = [call(), says("Denied."), call(), says("Stored."), call(), says("Known.")];
     let mut scene = Scene::with_tool(replies, tool);
     for secret in [None, Some(SECRET)] {
@@ -323,7 +327,7 @@ async fn the_model_learns_only_whether_a_credential_is_connected() {
                 request = next_request(&mut screen) => break request,
             }
         };
-        assert_eq!((&*request.name, &*request.reason, request.origins.len()), ("github", "To list issues", 1));
+        assert_eq!((&*request.name, &*request.reason, request.origins.len()), ("token", "To list issues", 1));
         prompts.answer(request.id, secret.map(Key::new));
         scene.run_until_idle().await;
     }
@@ -337,7 +341,7 @@ async fn the_model_learns_only_whether_a_credential_is_connected() {
     let entries = serde_json::to_string(&*scene.log.entries.lock().unwrap()).unwrap();
     assert!(!entries.contains(SECRET), "{entries}");
     assert_eq!(find_files_with(setup.root.path(), SECRET), [credential_file(&setup)]);
-    let header = header_line(&open_store(&setup, &KnownSecrets::default()), "github", ORIGIN);
+    let header = header_line(&open_store(&setup, &KnownSecrets::default()), "token", ORIGIN);
     assert_eq!(header, Ok(format!("authorization: Bearer {SECRET}")));
 }
 

@@ -1,5 +1,6 @@
 //! The tools of a folder: those of files with their states, and the built-in ones.
 
+use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
 use crate::assemble::tool_files::{FoundTool, ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
@@ -9,8 +10,8 @@ use crate::config::{self, Overrides};
 use crate::print::json_line;
 use crate::store::Places;
 use crate::text::clean::clean_text;
+use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
-use crate::web::request_credentials::NoCredentials;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,7 +38,8 @@ impl Inventory {
         let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
         let tools = &settings.config.tools;
         let private_hosts = settings.config.web.private_hosts.clone();
-        let factory = ToolFactory::new(tool_settings, private_hosts, Arc::new(NoCredentials), tools.disabled.clone());
+        let credentials = Arc::new(CredentialStore::new(&places, KnownSecrets::default()));
+        let factory = ToolFactory::new(tool_settings, private_hosts, credentials, tools.disabled.clone());
         let source = open_source(&places, &folder, Vec::new(), 0);
         let files = factory.find_all(&places, &source);
         Ok(Self { places, settings, folder, sandbox, factory, builtin, files })

@@ -35,6 +35,8 @@ pub(super) fn describe_response(response: &WebResponse, secret: Option<&str>) ->
         }
         Err(_) => String::new(),
     };
+    // Before the text is cut, so that no part of a secret remains.
+    let text = secret.map_or(text.clone(), |secret| withhold_secret(&text, secret));
     let shown = &text[..text.floor_char_boundary(MAX_BYTES)];
     if shown.len() < text.len() {
         facts.push(format!("truncated: the first {} of {} bytes of text follow", shown.len(), text.len()));

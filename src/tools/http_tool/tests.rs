@@ -112,10 +112,47 @@ async fn a_server_that_never_finishes_ends_with_the_time_limit() {
     let origin = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
+        // A response before the request would be an error of its own.
+        let mut request = [0; 8192];
+        assert!(stream.read(&mut request).await.unwrap() > 0);
         stream.write_all(endless.as_bytes()).await.unwrap();
         std::future::pending::<()>().await;
     });
     let tool = build_tool(&origin, "timeout_ms = 200", Arc::new(OneCredential(origin.clone())));
     let error = call(&tool).await.1.unwrap_err();
     assert_eq!(error, "127.0.0.1 did not answer within 0.2 s.");
+}
+
+/// Has a token that can be renewed once.
+struct RenewedToken;
+
+impl RequestCredentials for RenewedToken {
+    fn header(&self, _: &str, _: &reqwest::Url) -> Result<(HeaderName, HeaderValue), String> {
+        Ok((reqwest::header::AUTHORIZATION, HeaderValue::from_static("Bearer old-token")))
+    }
+
+    fn renew_header(
+        &self,
+        _: &str,
+        _: &reqwest::Url,
+        rejected: &HeaderValue,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, String> {
+        assert_eq!(rejected, "Bearer old-token");
+        Ok(Some((reqwest::header::AUTHORIZATION, HeaderValue::from_static("Bearer new-token"))))
+    }
+}
+
+#[tokio::test]
+async fn a_rejected_token_is_renewed_once_and_withheld_wherever_the_text_is_cut() {
+    // The server repeats the new token where the result ends.
+    let echo = format!("{}Bearer new-token", "x".repeat((16 << 10) - 8));
+    let (origin, received) = start_server(vec![response("401 No", "", ""), response("200 OK", "", &echo)]).await;
+    let (_, result) = call(&build_tool(&origin, "", Arc::new(RenewedToken))).await;
+    let result = result.unwrap();
+    assert!(!result.contains("Bearer") && !result.contains("new-"), "{}", &result[result.len() - 60..]);
+    let tokens: Vec<bool> = received.lock().unwrap().iter().map(|text| text.contains("Bearer new-token")).collect();
+    assert_eq!(tokens, [false, true]);
+    let (origin, received) = start_server(vec![response("401 No", "", ""), response("401 No", "", "")]).await;
+    let (_, result) = call(&build_tool(&origin, "", Arc::new(RenewedToken))).await;
+    assert!(result.unwrap_err().to_string().contains("401") && received.lock().unwrap().len() == 2);
 }
