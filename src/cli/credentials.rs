@@ -52,7 +52,7 @@ pub struct ListCredentials {
 pub struct AddCredential {
     /// Name by which tools use it
     pub name: String,
-    /// Origin that may receive it, such as https://api.github.com. Required; may be repeated
+    /// Scheme, host and port that may receive it. Required; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub origin: Vec<String>,
     /// How it is sent
