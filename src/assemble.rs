@@ -3,6 +3,7 @@
 pub(crate) mod connected_model;
 pub(crate) mod connector;
 pub mod credential_prompts;
+pub(crate) mod found_tool;
 pub(crate) mod mcp_setup;
 pub(crate) mod rehearsal;
 pub mod request_credentials;

@@ -1,5 +1,6 @@
 //! Tools that files define: finds them, and makes them for a session.
 
+use super::found_tool::{FoundTool, ToolState};
 use super::session_builder::SessionBuilder;
 use super::tool_list::{format_rows, list_tools};
 use crate::chat::CommandSandbox;
@@ -27,44 +28,6 @@ pub(crate) struct ToolFactory {
     credentials: Arc<dyn RequestCredentials>,
     /// Names of the tools that are turned off.
     disabled: Vec<String>,
-}
-
-/// A tool file that was found.
-pub(crate) struct FoundTool {
-    /// Name of the file as displayed.
-    pub(crate) file: String,
-    pub(crate) parsed: ParsedTool,
-    pub(crate) state: ToolState,
-}
-
-/// State of a tool file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ToolState {
-    Active,
-    /// Turned off in the settings.
-    Disabled,
-    /// Of a project, and not trusted in its current version.
-    Untrusted,
-    /// Cannot be used; its problems say why.
-    Invalid,
-}
-
-impl FoundTool {
-    /// Adds the folder of the file to its name, also in its problems.
-    pub(crate) fn show_in_folder(&mut self, folder: &str) {
-        self.file = format!("{folder}/{}", self.file);
-        for problem in &mut self.parsed.problems {
-            problem.file.clone_from(&self.file);
-        }
-    }
-
-    /// Returns the notice for the user if the file cannot be used.
-    fn error_notice(&self) -> Option<String> {
-        let error = self.parsed.errors().next().filter(|_| self.state == ToolState::Invalid)?;
-        let more = self.parsed.errors().count() - 1;
-        let hint = if more > 0 { format!(" ({more} more: aye tools check)") } else { String::new() };
-        Some(format!("Tool not used: {error}{hint}."))
-    }
 }
 
 impl ToolFactory {

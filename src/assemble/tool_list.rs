@@ -1,6 +1,6 @@
 //! The list of tools: of files with their states, and built-in ones.
 
-use super::tool_files::{FoundTool, ToolState};
+use super::found_tool::{FoundTool, ToolState};
 use crate::chat::ToolSpec;
 use crate::text::clean::clean_line;
 use crate::text::tokens::estimate_text;

@@ -131,11 +131,8 @@ impl Toolbox {
     /// Returns all tools: the built-in ones and those of files, then those that MCP servers offer now.
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
-        self.tools
-            .iter()
-            .chain(&self.project_tools)
-            .cloned()
-            .chain(offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>))
+        let of_servers = offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>);
+        self.tools.iter().chain(&self.project_tools).cloned().chain(self.credential_tool()).chain(of_servers)
     }
 
     /// Returns the specs of the tools that MCP servers offer now.

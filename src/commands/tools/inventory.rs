@@ -1,8 +1,9 @@
 //! The tools of a folder: those of files with their states, and the built-in ones.
 
+use crate::assemble::found_tool::FoundTool;
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
-use crate::assemble::tool_files::{FoundTool, ToolFactory, open_source, tool_settings};
+use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::commands::folder::open_places;

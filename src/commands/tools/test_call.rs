@@ -1,8 +1,8 @@
 //! `aye tools test`: makes one real call of a tool, after the user has seen and approved it.
 
 use super::inventory::Inventory;
+use crate::assemble::found_tool::ToolState;
 use crate::assemble::sandbox_setup::open_project;
-use crate::assemble::tool_files::ToolState;
 use crate::chat::{Access, Intent, Plan, Preview, Reach};
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::{confirm, print_lines};
