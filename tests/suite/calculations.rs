@@ -27,7 +27,10 @@ fn a_calculation_runs_without_approval_live_and_in_a_dry_run() {
         };
         program.until_condition("both are settled", |_| outcomes().len() == 2);
         let outcomes = outcomes();
-        assert_eq!(outcomes[0], Outcome::Done("89/3 ≈ 29.66666666666666666667".to_owned()));
-        assert!(matches!(&outcomes[1], Outcome::Failed(text) if text.starts_with("too_large: ")), "{outcomes:?}");
+        // The calls run at the same time and may end in either order.
+        assert!(outcomes.contains(&Outcome::Done("89/3 ≈ 29.66666666666666666667".to_owned())), "{outcomes:?}");
+        let is_too_large =
+            |outcome: &Outcome| matches!(outcome, Outcome::Failed(text) if text.starts_with("too_large: "));
+        assert!(outcomes.iter().any(is_too_large), "{outcomes:?}");
     }
 }
