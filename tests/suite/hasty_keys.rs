@@ -121,11 +121,14 @@ fn r03_enter_held_after_sending_answers_no_question() {
             assert_eq!(count_decisions(&program), trial, "after a pause of {pause} ms:\n{}", program.screen());
             // The key was released, so this is a deliberate answer.
             program.until_condition("a deliberate answer is taken", |program| {
-                for key in ["2", "\r"] {
-                    program.wait_ms(700);
-                    program.press_keys(key);
+                // Only while the question is asked: after it, the keys would be the next message.
+                if program.has_active_prompt() {
+                    for key in ["2", "\r"] {
+                        program.wait_ms(700);
+                        program.press_keys(key);
+                    }
+                    program.wait_ms(200);
                 }
-                program.wait_ms(200);
                 program.screen().contains(&format!("Reply {trial}."))
             });
             program.press_keys("\x15");
