@@ -83,13 +83,12 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
         return;
     }
     let answers = vec![
-        command_answer("sh tidy.sh"),
+        command_answer("rm a.txt"),
         command_answer("echo $RANDOM > number; sleep ${SECONDS_TO_SLEEP:-0}"),
         command_answer("sleep 50; echo never > never"),
         text_answer("Done."),
     ];
-    let (_runtime, _service, mut program) =
-        start_in_project(answers, (80, 24), &[("a.txt", "one\n"), ("tidy.sh", "rm a.txt\n")]);
+    let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[("a.txt", "one\n")]);
     submit_message(&mut program, "go");
     program.until("t try");
     press_when_active(&mut program, "Run a command?", "t");
@@ -97,6 +96,8 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
     assert!(screen.contains("keeping destroys a.txt") && screen.contains("K keep"), "{screen}");
     program.press_keys("k");
     program.until("Keeping destroys something · K to keep");
+    program.press_keys("y");
+    program.until("Destructive: K to keep the trial, Y to run live");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     program.press_keys("K");
     program.until("number");

@@ -179,6 +179,15 @@ impl Approval {
                 }
                 Some(KeyResult::Handled)
             }
+            // Nobody who wants to keep the trial is led to run the command again.
+            (Action::ApproveOnce, Trial::Finished { report, .. }) if self.is_destructive(plan) => {
+                let is_destructive = report.describe_loss().is_some();
+                let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
+                explain(format!(
+                    "Destructive: {keep} to keep the trial, {} to run live",
+                    key(Action::ApproveDestructive)
+                ))
+            }
             (_, Trial::Finished { .. }) => {
                 let row = self.trial_view.handle_move(action, self.scroll, self.page_rows)?;
                 Some(self.scroll_to(row))
