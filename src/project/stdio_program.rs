@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream;
 use tokio::process::{ChildStderr, Command};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Bytes kept of what the program writes to its stderr. The rest is read and dropped.
@@ -28,6 +29,8 @@ pub struct StdioProgram {
     /// What the guard has reported.
     report: Vec<u8>,
     stderr_bytes: Arc<Mutex<Vec<u8>>>,
+    /// Ends once all of stderr was read.
+    stderr_reader: Option<JoinHandle<()>>,
 }
 
 impl StdioProgram {
@@ -46,11 +49,10 @@ impl StdioProgram {
         command.stdout(OwnedFd::from(program_end)).stderr(Stdio::piped());
         let (mut guard, lifeline) = GuardProcess::start(command, environment)?;
         let stderr_bytes = Arc::<Mutex<Vec<u8>>>::default();
-        if let Some(stderr) = guard.0.stderr.take() {
-            tokio::spawn(collect_stderr(stderr, stderr_bytes.clone()));
-        }
+        let stderr = guard.0.stderr.take();
+        let stderr_reader = stderr.map(|stderr| tokio::spawn(collect_stderr(stderr, stderr_bytes.clone())));
         let report = Vec::new();
-        Ok((Self { guard, lifeline, report, stderr_bytes }, UnixStream::from_std(socket)?))
+        Ok((Self { guard, lifeline, report, stderr_bytes, stderr_reader }, UnixStream::from_std(socket)?))
     }
 
     /// Explains how the program ended, worded to follow its name; `None` if it still runs.
@@ -60,6 +62,12 @@ impl StdioProgram {
             return None;
         }
         self.guard.collect_exit().await;
+        // A process that the program left behind may hold stderr open.
+        if let Some(reader) = &mut self.stderr_reader
+            && timeout(DRAIN_TIME, reader).await.is_ok()
+        {
+            self.stderr_reader = None;
+        }
         let stderr_bytes = self.stderr_bytes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Some(explain_end(Report::from_bytes(&self.report), &stderr_bytes))
     }
