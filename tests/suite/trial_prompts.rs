@@ -115,8 +115,11 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
     press_when_active(&mut program, "Run a command?", "n");
     program.until("Done.");
     assert_eq!(program.file("never"), None);
-    let stopped = read_entries(&program).iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count();
-    assert_eq!(stopped, 1, "esc stopped the trial and not the turn");
+    // The reply is shown before the end of the turn is written.
+    let count_ended =
+        |program: &Program| read_entries(program).iter().filter(|entry| matches!(entry, Entry::Ended { .. })).count();
+    program.until_condition("the turn has ended", |program| count_ended(program) > 0);
+    assert_eq!(count_ended(&program), 1, "esc stopped the trial and not the turn");
 }
 
 /// A change of the project after the trial is a conflict, which is reported; nothing is overwritten.
