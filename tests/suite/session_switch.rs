@@ -17,18 +17,9 @@ fn start_service(answers: Vec<Answer>) -> (Runtime, Service) {
 }
 
 fn list_session_files(place: &Arc<Folder>) -> Vec<std::path::PathBuf> {
-    let mut matches = Vec::new();
-    let mut folders = vec![place.path().join("home/aye")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            match entry.path() {
-                path if path.is_dir() => folders.push(path),
-                path if path.to_string_lossy().contains("sessions/") => matches.push(path),
-                _ => {}
-            }
-        }
-    }
-    matches
+    let files = std::fs::read_dir(place.path().join("home/aye/data/sessions")).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")).collect()
 }
 
 #[test]

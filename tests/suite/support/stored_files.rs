@@ -1,12 +1,13 @@
 //! The files that a run of the program reads from its home and leaves there.
 
+use super::keyboard::PATIENCE;
 use super::program::{Program, Setup};
 use aye::chat::Entry;
 use aye::store::read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Writes the settings for the next start.
 pub fn write_settings(setup: &Setup, text: &str) {
@@ -42,6 +43,16 @@ pub fn share_program(program: &Path, target: &Path) {
     let is_public = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
     if !is_public || std::fs::hard_link(program, target).is_err() {
         copy_program(program, target);
+    }
+}
+
+/// Removes a folder in which the program may still be working. While it tests the overlay sandbox, the kernel keeps a
+/// folder there that an ordinary user cannot enter, so removing is tried for a while.
+pub fn remove_folder(folder: &Path) {
+    let start = Instant::now();
+    while let Err(error) = std::fs::remove_dir_all(folder) {
+        assert!(start.elapsed() < PATIENCE, "{}: {error}", folder.display());
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
