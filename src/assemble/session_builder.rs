@@ -21,10 +21,10 @@ use crate::policy::{Mode, Policy};
 use crate::project::checkpoints::{Checkpoints, SessionCheckpoints};
 use crate::project::disk::Disk;
 use crate::project::guard::own_program;
-use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell, test_overlay_sandbox};
+use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell};
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
-use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trials};
+use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trials, test_support};
 use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
@@ -357,8 +357,7 @@ impl SessionBuilder {
         if self.dry_run.overlay_sandbox == config::OverlaySandbox::Off {
             return CommandRehearsal::Simulated("dry_run.overlay_sandbox is \"off\" in the settings".into());
         }
-        let overlay_parent = rehearsal.overlay_folder().parent().unwrap_or(folder);
-        match test_overlay_sandbox(&own_program(), folder, overlay_parent) {
+        match test_support(&own_program(), folder, &self.places.trials()) {
             Ok(()) => {
                 let shell = OverlayShell::new(self.shell.clone(), rehearsal.clone());
                 CommandRehearsal::Sandboxed(Arc::new(

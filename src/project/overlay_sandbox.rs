@@ -264,13 +264,23 @@ fn lock_identity(rehearsal: &Rehearsal) -> Option<LockIdentity> {
 /// folder, which is left unchanged. `program` is the path of aye. Blocks for about 20 ms.
 ///
 /// # Errors
-/// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
+/// As [`test_overlay_in`].
 pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Result<(), String> {
+    let parent = parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(parent);
+    let overlay = tempfile::Builder::new().prefix("trial-").tempdir_in(parent);
+    let overlay = overlay.map_err(|error| format!("it could not be tested ({error})"))?;
+    test_overlay_in(program, project, overlay.path())
+}
+
+/// Tests the overlay sandbox over `project` with an overlay in an existing folder, which is removed afterwards. Blocks
+/// for about 20 ms.
+///
+/// # Errors
+/// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
+pub fn test_overlay_in(program: &Path, project: &Path, overlay_folder: &Path) -> Result<(), String> {
     let run_trial = || -> std::io::Result<Option<Report>> {
-        let parent = parent.ancestors().find(|folder| folder.is_dir()).unwrap_or(parent);
-        let overlay = tempfile::Builder::new().prefix("trial-").tempdir_in(parent)?;
         let project = project.canonicalize()?;
-        let overlay_path = overlay.path().canonicalize()?;
+        let overlay_path = overlay_folder.canonicalize()?;
         let line = CommandLine { folder: project.clone(), ..CommandLine::default() };
         let shell = Shell::new(program.to_owned());
         // The test command reads no project files, so nothing is masked.
@@ -292,7 +302,7 @@ pub fn test_overlay_sandbox(program: &Path, project: &Path, parent: &Path) -> Re
         let _ = lifeline.shutdown(Shutdown::Both);
         drop(lifeline);
         process.wait()?;
-        super::rehearsal::remove_overlay(overlay.path())?;
+        super::rehearsal::remove_overlay(overlay_folder)?;
         // A process that failed before it read `bytes` resets the connection after it sent its report.
         Report::from_bytes(&report_bytes).map_or_else(|| read_result.map(|_| None), |report| Ok(Some(report)))
     };

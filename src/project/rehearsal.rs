@@ -37,7 +37,7 @@ mod unusual_overlay_tests;
 pub use change::Change;
 pub use file_node::{FileNode, read_node, read_node_in};
 pub use fingerprint::Fingerprint;
-pub use lock::lock_overlay;
+pub use lock::{lock_existing, lock_overlay};
 pub use outside_changes::{OutsideChange, OutsideChanges, partly_written};
 pub use overlay::{OUTSIDE_FOLDER, OverlayEntry, Trail, UPPER, is_inside, read_entries};
 pub use pending_changes::{PENDING_FOLDER, create_pending};

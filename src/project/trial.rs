@@ -14,14 +14,14 @@ use super::checkpoints::{CallRecorder, record_kept};
 use super::disk::Disk;
 use super::groups::GroupClassifier;
 use super::output::OnProgress;
-use super::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_sandbox};
+use super::overlay_sandbox::{DisclosedPaths, OverlayShell, View, test_overlay_in};
 use super::rehearsal::keep::{Baseline, FileTime, Unkept, keep_changes};
 use super::rehearsal::{Rehearsal, UPPER, digest_overlay, lock_overlay, remove_overlay};
 use super::sensitive_files::WithheldPath;
 use super::shell::{CommandOutcome, Shell};
 use super::{Error, Reader};
 use crate::chat::{CommandLine, Digest, Group, TrialChange};
-use leftovers::KeepRecord;
+use leftovers::{KeepRecord, remove_trial};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
 use std::io;
@@ -31,6 +31,29 @@ use std::sync::{Arc, OnceLock};
 
 /// Lock file of a trial. Its holder is the process that needs the trial.
 const OWNER_FILE: &str = "owner";
+
+/// Creates a folder in the folder of all trials, and holds its lock.
+fn create_trial_folder(folder: &Path) -> io::Result<(PathBuf, File)> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let overlay_folder = folder.canonicalize()?.join(ulid::Ulid::new().to_string());
+    fs::DirBuilder::new().mode(0o700).create(&overlay_folder)?;
+    let owner = File::options().create_new(true).append(true).open(overlay_folder.join(OWNER_FILE))?;
+    flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
+    Ok((overlay_folder, owner))
+}
+
+/// Tests the overlay sandbox over `project` as a trial in the folder of all trials: if aye is killed meanwhile, the next
+/// process removes what the test left. `program` is the path of aye. Blocks for about 20 ms.
+///
+/// # Errors
+/// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
+pub fn test_support(program: &Path, project: &Path, folder: &Path) -> Result<(), String> {
+    let created = create_trial_folder(folder).map_err(|error| format!("it could not be tested ({error})"));
+    let (overlay_folder, owner) = created?;
+    let result = test_overlay_in(program, project, &overlay_folder);
+    remove_trial(&overlay_folder, owner);
+    result
+}
 
 /// Runs trials of commands.
 pub struct TrialRunner {
@@ -107,7 +130,7 @@ impl TrialRunner {
     /// # Errors
     /// The reason why not, as a text that follows “no overlay sandbox: ”.
     pub fn check_support(&self) -> Result<(), Arc<str>> {
-        let test = || test_overlay_sandbox(&self.program, self.disk.root(), &self.folder).map_err(Arc::from);
+        let test = || test_support(&self.program, self.disk.root(), &self.folder).map_err(Arc::from);
         self.support.get_or_init(test).clone()
     }
 
@@ -142,11 +165,7 @@ impl TrialRunner {
     /// Creates the folder of a trial. Returns it with the time at which the trial began, by the clock of its file
     /// system.
     fn create_trial(&self) -> io::Result<(Trial, FileTime)> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let overlay_folder = self.folder.canonicalize()?.join(ulid::Ulid::new().to_string());
-        fs::DirBuilder::new().mode(0o700).create(&overlay_folder)?;
-        let owner = File::options().create_new(true).append(true).open(overlay_folder.join(OWNER_FILE))?;
-        flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
+        let (overlay_folder, owner) = create_trial_folder(&self.folder)?;
         let metadata = owner.metadata()?;
         let trial = Trial {
             disk: self.disk.clone(),

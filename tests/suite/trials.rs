@@ -2,15 +2,18 @@
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
+use crate::support::keyboard::PATIENCE;
 use crate::support::overlay_project::command_line;
 use crate::support::program::program;
+use crate::support::stored_files::write_script;
 use aye::chat::{ChangeKind, CommandLine, CommandSandbox, Group, SandboxAccess, TrialChange};
 use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use aye::project::shell::Shell;
-use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials};
-use std::fs;
+use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials, test_support};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -282,6 +285,39 @@ async fn a_large_new_folder_is_moved_in_one_step() {
     trial.keep(&CallRecorder::disabled()).unwrap();
     println!("keeping 20,000 new files took {:?}", start.elapsed());
     assert_eq!(fs::read_dir(project.project.join("t/200")).unwrap().count(), 100);
+}
+
+/// While the sandbox is tested, other processes leave its folder alone; what a killed test leaves is removed by them.
+#[test]
+fn a_test_of_the_sandbox_leaves_nothing() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join(name);
+    let (project, trials, script) = (path("project"), path("data/trials"), path("aye"));
+    fs::create_dir(&project).unwrap();
+    // The program fails as soon as it may, so this needs no sandbox.
+    let may_end = path("may-end");
+    write_script(&script, &format!("while [ ! -e '{}' ]; do sleep 0.01; done; exit 1", may_end.display()));
+    let tested = std::thread::scope(|scope| {
+        let test = scope.spawn(|| test_support(&script, &project, &trials));
+        let start = Instant::now();
+        while fs::read_dir(&trials).map_or(0, Iterator::count) == 0 {
+            assert!(start.elapsed() < PATIENCE);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(finish_interrupted_trials(&trials), []);
+        assert_eq!(fs::read_dir(&trials).unwrap().count(), 1, "the folder of a running test was removed");
+        fs::write(&may_end, "").unwrap();
+        test.join().unwrap()
+    });
+    assert!(tested.is_err(), "{tested:?}");
+    wait_until_empty(&trials);
+    // As left by a killed process, with the folder of the kernel that only root can enter.
+    let left = trials.join("left");
+    fs::create_dir_all(left.join("work/work")).unwrap();
+    fs::set_permissions(left.join("work/work"), Permissions::from_mode(0)).unwrap();
+    fs::write(left.join("owner"), "").unwrap();
+    finish_interrupted_trials(&trials);
+    assert_eq!(fs::read_dir(&trials).unwrap().count(), 0, "it was not removed");
 }
 
 /// Waits until the folder of all trials is empty.

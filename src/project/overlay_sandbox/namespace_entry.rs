@@ -4,7 +4,7 @@ use super::overlay_mounts;
 use super::overlay_spec::{IN_OVERLAY_ARGUMENT, OverlaySpec};
 use super::setup_error::{AtStep, SetupError, SetupStep};
 use crate::project::guard::lifeline::{Report, send_report};
-use crate::project::rehearsal::lock_overlay;
+use crate::project::rehearsal::lock_existing;
 use crate::project::sandbox::namespaces;
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{
@@ -40,7 +40,7 @@ fn enter_namespaces(arguments: &[OsString]) -> Result<u8, SetupError> {
     // The argument lacks the visible and masked paths. The first process reads them from the lifeline.
     let spec = OverlaySpec::from_argument(arguments.first().cloned())?;
     // Holds the lock on the overlay until this process exits, so that no other process writes in it.
-    let _lock = lock_overlay(&spec.overlay_folder).at_step(SetupStep::OverlayFolders)?;
+    let _lock = lock_existing(&spec.overlay_folder).at_step(SetupStep::OverlayFolders)?;
     overlay_mounts::create_overlay_folders(&spec).at_step(SetupStep::OverlayFolders)?;
     // Inherited open files must not lead out of the overlay sandbox.
     namespaces::close_files_on_exec().at_step(SetupStep::Namespaces)?;

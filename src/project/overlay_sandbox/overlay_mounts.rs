@@ -25,14 +25,28 @@ fn work_folder(overlay_folder: &Path, place: &Path) -> PathBuf {
     overlay_folder.join(OUTSIDE_FOLDER).join(WORK_FOLDER).join(&name[..16])
 }
 
-/// Creates the folders of all overlays.
+/// Creates a folder in the overlay's folder, and those between. The overlay's folder itself is not created: if it was
+/// removed because aye was killed, nothing may appear in its place.
+fn create_inside(overlay_folder: &Path, folder: &Path) -> io::Result<()> {
+    match (fs::create_dir(folder), folder.parent()) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound && parent != overlay_folder => {
+            create_inside(overlay_folder, parent)?;
+            fs::create_dir(folder)
+        }
+        (Err(error), _) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        (created, _) => created,
+    }
+}
+
+/// Creates the folders of all overlays in the overlay's folder, which exists.
 pub fn create_overlay_folders(spec: &OverlaySpec) -> io::Result<()> {
+    let overlay_folder = &spec.overlay_folder;
     let create_folders = |upper: &Path, work: &Path, original: &Path| -> io::Result<()> {
         // A work folder left by the last command marks the overlay as not synced; the kernel would refuse to mount it.
         remove_folder(work)?;
-        fs::create_dir_all(work)?;
+        create_inside(overlay_folder, work)?;
         if !upper.is_dir() {
-            fs::create_dir_all(upper)?;
+            create_inside(overlay_folder, upper)?;
             // The merged folder has the mode of the upper one, and programs depend on the mode of `/tmp`.
             if let Ok(metadata) = fs::metadata(original) {
                 let _ = fs::set_permissions(upper, metadata.permissions());
@@ -40,12 +54,11 @@ pub fn create_overlay_folders(spec: &OverlaySpec) -> io::Result<()> {
         }
         Ok(())
     };
-    let overlay_folder = &spec.overlay_folder;
     create_folders(&overlay_folder.join(UPPER), &overlay_folder.join(WORK_FOLDER), &spec.folder)?;
     if !is_inside(&spec.folder, overlay_folder) {
         create_pending(&spec.folder, overlay_folder)?;
     }
-    fs::create_dir_all(overlay_folder.join(ROOT_FOLDER))?;
+    create_inside(overlay_folder, &overlay_folder.join(ROOT_FOLDER))?;
     let mut places = spec.places.iter().map(|place| &place.path);
     places.try_for_each(|place| {
         create_folders(&OverlaySpec::place_upper(overlay_folder, place), &work_folder(overlay_folder, place), place)
