@@ -12,6 +12,10 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
         return aye::project::guard::run_guard();
     }
+    // A PDF is read by a process of its own, which limits what a faulty or hostile one can do.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == aye::web::pdf_process::ARGUMENT) {
+        return aye::web::pdf_process::run_converter();
+    }
     // With `alone`, this process becomes the program that prints an API key, detached from the terminal. With `terminal`
     // it becomes the user's command, in a terminal of its own.
     if std::env::args_os().nth(2).is_some_and(|argument| argument == "--") {

@@ -2,9 +2,12 @@
 //! and pages as text.
 
 pub mod client;
+mod feed_text;
 mod guarded_resolver;
 pub mod oauth;
 pub mod page_text;
+pub mod pdf_process;
+mod pdf_text;
 pub mod request;
 pub mod request_credentials;
 pub mod special_addresses;

@@ -5,6 +5,7 @@
 //! checked; [`find_proxy_variable`] tells.
 
 use super::guarded_resolver::{GuardedResolver, SpecialAddress};
+use super::page_text::is_pdf;
 use super::request::{RequestError, WebRequest};
 use super::target::{PrivateHosts, Target, check_target, refuse_special};
 use futures::StreamExt;
@@ -16,6 +17,8 @@ use std::time::Duration;
 
 /// Bytes that are read of a response.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// Bytes that are read of a PDF, which cannot be read without its end.
+const MAX_PDF_BYTES: usize = 16 << 20;
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
@@ -28,7 +31,7 @@ pub struct WebClient {
     unguarded: OnceLock<Client>,
 }
 
-/// A response, read up to [`MAX_BODY_BYTES`].
+/// A response, read up to [`MAX_BODY_BYTES`], or a whole PDF.
 #[derive(Debug)]
 pub struct WebResponse {
     /// The address that answered, after redirects.
@@ -193,7 +196,12 @@ async fn read_response(target: Target, response: Response) -> Result<WebResponse
     let mut stream = response.bytes_stream();
     while let Some(piece) = stream.next().await {
         let piece = piece.map_err(|error| describe_error(&target, &error))?;
-        let room = MAX_BODY_BYTES - body.len();
+        let start = if body.is_empty() { &piece[..] } else { &body };
+        let is_pdf = is_pdf(&content_type, start);
+        let room = if is_pdf { MAX_PDF_BYTES } else { MAX_BODY_BYTES } - body.len();
+        if is_pdf && piece.len() > room {
+            return Err(format!("{} sent a PDF of more than {} MiB.", target.host, MAX_PDF_BYTES >> 20).into());
+        }
         body.extend_from_slice(&piece[..piece.len().min(room)]);
         if piece.len() > room {
             is_cut_off = true;

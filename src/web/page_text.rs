@@ -1,5 +1,8 @@
-//! The body of a response as text for the model: pages as Markdown, JSON indented, other text as it is.
+//! The body of a response as text for the model: pages and feeds as Markdown, text of PDFs, JSON indented, other text as it
+//! is.
 
+use super::feed_text::{is_feed, read_feed};
+use super::pdf_process::read_pdf;
 use encoding_rs::{Encoding, UTF_8};
 use htmd::HtmlToMarkdown;
 use std::time::Duration;
@@ -30,11 +33,21 @@ pub struct PageText {
     pub note: &'static str,
 }
 
-/// Returns the body as text. Blocks for at most five seconds.
+/// Returns whether a body of this type, or one that starts with these bytes, is a PDF.
+pub fn is_pdf(content_type: &str, start: &[u8]) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    let is_unknown = media_type.is_empty() || media_type.eq_ignore_ascii_case("application/octet-stream");
+    media_type.eq_ignore_ascii_case("application/pdf") || is_unknown && start.starts_with(b"%PDF-")
+}
+
+/// Returns the body as text. Blocks for at most ten seconds.
 ///
 /// # Errors
 /// One sentence for the model, if the body is no text.
 pub fn read_page(content_type: &str, body: &[u8]) -> Result<PageText, String> {
+    if is_pdf(content_type, body) {
+        return read_pdf(body).map(|text| PageText { text, note: "text of a PDF" });
+    }
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_html = match media_type.as_str() {
         "text/html" | "application/xhtml+xml" => true,
@@ -60,6 +73,11 @@ pub fn read_page(content_type: &str, body: &[u8]) -> Result<PageText, String> {
     let text = decode_text(content_type, body, is_html);
     if is_html {
         return Ok(convert_html(text));
+    }
+    if is_feed(&media_type, &text)
+        && let Some(text) = read_feed(&text, &|html| convert_html(html).text)
+    {
+        return Ok(PageText { text, note: "Markdown made of a feed" });
     }
     let value: Option<serde_json::Value> = if is_json { serde_json::from_str(&text).ok() } else { None };
     let indented = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
@@ -191,7 +209,7 @@ mod tests {
         assert_eq!(read("application/json", "{\"a\":[1]}"), "{\n  \"a\": [\n    1\n  ]\n}");
         assert_eq!(read("application/json", "{broken"), "{broken");
         assert_eq!(read("text/plain", "<b>"), "<b>");
-        assert_eq!(read("application/atom+xml", "<feed/>"), "<feed/>");
+        assert_eq!(read("application/soap+xml", "<feed/>"), "<feed/>");
         let error = read_page("image/png", b"\x89PNG").unwrap_err();
         assert_eq!(error, "The response is not text: image/png, 4 bytes.");
         assert!(read_page("text/plain", b"a\0b").is_err());

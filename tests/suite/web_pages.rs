@@ -276,3 +276,86 @@ fn large_and_hostile_pages_are_bounded() {
     );
     assert!(matches!(&outcomes[3], Outcome::Failed(text) if text.contains("not text: image/png")), "{outcomes:?}");
 }
+
+/// Compresses bytes as the streams of a PDF are.
+fn compress(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// A compressed stream of 4 GiB, made of one compressed MiB that is repeated.
+fn compressed_bomb() -> Vec<u8> {
+    let mut compress = flate2::Compress::new(flate2::Compression::best(), true);
+    let mut block = |room: usize| {
+        let mut packed = Vec::with_capacity(room);
+        compress.compress_vec(&vec![b' '; 1 << 20], &mut packed, flate2::FlushCompress::Full).unwrap();
+        packed
+    };
+    let (first, next) = (block(64 << 10), block(64 << 10));
+    [first, next.repeat(4096)].concat()
+}
+
+/// Makes a PDF of one page in Helvetica with this compressed content.
+fn make_pdf(packed: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+         3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 5 0 R/Resources<</Font<</F 4 0 R>>>>>>endobj\n\
+         4 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n\
+         5 0 obj<</Filter/FlateDecode/Length {}>>stream\n",
+        packed.len()
+    );
+    [head.as_bytes(), packed, b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n"].concat()
+}
+
+#[test]
+fn the_text_of_pdfs_and_feeds_is_read_and_a_hostile_pdf_does_no_harm() {
+    let feed = b"<rss version=\"2.0\"><channel><title>Blog</title><item><title>One</title>\
+                 <description>&lt;p&gt;Is &lt;b&gt;out&lt;/b&gt;&lt;/p&gt;</description></item></channel></rss>";
+    let long = [b"BT /F 12 Tf 50 700 Td (Text of a PDF) Tj ET ".as_slice(), &[b' '; 3 << 20]].concat();
+    let mut bytes: u32 = 1;
+    // Compressed data that does not shrink: a PDF of more than the limit of other responses.
+    let noise = std::iter::repeat_with(|| {
+        bytes = bytes.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b'0' + (bytes >> 24) as u8 % 10
+    });
+    let noisy = [b"BT /F 12 Tf 50 700 Td (A large PDF) Tj ET %".to_vec(), noise.take(3 << 20).collect()].concat();
+    let kind = "200 OK\r\nContent-Type: application/pdf";
+    let server = WebServer::start()
+        .with_page("/feed", "200 OK\r\nContent-Type: application/rss+xml", feed)
+        .with_page("/small", "200 OK\r\nContent-Type: application/octet-stream", &make_pdf(&compress(&long)))
+        .with_page("/large", kind, &make_pdf(&compress(&noisy)))
+        .with_page("/bomb", kind, &make_pdf(&compressed_bomb()))
+        .with_page("/huge", kind, &[b"%PDF-1.4\n".as_slice(), &vec![b'x'; 17 << 20]].concat())
+        .with_page("/broken", kind, b"%PDF-1.4\nnothing");
+    let paths = ["/feed", "/small", "/large", "/bomb", "/huge", "/broken"];
+    let answers = paths.iter().map(|path| fetch(&server.url(path))).chain([text_answer("Done.")]).collect();
+    let user = user_with(answers, &[format!("127.0.0.1:{}", server.port)]);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Read from the web?");
+    program.press_until("a", "Allow without asking");
+    program.press_until("\r", "which may have led to this request");
+    program.until_prompt("Read from the web?");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    let (_, outcomes) = read_calls(&user);
+    let [
+        Outcome::Done(feed),
+        Outcome::Done(small),
+        Outcome::Done(large),
+        Outcome::Failed(bomb),
+        Outcome::Failed(huge),
+        Outcome::Failed(broken),
+    ] = outcomes.as_slice()
+    else {
+        panic!("{outcomes:?}")
+    };
+    assert!(feed.contains("# Blog") && feed.contains("Is **out**") && feed.contains("Untrusted text"), "{feed}");
+    assert!(small.contains("text of a PDF") && small.ends_with("[page 1 of 1]\nText of a PDF\n\n"), "{small}");
+    assert!(large.contains("A large PDF"), "{large}");
+    assert!(bomb.contains("cannot be read within 10 s and 1 GiB"), "{bomb}");
+    assert!(huge.contains("sent a PDF of more than 16 MiB"), "{huge}");
+    assert!(broken.contains("damaged or no PDF"), "{broken}");
+}
