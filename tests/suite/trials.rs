@@ -314,7 +314,7 @@ fn a_test_of_the_sandbox_leaves_nothing() {
     // As left by a killed process, with the folder of the kernel that only root can enter.
     let left = trials.join("left");
     fs::create_dir_all(left.join("work/work")).unwrap();
-    fs::set_permissions(left.join("work/work"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(left.join("work/work"), Permissions::from_mode(0o000)).unwrap();
     fs::write(left.join("owner"), "").unwrap();
     finish_interrupted_trials(&trials);
     assert_eq!(fs::read_dir(&trials).unwrap().count(), 0, "it was not removed");
