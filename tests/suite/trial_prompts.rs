@@ -122,6 +122,38 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
     assert_eq!(count_ended(&program), 1, "esc stopped the trial and not the turn");
 }
 
+/// An opened diff must be read to its end before the trial is kept, and the keys are about the diff on the screen.
+#[test]
+fn an_opened_diff_is_read_to_its_end_before_the_trial_is_kept() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let text: String = (0..60).map(|n| format!("line {n}\n")).collect();
+    let answers = vec![command_answer("sed -i s/line/row/ a.txt; echo x > new.txt"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (100, 30), &[("a.txt", &text)]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    program.until_prompt("Keep what the trial did?");
+    program.until("keep these changes");
+    program.press_keys("o");
+    program.until_all(&["end jump to the end, then", "keep", "o close", "lines below"]);
+    program.press_keys("k");
+    program.until("Read to the end first");
+    assert_eq!(program.file("a.txt").as_deref(), Some(text.as_str()), "nothing is kept");
+    program.press_keys("\x1b[6~");
+    program.until_all(&["lines above", "o close"]);
+    program.press_keys("o");
+    program.until_all(&["❯ ~ a.txt", "keep these changes", "o open diff"]);
+    program.press_keys("o");
+    program.until("o close");
+    program.press_keys("\x1b[F");
+    let screen = program.until("keep these changes");
+    program.press_keys(if screen.contains("K keep") { "K" } else { "k" });
+    program.until("Done.");
+    assert_eq!(program.file("a.txt"), Some(text.replace("line", "row")));
+}
+
 /// A change of the project after the trial is a conflict, which is reported; nothing is overwritten.
 #[test]
 fn a_conflict_is_reported_and_overwrites_nothing() {

@@ -191,6 +191,17 @@ pub fn scroll_position(action: Action, row: usize, page_rows: usize) -> Option<u
     })
 }
 
+/// Returns the index of the heading that gets the cursor after scrolling: the first visible one, otherwise the last one
+/// above. `top` is the first of `page_rows` rows; the number of rows above takes the place of the first one.
+pub fn heading_in_view(headings: &[usize], top: usize, page_rows: usize) -> usize {
+    let first_visible = top + usize::from(top > 0);
+    match headings.iter().position(|row| *row >= first_visible) {
+        Some(index) if headings[index] < top + page_rows => index,
+        Some(index) => index.saturating_sub(1),
+        None => headings.len().saturating_sub(1),
+    }
+}
+
 /// Returns the style of a role for text in a border. It starts with a reset, so that the text never takes the border's
 /// colour, even if the role has no colour.
 fn text_style(theme: &Theme, role_style: Style) -> Style {

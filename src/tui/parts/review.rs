@@ -4,7 +4,7 @@ mod review_rows;
 
 use crate::chat::{Batch, Rejected};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::scroll_position;
+use crate::tui::parts::frame::{heading_in_view, scroll_position};
 use crate::tui::parts::key_hints::{Hint, key_hint};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::theme::Theme;
@@ -172,12 +172,7 @@ impl Review {
             Action::PageUp | Action::PageDown | Action::Top | Action::Bottom => {
                 let rows = self.row_cache.last_lines().map_or(0, |rows| rows.len());
                 let top = scroll_position(action, top, page).unwrap_or(top).min(rows.saturating_sub(page));
-                // The cursor moves to the first visible heading, otherwise to the last heading above.
-                self.cursor = match headings.iter().position(|row| *row >= first_visible(top)) {
-                    Some(index) if headings[index] < top + page => index,
-                    Some(index) => index.saturating_sub(1),
-                    None => headings.len().saturating_sub(1),
-                };
+                self.cursor = heading_in_view(&headings, top, page);
                 return Some(if action == Action::Bottom { usize::MAX } else { top });
             }
             _ => return None,

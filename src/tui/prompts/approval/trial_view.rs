@@ -6,7 +6,7 @@ use super::{Approval, ApprovalContent};
 use crate::agent::Trial;
 use crate::chat::{Plan, Work};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::scroll_position;
+use crate::tui::parts::frame::{heading_in_view, scroll_position};
 use crate::tui::parts::key_hints::{self, Hint, key_hint};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts};
@@ -101,8 +101,7 @@ impl TrialView {
 
     /// Moves the cursor or scrolls. Returns the row to scroll to, `None` for other actions.
     fn handle_move(&mut self, action: Action, top: usize, page: usize) -> Option<usize> {
-        let rows = self.rows.last_lines().unwrap_or_default();
-        let headings: Vec<usize> = (0..rows.len()).filter(|index| rows[*index].change.is_some()).collect();
+        let headings = self.heading_rows();
         let scrolled = scroll_position(action, top, page)?;
         let is_visible = |row: usize| (top..top + page).contains(&row);
         let next = match action {
@@ -112,16 +111,23 @@ impl TrialView {
         };
         let next = next.filter(|next| headings.get(*next).is_some_and(|row| is_visible(*row)));
         let Some(next) = next else {
-            // The cursor follows the rows that are visible.
-            let is_lost =
-                headings.get(self.cursor).is_none_or(|row| !(scrolled..scrolled.saturating_add(page)).contains(row));
-            if is_lost && let Some(visible) = headings.iter().position(|row| *row >= scrolled) {
-                self.cursor = visible;
+            // The cursor follows the rows that are visible: inside a diff it is on the change of that diff.
+            let row_count = self.rows.last_lines().map_or(0, |rows| rows.len());
+            let new_top = scrolled.min(row_count.saturating_sub(page));
+            let is_lost = headings.get(self.cursor).is_none_or(|row| !(new_top..new_top + page).contains(row));
+            if is_lost {
+                self.cursor = heading_in_view(&headings, new_top, page);
             }
             return Some(scrolled);
         };
         self.cursor = next;
         Some(top)
+    }
+
+    /// Returns the rows at which the changes begin, in the last layout.
+    fn heading_rows(&self) -> Vec<usize> {
+        let rows = self.rows.last_lines().unwrap_or_default();
+        (0..rows.len()).filter(|index| rows[*index].change.is_some()).collect()
     }
 }
 
@@ -172,11 +178,8 @@ impl Approval {
                 let decision = crate::chat::Decision::Kept(report.digest.clone());
                 Some(KeyResult::answered(PromptCommand::Decide(call(), decision)))
             }
-            (Action::Toggle, Trial::Finished { report, .. }) if !report.changes.is_empty() => {
-                let open = &mut self.trial_view.open_changes;
-                if !open.remove(&self.trial_view.cursor) {
-                    open.insert(self.trial_view.cursor);
-                }
+            (Action::Toggle, Trial::Finished { report, .. }) if is_listening && !report.changes.is_empty() => {
+                self.toggle_diff();
                 Some(KeyResult::Handled)
             }
             // Nobody who wants to keep the trial is led to run the command again.
@@ -194,6 +197,19 @@ impl Approval {
             }
             _ => None,
         }
+    }
+
+    /// Opens or closes the diff of the change with the cursor. What is opened must be read to its end before an answer.
+    fn toggle_diff(&mut self) {
+        let cursor = self.trial_view.cursor;
+        if !self.trial_view.open_changes.remove(&cursor) {
+            self.trial_view.open_changes.insert(cursor);
+            self.has_reached_end = false;
+            return;
+        }
+        // The row of the change stays visible below the number of rows above.
+        let heading = self.trial_view.heading_rows().get(cursor).copied().unwrap_or(0);
+        self.scroll = self.scroll.min(heading.saturating_sub(1));
     }
 
     /// Returns the title of the prompt, and whether its answer destroys something, while a trial runs and after it.

@@ -125,7 +125,14 @@ impl RowBuilder<'_> {
         ];
         self.push_lines(wrap_pieces(&head, &Shape::with_width(self.width)).lines);
         let output = report.result.rsplit_once('\n').map_or("", |(output, _)| output);
-        self.push_output(output, FINAL_OUTPUT_LINES);
+        let total = output.trim_end().lines().count();
+        // A note about one line would take the row of that line.
+        let max_lines = if total == FINAL_OUTPUT_LINES + 1 { total } else { FINAL_OUTPUT_LINES };
+        if total > max_lines {
+            let note = format!("│ … {} earlier lines", total - max_lines);
+            self.push_lines([Line::styled(note, theme.dim)]);
+        }
+        self.push_output(output, max_lines);
         for (index, change) in report.changes.iter().enumerate() {
             self.push_change(index, change, open_changes.contains(&index));
         }
