@@ -152,7 +152,7 @@ impl State {
     pub fn draw_prompt(&self, area: Rect, buffer: &mut Buffer) -> Option<DrawnPrompt> {
         let (prompt, listening) = (self.prompts.front()?, self.prompt_listening()?);
         let mut message = self.prompts.key_message.clone();
-        if message.is_empty() && listening == Listening::Unsent && !prompt.is_writing() {
+        if message.is_empty() && listening == Listening::Unsent && !prompt.takes_text(listening) {
             message = self.draft_hint();
         }
         Some(prompt.draw_prompt(&self.prompt_facts(listening, &message), area, buffer))
@@ -179,8 +179,9 @@ impl State {
         }
     }
 
-    /// Returns whether text is being typed in the open prompt.
+    /// Returns whether a text field of the open prompt receives the keys.
     pub fn is_typing_in_prompt(&self) -> bool {
-        self.prompts.front().is_some_and(Prompt::is_writing)
+        let listening = self.prompt_listening().unwrap_or(Listening::Unseen);
+        self.prompts.front().is_some_and(|prompt| prompt.takes_text(listening))
     }
 }

@@ -23,7 +23,7 @@ impl State {
                 + SPINNER_INTERVAL * u32::try_from(elapsed_ms / SPINNER_INTERVAL.as_millis() + 1).unwrap_or(u32::MAX)
         });
         let listening_start = |listening| match listening {
-            Some(Listening::Until(time)) => Some(time),
+            Some(Listening::Until(time) | Listening::AfterFastInput(time)) => Some(time),
             Some(Listening::Ready | Listening::Unseen | Listening::Unsent) | None => None,
         };
         // The list of background commands shows their run times.

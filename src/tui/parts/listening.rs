@@ -29,6 +29,8 @@ pub enum Listening {
     Unseen,
     /// The prompt accepts answers from this time on if no other key is pressed until then. Draw again at that time.
     Until(Duration),
+    /// A text field takes text, but its last keys came faster than a hand types: from this time on Enter is no part of them.
+    AfterFastInput(Duration),
     /// The composer has an unsent draft, which receives the keys.
     Unsent,
 }
@@ -98,7 +100,11 @@ impl Presses {
         };
         let quiet_until = self.last_other_press.map_or(first_drawn, |time| time.max(first_drawn)) + QUIET_TIME;
         let ready_at = self.last_fast_input.map_or(quiet_until, |time| quiet_until.max(time + fast_input_pause));
-        if now < ready_at { Listening::Until(ready_at) } else { Listening::Ready }
+        match receiver {
+            _ if now >= ready_at => Listening::Ready,
+            KeyReceiver::TextField if now >= quiet_until => Listening::AfterFastInput(ready_at),
+            KeyReceiver::TextField | KeyReceiver::Prompt | KeyReceiver::Draft => Listening::Until(ready_at),
+        }
     }
 }
 

@@ -67,9 +67,14 @@ pub trait Prompt: Debug {
         None
     }
 
-    /// Returns whether a text field is being edited. The prompt then receives every key.
+    /// Returns whether a text field is being edited.
     fn is_writing(&self) -> bool {
         false
+    }
+
+    /// Returns whether a text field is being edited and receives the keys now.
+    fn takes_text(&self, _listening: Listening) -> bool {
+        self.is_writing()
     }
 
     /// Inserts pasted text into the text field being edited. Returns false if none is being edited.
@@ -206,7 +211,9 @@ impl KeyResult {
 pub fn ignored_enter(key: &KeyEvent, listening: Listening) -> Option<KeyResult> {
     match listening {
         _ if key.kind != KeyEventKind::Press => Some(KeyResult::Handled),
-        Listening::Until(_) => Some(KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned())),
+        Listening::Until(_) | Listening::AfterFastInput(_) => {
+            Some(KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned()))
+        }
         Listening::Ready | Listening::Unseen | Listening::Unsent => None,
     }
 }

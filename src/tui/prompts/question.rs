@@ -33,7 +33,8 @@ pub struct QuestionPrompt {
     pages: Vec<AnswerDraft>,
     /// Text field being edited, if any.
     open_field: Option<(FieldKind, TextField)>,
-    /// True if the field opened by itself and received no key yet. Keys typed before it could be seen are not for it.
+    /// True if the field opened together with the prompt and received no key yet. Keys typed before it could be seen are
+    /// not for it.
     is_field_untouched: bool,
     declining: Declining,
     visible_rows: usize,
@@ -74,6 +75,7 @@ impl QuestionPrompt {
             question_scroll: 0,
         };
         prompt.show_page(0, questions);
+        prompt.is_field_untouched = prompt.open_field.is_some();
         prompt
     }
 
@@ -123,8 +125,7 @@ impl QuestionPrompt {
         let Some((kind, field)) = &mut self.open_field else { return KeyResult::Handled };
         let kind = *kind;
         // Text for the composer stays there, and so does what was typed before the field could be seen.
-        let is_early = self.is_field_untouched && !listening.is_listening();
-        if listening == Listening::Unsent || is_early {
+        if !is_field_listening(self.is_field_untouched, listening) {
             return KeyResult::PassedOn;
         }
         self.is_field_untouched = false;
@@ -146,7 +147,9 @@ impl QuestionPrompt {
         }
         match field.handle_key(key, keys) {
             // Enter that arrives with a paste is part of the pasted text.
-            text_field::KeyResult::Accepted if matches!(listening, Listening::Until(_)) => {
+            text_field::KeyResult::Accepted
+                if matches!(listening, Listening::Until(_) | Listening::AfterFastInput(_)) =>
+            {
                 if kind != FieldKind::TextAnswer {
                     return KeyResult::Explained(TOO_SOON_AFTER_PASTE.to_owned());
                 }
@@ -154,6 +157,13 @@ impl QuestionPrompt {
             }
             text_field::KeyResult::Accepted if key.kind == KeyEventKind::Press => {
                 let text = field.text().trim().to_owned();
+                let has_options = questions.list.get(self.page).is_some_and(|question| !question.options.is_empty());
+                if kind == FieldKind::TextAnswer && text.is_empty() && !has_options {
+                    // Without the field there would be nothing to answer with.
+                    self.store_unfinished_field(kind, text);
+                    let close_key = keys.first_chord(Scope::TextField, Action::Close);
+                    return KeyResult::Explained(format!("No answer written yet · {close_key} to leave it"));
+                }
                 self.open_field = None;
                 return self.accept_field(kind, text, questions);
             }
@@ -359,8 +369,17 @@ impl QuestionPrompt {
         let is_text_only = |question: &Question| question.options.is_empty();
         if questions.list.get(page).is_some_and(is_text_only) && self.pages[page].is_empty() {
             self.open_text_answer(questions);
-            self.is_field_untouched = true;
         }
+    }
+}
+
+/// Returns whether the text field takes the keys: not those of a draft in the composer, and while it is `untouched` not
+/// those pressed before it could be seen.
+fn is_field_listening(is_untouched: bool, listening: Listening) -> bool {
+    match listening {
+        Listening::Ready | Listening::AfterFastInput(_) => true,
+        Listening::Until(_) | Listening::Unseen => !is_untouched,
+        Listening::Unsent => false,
     }
 }
 

@@ -143,6 +143,56 @@ fn question_explains_rejected_keys_and_missing_answers() {
     assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, ""));
 }
 
+/// A screen with a question that has no options, after `first_questions` with options.
+fn screen_with_text_question(first_questions: usize) -> Screen {
+    let Intent::Ask(mut questions) = three_questions() else { panic!("it asks") };
+    questions.list.truncate(first_questions + 1);
+    questions.list[first_questions].options.clear();
+    let mut screen = Screen::with_turn();
+    screen.receive_call("q", "ask_question", Intent::Ask(questions));
+    screen
+}
+
+#[test]
+fn text_typed_before_a_text_question_was_seen_is_named_and_the_field_can_be_reached() {
+    let mut screen = screen_with_text_question(0);
+    screen.advance_ms(100);
+    screen.press_key("s");
+    assert_eq!(bottom_border(&mut screen), "Too fast: “s” was typed into your message · tab to answer");
+    screen.type_text("vc");
+    assert_eq!(bottom_border(&mut screen), "keys go to the composer · tab to answer");
+    screen.handle_event(Event::Pasted("-1".into()));
+    assert_eq!(screen.state.input.composer.text(), "svc-1", "a paste goes where the keys go");
+    assert!(!screen.state.is_typing_in_prompt(), "the cursor is in the composer");
+    screen.press_key("tab");
+    screen.advance_ms(600);
+    assert!(screen.state.is_typing_in_prompt() && bottom_border(&mut screen).starts_with("enter send"));
+    screen.press_key("enter");
+    assert_eq!(bottom_border(&mut screen), "No answer written yet · esc to leave it");
+    screen.type_text("api");
+    assert!(screen.screen_text().contains("│ ❯ api"), "{}", screen.screen_text());
+    screen.press_key("enter");
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (1, "svc-1"));
+}
+
+#[test]
+fn text_typed_right_after_turning_to_a_text_question_is_its_text() {
+    for (turn_key, burst) in [("tab", true), ("tab", false), ("enter", true), ("enter", false)] {
+        let mut screen = screen_with_text_question(1);
+        screen.advance_ms(2000);
+        screen.press_key("1");
+        screen.advance_ms(600);
+        screen.press_key(turn_key);
+        if burst {
+            screen.handle_event(Event::TooFast);
+        }
+        screen.type_text("svc");
+        let text = screen.screen_text();
+        assert!(text.contains("│ ❯ svc") && screen.state.input.composer.is_empty(), "{turn_key}, {burst}: {text}");
+        assert!(text.contains("a ✓ │ ❯ b │ review"), "{text}");
+    }
+}
+
 #[test]
 fn r02_only_approval_keys_approve() {
     let was_approved = |screen: &Screen| {

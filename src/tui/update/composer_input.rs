@@ -62,7 +62,8 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) {
     if state.viewport.transcript.search.is_some() {
         return search_input::paste_search_text(state, cache, text);
     }
-    if state.prompts.front_mut().is_some_and(|prompt| prompt.insert_paste(text)) {
+    let is_for_prompt = state.is_typing_in_prompt();
+    if is_for_prompt && state.prompts.front_mut().is_some_and(|prompt| prompt.insert_paste(text)) {
         return;
     }
     state.input.recent_keys.record_other_press(state.timing.now);

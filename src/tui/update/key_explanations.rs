@@ -22,15 +22,19 @@ pub enum RejectedKey {
 
 /// Returns why the open prompt did not use this key.
 pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
-    let Some(prompt) = state.prompts.front().filter(|_| state.input.composer.is_empty()) else {
+    let is_character = Chord::from(key).typed_character().is_some();
+    // With a draft in the composer, only a character typed into it instead of into the prompt needs an explanation.
+    let expects_answer = state.input.composer.is_empty() || state.prompts.has_keyboard && is_character;
+    let Some(prompt) = state.prompts.front().filter(|_| expects_answer) else {
         return RejectedKey::NoExplanation;
     };
     let is_early = matches!(state.prompt_listening(), Some(Listening::Until(_)));
     let is_option_number = prompt.is_question() && matches!(key.code, KeyCode::Char('1'..='9'));
+    let is_text = prompt.is_writing() && is_character;
     match state.keys.lookup(prompt.scope(), key) {
         Some(Action::SwitchFocus | Action::Close | Action::AnswerLater) => RejectedKey::NoExplanation,
         Some(_) if is_early => RejectedKey::TooSoon,
-        None if is_option_number && is_early => RejectedKey::TooSoon,
+        None if (is_option_number || is_text) && is_early => RejectedKey::TooSoon,
         // The explanation needs neither the listening state nor the message.
         None if key.code == KeyCode::Enter => prompt
             .explain_enter(&state.prompt_facts(Listening::Unseen, ""))
@@ -57,7 +61,7 @@ fn explain_typed_key(state: &State, key: &KeyEvent) -> String {
     let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
     let message = format!("{reason} · {focus_key} to answer");
     let fits = width::text_width(&message) + MESSAGE_MARGIN <= usize::from(state.viewport.size.0);
-    if focus_key.is_empty() || !fits { reason } else { message }
+    if focus_key.is_empty() || state.prompts.has_keyboard || !fits { reason } else { message }
 }
 
 /// Explains that the key of the last answer is repeating or still held: it answers nothing until it is released.

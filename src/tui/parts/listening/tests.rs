@@ -49,7 +49,7 @@ fn r05_fast_input_is_text_in_a_field_and_delays_a_prompt() {
     let listening_at = |receiver, now| presses.listening_state(Some(ms(0)), receiver, ms(now));
     assert_eq!(listening_at(Prompt, 2_499), Listening::Until(ms(2_500)));
     assert_eq!(listening_at(Prompt, 2_500), Listening::Ready);
-    assert_eq!(listening_at(TextField, 2_149), Listening::Until(ms(2_150)));
+    assert_eq!(listening_at(TextField, 2_149), Listening::AfterFastInput(ms(2_150)));
     assert_eq!(listening_at(TextField, 2_150), Listening::Ready);
     let mut presses = presses.clone();
     presses.record_other_press(ms(2_100));

@@ -70,7 +70,7 @@ pub(super) fn draw_prompt(
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let message = match listening {
         Listening::Unsent => "keys go to the composer · tab to answer",
-        Listening::Ready | Listening::Unseen | Listening::Until(_) => "",
+        Listening::Ready | Listening::Unseen | Listening::Until(_) | Listening::AfterFastInput(_) => "",
     };
     let context = PromptContext { listening, keys: &keys, theme: &theme, message };
     let drawn = prompt.draw(&content, &context, area, &mut buffer);

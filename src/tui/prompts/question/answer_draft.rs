@@ -128,11 +128,11 @@ impl QuestionPrompt {
         let page = saved.page.min(prompt.page_count() - 1);
         prompt.show_page(page, questions);
         let question = questions.list.get(page);
-        prompt.is_field_untouched = false;
         prompt.open_field = saved.open_field.filter(|(kind, _)| match kind {
             FieldKind::TextAnswer => question.is_some_and(accepts_text),
             FieldKind::Note => question.is_some(),
         });
+        prompt.is_field_untouched = prompt.open_field.is_some();
         prompt
     }
 }

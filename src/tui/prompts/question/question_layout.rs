@@ -63,7 +63,7 @@ impl QuestionPrompt {
     ) -> DrawnPrompt {
         let theme = context.theme;
         let (title, right_title) = self.build_title(questions, sub_agent);
-        let is_listening = context.listening.is_listening() || self.is_writing();
+        let is_listening = context.listening.is_listening() || self.takes_text(context.listening);
         let frame = Frame {
             title: &title,
             right_title: &right_title,
@@ -76,12 +76,13 @@ impl QuestionPrompt {
         if inner.is_empty() {
             return drawn;
         }
-        // Few rows are left to the question itself.
+        // With fewer rows, they are left to the question itself.
         let min_rows = match questions.list.get(self.page).is_some_and(|question| self.is_writing_only_answer(question))
         {
             true => MIN_ROWS_OF_TEXT_QUESTION,
             false => MIN_ROWS_OF_PICKER,
         };
+        let min_rows = min_rows.min(self.preferred_height(questions, area.width, theme).saturating_sub(2));
         let tabs = self.lay_out_tabs(questions, usize::from(inner.width), theme);
         if let Some(tabs) = tabs.filter(|_| inner.height >= min_rows) {
             buffer.set_line(inner.x, inner.y, &tabs, inner.width);

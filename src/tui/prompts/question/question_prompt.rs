@@ -1,11 +1,12 @@
 //! Implements [`Prompt`] for the question prompt.
 
-use super::QuestionPrompt;
 use super::declining::Declining;
+use super::{QuestionPrompt, is_field_listening};
 use crate::agent::WaitingCall;
 use crate::chat::CallId;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -78,9 +79,14 @@ impl Prompt for QuestionPrompt {
         self.open_field.is_some()
     }
 
+    fn takes_text(&self, listening: Listening) -> bool {
+        self.is_writing() && is_field_listening(self.is_field_untouched, listening)
+    }
+
     fn insert_paste(&mut self, text: &str) -> bool {
         let Some((_, line)) = &mut self.open_field else { return false };
         line.insert(text);
+        self.is_field_untouched = false;
         true
     }
 
@@ -112,6 +118,7 @@ impl Prompt for QuestionPrompt {
 
     fn restore(&mut self) {
         (self.is_parked, self.first_drawn, self.declining) = (false, None, Declining::No);
+        self.is_field_untouched = self.open_field.is_some();
     }
 
     fn is_parked(&self) -> bool {

@@ -203,6 +203,19 @@ fn a_question_without_options_opens_its_text_field() {
 }
 
 #[test]
+fn the_tabs_stay_above_a_question_with_few_rows() {
+    let open_question = Question { options: Vec::new(), ..question("name", false) };
+    let several_questions = questions(vec![open_question, question("b", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
+    for key in ["", "_"] {
+        press_keys(&mut prompt, &several_questions, key);
+        let height = prompt.preferred_height(&several_questions, 60, &Theme::without_colours());
+        let screen = draw_prompt(&mut prompt, &several_questions, (60, height));
+        assert!(screen.contains("❯ name │ b │ review"), "{key}: {screen}");
+    }
+}
+
+#[test]
 fn declined_questions_can_be_brought_back_for_some_seconds() {
     let single_question = questions(vec![question("clock", false)]);
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);

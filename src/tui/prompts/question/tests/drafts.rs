@@ -35,6 +35,9 @@ fn a_partly_answered_prompt_is_restored_exactly() {
         let saved = prompt.to_saved_json();
         assert_eq!(saved.is_empty(), key_string.is_empty(), "{key_string}: {saved}");
         let mut restored = save_and_restore(&prompt, &question_set);
+        // A restored field must be seen again before it takes keys.
+        assert_eq!(restored.is_field_untouched, restored.open_field.is_some(), "{key_string}");
+        restored.is_field_untouched = prompt.is_field_untouched;
         assert_eq!(restored, prompt, "{key_string}");
         assert_eq!(
             draw_prompt(&mut restored, &question_set, (80, 20)),
