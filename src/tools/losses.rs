@@ -136,9 +136,16 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFil
         match name {
             "rm" if matches!(previous_word, Some("docker" | "podman")) => None,
             "rm" if has_option("--recursive") => {
-                let folders = operands();
+                // What cannot be looked up may be a folder, and a program that runs `rm` may run it on another machine.
+                let (files, folders): (Vec<&str>, Vec<&str>) =
+                    operands().into_iter().partition(|name| index == 0 && command_files.is_known_file(name));
                 let pronoun = if folders.len() > 1 { "them" } else { "it" };
-                Some(format!("deletes {} and everything in {pronoun} (rm -r)", format_names(&folders)))
+                let content = format!("{} and everything in {pronoun}", format_names(&folders));
+                Some(match (files.is_empty(), folders.is_empty()) {
+                    (false, true) => format!("deletes {} (rm -r)", format_names(&files)),
+                    (false, false) => format!("deletes {}; deletes {content} (rm -r)", format_names(&files)),
+                    (true, _) => format!("deletes {content} (rm -r)"),
+                })
             }
             "rm" if has_option("--force") => {
                 Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))

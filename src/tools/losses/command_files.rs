@@ -12,10 +12,21 @@ const MAX_LISTED_NAMES: usize = 3;
 /// Characters shown of a name.
 const MAX_NAME_CHARS: usize = 60;
 
+/// Characters that a shell may expand, so that a name with one of them may stand for others.
+const EXPANDED_CHARS: [char; 6] = ['*', '?', '[', '{', '$', '~'];
+
 /// The files, and the number of lookups left.
 pub(super) struct FileLookups<'a> {
     pub(super) files: &'a dyn Reader,
     pub(super) remaining: Cell<usize>,
+}
+
+impl FileLookups<'_> {
+    /// Returns the kind of the file at a path; `None` if there is none, or if no lookups are left.
+    fn look_up(&self, path: &str) -> Option<FileKind> {
+        self.remaining.set(self.remaining.get().checked_sub(1)?);
+        self.files.file_kind(&self.files.locate(path).ok()?)
+    }
 }
 
 /// Files and directories that one command can reach.
@@ -44,16 +55,23 @@ impl CommandFiles<'_> {
     pub(super) fn kind_at(&self, name: &str) -> TargetKind {
         let Some(lookups) = self.files else { return TargetKind::Unknown };
         let kind_in = |folder: &String| {
-            let Some(remaining) = lookups.remaining.get().checked_sub(1) else { return Some(TargetKind::File) };
-            lookups.remaining.set(remaining);
-            let location = lookups.files.locate(&join_path(folder, name)).ok()?;
-            match lookups.files.file_kind(&location)? {
+            if lookups.remaining.get() == 0 {
+                return Some(TargetKind::File);
+            }
+            match lookups.look_up(&join_path(folder, name))? {
                 FileKind::File(0) | FileKind::Other => None,
                 FileKind::File(_) => Some(TargetKind::File),
                 FileKind::Folder => Some(TargetKind::Folder),
             }
         };
         self.folders.iter().find_map(kind_in).unwrap_or(TargetKind::Nothing)
+    }
+
+    /// Returns whether `name` is known to be a file, and no folder, in whichever directory it starts from.
+    pub(super) fn is_known_file(&self, name: &str) -> bool {
+        let Some(lookups) = self.files.filter(|_| !name.contains(EXPANDED_CHARS)) else { return false };
+        let is_file = |folder: &String| matches!(lookups.look_up(&join_path(folder, name)), Some(FileKind::File(_)));
+        !self.folders.is_empty() && self.folders.iter().all(is_file)
     }
 
     /// Returns whether a file that is not empty is known to exist at `name`.
