@@ -110,3 +110,14 @@ fn r11_deletion_needs_a_capital_names_every_path_and_offers_no_grant() {
     program.until_prompt(command);
     program.press_until("Y", "Good.");
 }
+
+#[test]
+fn a_loop_says_why_it_is_not_offered_to_be_allowed() {
+    let answers = vec![command_answer("for i in one two; do touch $i; done"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_session(answers, (80, 24), &[]);
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("reason: loop, which needs approval each time");
+    assert!(!screen.contains("a always") && screen.matches("each time").count() == 1, "{screen}");
+    program.press_keys("a");
+    program.until("Needs approval each time: loop · y to approve");
+}

@@ -50,7 +50,7 @@ pub fn hint_rows_with_end_first(
     let hints_with_end =
         |description: String| [key_hint(0, end_key, &[&description])].into_iter().chain(other_hints.iter().cloned());
     let mut rows = hint_rows(hints_with_end(format!("jump to the end, then {answer_key} {action}")));
-    rows.extend(hint_rows(hints_with_end(format!("end, then {answer_key}"))));
+    rows.extend(hint_rows(hints_with_end(format!("first, then {answer_key}"))));
     rows
 }
 

@@ -13,6 +13,8 @@ use ratatui::style::Style;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Start of the line after those with something to choose: what the grant never covers.
+pub const LIMITS_LABEL: &str = "never: ";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -34,6 +36,14 @@ pub struct ScopeChoice {
     has_reached_end: bool,
     /// True while the rule is being written.
     is_storing: bool,
+}
+
+/// A line of the choice, not wrapped yet.
+pub struct ChoiceLine {
+    /// Start of the first row; further rows have as many blanks.
+    pub prefix: String,
+    pub text: String,
+    pub style: Style,
 }
 
 impl ScopeChoice {
@@ -63,11 +73,6 @@ impl ScopeChoice {
     /// Returns whether keys may still be meant for the view before the choice.
     pub fn is_just_opened(&self, now: Duration) -> bool {
         now.saturating_sub(self.opened_at) < QUIET_TIME
-    }
-
-    /// Returns the number of scopes to choose from.
-    pub fn scope_count(&self) -> usize {
-        self.options.len()
     }
 
     /// Handles a failure to write the rule: keys work again, except those pressed in the meantime.
@@ -175,35 +180,39 @@ impl ScopeChoice {
         .to_owned()
     }
 
-    /// Returns all lines of the choice with their styles. `sandbox_note` says what the sandbox of a command allows.
-    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme) -> Vec<(String, Style)> {
+    /// Returns all lines of the choice, those with something to choose first. `sandbox_note` says what the sandbox of a
+    /// command allows.
+    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme) -> Vec<ChoiceLine> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
-        let mut lines = vec![("Allow without asking:".to_owned(), theme.prompt)];
+        let line = |text: String, style| ChoiceLine { prefix: String::new(), text, style };
+        let mut lines = vec![line("Allow without asking:".to_owned(), theme.prompt)];
         for (index, option) in self.options.iter().enumerate() {
             let (mark, style) = if index == self.selected { ("›", theme.strong) } else { (" ", theme.text) };
-            let label = format!("{mark} {}  {}", index + 1, label_scope(&option.grant));
-            let example = option.example.as_ref().map(|example| format!(" · such as {example}"));
-            let row = example.map(|example| label.clone() + &example).filter(|row| text_width(row) <= width);
-            lines.push((row.unwrap_or(label), style));
+            let prefix = format!("{mark} {}  ", index + 1);
+            let label = label_scope(&option.grant);
+            let example = option.example.as_ref().map(|example| format!("{label} · such as {example}"));
+            let fits = |text: &String| text_width(&prefix) + text_width(text) <= width;
+            let text = example.filter(fits).unwrap_or(label);
+            lines.push(ChoiceLine { prefix, text, style });
         }
-        lines.push((describe_limits(&grant), theme.dim));
-        if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
-            lines.push((format!("the sandbox of every such command: {sandbox_note}"), theme.dim));
-        }
-        lines.push((describe_covered_calls(&option.earlier_calls), theme.dim));
         let spans = self.spans().iter().map(|span| match *span == self.span {
             true => format!("[{}]", span.describe_span()),
             false => span.describe_span().to_owned(),
         });
-        lines.push((spans.collect::<Vec<_>>().join(" · "), theme.text));
+        lines.push(line(spans.collect::<Vec<_>>().join(" · "), theme.text));
+        lines.push(line(format!("{LIMITS_LABEL}{}", describe_limits(&grant)), theme.dim));
+        if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
+            lines.push(line(format!("the sandbox of every such command: {sandbox_note}"), theme.dim));
+        }
+        lines.push(line(describe_covered_calls(&option.earlier_calls), theme.dim));
         if self.span != GrantSpan::Session {
-            lines.push(("stored in your rules.toml for 90 days:".to_owned(), theme.dim));
+            lines.push(line("stored in your rules.toml for 90 days:".to_owned(), theme.dim));
             let rule = rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
-            lines.extend(rule.lines().map(|line| (line.to_owned(), theme.accent)));
+            lines.extend(rule.lines().map(|text| line(text.to_owned(), theme.accent)));
         }
         if self.is_storing {
-            lines.push(("Writing the rule…".to_owned(), theme.prompt));
+            lines.push(line("Writing the rule…".to_owned(), theme.prompt));
         }
         lines
     }
@@ -217,19 +226,20 @@ impl ScopeChoice {
             1 => String::new(),
             count => format!("1–{count} ←→"),
         };
-        // The numbers are the priorities of removal: the highest is removed first.
-        let other_hints = [
-            key_hint(3, &scope_keys, &["scope"]),
-            key_hint(4, if self.spans().len() > 1 { "↑↓" } else { "" }, &["where it applies", "where"]),
-            key_hint(1, &key(Action::Close), &["back"]),
-            key_hint(2, &key(Action::Deny), &["deny"]),
-        ];
-        match self.has_reached_end || shows_end {
-            true => key_hints::hint_rows(
-                [key_hint(0, &accept_key, &["approve and grant", "grant"])].into_iter().chain(other_hints),
-            ),
-            false => key_hints::hint_rows_with_end_first(&key(Action::Bottom), &accept_key, "grant", &other_hints),
-        }
+        let end_labels =
+            [format!("jump to the end, then {accept_key} grant"), format!("first, then {accept_key} grant")];
+        let first_hint = match self.has_reached_end || shows_end {
+            true => key_hint(0, &accept_key, &["approve and grant", "grant"]),
+            false => key_hint(0, &key(Action::Bottom), &end_labels.each_ref().map(String::as_str)),
+        };
+        // The numbers are the priorities of removal: the highest is removed first. The keys of the choice stay longest.
+        key_hints::hint_rows([
+            first_hint,
+            key_hint(1, &scope_keys, &["scope"]),
+            key_hint(2, if self.spans().len() > 1 { "↑↓" } else { "" }, &["where it applies", "where"]),
+            key_hint(3, &key(Action::Close), &["back"]),
+            key_hint(4, &key(Action::Deny), &["deny"]),
+        ])
     }
 }
 
@@ -264,14 +274,14 @@ pub fn label_scope(grant: &Grant) -> String {
 fn describe_limits(grant: &Grant) -> String {
     let sensitive = "secrets, files that configure other programs, destructive actions";
     match &grant.scope {
-        GrantScope::Command { .. } => format!("never: a command that differs in any character; {sensitive}"),
+        GrantScope::Command { .. } => format!("a command that differs in any character; {sensitive}"),
         GrantScope::Prefix { .. } => {
-            format!("never: a substitution, variable or redirection; a path outside the project; {sensitive}")
+            format!("a substitution, variable or redirection; a path outside the project; {sensitive}")
         }
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
-            format!("never: {sensitive}, such as .git/ and .env")
+            format!("{sensitive}, such as .git/ and .env")
         }
-        GrantScope::Service(_) => "never: another service, another tool".to_owned(),
-        GrantScope::Host(_) => "never: another host, also one below it; an address in a private network".to_owned(),
+        GrantScope::Service(_) => "another service, another tool".to_owned(),
+        GrantScope::Host(_) => "another host, also one below it; an address in a private network".to_owned(),
     }
 }

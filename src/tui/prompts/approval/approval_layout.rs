@@ -10,7 +10,7 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
-use crate::tui::parts::scope_choice::ScopeChoice;
+use crate::tui::parts::scope_choice::{ChoiceLine, LIMITS_LABEL, ScopeChoice};
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::theme::Theme;
@@ -63,9 +63,9 @@ impl Approval {
             ApprovalView::Scope(choice) if self.scroll == CHOICE_START => {
                 let choice_lines = lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme);
                 let rows_above = needed_rows.saturating_sub(choice_lines.len() + 2);
-                // The heading and all scopes, or everything before the text of the rule.
-                let rule_start = choice_lines.iter().position(|line| line.to_string() == RULE_HEADER);
-                let first_rows = rule_start.unwrap_or(1 + choice.scope_count());
+                // The heading and all that can be chosen, or everything before the text of the rule.
+                let position = |text| choice_lines.iter().position(|line| line.to_string().starts_with(text));
+                let first_rows = position(RULE_HEADER).or_else(|| position(LIMITS_LABEL)).unwrap_or(0);
                 // Besides them the border and the number of lines below need 3 rows.
                 let fits_below = rows_above + first_rows + 3 <= usize::from(area.height);
                 // Otherwise the row above, which is empty, may show the number of lines above.
@@ -274,8 +274,8 @@ fn lay_out_choice(
         }
         _ => String::new(),
     };
-    for (line, style) in choice.choice_lines(body.width, &sandbox_note, theme) {
-        body.push_text(&line, style);
+    for ChoiceLine { prefix, text, style } in choice.choice_lines(body.width, &sandbox_note, theme) {
+        body.push_hanging(&prefix, &text, style);
     }
     body.lines
 }

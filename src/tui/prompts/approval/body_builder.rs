@@ -1,7 +1,8 @@
 //! Builder of the text of an approval prompt: the plan, its conditions and its details.
 
 use super::approval_content::ApprovalContent;
-use crate::chat::{Access, CommandLine, FileContent, Preconditions, Preview};
+use crate::chat::{Access, CommandLine, FileContent, Plan, Preconditions, Preview};
+use crate::policy::explain_no_scopes;
 use crate::text::truncation::abbreviate_home;
 use crate::text::width;
 use crate::tui::parts::audit_page;
@@ -24,6 +25,15 @@ pub(super) enum Density {
     Compact,
 }
 
+/// Returns why no grant is offered for a command, unless its prompt says that anyway: with the warning of a destructive
+/// command, or with the sensitive file that it names.
+fn explain_missing_grant(plan: &Plan) -> Option<String> {
+    let is_said = plan.destroys.is_some() || plan.preconditions.sensitive_path().is_some();
+    let is_missing = matches!(plan.access, Access::Run(_)) && plan.grant.is_none() && !is_said;
+    // The reason does not depend on the tool's name, which is left empty.
+    if is_missing { explain_no_scopes("", plan) } else { None }
+}
+
 /// Builder of the lines of the body.
 pub(super) struct BodyBuilder<'a> {
     pub(super) lines: Vec<Line<'static>>,
@@ -37,10 +47,23 @@ impl BodyBuilder<'_> {
         self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
     }
 
-    /// Adds the reason the policy asks, if any.
+    /// Adds the same after a prefix; further rows have as many blanks.
+    pub(super) fn push_hanging(&mut self, prefix: &str, text: &str, style: Style) {
+        let shape = Shape::with_hanging_prefix(self.width, vec![Piece::new(prefix, style)]);
+        self.lines.extend(wrap::wrap_pieces(&revealed_pieces(text, style, self.theme.mark), &shape).lines);
+    }
+
+    /// Adds the reason the policy asks, if any, and the reason no approval of the command lasts. A reason for both is said
+    /// once.
     pub(super) fn push_reason(&mut self, content: &ApprovalContent<'_>) {
+        let grant_problem = explain_missing_grant(content.plan);
+        let is_same = grant_problem.as_deref() == Some(content.reason);
+        let note = if is_same { ", which needs approval each time" } else { "" };
         if !content.reason.is_empty() {
-            self.push_text(&format!("reason: {}", content.reason), self.theme.dim);
+            self.push_text(&format!("reason: {}{note}", content.reason), self.theme.dim);
+        }
+        if let Some(problem) = grant_problem.filter(|_| !is_same) {
+            self.push_text(&format!("needs approval each time: {problem}"), self.theme.dim);
         }
     }
 

@@ -103,6 +103,22 @@ mod tests {
     }
 
     #[test]
+    fn the_reason_for_asking_each_time_is_said_once() {
+        let reason_rows = |problem: &str| {
+            let mut plan = Plan { grant: None, ..command_plan("for i in a; do ls; done") };
+            plan.preconditions.scripts = Scripts::Unknown(problem.into());
+            let screen =
+                screen_text(&draw_prompt(&mut drawn_prompt(&plan, (70, 12)), &plan, (70, 12), Listening::Ready, 0));
+            let rows = screen.lines().filter(|row| row.contains("reason: ") || row.contains("each time"));
+            rows.map(|row| row.trim_matches(['│', ' ']).to_owned()).collect::<Vec<_>>()
+        };
+        // `draw_prompt` gives this reason for asking.
+        let asked = "project code run by cargo";
+        assert_eq!(reason_rows(asked), [format!("reason: {asked}, which needs approval each time")]);
+        assert_eq!(reason_rows("loop"), [format!("reason: {asked}"), "needs approval each time: loop".to_owned()]);
+    }
+
+    #[test]
     fn a_destructive_call_has_a_thick_frame_and_a_label_without_colour() {
         let rm = Plan { destroys: Some("deletes the folder x".into()), ..command_plan("rm -r x") };
         let screen = screen_text(&draw_prompt(&mut drawn_prompt(&rm, (60, 9)), &rm, (60, 9), Listening::Ready, 0));

@@ -53,7 +53,7 @@ impl TrustPrompt {
             return vec![
                 format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} continue without them"),
                 format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} skip"),
-                format!("{end_key} end, then {trust_key} · {deny_key} skip"),
+                format!("{end_key} first, then {trust_key} · {deny_key} skip"),
             ];
         }
         vec![

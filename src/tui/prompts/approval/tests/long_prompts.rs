@@ -35,11 +35,43 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
         let position_of = |text: &str| screen.find(text);
         assert!(position_of("90 days") < position_of("[[rule]]") || position_of("[[rule]]").is_none(), "{screen}");
         assert!(position_of("90 days").is_some() && position_of("would have covered").is_some(), "{screen}");
-        assert!(screen.contains("end jump to the end, then enter"), "{screen}");
+        assert!(screen.contains("╰─ end ") && screen.contains(", then enter grant · ↑↓ where"), "{screen}");
         assert!(!screen.contains("╰─ enter"), "{screen}");
         press_key(&mut prompt, &plan, KeyCode::End, 7000);
         let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 8000));
         assert!(screen.contains("╰─ enter approve and grant") || screen.contains("╰─ enter grant"), "{screen}");
+    }
+}
+
+#[test]
+fn a_small_scope_choice_shows_what_can_be_chosen_and_its_keys() {
+    let folder = std::path::PathBuf::from("/home/ada/src/app");
+    let scope = |words: &[&str]| match words {
+        [] => GrantScope::Command { command: "make test".into(), folder: folder.clone(), network: false },
+        words => {
+            GrantScope::Prefix { words: words.iter().map(|word| (*word).to_owned()).collect(), folder: folder.clone() }
+        }
+    };
+    let option = |words: &[&str]| GrantOption {
+        grant: Grant::new("bash_exec", scope(words)),
+        can_be_rule: true,
+        earlier_calls: Vec::new(),
+        example: None,
+    };
+    let options = [&[][..], &["make", "test"], &["make"]].map(option).to_vec();
+    let plan = command_plan("make test");
+    let keys = Keymap::default();
+    for selected in 0..options.len() {
+        let mut prompt = Approval::new("1".into());
+        let mut choice = ScopeChoice::new(options.clone(), &folder, &keys, ms(0)).unwrap();
+        choice.select_number(selected + 1).unwrap();
+        prompt.show_view(ApprovalView::Scope(Box::new(choice)));
+        let screen = screen_text(&draw_prompt(&mut prompt, &plan, (60, 12), Listening::Ready, 6000));
+        for part in ["$ make test", "3  make …", "[for this session] · in this project", "1–3 ←→ scope · ↑↓ where"]
+        {
+            assert!(screen.contains(part), "{selected}, {part}: {screen}");
+        }
+        assert_eq!(screen.contains("╰─ end first, then enter grant"), screen.contains("lines below"), "{screen}");
     }
 }
 
@@ -110,7 +142,7 @@ fn all_scopes_are_listed_below_the_change() {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     // The change stays visible if the scopes fit below it.
-    for size in [(100, 12), (40, 12)] {
+    for size in [(100, 13), (40, 14)] {
         let (_, _, screen) = draw_choice_below_a_diff(size);
         for part in ["+ changed", "› 1  edit src/retry.rs", "2  edit any file below src/", "lines below"] {
             assert!(screen.contains(part), "{part}: {screen}");
