@@ -23,6 +23,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for which a program must wait for keys before it gets the terminal: some programs only ask the terminal
 /// something.
 const NEED_DELAY: Duration = Duration::from_millis(60);
+/// Columns of the user's terminal next to output that is shown below the row of its command: its indentation and the scroll
+/// bar. An attached program has all columns.
+const SHOWN_MARGIN: u16 = 6;
 /// Size of a terminal that does not know its own.
 const DEFAULT_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 /// Bytes of recent output that are written when the terminal is handed over, so that the user sees what is asked.
@@ -122,8 +125,8 @@ impl CommandTerminal {
 }
 
 impl RunningTerminal {
-    /// Opens a pseudo-terminal of the size of the user's terminal. Returns it with the end that the command gets, and a
-    /// pipe that is dropped when the command has ended.
+    /// Opens a pseudo-terminal of the size of the user's terminal, as wide as output is shown there. Returns it with the
+    /// end that the command gets, and a pipe that is dropped when the command has ended.
     pub(super) fn open() -> io::Result<(Arc<Self>, OwnedFd, PipeWriter)> {
         let mut flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
         #[cfg(target_os = "linux")]
@@ -138,7 +141,9 @@ impl RunningTerminal {
         let mut modes = tcgetattr(&slave)?;
         modes.input_modes.insert(InputModes::IUTF8);
         tcsetattr(&slave, OptionalActions::Now, &modes)?;
-        tcsetwinsize(&master, terminal_size(io::stdin()))?;
+        let size = terminal_size(io::stdin());
+        let ws_col = size.ws_col.saturating_sub(SHOWN_MARGIN).max(1);
+        tcsetwinsize(&master, Winsize { ws_col, ..size })?;
         // A program that does not read must not block the forwarding.
         rustix::fs::fcntl_setfl(&master, rustix::fs::fcntl_getfl(&master)? | rustix::fs::OFlags::NONBLOCK)?;
         let (end, end_writer) = io::pipe()?;

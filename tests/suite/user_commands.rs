@@ -281,10 +281,11 @@ fn the_command_has_the_users_environment_and_a_terminal() {
         &mut program,
         "!echo $MY_TOKEN $TERM $PAGER; pwd; test -t 0 && test -t 1 && stty size; ps -o sid= -p $$ | tr -d ' ' > sid; echo $$ >> sid",
     );
-    program.until("24 80");
+    // The output is shown with an indentation of 5 columns and a column for the scroll bar.
+    program.until("24 74");
     let project = program.project().canonicalize().unwrap();
     let commands = wait_for_commands(&mut program, 1);
-    assert_eq!(commands[0].output, format!("abc xterm-256color cat\n{}\n24 80\n", project.display()));
+    assert_eq!(commands[0].output, format!("abc xterm-256color cat\n{}\n24 74\n", project.display()));
     let ids = program.file("sid").unwrap();
     let mut ids = ids.lines();
     assert_eq!(ids.next(), ids.next(), "the command leads a session of its own");

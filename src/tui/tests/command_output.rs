@@ -300,3 +300,24 @@ fn a_link_in_right_to_left_text_is_clicked_where_drawn() {
     let opened = crate::tui::effect::Effect::OpenFile { path: "src/main.rs".into(), line: None };
     assert_eq!(screen.effects, [opened]);
 }
+
+#[test]
+fn lines_left_out_of_a_failed_command_are_counted() {
+    let lines = |count: usize| (1..=count).map(|n| format!("line {n}\n")).collect::<String>();
+    let long = format!("{}\n", "x".repeat(90));
+    for (output, note) in [
+        (lines(5), None),
+        (lines(6), None),
+        (lines(7), Some("… 2 earlier lines · alt-up, enter opens")),
+        (long.clone(), Some("… long lines cut · alt-up, enter opens")),
+        (lines(9) + &long, Some("… 5 earlier lines, long lines cut · alt-up, enter opens")),
+    ] {
+        let mut screen = coloured_screen();
+        approve_command(&mut screen);
+        screen.finish_call("a", Outcome::Done(format!("{output}exit 1")));
+        let text = screen.screen_text();
+        let shown = text.lines().map(str::trim).find(|row| row.starts_with("… "));
+        assert_eq!(shown, note, "{text}");
+        assert_eq!(text.contains("line 1\n"), output.starts_with("line") && note.is_none(), "{text}");
+    }
+}

@@ -5,6 +5,7 @@ use super::layout_context::LayoutContext;
 use crate::chat::ResultOrigin;
 use crate::chat::session::CallState;
 use crate::text::{escape_sequences, width};
+use crate::tui::keys::{Action, Scope};
 use crate::tui::text::output;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -28,19 +29,40 @@ pub fn lay_out_failed_tail(context: &LayoutContext<'_>, call: &CallState, end: &
 
 /// Lays out the last lines of the output of a command that failed.
 pub fn lay_out_failed_lines(context: &LayoutContext<'_>, output: &str) -> Vec<Line<'static>> {
-    lay_out_tail(context, output.trim_end(), FAILED_LINES)
+    lay_out_final_lines(context, output, FAILED_LINES)
+}
+
+/// Lays out the last lines of an output that has ended, below a note about what is not shown.
+pub fn lay_out_final_lines(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
+    let styled_output = output::parse_output(output.trim_end(), context.theme.dim, context.theme);
+    let total = styled_output.last_lines(usize::MAX).len();
+    // A note about one line would take the row of that line.
+    let count = if total == count + 1 { total } else { count };
+    let last_lines = styled_output.last_lines(count);
+    let max_cells = context.width.saturating_sub(INDENT);
+    let is_cut =
+        |line: &Vec<(&str, Style)>| line.iter().map(|(part, _)| width::text_width(part)).sum::<usize>() > max_cells;
+    let mut hidden_parts = Vec::new();
+    hidden_parts.extend((total > count).then(|| format!("{} earlier lines", total - count)));
+    hidden_parts.extend(last_lines.iter().any(is_cut).then(|| "long lines cut".to_owned()));
+    let mut lines = Vec::new();
+    if !hidden_parts.is_empty() {
+        let keys = [(Scope::Anywhere, Action::SelectPrevious), (Scope::Transcript, Action::Toggle)];
+        let keys = keys.map(|(scope, action)| context.keys.first_chord(scope, action));
+        let hint =
+            if keys.contains(&String::new()) { String::new() } else { format!(" · {}, {} opens", keys[0], keys[1]) };
+        let note = format!("… {}{hint}", hidden_parts.join(", "));
+        lines.extend(context.lay_out_note(&note, &" ".repeat(INDENT)).lines);
+    }
+    lines.extend(last_lines.iter().map(|line| fit_line(line, context.width)));
+    lines
 }
 
 /// Lays out the last lines of the output of a running call so far.
 pub fn lay_out_running_tail(context: &LayoutContext<'_>, output: &str) -> Vec<Line<'static>> {
-    lay_out_tail(context, escape_sequences::trim_unfinished(output), RUNNING_LINES)
-}
-
-/// Lays out the last lines of an output.
-pub fn lay_out_tail(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
+    let output = escape_sequences::trim_unfinished(output);
     let styled_output = output::parse_output(output, context.theme.dim, context.theme);
-    let lines = styled_output.last_lines(count);
-    lines.iter().map(|line| fit_line(line, context.width)).collect()
+    styled_output.last_lines(RUNNING_LINES).iter().map(|line| fit_line(line, context.width)).collect()
 }
 
 /// Returns a line of output, truncated to the width.

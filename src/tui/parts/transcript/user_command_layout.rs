@@ -3,7 +3,7 @@
 use super::call_row::build_row;
 use super::inline_output::lay_out_output;
 use super::layout_context::LayoutContext;
-use super::output_tail::{lay_out_running_tail, lay_out_tail};
+use super::output_tail::{lay_out_final_lines, lay_out_running_tail};
 use crate::agent::RunningUserCommand;
 use crate::chat::UserCommand;
 use crate::chat::audit::EndKind;
@@ -50,11 +50,7 @@ pub fn lay_out_user_command(context: &LayoutContext<'_>, command: &UserCommand, 
         page.append_page(lay_out_output(context, output::parse_output(text, theme.text, theme)));
         return page;
     }
-    let hidden_lines = text.lines().count().saturating_sub(CLOSED_LINES);
-    if hidden_lines > 0 {
-        page.append_page(context.lay_out_note(&format!("… {hidden_lines} earlier lines"), "    "));
-    }
-    page.lines.extend(lay_out_tail(context, text, CLOSED_LINES));
+    page.lines.extend(lay_out_final_lines(context, text, CLOSED_LINES));
     page
 }
 
