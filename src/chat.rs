@@ -1,6 +1,7 @@
 //! Data types of a session.
 
 pub mod access;
+pub mod apply_message;
 pub mod audit;
 pub mod background;
 pub mod batch;

@@ -4,14 +4,13 @@
 use super::sandbox_setup;
 use super::session_builder::SessionBuilder;
 use crate::agent::ApplyRequest;
+use crate::chat::apply_message::APPLY_MESSAGE;
 use crate::chat::{ApplyOptions, DryRunCounts, DryRunSummary, Session, SessionId};
 use crate::cli::{UsageError, bail_usage};
 use crate::project::change_summary;
 use crate::project::rehearsal::Rehearsal;
 use crate::store::{Places, Removal, Sessions};
-
 use crate::tui::host;
-use crate::tui::update::rehearsal_list::APPLY_MESSAGE;
 use anyhow::Result;
 use std::io;
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use super::sandbox_setup;
 use crate::agent::ApplyRequest;
+use crate::chat::apply_message::UNDO_MESSAGE;
 use crate::chat::checkpoint::{join_spans, list_rewind_points, list_undo_steps, restore_call};
 use crate::chat::{Checkpoint, CheckpointSpan, RewindPoint, Session, SessionId};
 use crate::cli::{UsageError, bail_usage};
@@ -11,9 +12,6 @@ use crate::store::{Places, Sessions};
 use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Message of the turn that undoes the last one.
-const UNDO_MESSAGE: &str = "Undo the changes of the last turn. I approve each file.";
 
 /// A session with what its calls changed.
 pub(crate) struct SessionChanges {

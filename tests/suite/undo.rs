@@ -85,7 +85,8 @@ fn undo_restores_the_last_turn_and_then_the_one_before() {
     let screen = approve_restoring(&mut program);
     assert!(screen.contains("a.txt") && screen.contains("+1 −1"), "{screen}");
     program.until("1 of 1 restored");
-    program.until_idle("ask mode");
+    let screen = program.until_idle("ask mode");
+    assert!(screen.contains("— Undo the changes of the last turn\n") && !screen.contains("▌ Undo"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
     send_undo(&mut program);
     let screen = approve_restoring(&mut program);
@@ -171,9 +172,7 @@ fn rewind_restores_conversation_and_files_in_a_copy() {
     let (_runtime, _service, mut program) = start(answers, (100, 30), &[("a.txt", "one\n")]);
     run_turn(&mut program, "first message", &["Change a file?"], "First done.");
     run_turn(&mut program, "second message", &["Change a file?", "Create a file?"], "Second done.");
-    program.press_keys("\x1b");
-    program.until("Press esc again to rewind");
-    program.press_keys("\x1b");
+    program.press_until("\x1b", "Rewind to before");
     let screen = program.until("2 files +2 −1");
     assert!(screen.contains("Rewind to before") && screen.contains("1 file +1 −1"), "{screen}");
     program.press_keys("\r");

@@ -2,6 +2,7 @@
 
 use super::{agent_events, popup_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
+use crate::chat::apply_message::APPLY_MESSAGE;
 use crate::chat::dry_run_summary::build_tree;
 use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
 use crate::tui::host::{HostRequest, Rehearsal};
@@ -11,9 +12,6 @@ use crate::tui::parts::rehearsal_lines::{call_row_texts, change_row, escape_to_l
 use crate::tui::popup::{ConfirmedAction, List, Popup, ReaderBody, RehearsalPart, RehearsalView, RowAction};
 use crate::tui::state::State;
 use std::sync::Arc;
-
-/// User message of the turn that applies a dry run.
-pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
 
 /// Shown after `/rehearsal` with an unknown option.
 const COMMAND_OPTIONS: &str =

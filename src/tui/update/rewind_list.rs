@@ -2,6 +2,7 @@
 
 use super::{agent_events, session_exit};
 use crate::agent::{ApplyRequest, Event};
+use crate::chat::apply_message::{describe_request, rewind_message};
 use crate::chat::checkpoint::{join_spans, restore_call};
 use crate::chat::{Checkpoint, CheckpointSpan, Entry, RESTORE_FILES, RewindPoint, pluralize};
 use crate::text::clean::clean_line;
@@ -53,7 +54,7 @@ pub fn open_rewind_list(state: &mut State) {
     if !can_rewind(state) {
         return state.show_info("No message to go back to yet");
     }
-    let picker = Picker::new("Rewind to before", "Loading…", Vec::new()).with_filter_hint("Filter by text");
+    let picker = Picker::new("Rewind to before", "Loading…", Vec::new());
     state.viewport.popups.push(Popup::List(picker, List::Rewind(Vec::new())));
     state.send_request(HostRequest::ListRewindPoints(state.session.id.clone()));
 }
@@ -76,7 +77,8 @@ fn point_row(point: &RewindPoint) -> Row {
     let is_undo = point.checkpoints.iter().any(|checkpoint| checkpoint.tool == RESTORE_FILES);
     let mark = if is_undo { "undo" } else { "undone" };
     facts.extend((!files.is_empty() && point.is_undone).then(|| mark.to_owned()));
-    Row::new(&clean_line(point.text.lines().next().unwrap_or_default())).with_detail(&facts.join(" "))
+    let text = describe_request(&point.text).map_or_else(|| clean_line(first_line(&point.text)), Into::into);
+    Row::new(&text).with_detail(&facts.join(" "))
 }
 
 /// Opens the choice of what to restore, for a row of the list.
@@ -112,8 +114,7 @@ pub fn pick_rewind_point(state: &mut State, points: &[RewindPoint], row: usize) 
 
 /// Goes back to before a message.
 pub fn rewind(state: &mut State, point: RewindPoint, spans: &[CheckpointSpan], scope: RewindScope) {
-    let message = format!("Undo all changes since {}. I approve each file.", quote(&point.text));
-    let request = ApplyRequest { message, calls: vec![restore_call(spans)] };
+    let request = ApplyRequest { message: rewind_message(&quote(&point.text)), calls: vec![restore_call(spans)] };
     let approvals = match scope {
         RewindScope::Files => return agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
         RewindScope::Conversation => None,
@@ -126,5 +127,9 @@ pub fn rewind(state: &mut State, point: RewindPoint, spans: &[CheckpointSpan], s
 
 /// Returns the beginning of a message in quotes.
 fn quote(text: &str) -> String {
-    format!("“{}”", truncate_end(&clean_line(text.lines().next().unwrap_or_default()), QUOTED_CHARS))
+    format!("“{}”", truncate_end(&clean_line(first_line(text)), QUOTED_CHARS))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::user_command_layout::lay_out_user_command;
 use super::{background_layout, call_layout, picture_caption};
+use crate::chat::apply_message::describe_request;
 use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
@@ -51,7 +52,10 @@ fn has_partial_results(context: &LayoutContext<'_>, index: usize) -> bool {
 pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> Page {
     let Some(entry) = context.agent.session.entries().get(index) else { return Page::default() };
     let mut page = match entry {
-        Entry::UserMessage { text } => lay_out_user_message(context, text),
+        Entry::UserMessage { text } => match describe_request(text) {
+            Some(request) => context.lay_out_note(request, "— "),
+            None => lay_out_user_message(context, text),
+        },
         // Only what comes before and after the text of the reply. The cache lays out the text itself, in pieces.
         Entry::Replied { .. } => {
             let mut page = lay_out_before_text(context, entry, is_toggled);
