@@ -93,3 +93,18 @@ fn r11_revoked_session_grant_stays_revoked_after_a_restart() {
     program.until_prompt("touch one");
     assert_eq!(rules_text(&user), "", "a session grant is not stored as a rule");
 }
+
+#[test]
+fn a_list_without_grants_names_its_calls_and_offers_no_revocation() {
+    let user = User::new(vec![command_answer("touch one"), text_answer("One.")]);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("touch one");
+    program.press_until("y", "One.");
+    program.until_idle("One.");
+    submit_message(&mut program, "/grants");
+    let screen = program.until("0 in force · 1 call");
+    assert!(screen.contains("Run touch one · asked you") && screen.contains("enter open"), "{screen}");
+    assert!(!screen.contains("x revoke") && !screen.contains("edit or open"), "{screen}");
+}

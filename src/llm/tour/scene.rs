@@ -211,7 +211,7 @@ fn describe_trial_result(trial: &str) -> &'static str {
         CallResult::Denied => "You denied it, so there is no report.",
         CallResult::Stopped => "The command was stopped.",
         CallResult::Rehearsed | CallResult::Output(_) => {
-            "The line of the command above says what happened: kept from a trial, or run live."
+            "If you kept a trial, the line of the command above says so. Otherwise the command ran live."
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct Picker {
     save_key: Option<String>,
     /// What Enter does, and other keys of the list, for the key hints.
     action_hint: String,
+    /// What the list counts while nothing is filtered; empty for its number of rows.
+    count_text: String,
 }
 
 /// Detail of the row that is in use.
@@ -152,6 +154,7 @@ impl Picker {
             filter_hint: "Type to filter",
             save_key: None,
             action_hint: "enter select".to_owned(),
+            count_text: String::new(),
         };
         picker.update_matches();
         picker.cursor = picker.selectable_from(0, 1);
@@ -176,6 +179,16 @@ impl Picker {
     /// Sets the key hint for what Enter does and for other keys, such as `enter open · x revoke`.
     pub fn with_action_hint(self, hint: String) -> Self {
         Self { action_hint: hint, ..self }
+    }
+
+    /// Sets the same hint after the rows changed.
+    pub fn set_action_hint(&mut self, hint: String) {
+        self.action_hint = hint;
+    }
+
+    /// Sets what is counted in the title while nothing is filtered, such as `2 in force · 9 calls`.
+    pub fn set_count_text(&mut self, text: String) {
+        self.count_text = text;
     }
 
     /// Sets the text above the rows.

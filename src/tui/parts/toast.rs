@@ -60,14 +60,18 @@ impl Toasts {
     /// Shows a toast. A repeated text moves to the front and starts its time again. If there are too many, the oldest
     /// that is not an `Error` is dropped; an `Error` without room is shown when another one is dismissed.
     pub fn push(&mut self, kind: Kind, text: &str, now: Duration) {
+        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX).min(1000);
+        let duration = (MIN_TIME + TIME_PER_CHARACTER * characters).min(MAX_TIME);
+        self.push_until(kind, text, now + duration, now);
+    }
+
+    /// Shows a toast that is true until a time and disappears then, unless it is an `Error`.
+    pub fn push_until(&mut self, kind: Kind, text: &str, end: Duration, now: Duration) {
         let text = clean::clean_text(text).trim().to_owned();
         if text.is_empty() {
             return;
         }
-        let duration = (MIN_TIME
-            + TIME_PER_CHARACTER * u32::try_from(text.chars().count()).unwrap_or(u32::MAX).min(1000))
-        .min(MAX_TIME);
-        let expires_at = (kind != Kind::Error).then(|| now + duration);
+        let expires_at = (kind != Kind::Error).then_some(end);
         self.list.retain(|toast| toast.text != text);
         self.list.insert(0, Toast { text, kind, expires_at, visible_since: None });
         while self.list.len() > MAX_VISIBLE

@@ -216,7 +216,7 @@ fn the_welcome_screen_of_a_dry_run_promises_no_prompts() {
 fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
     for (mode, expected) in [
         (Mode::Plan, "nothing is changed or run"),
-        (Mode::Ask, "nothing is changed or run without your approval"),
+        (Mode::Ask, "only reads run without your approval"),
         (Mode::Auto, "commands that did harm on trial ask"),
         (Mode::Full, "almost every tool call runs without asking"),
     ] {

@@ -7,10 +7,7 @@ fn key_descriptions_wrap_next_to_their_key_on_a_narrow_screen() {
     let mut screen = Screen::new();
     screen.resize_screen(60, 15);
     let text = screen.screen_text();
-    assert!(
-        text.contains("\n enter    Send message; nothing is changed or run without\n          your approval\n"),
-        "{text}"
-    );
+    assert!(text.contains("\n enter    Send message; only reads run without your\n          approval\n"), "{text}");
 }
 
 #[test]
@@ -27,7 +24,7 @@ fn the_welcome_screen() {
        Messages go to gpt-5-mini, from your settings.
        ask mode: reads run without approval, everything else asks
 
-       enter    Send message; nothing is changed or run without your approval
+       enter    Send message; only reads run without your approval
        ctrl-p   Command palette
        alt-s    Continue another session
        alt-c    Switch provider

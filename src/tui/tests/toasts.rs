@@ -125,3 +125,18 @@ fn opening_a_session_ends_the_preview_of_a_theme() {
     assert!(screen.state.viewport.popups.is_empty());
     assert_eq!(screen.state.theme, theme);
 }
+
+#[test]
+fn the_hint_at_a_second_press_goes_when_that_would_do_nothing() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("Done."), turn_end()]);
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("Press esc again to rewind"));
+    screen.advance_ms(900);
+    assert!(screen.screen_text().contains("Press esc again to rewind"));
+    screen.advance_ms(100);
+    assert!(!screen.screen_text().contains("Press esc again"), "{}", screen.screen_text());
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("Press esc again to rewind"));
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("Rewind to before"), "{}", screen.screen_text());
+}

@@ -11,6 +11,7 @@ use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
+use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::popup::{List, PickedAction, Popup};
 use crate::tui::state::State;
@@ -160,8 +161,7 @@ fn stop_turn(state: &mut State) {
         .is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS);
     if has_prompt && !is_double_press {
         state.input.last_stop = Some(state.timing.now);
-        let hint = if has_open_prompt { STOP_HINT } else { STOP_UNANSWERED_HINT };
-        return state.show_info(hint);
+        return show_press_hint(state, if has_open_prompt { STOP_HINT } else { STOP_UNANSWERED_HINT });
     }
     // The turn is stopped, so the hint is outdated.
     for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
@@ -188,7 +188,13 @@ fn offer_rewind(state: &mut State) {
         return rewind_list::open_rewind_list(state);
     }
     state.input.last_stop = Some(now);
-    state.show_info(REWIND_HINT);
+    show_press_hint(state, REWIND_HINT);
+}
+
+/// Shows what a second press does, as long as it does that.
+fn show_press_hint(state: &mut State, hint: &str) {
+    let now = state.timing.now;
+    state.notices.toasts.push_until(Kind::Info, hint, now + DOUBLE_PRESS, now);
 }
 
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.

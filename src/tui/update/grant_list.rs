@@ -4,21 +4,22 @@
 use super::{agent_events, rule_edits};
 use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
 use crate::chat::audit::{Record, collect_records};
-use crate::chat::{Decider, Entry, GrantScope, script};
+use crate::chat::{Decider, Entry, GrantScope, pluralize, script};
 use crate::text::clean::clean_line;
 use crate::text::width;
 use crate::tui::host::HostRequest;
-use crate::tui::keys::{Action, Scope};
+use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::open_session::OpenSession;
 use crate::tui::parts::audit_page;
+use crate::tui::parts::call_action::name_action;
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::scope_choice::label_scope;
 use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
 use crate::tui::state::State;
 
-/// Columns for the summary of a call.
-const SUMMARY_COLUMNS: usize = 24;
+/// Columns for the action and the summary of a call.
+const CALL_COLUMNS: usize = 26;
 
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) {
@@ -26,12 +27,22 @@ pub fn open_grants(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
     let rows = list_rows(&approvals, &judged, &state.session, &state.agent.rules.today);
-    let revoke_key = state.keys.first_chord(Scope::Grants, Action::Revoke);
-    let revoke_hint = if revoke_key.is_empty() { String::new() } else { format!(" · {revoke_key} revoke") };
-    let picker = Picker::new("Grants and rules", "", rows).with_action_hint(format!("enter edit or open{revoke_hint}"));
+    let mut picker = Picker::new("Grants and rules", "", rows);
+    describe_list(&mut picker, &approvals, judged.len(), &state.keys);
     state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList { approvals, calls })));
     state.send_request(HostRequest::ReloadRules);
     state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
+}
+
+/// Sets what the list counts, and the keys that do something in it.
+fn describe_list(picker: &mut Picker, approvals: &[LastingApproval], call_count: usize, keys: &Keymap) {
+    let revoke_key = keys.first_chord(Scope::Grants, Action::Revoke);
+    picker.set_count_text(format!("{} in force · {}", approvals.len(), pluralize(call_count, "call")));
+    picker.set_action_hint(match (approvals.is_empty(), revoke_key.as_str()) {
+        (true, _) => "enter open".to_owned(),
+        (false, "") => "enter edit or open".to_owned(),
+        (false, key) => format!("enter edit or open · {key} revoke"),
+    });
 }
 
 /// Returns every call that was planned and received a verdict, newest first.
@@ -49,6 +60,7 @@ pub fn refresh_grants(state: &mut State) {
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
             picker.set_rows(list_rows(approvals, &listed, &state.session, &state.agent.rules.today));
+            describe_list(picker, approvals, listed.len(), &state.keys);
         }
     }
 }
@@ -67,12 +79,15 @@ fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &Ope
         Row::new(&name_approval(approval)).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
     });
     let call_rows = judged.iter().map(|record| {
-        let Some(Entry::Planned { verdict, reason, .. }) = record.last_plan() else { return Row::new("") };
+        let Some(Entry::Planned { verdict, reason, preview, .. }) = record.last_plan() else {
+            return Row::new("");
+        };
         let decision = audit_page::describe_verdict(verdict, reason);
         let time = times.get(record.reply_index).map_or("", String::as_str);
-        let summary = if record.summary().is_empty() { record.call.name.as_str() } else { record.summary() };
+        let action = name_action(&record.call.name, Some(preview));
+        let call = format!("{action} {}", clean_line(record.summary()));
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
-        let text = format!("{} · {decision}", width::fit_start(&clean_line(summary), SUMMARY_COLUMNS));
+        let text = format!("{} · {decision}", width::fit_start(call.trim_end(), CALL_COLUMNS));
         Row::new(&text).with_detail(time).with_key(record.call.id.0.as_str())
     });
     let headings = |text: &str| std::iter::once(Row::heading(text));

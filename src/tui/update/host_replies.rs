@@ -88,11 +88,11 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::RewindPoints(points) => rewind_list::set_rewind_points(state, points),
         HostReply::Rules(text) => {
             let is_terminal_output = false;
-            popup_stack::open_reader(state, "rules", &text, is_terminal_output);
+            popup_stack::open_reader(state, "Rules in effect", &text, is_terminal_output);
         }
         HostReply::Tools(text) => {
             let is_terminal_output = false;
-            popup_stack::open_reader(state, "tools", &text, is_terminal_output);
+            popup_stack::open_reader(state, "Tools of the model", &text, is_terminal_output);
         }
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event, tools_event } => {

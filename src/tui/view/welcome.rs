@@ -252,7 +252,7 @@ fn keys_section(state: &State, width: usize) -> Section {
 fn send_label(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "Send message; nothing is changed or run",
-        Mode::Ask => "Send message; nothing is changed or run without your approval",
+        Mode::Ask => "Send message; only reads run without your approval",
         Mode::Auto => "Send message; edits run, commands that did harm on trial ask",
         Mode::Full => "Send message; almost every tool call runs without asking",
     }

@@ -42,7 +42,12 @@ impl Picker {
         let below = self.position_count().saturating_sub(top + usize::from(list.height));
         let is_row = |row: &&Row| !row.is_heading;
         let matching = self.matches.iter().map(|row| &self.rows[*row]).filter(is_row).count();
-        let count = format!("{matching} of {}", self.rows.iter().filter(is_row).count());
+        let is_usable = self.is_usable();
+        let count = match self.filter_text().is_empty() && !self.count_text.is_empty() {
+            true => self.count_text.clone(),
+            false => format!("{matching} of {}", self.rows.iter().filter(is_row).count()),
+        };
+        let count = if is_usable { count } else { String::new() };
         // The number of hidden rows is shown even if the title has to be cut. `Frame::draw` needs 6 more cells than the
         // two texts, for the blanks around them and the border between them.
         let title_columns = usize::from(frame_area.width).saturating_sub(4);
@@ -63,7 +68,9 @@ impl Picker {
             format!("{}{save_hint} · esc back", self.action_hint),
             format!("{} · esc back", self.action_hint),
         ];
-        let frame = Frame { title: &title, right_title: &count, hints: &hints, is_listening: true, ..Frame::default() };
+        let close_hint = ["esc back".to_owned()];
+        let hints = if is_usable { &hints[..] } else { &close_hint[..] };
+        let frame = Frame { title: &title, right_title: &count, hints, is_listening: true, ..Frame::default() };
         let inner = frame.draw(frame_area, buffer, theme);
         let (filter_area, list) = self.split_area(inner);
         let cursor = self.draw_filter(filter_area, buffer, theme);
@@ -120,6 +127,11 @@ impl Picker {
         u16::try_from(lines).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS)
     }
 
+    /// Returns whether there is something to filter or to pick: a row, or a name that can be typed.
+    fn is_usable(&self) -> bool {
+        !self.rows.is_empty() || self.typed_verb.is_some()
+    }
+
     fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         if area.is_empty() {
             return None;
@@ -129,7 +141,7 @@ impl Picker {
         let start = area.x + width::text_width(sign) as u16;
         let columns = usize::from(area.right() - start);
         let (text, cells) = self.filter.visible_part(columns);
-        if self.filter.text().is_empty() {
+        if self.filter.text().is_empty() && self.is_usable() {
             buffer.set_stringn(start, area.y, self.filter_hint, columns, theme.dim);
         }
         buffer.set_stringn(start, area.y, text, columns, theme.text);

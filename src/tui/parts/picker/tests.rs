@@ -57,6 +57,25 @@ fn a_list_shows_its_columns() {
 }
 
 #[test]
+fn an_empty_list_offers_only_what_can_be_done() {
+    let mut picker = Picker::new("jobs", "None", Vec::new()).with_action_hint("enter output · x stop".to_owned());
+    assert_snapshot!(screen_text(&picker, 50, 6), @r"
+    ╭─ jobs ─────────────────────────────────────────╮
+    │ ❯                                              │
+    │ None                                           │
+    │                                                │
+    │                                                │
+    ╰─ esc back ─────────────────────────────────────╯
+    ");
+    picker.set_rows(vec![Row::new("make")]);
+    picker.set_count_text("1 job".to_owned());
+    let screen = screen_text(&picker, 50, 6);
+    assert!(screen.contains("─ 1 job ─") && screen.contains("x stop") && screen.contains("Type to filter"), "{screen}");
+    press_keys(&mut picker, "m");
+    assert!(screen_text(&picker, 50, 6).contains("1 of 1"), "what matches is counted");
+}
+
+#[test]
 fn a_long_title_does_not_cut_the_second_column() {
     let rows = vec![
         Row::new("run echo x >/tmp/one; echo y >/tmp/two; echo z >/tmp/three").with_detail("07:51"),
@@ -146,9 +165,9 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     assert_eq!(picker.selected_row(), None);
     assert_snapshot!(screen_text(&picker, 20, 4), @r"
     ╭─ models ─────────╮
-    │ ❯ Type to filter │
+    │ ❯                │
     │ none             │
-    ╰─ enter select ───╯
+    ╰─ esc back ───────╯
     ");
 }
 
