@@ -34,6 +34,7 @@ mod summary_request;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod turn_end;
 mod turn_state;
 mod untrusted_text;
 mod update_context;

@@ -14,6 +14,7 @@ mod screen_host;
 pub(crate) mod session;
 pub(crate) mod session_builder;
 mod session_provider;
+pub(crate) mod settings_profiles;
 mod start;
 pub(crate) mod tool_files;
 pub(crate) mod tool_list;

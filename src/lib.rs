@@ -86,6 +86,8 @@
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A
 //!   command of a file is planned and run by `bash_exec`, under the name of the tool.
+//! - The end of the conversation and a transfer are calls whose work the agent does: it ends the turn, or refuses while something
+//!   waits. A switch to another profile is done by the frontend, as one that the user chose.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;

@@ -9,7 +9,7 @@ pub use output_format::{OutputFormat, escape_json, json_line, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::entry::describe_entries;
-use crate::chat::{Chunk, Ending, Entry, SessionId};
+use crate::chat::{Chunk, Conclusion, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
 use crate::text::clean::clean_text;
 use headless_responder::HeadlessResponder;
@@ -23,7 +23,8 @@ pub enum Exit {
     Done,
     /// The provider failed, or the reply is incomplete.
     Failed,
-    /// A question is waiting for the user, or a call was denied because no user was available.
+    /// A question is waiting for the user, a call was denied because no user was available, or the model handed the
+    /// session to the user.
     Waiting,
     /// The user stopped the run with ctrl-c; what was received is saved.
     Stopped,
@@ -77,6 +78,12 @@ fn explain_unsaved(unsaved: &Unsaved, state: &State) -> String {
     format!("{}. Not kept: {description}", unsaved.reason)
 }
 
+/// Returns the event that records a switch to another profile, if the effect requests one.
+fn profile_switch(effect: &Effect) -> Option<Event> {
+    let Effect::SwitchProfile { profile, model } = effect else { return None };
+    Some(Event::ModelSwitched { model: model.clone(), profile: Some(profile.clone()) })
+}
+
 /// Sends the prompt and prints the reply. Calls that need approval are denied. A question is answered from the file of
 /// answers; without an answer the run ends, and the question waits in the session.
 ///
@@ -105,17 +112,30 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
                     let why = why.trim_end_matches('.');
                     writeln!(err, "aye: {}", clean_text(&format!("{why}; fell back to {model}")))?;
                 }
+                if let Entry::Concluded(conclusion) = entry {
+                    printer.print_message(conclusion.message())?;
+                    writeln!(err, "aye: {}", clean_text(&conclusion.describe()))?;
+                    if let Conclusion::Parked { .. } = conclusion {
+                        exit = Exit::Waiting;
+                    }
+                }
                 if let Entry::Ended { ending: Ending::Failed(why) } = entry {
                     exit = Exit::Failed;
                     writeln!(err, "aye: {}", clean_text(why))?;
                 }
             }
         }
+        let switch = effects.iter().find_map(profile_switch);
         if let Some(notice) = runtime.execute(effects)
             && last_notice.as_ref() != Some(&notice)
         {
             writeln!(err, "aye: {}", clean_text(&notice))?;
             last_notice = Some(notice);
+        }
+        if let Some(event) = switch {
+            // This run ends; the session is continued with the profile.
+            effects = agent::update(&mut state, event);
+            continue;
         }
         if let Some(event) = responder.respond(&state) {
             effects = agent::update(&mut state, event);
@@ -155,7 +175,7 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
     }
     printer.finish_line()?;
     if let Some(unsaved) = &runtime.save_unsaved() {
-        exit = if exit == Exit::Done { Exit::Failed } else { exit };
+        exit = if matches!(exit, Exit::Done | Exit::Waiting) { Exit::Failed } else { exit };
         let message = format!("session {session} is not saved: {}", explain_unsaved(unsaved, &state));
         writeln!(err, "aye: {}", clean_text(&message))?;
     }

@@ -212,6 +212,8 @@ impl Runtime {
                     self.detach_command(&call, number, command, seen_bytes);
                 }
                 Effect::StopBackground { number } => self.context.background.request_stop(number),
+                // The frontend connects to it.
+                Effect::SwitchProfile { .. } => {}
                 Effect::RetryNow => self.context.llm.end_wait(),
                 Effect::CancelTurn { turn } => {
                     self.context.journal.note(format_args!("turn {}: stopped", turn.0));

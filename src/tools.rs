@@ -14,6 +14,7 @@ mod command_parts;
 pub mod command_tool;
 pub mod connect_credential;
 pub mod edit_file;
+pub mod end_conversation_tool;
 mod file_change;
 pub mod http_tool;
 pub mod kill;
@@ -43,6 +44,7 @@ mod tests;
 pub mod tool_file;
 mod tool_settings;
 pub mod toolbox;
+pub mod transfer_tool;
 pub mod web_fetch;
 pub mod write_file;
 
@@ -70,9 +72,9 @@ use std::time::Duration;
 pub trait Tool: Send + Sync {
     /// Returns the name, description and parameters for the model.
     fn tool_spec(&self) -> ToolSpec;
-    /// Returns whether the tool starts a sub-agent. Such tools are not offered to sub-agents.
-    fn starts_sub_agent(&self) -> bool {
-        false
+    /// Returns whether the tool is offered to sub-agents: not if it starts one or ends the turn.
+    fn is_for_sub_agents(&self) -> bool {
+        true
     }
     /// Returns the credential that the tool sends, if any.
     fn named_credential(&self) -> Option<NamedCredential> {

@@ -2,7 +2,7 @@
 
 use super::state::{CallStage, PendingCall, State};
 use super::update_context::UpdateContext;
-use super::{apply_turn, reviews, sub_agent};
+use super::{apply_turn, reviews, sub_agent, turn_end};
 use crate::chat::{CallId, Plan};
 use crate::policy::{Mode, Policy, Subject, Verdict, chain_is_covered, grant_covers, is_tried_first, judge_plan};
 
@@ -33,6 +33,12 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         // The policy never asks about a task of a sub-agent. If the task cannot be delegated, it is denied here.
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_)
             if let Some(refusal) = sub_agent::delegation_refusal(ctx.state, &plan) =>
+        {
+            Verdict::Deny(refusal)
+        }
+        // Nobody is asked about a call that cannot end the turn.
+        Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Ask(_)
+            if let Some(refusal) = turn_end::explain_refusal(ctx, id, &plan) =>
         {
             Verdict::Deny(refusal)
         }

@@ -5,6 +5,7 @@ use super::effect::Effect;
 use super::state::CallStage;
 use super::sub_agent;
 use super::trials;
+use super::turn_end;
 use super::update_context::UpdateContext;
 use crate::chat::{CallId, Digest, Entry, Outcome, Plan, Questions, ResultOrigin, SimulationSource, ToolCall, Work};
 use crate::policy::{ExcludedPaths, Verdict, may_disclose};
@@ -70,6 +71,9 @@ pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<
     let Some(turn) = ctx.state.current_turn() else { return };
     if let Work::Task(task) = &plan.work {
         return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
+    }
+    if let Work::EndTurn(end) = &plan.work {
+        return turn_end::end_by_call(ctx, &call, &plan, end.clone());
     }
     trials::drop_trial(ctx, &call.id);
     if let Some(pending) = ctx.state.pending_mut(&call.id) {

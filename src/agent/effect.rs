@@ -76,6 +76,13 @@ pub enum Effect {
     /// Ask the model for a session title in parallel to everything else. Answered by
     /// [`super::Event::TitleSuggested`], or not at all.
     RequestTitle { request: Box<Request> },
+    /// Switch to another profile, as the user could, because the turn ended with a transfer. Answered by
+    /// [`super::Event::ModelSwitched`], or not at all. The runtime does nothing: the frontend connects.
+    SwitchProfile {
+        profile: String,
+        /// Model of the profile; empty for the provider's first one.
+        model: String,
+    },
     /// End the wait before the next attempt of a failed request.
     RetryNow,
     /// Move the running command of a call out of its turn: it continues without a time limit, as the background command

@@ -50,9 +50,13 @@ pub(super) fn delegation_refusal(state: &State, plan: &Plan) -> Option<String> {
         Work::Task(_) if state.turn.delegated_tasks >= MAX_TASKS_PER_TURN => Some(format!(
             "Sub-agent limit reached: {MAX_TASKS_PER_TURN} tasks per turn. Do the rest yourself or report what remains."
         )),
-        Work::Task(_) | Work::Edit(_) | Work::Command(_) | Work::Arguments(_) | Work::UserInput(_) | Work::Batch(_) => {
-            None
-        }
+        Work::Task(_)
+        | Work::Edit(_)
+        | Work::Command(_)
+        | Work::Arguments(_)
+        | Work::UserInput(_)
+        | Work::Batch(_)
+        | Work::EndTurn(_) => None,
     }
 }
 

@@ -19,6 +19,7 @@ mod sub_agent_orders;
 mod sub_agent_permissions;
 mod sub_agents;
 mod trials;
+mod turn_ends;
 mod turn_retry;
 mod turns;
 mod untrusted_text;
@@ -160,6 +161,7 @@ fn describe_entry(entry: &Entry) -> String {
             Ending::Interrupted => "turn interrupted".to_owned(),
             Ending::Failed(_) => "turn failed".to_owned(),
         },
+        Entry::Concluded(conclusion) => conclusion.describe(),
         Entry::BackgroundStarted { call, number } => format!("moved {call} to background {number}"),
         Entry::BackgroundEnded(end) => format!("background {} ended: {}", end.number, end.status),
         Entry::Titled { .. } => "titled".to_owned(),
@@ -195,6 +197,7 @@ fn describe_effects(effects: &[Effect]) -> Vec<String> {
             Effect::SaveOutput(output) => format!("SAVE {}", output.text),
             Effect::DetachCall { call, number, .. } => format!("DETACH {call} {number}"),
             Effect::StopBackground { number } => format!("STOP {number}"),
+            Effect::SwitchProfile { profile, model } => format!("SWITCH {profile} {model}"),
             Effect::RetryNow => "RETRY".to_owned(),
             Effect::CancelTurn { .. } => "CANCEL".to_owned(),
         })

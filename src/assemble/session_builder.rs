@@ -29,6 +29,7 @@ use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
 use crate::store::{self, CopiedPart, Header, Journal, Places, SessionLog, Sessions, new_id};
+use crate::text::clean::clean_line;
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
@@ -146,6 +147,8 @@ impl SessionBuilder {
             let ledger = SimulationLedger::from_entries(session.entries());
             built.runtime.set_simulator(self.build_simulator(&built.model, ledger));
         }
+        notices
+            .extend(session.parked_note().map(|note| format!("This session was handed to you: {}", clean_line(note))));
         let (mut state, mut effects) = agent::resume_session(session, built.state, &outputs);
         // A session that never changed its model has no entry for it.
         if let Some(session_model) = provider.session_model.filter(|_| state.session.model().is_none()) {

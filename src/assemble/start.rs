@@ -8,6 +8,7 @@ use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
 use super::session::Session;
 use super::session_builder::SessionBuilder;
+use super::settings_profiles::SettingsProfiles;
 use super::tool_files::{ToolFactory, tool_settings};
 use super::{rehearsal, sandbox_setup};
 use crate::agent::ApplyRequest;
@@ -127,7 +128,8 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
     let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
     let store = credentials.store().clone();
-    let tool_factory = Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), store, disabled_tools));
+    let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
+    let tool_factory = Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), store, profiles, disabled_tools));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();

@@ -12,8 +12,12 @@ use crate::runtime::Runtime;
 use crate::store::Places;
 use crate::text::truncation::abbreviate_home;
 use crate::tools::command_tool::CommandTool;
+use crate::tools::end_conversation_tool::EndConversationTool;
 use crate::tools::http_tool::HttpTool;
-use crate::tools::tool_file::{FileProblem, ParsedTool, ToolDefinition, ToolKind, parse_tool};
+use crate::tools::tool_file::{
+    Destination, FileProblem, ParsedTool, ToolDefinition, ToolKind, TransferDefinition, parse_tool,
+};
+use crate::tools::transfer_tool::{ProfileFinder, TransferTool};
 use crate::tools::{Tool, ToolSettings, Toolbox};
 use crate::web::client::WebClient;
 use crate::web::request_credentials::RequestCredentials;
@@ -26,6 +30,7 @@ pub(crate) struct ToolFactory {
     settings: ToolSettings,
     client: Arc<WebClient>,
     credentials: Arc<dyn RequestCredentials>,
+    profiles: Arc<dyn ProfileFinder>,
     /// Names of the tools that are turned off.
     disabled: Vec<String>,
 }
@@ -35,10 +40,11 @@ impl ToolFactory {
         settings: ToolSettings,
         private_hosts: Vec<String>,
         credentials: Arc<dyn RequestCredentials>,
+        profiles: Arc<dyn ProfileFinder>,
         disabled: Vec<String>,
     ) -> Self {
         let client = Arc::new(WebClient::new(PrivateHosts(private_hosts)));
-        Self { settings, client, credentials, disabled }
+        Self { settings, client, credentials, profiles, disabled }
     }
 
     /// Checks tool files. Each name may be used once, and not by the tools of `taken`.
@@ -53,6 +59,7 @@ impl ToolFactory {
                     problems: vec![file_problem(&file, reason)],
                 },
             };
+            self.check_destination(&file, &mut parsed);
             let name = &parsed.function_name;
             let is_taken = parsed.definition.is_some()
                 && (taken.contains(name) || found.iter().any(|other| other.parsed.function_name == *name));
@@ -69,6 +76,17 @@ impl ToolFactory {
             found.push(FoundTool { file, parsed, state });
         }
         found
+    }
+
+    /// Reports a transfer to a profile that does not exist.
+    fn check_destination(&self, file: &str, parsed: &mut ParsedTool) {
+        let kind = parsed.definition.as_ref().map(|definition| &definition.kind);
+        if let Some(ToolKind::Transfer(TransferDefinition { destination: Destination::Profile(name), line, .. })) = kind
+            && let Err(reason) = self.profiles.check_profile(name)
+        {
+            parsed.problems.push(FileProblem { line: *line, ..file_problem(file, format!("destination: {reason}")) });
+            parsed.definition = None;
+        }
     }
 
     /// Finds the tool files of the user and of the project, also those that are not trusted.
@@ -102,6 +120,8 @@ impl ToolFactory {
         match kind {
             ToolKind::Http(http) => Arc::new(HttpTool::new(head, *http, &self.client, self.credentials.clone())),
             ToolKind::Command(command) => Arc::new(CommandTool::new(head, command, self.settings.clone())),
+            ToolKind::EndConversation(end) => Arc::new(EndConversationTool { head, end }),
+            ToolKind::Transfer(transfer) => Arc::new(TransferTool { head, transfer, profiles: self.profiles.clone() }),
         }
     }
 

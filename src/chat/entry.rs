@@ -1,8 +1,8 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, BackgroundEnd, CallId, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions, Preview,
-    Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage, UserCommand,
+    Access, Answer, BackgroundEnd, CallId, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions,
+    Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage, UserCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +171,8 @@ pub enum Entry {
     BackgroundStarted { call: CallId, number: u32 },
     /// A background command ended.
     BackgroundEnded(BackgroundEnd),
+    /// A call ended the model's work in this session, and the turn ends.
+    Concluded(Conclusion),
     /// The turn ended.
     Ended { ending: Ending },
     /// The session was titled. A later title replaces an earlier one, but a title by the model never replaces one by
@@ -284,6 +286,7 @@ impl Entry {
             | Self::BackgroundEnded(BackgroundEnd { call, .. }) => Some(call),
             Self::UserMessage { .. }
             | Self::Replied { .. }
+            | Self::Concluded(_)
             | Self::Ended { .. }
             | Self::Titled { .. }
             | Self::Compacted { .. }
@@ -313,6 +316,7 @@ impl Entry {
             | Self::Answered { .. }
             | Self::BackgroundStarted { .. }
             | Self::BackgroundEnded(_)
+            | Self::Concluded(_)
             | Self::Ended { .. }
             | Self::FellBack { .. }
             | Self::Revoked { .. }

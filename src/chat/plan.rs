@@ -1,6 +1,6 @@
 //! Plans of calls.
 
-use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, Rejected};
+use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, Rejected, TurnEnd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -71,6 +71,8 @@ pub enum Work {
     UserInput(Value),
     /// Apply changes of a dry run.
     Batch(BatchWork),
+    /// End the turn, without another request to the model.
+    EndTurn(TurnEnd),
 }
 
 impl Plan {

@@ -9,8 +9,8 @@ pub use call_state::{CallState, LoggedPlan};
 
 use super::dry_run_summary::live_ask_reason;
 use super::{
-    BackgroundCommand, CallId, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant, TitleSource, ToolCall,
-    Usage, message_tokens, summary,
+    BackgroundCommand, CallId, Conclusion, Decision, Entry, GrantSpan, Outcome, ResultOrigin, SessionGrant,
+    TitleSource, ToolCall, Usage, message_tokens, summary,
 };
 use crate::text::tokens;
 use std::collections::HashMap;
@@ -37,6 +37,8 @@ pub struct Session {
     /// Index of the last summary's entry.
     summary_index: Option<usize>,
     model: Option<String>,
+    /// How the model ended its work, until the user sends another message.
+    conclusion: Option<Conclusion>,
     usage: Usage,
     /// Estimated tokens of the conversation up to and including each entry. The values never decrease, so the tokens of
     /// any range of entries are one subtraction.
@@ -86,6 +88,7 @@ impl Session {
         self.usage += inner.usage().unwrap_or_default();
         match &entry {
             Entry::UserMessage { text } => {
+                self.conclusion = None;
                 if self.title.is_none() {
                     self.title = title_from(text);
                 }
@@ -136,6 +139,7 @@ impl Session {
                     token_count.is_outdated = true;
                 }
             }
+            Entry::Concluded(conclusion) => self.conclusion = Some(conclusion.clone()),
             Entry::Switched { model, .. } => {
                 self.model = Some(model.clone());
                 // Another model counts differently.
@@ -270,6 +274,15 @@ impl Session {
     /// Returns the model the user switched to, if any.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
+    }
+
+    /// Returns what the model noted when it handed the session to the user; `None` if it did not, or if the user has sent
+    /// another message.
+    pub fn parked_note(&self) -> Option<&str> {
+        match self.conclusion.as_ref()? {
+            Conclusion::Parked { note, .. } => Some(note),
+            Conclusion::Finished { .. } => None,
+        }
     }
 
     /// Returns the token usage of the whole session.

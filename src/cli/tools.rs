@@ -64,6 +64,9 @@ pub enum ToolsCommand {
     New {
         /// Name of the tool
         name: String,
+        /// What it does: http_api, command, end_conversation or transfer
+        #[arg(long, default_value = "http_api")]
+        kind: String,
         /// Folder.
         #[command(flatten)]
         place: FolderOptions,

@@ -27,7 +27,7 @@ pub(super) async fn run(command: ToolsCommand) -> Result<ExitCode> {
             test_call::run(&Inventory::load(&place)?, &name, &arguments, yes).await
         }
         ToolsCommand::Import { file, place } => added_file::import(&Inventory::load(&place)?, &file),
-        ToolsCommand::New { name, place } => added_file::create(&Inventory::load(&place)?, &name),
+        ToolsCommand::New { name, kind, place } => added_file::create(&Inventory::load(&place)?, &name, &kind),
         ToolsCommand::Enable { name, place } => set_disabled(&place, &name, false),
         ToolsCommand::Disable { name, place } => set_disabled(&place, &name, true),
     }

@@ -43,6 +43,13 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
+    /// Prints a whole text on lines of its own, unless it is empty.
+    pub(super) fn print_message(&mut self, text: &str) -> io::Result<()> {
+        self.finish_line()?;
+        self.print_text(text)?;
+        self.finish_line()
+    }
+
     pub(super) fn print_entry(&mut self, entry: &Entry) -> io::Result<()> {
         match self.format {
             OutputFormat::Json => self.print_json(&serde_json::to_value(entry).map_err(io::Error::other)?),

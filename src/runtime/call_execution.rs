@@ -31,7 +31,7 @@ fn time_limit(tool: Option<&dyn Tool>, work: &Work) -> Duration {
     match work {
         Work::Command(line) => CALL_TIMEOUT + Duration::from_secs(line.seconds),
         Work::UserInput(_) => USER_TIMEOUT,
-        Work::Edit(_) | Work::Task(_) | Work::Arguments(_) | Work::Batch(_) => CALL_TIMEOUT,
+        Work::Edit(_) | Work::Task(_) | Work::Arguments(_) | Work::Batch(_) | Work::EndTurn(_) => CALL_TIMEOUT,
     }
 }
 

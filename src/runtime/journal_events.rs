@@ -2,7 +2,7 @@
 
 use super::EffectContext;
 use crate::chat::mcp_names;
-use crate::chat::{Chunk, Decision, Entry, FinishReason, Outcome, Request, ToolCall, TurnId};
+use crate::chat::{Chunk, Conclusion, Decision, Entry, FinishReason, Outcome, Request, ToolCall, TurnId};
 use crate::llm::Error;
 use crate::store::Journal;
 use tokio::time::{Duration, Instant};
@@ -31,6 +31,8 @@ fn describe_entry(entry: &Entry) -> Option<String> {
             }
         ),
         Entry::Ended { ending } => format!("turn ended: {}", ending.kind_name()),
+        Entry::Concluded(Conclusion::Finished { .. }) => "the model ended the conversation".to_owned(),
+        Entry::Concluded(Conclusion::Parked { .. }) => "the model handed the session to the user".to_owned(),
         Entry::UserCommand(command) => {
             format!("the user's command ended: {} after {} ms", command.status, command.took_ms)
         }

@@ -299,6 +299,7 @@ fn match_entry(entry: &Entry, words: &SearchWords) -> Option<(HitSource, String)
         Entry::UserCommand(command) => match_text(HitSource::User, &command.draft_text()),
         Entry::Replied { text, .. } => match_text(HitSource::Model, text),
         Entry::Titled { title, .. } => match_text(HitSource::Title, title),
+        Entry::Concluded(conclusion) => match_text(HitSource::Model, &conclusion.describe()),
         Entry::Planned { summary, preview, .. } => match &**preview {
             Preview::Command(line) => match_text(HitSource::Call, &line.command),
             _ => match_text(HitSource::Call, summary),

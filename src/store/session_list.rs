@@ -50,6 +50,8 @@ pub struct Listed {
     pub bytes: u64,
     /// True if a question or an approval waits for the user.
     pub has_open_prompt: bool,
+    /// What the model noted when it handed the session to the user, if it did.
+    pub parked_note: Option<String>,
     /// Problem of the file as one sentence for the user, if any.
     pub problem: Option<String>,
 }
@@ -289,6 +291,7 @@ pub(super) fn read_listing(file: &SessionFile) -> Listed {
         from: None,
         bytes: 0,
         has_open_prompt: false,
+        parked_note: None,
         problem: None,
     };
     if let Err(error) = fill_listing(&file.path, &mut listed) {
@@ -326,6 +329,7 @@ fn fill_listing(path: &Path, listed: &mut Listed) -> io::Result<()> {
         listed.model = model.to_owned();
     }
     listed.has_open_prompt = has_open_prompt(session.entries());
+    listed.parked_note = session.parked_note().map(str::to_owned);
     Ok(())
 }
 

@@ -37,8 +37,8 @@ impl Tool for SubAgent {
         )
     }
 
-    fn starts_sub_agent(&self) -> bool {
-        true
+    fn is_for_sub_agents(&self) -> bool {
+        false
     }
 
     fn plan_call(&self, arguments: &Value, _files: &dyn Reader) -> Result<Intent, Error> {

@@ -5,22 +5,36 @@ pub mod definition;
 mod definition_fields;
 pub mod definition_parser;
 pub mod exported_tool;
+mod file_problems;
 mod http_fields;
 pub mod parameters;
 pub(super) mod presets;
 pub mod template;
+mod turn_end_fields;
 pub(super) mod url_template;
 mod value_template;
 
-pub use definition::{CommandDefinition, HttpDefinition, QueryArray, ToolDefinition, ToolHead, ToolKind};
-pub use definition_parser::{FileProblem, ParsedTool, parse_tool};
+pub use definition::{
+    CommandDefinition, Destination, EndDefinition, HttpDefinition, QueryArray, ToolDefinition, ToolHead, ToolKind,
+    TransferDefinition,
+};
+pub use definition_fields::FileKind;
+pub use definition_parser::{ParsedTool, parse_tool};
+pub use file_problems::FileProblem;
 
 use serde_json::{Map, json};
 use std::path::Path;
 use template::TemplateValues;
 
-/// A commented file to start from, for the name `NAME`.
-pub const STARTER_FILE: &str = include_str!("tool_file/starter.toml");
+/// Returns a commented file to start from, for the name `NAME`.
+pub fn starter_file(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Http => include_str!("tool_file/starters/http_api.toml"),
+        FileKind::Command => include_str!("tool_file/starters/command.toml"),
+        FileKind::EndConversation => include_str!("tool_file/starters/end_conversation.toml"),
+        FileKind::Transfer => include_str!("tool_file/starters/transfer.toml"),
+    }
+}
 
 /// Returns the values of templates that come from the project, and the time.
 pub(super) fn project_values(project: &Path) -> TemplateValues {

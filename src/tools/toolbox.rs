@@ -158,10 +158,11 @@ impl Toolbox {
         self.tool_specs().into_iter().map(|spec| spec.name).collect()
     }
 
-    /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents.
+    /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents or end
+    /// the turn.
     pub fn sub_agent_specs(&self) -> Vec<ToolSpec> {
         self.all_tools()
-            .filter(|tool| tool.is_offered() && !tool.starts_sub_agent())
+            .filter(|tool| tool.is_offered() && tool.is_for_sub_agents())
             .map(|tool| tool.tool_spec())
             .collect()
     }

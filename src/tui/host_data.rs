@@ -124,6 +124,8 @@ pub struct SessionRow {
     pub is_copy: bool,
     /// True if a question in it waits for the user.
     pub has_open_question: bool,
+    /// What the model noted when it handed the session to the user, if it did.
+    pub parked_note: Option<String>,
 }
 
 /// A model server found on this machine.

@@ -128,6 +128,7 @@ mod tool_files;
 mod tour;
 mod trial_prompts;
 mod trials;
+mod turn_end_tools;
 mod turns;
 mod undo;
 mod unusual_files;

@@ -291,8 +291,9 @@ fn every_example_of_settings_loads_without_a_problem() {
 fn the_tool_files_of_the_manual_define_tools() {
     let examples: Vec<String> = pages().iter().flat_map(|page| blocks(&text(page), "toml tool")).collect();
     assert!(examples.len() >= 5, "{examples:?}");
-    let starter = aye::tools::tool_file::STARTER_FILE.replace("NAME", "weather");
-    for example in examples.into_iter().chain([starter]) {
+    use aye::tools::tool_file::{FileKind, starter_file};
+    let starters = FileKind::ALL.map(|kind| starter_file(kind).replacen("NAME", "weather", 1));
+    for example in examples.into_iter().chain(starters) {
         let parsed = aye::tools::tool_file::parse_tool("example.toml", &example);
         assert!(parsed.definition.is_some() && parsed.problems.is_empty(), "{:?}: {example}", parsed.problems);
     }

@@ -45,7 +45,14 @@ fn the_old_session_has_every_kind_of_entry() {
 fn an_old_session_is_shown_and_exported() {
     for arguments in [&["sessions", "show", ID][..], &["sessions", "export", ID]] {
         let text = run_program(arguments);
-        for part in ["Make the retry test stop flaking.", "cargo test retry", "virtual time", "It is MIT.", "big-70b"] {
+        for part in [
+            "Make the retry test stop flaking.",
+            "cargo test retry",
+            "virtual time",
+            "It is MIT.",
+            "big-70b",
+            "Handed to you: Choose",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

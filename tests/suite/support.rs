@@ -28,6 +28,7 @@ pub mod stored_files;
 pub mod terminal_session;
 pub mod time_limits;
 pub mod tls_service;
+pub mod tool_service;
 pub mod user;
 
 /// Prints a line that the test harness does not capture.

@@ -91,6 +91,7 @@ fn check_session(seeds: &[(u8, u8)]) {
                 | Effect::RetryNow
                 | Effect::DetachCall { .. }
                 | Effect::StopBackground { .. }
+                | Effect::SwitchProfile { .. }
                 | Effect::CancelTurn { .. } => {}
             }
         }

@@ -57,6 +57,7 @@ impl Simulation {
                 | Effect::SaveOutput(_)
                 | Effect::DetachCall { .. }
                 | Effect::StopBackground { .. }
+                | Effect::SwitchProfile { .. }
                 | Effect::RetryNow => {}
             }
         }

@@ -129,6 +129,7 @@ fn session_row(listed: Listed) -> SessionRow {
         is_dry_run: listed.dry_run,
         is_copy: listed.from.is_some(),
         has_open_question: listed.has_open_prompt,
+        parked_note: listed.parked_note,
     }
 }
 

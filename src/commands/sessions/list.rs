@@ -87,6 +87,10 @@ fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: us
     for (_, label) in marks.iter().filter(|(is_set, _)| *is_set) {
         state.push_str(&format!(" · {label}"));
     }
+    if let Some(note) = &session.parked_note {
+        let note = clean_line(note);
+        state.push_str(&format!(" · handed to you: {}", width::fit_start(&note, MAX_NOTE_COLUMNS)));
+    }
     let folder = match with_folder && !session.folder.as_os_str().is_empty() {
         true => format!(" · {}", clean_line(&folder_facts::shorten_home(&session.folder))),
         false => String::new(),
@@ -105,6 +109,9 @@ fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: us
     format!("{head}{title}{state}{folder}")
 }
 
+/// Maximum columns of the note with which the model handed a session to the user.
+const MAX_NOTE_COLUMNS: usize = 40;
+
 /// Columns that the title gets before the folder.
 const MIN_TITLE_COLUMNS: usize = 24;
 
@@ -115,7 +122,7 @@ pub(super) fn session_json(session: &Listed, is_open: bool) -> Value {
         "session": session.id.0, "title": session.title, "folder": session.folder.to_string_lossy(),
         "time": session.time, "modified": modified, "model": session.model, "dry_run": session.dry_run,
         "copied_from": session.from, "bytes": session.bytes, "is_waiting": session.has_open_prompt, "is_open": is_open,
-        "error": session.problem,
+        "parked_note": session.parked_note, "error": session.problem,
         // The names of version 0.1, kept for one release.
         "from": session.from, "waits": session.has_open_prompt, "open": is_open, "broken": session.problem,
     })
@@ -138,6 +145,7 @@ mod tests {
             from: None,
             bytes: 0,
             has_open_prompt: true,
+            parked_note: None,
             problem: None,
         }
     }

@@ -7,7 +7,7 @@ use crate::config::settings_file::replace_file;
 use crate::text::clean::clean_line;
 use crate::tools::tool_file::definition_parser::to_function_name;
 use crate::tools::tool_file::exported_tool::import_tools;
-use crate::tools::tool_file::{STARTER_FILE, parse_tool};
+use crate::tools::tool_file::{FileKind, parse_tool, starter_file};
 use anyhow::Result;
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,13 +16,15 @@ use std::process::ExitCode;
 const MAX_EXPORT_BYTES: u64 = 4 << 20;
 
 /// Writes a commented file to start from.
-pub(super) fn create(inventory: &Inventory, name: &str) -> Result<ExitCode> {
+pub(super) fn create(inventory: &Inventory, name: &str, kind: &str) -> Result<ExitCode> {
+    let kind = FileKind::parse_name(kind)
+        .map_err(|expected| UsageError(format!("{kind:?} is no kind of tool; {expected}")))?;
     let function_name = to_function_name(name);
     if !function_name.starts_with(|c: char| c.is_ascii_lowercase()) || function_name.len() > 64 {
         bail_usage!("{name:?} is no name for a tool: expected letters, digits and spaces, beginning with a letter");
     }
     let path = inventory.new_file(&function_name)?;
-    write_file(&path, &STARTER_FILE.replace("NAME", &function_name))?;
+    write_file(&path, &starter_file(kind).replacen("NAME", &function_name, 1))?;
     print_lines([
         format!("wrote {}", path.display()),
         format!("edit it, then: aye tools check, aye tools test {function_name}"),

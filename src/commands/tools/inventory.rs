@@ -3,6 +3,7 @@
 use crate::assemble::found_tool::FoundTool;
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
+use crate::assemble::settings_profiles::SettingsProfiles;
 use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
@@ -40,7 +41,8 @@ impl Inventory {
         let tools = &settings.config.tools;
         let private_hosts = settings.config.web.private_hosts.clone();
         let credentials = Arc::new(CredentialStore::new(&places, KnownSecrets::default()));
-        let factory = ToolFactory::new(tool_settings, private_hosts, credentials, tools.disabled.clone());
+        let profiles = Arc::new(SettingsProfiles::new(&settings, &Overrides::default(), &places));
+        let factory = ToolFactory::new(tool_settings, private_hosts, credentials, profiles, tools.disabled.clone());
         let source = open_source(&places, &folder, Vec::new(), 0);
         let files = factory.find_all(&places, &source);
         Ok(Self { places, settings, folder, sandbox, factory, builtin, files })

@@ -3,7 +3,7 @@
 use super::inventory::Inventory;
 use crate::assemble::found_tool::ToolState;
 use crate::assemble::sandbox_setup::open_project;
-use crate::chat::{Access, Intent, Plan, Preview, Reach};
+use crate::chat::{Access, Intent, Plan, Preview, Reach, Work};
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::{confirm, print_lines};
 use crate::policy::ExcludedPaths;
@@ -46,6 +46,11 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
     refuse_denied(&plan)?;
+    if let Work::EndTurn(_) = &plan.work {
+        let lines = describe_plan(&plan);
+        let lines = lines.lines().map(|line| clean_text(&reveal_to_string(line)).into_owned());
+        return print_lines(lines.chain(["Nothing was done: only a session has a turn to end.".to_owned()]));
+    }
     print_lines(describe_plan(&plan).lines().map(|line| clean_text(&reveal_to_string(line)).into_owned()))?;
     let question = || Ok("To make this call".to_owned());
     if !yes && !confirm(question, "Cannot ask for approval: not a terminal. Nothing was sent; --yes approves")? {

@@ -2,7 +2,7 @@
 
 use super::definition::CommandDefinition;
 use super::definition_fields::{KeyLines, ToolFields};
-use super::definition_parser::{Problems, check_path, check_timeout};
+use super::file_problems::{Problems, check_path, check_timeout};
 use super::template::Template;
 use std::path::{Component, Path, PathBuf};
 

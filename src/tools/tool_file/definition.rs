@@ -1,5 +1,6 @@
 //! Definitions of tools: what a tool file says after it was checked.
 
+use super::definition_fields::FileKind;
 use super::parameters::{Parameter, arguments_schema};
 use super::presets::Preset;
 use super::template::Template;
@@ -35,6 +36,8 @@ pub struct ToolHead {
 pub enum ToolKind {
     Http(Box<HttpDefinition>),
     Command(CommandDefinition),
+    EndConversation(EndDefinition),
+    Transfer(TransferDefinition),
 }
 
 /// A request to a server.
@@ -84,6 +87,34 @@ pub struct CommandDefinition {
     pub network: Option<String>,
 }
 
+/// The end of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndDefinition {
+    /// Message for the user; may be empty.
+    pub message: String,
+    /// True if the model gives a reason.
+    pub asks_reason: bool,
+}
+
+/// A transfer of the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferDefinition {
+    pub destination: Destination,
+    /// Message for the user; may be empty.
+    pub message: String,
+    /// Line of the destination in the file.
+    pub line: usize,
+}
+
+/// Where a session is transferred to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// A profile of the settings, which answers from the next turn on.
+    Profile(String),
+    /// The user.
+    User,
+}
+
 impl ToolHead {
     /// Returns the description of the tool for the model.
     pub fn tool_spec(&self) -> ToolSpec {
@@ -98,18 +129,23 @@ impl ToolHead {
 impl ToolDefinition {
     /// Returns the name of the kind, as in the file.
     pub fn kind_name(&self) -> &'static str {
-        match &self.kind {
-            ToolKind::Http(_) => "http_api",
-            ToolKind::Command(_) => "command",
-        }
+        let kind = match &self.kind {
+            ToolKind::Http(_) => FileKind::Http,
+            ToolKind::Command(_) => FileKind::Command,
+            ToolKind::EndConversation(_) => FileKind::EndConversation,
+            ToolKind::Transfer(_) => FileKind::Transfer,
+        };
+        kind.name()
     }
 
-    /// Returns the worst that a call may do: `read`, `external` or `command`.
+    /// Returns the worst that a call may do: `read`, `external`, `command` or `ends turn`.
     pub fn effect_name(&self) -> &'static str {
         match &self.kind {
             ToolKind::Http(http) if http.is_external => "external",
             ToolKind::Http(_) => "read",
             ToolKind::Command(_) => "command",
+            ToolKind::Transfer(TransferDefinition { destination: Destination::Profile(_), .. }) => "external",
+            ToolKind::EndConversation(_) | ToolKind::Transfer(_) => "ends turn",
         }
     }
 
@@ -130,6 +166,19 @@ impl ToolDefinition {
                 let words: Vec<String> = command.argv.iter().map(ToString::to_string).collect();
                 lines.push(format!("warning: runs the command {}", words.join(" ")));
             }
+            ToolKind::EndConversation(_) => lines.push("ends the turn".to_owned()),
+            ToolKind::Transfer(transfer) => lines.push(match &transfer.destination {
+                Destination::Profile(profile) => {
+                    format!("warning: ends the turn, and the session continues with the profile {profile}")
+                }
+                Destination::User => "ends the turn, and leaves a note for the user".to_owned(),
+            }),
+        }
+        if let ToolKind::EndConversation(EndDefinition { message, .. })
+        | ToolKind::Transfer(TransferDefinition { message, .. }) = &self.kind
+            && !message.is_empty()
+        {
+            lines.push(format!("shows the user: {message}"));
         }
         lines.push(format!("arguments set by the model: {}", names(parameters)));
         if !self.head.presets.is_empty() {

@@ -8,21 +8,9 @@ use std::collections::BTreeMap;
 use toml_edit::{Document, Item};
 
 /// Keys of every kind of tool.
-const COMMON_KEYS: &[&str] = &[
-    "name",
-    "description",
-    "type",
-    "category",
-    "icon",
-    "icon_color",
-    "schema_version",
-    "parameters",
-    "preset_parameters",
-    "example",
-    "customMessage",
-    "customMessageType",
-    "customMessageRecordingId",
-];
+const COMMON_KEYS: &[&str] = &["name", "description", "type", "category", "icon", "icon_color", "schema_version"];
+/// Keys of the kinds whose arguments the file declares.
+const ARGUMENT_KEYS: &[&str] = &["parameters", "preset_parameters", "example"];
 const HTTP_KEYS: &[&str] = &[
     "method",
     "url",
@@ -36,8 +24,65 @@ const HTTP_KEYS: &[&str] = &[
     "effect",
 ];
 const COMMAND_KEYS: &[&str] = &["argv", "folder", "timeout_ms", "network"];
-/// Keys that other programs use for speech. They are kept and have no effect.
-pub(super) const AUDIO_KEYS: &[&str] = &["customMessage", "customMessageType", "customMessageRecordingId"];
+/// Keys for the message to the user when the turn ends.
+const MESSAGE_KEYS: &[&str] = &["messageType", "customMessage", "audioRecordingId"];
+const END_KEYS: &[&str] = &["endCallReason", "endCallReasonDescription"];
+const TRANSFER_KEYS: &[&str] = &["destination", "timeout"];
+/// Keys that other programs use for speech before a request. They are kept and have no effect.
+const SPEECH_KEYS: &[&str] = &["customMessage", "customMessageType", "customMessageRecordingId"];
+
+/// Kind of a tool file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    Http,
+    Command,
+    EndConversation,
+    Transfer,
+}
+
+impl FileKind {
+    pub const ALL: [Self; 4] = [Self::Http, Self::Command, Self::EndConversation, Self::Transfer];
+
+    /// Returns the name, as in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http_api",
+            Self::Command => "command",
+            Self::EndConversation => "end_conversation",
+            Self::Transfer => "transfer",
+        }
+    }
+
+    /// Returns the kind of this name.
+    ///
+    /// # Errors
+    /// Which names there are.
+    pub fn parse_name(name: &str) -> Result<Self, String> {
+        let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        let names = || Self::ALL.map(|kind| format!("{:?}", kind.name())).join(", ");
+        kind.ok_or_else(|| format!("expected one of {}", names()))
+    }
+
+    /// Returns the keys of a file of this kind.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        let own_keys: &[&[&str]] = match self {
+            Self::Http => &[ARGUMENT_KEYS, SPEECH_KEYS, HTTP_KEYS],
+            Self::Command => &[ARGUMENT_KEYS, SPEECH_KEYS, COMMAND_KEYS],
+            Self::EndConversation => &[MESSAGE_KEYS, END_KEYS],
+            Self::Transfer => &[MESSAGE_KEYS, TRANSFER_KEYS],
+        };
+        COMMON_KEYS.iter().chain(own_keys.iter().copied().flatten()).copied().collect()
+    }
+
+    /// Returns the keys that are kept and have no effect.
+    pub(super) fn ignored_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Http | Self::Command => SPEECH_KEYS,
+            Self::EndConversation => &["audioRecordingId"],
+            Self::Transfer => &["audioRecordingId", "timeout"],
+        }
+    }
+}
 
 /// All keys with the types of their values.
 #[derive(Debug, Default, Deserialize)]
@@ -65,6 +110,16 @@ pub(super) struct ToolFields {
     pub(super) argv: Vec<String>,
     pub(super) folder: Option<String>,
     pub(super) network: Option<String>,
+    #[serde(rename = "messageType")]
+    pub(super) message_type: Option<String>,
+    #[serde(rename = "customMessage")]
+    pub(super) custom_message: Option<String>,
+    #[serde(rename = "endCallReason")]
+    pub(super) asks_reason: bool,
+    #[serde(rename = "endCallReasonDescription")]
+    pub(super) reason_description: Option<String>,
+    pub(super) destination: Option<String>,
+    pub(super) timeout: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -92,16 +147,6 @@ pub(super) struct PresetFields {
 
 fn default_required() -> bool {
     true
-}
-
-/// Returns the keys of a kind of tool; `None` if there is no such kind.
-pub(super) fn keys_of_kind(kind: &str) -> Option<Vec<&'static str>> {
-    let own_keys = match kind {
-        "http_api" => HTTP_KEYS,
-        "command" => COMMAND_KEYS,
-        _ => return None,
-    };
-    Some(COMMON_KEYS.iter().chain(own_keys).copied().collect())
 }
 
 /// The lines of keys in a file, counted from 1.

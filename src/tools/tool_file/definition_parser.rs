@@ -1,15 +1,16 @@
-//! Parses and checks the text of a tool file. Problems name the file and the line.
+//! Parses and checks the text of a tool file.
 
 use super::command_fields::build_command;
 use super::definition::{ToolDefinition, ToolHead, ToolKind};
-use super::definition_fields::{AUDIO_KEYS, KeyLines, ToolFields, keys_of_kind, line_at};
+use super::definition_fields::{FileKind, KeyLines, ToolFields, line_at};
+use super::file_problems::{FileProblem, Problems, is_context_path};
 use super::http_fields::build_http;
 use super::parameters::Parameter;
 use super::presets::Preset;
 use super::template::Template;
+use super::turn_end_fields::{build_end, build_transfer};
 use crate::text::clean::clean_text;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// Maximum length of a tool's name in a file, in characters.
 const MAX_NAME_CHARS: usize = 255;
@@ -17,25 +18,6 @@ const MAX_NAME_CHARS: usize = 255;
 const MAX_FUNCTION_CHARS: usize = 64;
 /// Maximum length of a description in bytes.
 const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
-/// Longest time limit of a tool in milliseconds.
-pub(super) const MAX_TIMEOUT_MS: i64 = 120_000;
-
-/// Something that is wrong in a tool file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileProblem {
-    pub file: String,
-    /// Counted from 1.
-    pub line: usize,
-    pub message: String,
-    /// True if the tool works nevertheless.
-    pub is_warning: bool,
-}
-
-impl fmt::Display for FileProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.message)
-    }
-}
 
 /// A tool file after parsing.
 #[derive(Debug, Clone)]
@@ -54,30 +36,10 @@ impl ParsedTool {
     }
 }
 
-/// Collects the problems of a file.
-pub(super) struct Problems<'a> {
-    file: &'a str,
-    list: Vec<FileProblem>,
-}
-
-impl Problems<'_> {
-    pub(super) fn report(&mut self, line: usize, message: impl Into<String>) {
-        self.push(line, message.into(), false);
-    }
-
-    pub(super) fn warn(&mut self, line: usize, message: impl Into<String>) {
-        self.push(line, message.into(), true);
-    }
-
-    fn push(&mut self, line: usize, message: String, is_warning: bool) {
-        self.list.push(FileProblem { file: self.file.to_owned(), line, message, is_warning });
-    }
-}
-
 /// Parses a tool file. `file` is its name as displayed.
 pub fn parse_tool(file: &str, text: &str) -> ParsedTool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut problems = Problems { file, list: Vec::new() };
+    let mut problems = Problems::new(file);
     let mut function_name = String::new();
     let built = match KeyLines::parse(text) {
         Ok(lines) => match toml::from_str::<ToolFields>(text) {
@@ -96,31 +58,34 @@ pub fn parse_tool(file: &str, text: &str) -> ParsedTool {
             None
         }
     };
-    let mut problems = problems.list;
-    problems.sort_by_key(|problem| problem.line);
+    let problems = problems.into_sorted();
     let is_usable = problems.iter().all(|problem| problem.is_warning);
     ParsedTool { function_name, definition: built.filter(|_| is_usable), problems }
 }
 
 fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> Option<ToolDefinition> {
-    let Some(known_keys) = keys_of_kind(&fields.kind) else {
-        let message = match fields.kind.as_str() {
-            "" => "type is missing; expected \"http_api\" or \"command\"".to_owned(),
-            "calculator" => "type \"calculator\" needs no file: the tool calculator is built in".to_owned(),
-            kind => format!("type {kind:?} is not supported; expected \"http_api\" or \"command\""),
-        };
-        problems.report(lines.line_of_key("type"), message);
-        return None;
+    let file_kind = match FileKind::parse_name(&fields.kind) {
+        Ok(kind) => kind,
+        Err(expected) => {
+            let message = match fields.kind.as_str() {
+                "" => format!("type is missing; {expected}"),
+                "calculator" => "type \"calculator\" needs no file: the tool calculator is built in".to_owned(),
+                kind => format!("type {kind:?} is not supported; {expected}"),
+            };
+            problems.report(lines.line_of_key("type"), message);
+            return None;
+        }
     };
+    let known_keys = file_kind.keys();
     for key in lines.keys().filter(|key| !known_keys.contains(key)) {
         let distance = |known: &&str| strsim::osa_distance(key, known);
         let nearest = known_keys.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 2);
         let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
         problems.report(lines.line_of_key(key), format!("{key} is not a key of a tool of type {}{hint}", fields.kind));
     }
-    let audio_keys: Vec<&str> = lines.keys().filter(|key| AUDIO_KEYS.contains(key)).collect();
-    if let [first, ..] = audio_keys.as_slice() {
-        let message = format!("{} has no effect: aye does not speak", audio_keys.join(", "));
+    let ignored_keys: Vec<&str> = lines.keys().filter(|key| file_kind.ignored_keys().contains(key)).collect();
+    if let [first, ..] = ignored_keys.as_slice() {
+        let message = format!("{} has no effect: aye does not speak", ignored_keys.join(", "));
         problems.warn(lines.line_of_key(first), message);
     }
     if fields.category.as_ref().is_some_and(|category| *category != fields.kind) {
@@ -129,10 +94,12 @@ fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Pr
     if fields.schema_version.is_some_and(|version| version != 1) {
         problems.report(lines.line_of_key("schema_version"), "schema_version must be 1");
     }
-    let head = build_head(fields, lines, problems);
-    let kind = match fields.kind.as_str() {
-        "http_api" => ToolKind::Http(Box::new(build_http(fields, lines, problems)?)),
-        _ => ToolKind::Command(build_command(fields, lines, problems)?),
+    let mut head = build_head(fields, lines, problems);
+    let kind = match file_kind {
+        FileKind::Http => ToolKind::Http(Box::new(build_http(fields, lines, problems)?)),
+        FileKind::Command => ToolKind::Command(build_command(fields, lines, problems)?),
+        FileKind::EndConversation => ToolKind::EndConversation(build_end(fields, lines, problems, &mut head)),
+        FileKind::Transfer => ToolKind::Transfer(build_transfer(fields, lines, problems, &mut head)?),
     };
     Some(ToolDefinition { head, kind })
 }
@@ -213,34 +180,6 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
             value => serde_json::to_string_pretty(value).unwrap_or_default(),
         }),
     }
-}
-
-/// Returns whether a placeholder names something other than an argument.
-fn is_context_path(path: &str) -> bool {
-    let contexts = ["current_time", "current_weekday", "project.", "initial_context.", "gathered_context."];
-    contexts.iter().any(|context| path.starts_with(context))
-}
-
-/// Warns about a placeholder that names neither a parameter nor a preset.
-pub(super) fn check_path(path: &str, fields: &ToolFields, line: usize, problems: &mut Problems<'_>) {
-    let first = path.split('.').next().unwrap_or(path);
-    let is_parameter = |name: &str| name == path || name == first;
-    let is_known = fields.parameters.iter().any(|parameter| is_parameter(&parameter.name))
-        || fields.preset_parameters.iter().any(|preset| is_parameter(&preset.name))
-        || is_context_path(path);
-    if !is_known {
-        problems.warn(line, format!("{path} is neither a parameter nor a preset"));
-    }
-}
-
-/// Returns the time limit in milliseconds, if there is one.
-pub(super) fn check_timeout(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> Option<u64> {
-    let timeout_ms = fields.timeout_ms?;
-    if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
-        let message = format!("timeout_ms is {timeout_ms}; expected 1 to {MAX_TIMEOUT_MS}");
-        problems.report(lines.line_of_key("timeout_ms"), message);
-    }
-    u64::try_from(timeout_ms).ok()
 }
 
 #[cfg(test)]

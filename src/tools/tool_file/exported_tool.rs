@@ -1,5 +1,6 @@
 //! Import of tools that another program (Dograh) has exported as JSON.
 
+use super::definition_fields::FileKind;
 use super::definition_parser::to_function_name;
 use serde_json::{Map, Value};
 
@@ -12,6 +13,10 @@ pub struct ImportedTool {
     /// What the user must know, one sentence each.
     pub notes: Vec<String>,
 }
+
+/// Exported kinds, and the kinds of file that they become.
+const IMPORTED_KINDS: [(&str, FileKind); 3] =
+    [("http_api", FileKind::Http), ("end_call", FileKind::EndConversation), ("transfer_call", FileKind::Transfer)];
 
 /// Converts an export: a tool, a list of tools, or an object with the list `tools`.
 ///
@@ -42,19 +47,20 @@ fn import_tool(record: Value) -> Result<ImportedTool, String> {
         return Err(format!("the tool {name} has no definition"));
     };
     let kind = definition.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if kind != "http_api" {
-        return Err(format!("the tool {name} has the type {kind:?}; only \"http_api\" can be imported"));
-    }
+    let Some((_, file_kind)) = IMPORTED_KINDS.iter().find(|(exported, _)| *exported == kind) else {
+        let known = IMPORTED_KINDS.map(|(exported, _)| exported).join(", ");
+        return Err(format!("the tool {name} has the type {kind:?}; only these can be imported: {known}"));
+    };
     let category = record.get("category").and_then(Value::as_str);
     if category.is_some_and(|category| category != kind) {
         return Err(format!("the tool {name} has another category than type: category must match definition.type"));
     }
     let mut fields = Map::new();
     let mut notes = Vec::new();
-    for key in ["name", "description", "category", "icon", "icon_color"] {
+    for key in ["name", "description", "icon", "icon_color"] {
         fields.extend(record.remove(key).map(|value| (key.to_owned(), value)));
     }
-    fields.extend([("type".to_owned(), Value::String(kind))]);
+    fields.extend([("type".to_owned(), Value::String(file_kind.name().to_owned()))]);
     fields.extend(definition.remove("schema_version").map(|value| ("schema_version".to_owned(), value)));
     let Some(Value::Object(config)) = definition.remove("config") else {
         return Err(format!("the tool {name} has no definition.config"));
@@ -72,6 +78,10 @@ fn import_tool(record: Value) -> Result<ImportedTool, String> {
         fields.insert(key, value);
     }
     let mut value = Value::Object(fields);
+    if *file_kind == FileKind::Transfer {
+        let exported = std::mem::replace(&mut value["destination"], Value::String("human".to_owned()));
+        notes.push(format!("{name} hands the session to you: aye cannot transfer it to {exported}."));
+    }
     remove_nulls(&mut value);
     let text =
         toml::to_string_pretty(&value).map_err(|error| format!("the tool {name} has no form in TOML: {error}"))?;
@@ -123,9 +133,34 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_a_call_and_a_transfer_are_imported() {
+        let export = |kind: &str, config: &str| {
+            let json = format!(
+                r#"{{"name": "Goodbye", "category": "{kind}", "definition": {{"type": "{kind}", "config": {config}}}}}"#
+            );
+            let [tool] = &import_tools(&json).unwrap()[..] else { panic!("one tool") };
+            let parsed = parse_tool("t.toml", &tool.text);
+            let definition = parsed.definition.unwrap_or_else(|| panic!("{:?} {}", parsed.problems, tool.text));
+            (definition, tool.notes.join(" "))
+        };
+        let (end, notes) = export(
+            "end_call",
+            r#"{"messageType": "custom", "customMessage": "Bye", "audioRecordingId": null, "endCallReason": true,
+                "endCallReasonDescription": "Why"}"#,
+        );
+        assert!(matches!(&end.kind, ToolKind::EndConversation(end) if end.message == "Bye"), "{end:?}");
+        assert_eq!(end.head.tool_spec().parameters["required"], serde_json::json!(["reason"]));
+        assert_eq!(notes, "");
+        let (transfer, notes) =
+            export("transfer_call", r#"{"destination": "+1234567890", "messageType": "none", "timeout": 30}"#);
+        assert!(matches!(transfer.kind, ToolKind::Transfer(_)), "{transfer:?}");
+        assert!(notes.contains("cannot transfer it to \"+1234567890\""), "{notes}");
+    }
+
+    #[test]
     fn other_exports_are_errors() {
         for (old, new, part) in [
-            ("\"type\": \"http_api\"", "\"type\": \"end_call\"", "only \"http_api\" can be imported"),
+            ("\"type\": \"http_api\"", "\"type\": \"native\"", "only these can be imported: http_api, end_call"),
             ("\"category\": \"http_api\"", "\"category\": \"mcp\"", "must match definition.type"),
             ("\"definition\"", "\"other\"", "has no definition"),
             ("Book Appointment!", "!", "no name for a file"),

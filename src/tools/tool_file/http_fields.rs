@@ -2,7 +2,7 @@
 
 use super::definition::HttpDefinition;
 use super::definition_fields::{KeyLines, ToolFields};
-use super::definition_parser::{Problems, check_path, check_timeout};
+use super::file_problems::{Problems, check_path, check_timeout};
 use super::template::Template;
 use super::url_template::UrlTemplate;
 use super::value_template::ValueTemplate;

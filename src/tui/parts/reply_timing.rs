@@ -107,6 +107,7 @@ impl ReplyTiming {
                 | Effect::RequestTitle { .. }
                 | Effect::DetachCall { .. }
                 | Effect::StopBackground { .. }
+                | Effect::SwitchProfile { .. }
                 | Effect::CancelTurn { .. } => {}
             }
         }

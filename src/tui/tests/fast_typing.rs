@@ -211,6 +211,7 @@ fn a_draft_stays_with_its_session() {
         is_dry_run: false,
         is_copy: false,
         has_open_question: false,
+        parked_note: None,
     };
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
     screen.effects.clear();
@@ -285,6 +286,7 @@ fn a_session_picked_from_the_list_is_forked() {
         is_dry_run: true,
         is_copy: true,
         has_open_question: false,
+        parked_note: None,
     };
     screen.handle_event(Event::Host(HostReply::Sessions(vec![row])));
     let text = screen.screen_text();

@@ -12,6 +12,7 @@ fn session_row(id: &str, title: &str) -> SessionRow {
         is_dry_run: id == "03",
         is_copy: false,
         has_open_question: false,
+        parked_note: None,
     }
 }
 

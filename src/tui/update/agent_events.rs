@@ -4,6 +4,7 @@ use super::{background_list, user_commands};
 use crate::agent;
 use crate::chat::{Chunk, Entry, result_origin};
 use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::state::State;
 
@@ -36,6 +37,10 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
         _ => None,
     });
     let ends: Vec<String> = ends.collect();
+    let switch = effects.iter().find_map(|effect| match effect {
+        agent::Effect::SwitchProfile { profile, model } => Some((profile.clone(), model.clone())),
+        _ => None,
+    });
     for notice in &ends {
         state.show_info(notice);
     }
@@ -50,6 +55,9 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
     time_sub_agents(state);
     if !effects.is_empty() {
         state.push_effect(Effect::Agent(effects));
+    }
+    if let Some((profile, model)) = switch {
+        state.send_request(HostRequest::UseProfile { profile, model });
     }
     if needs_terminal {
         user_commands::attach_if_quiet(state);

@@ -108,7 +108,9 @@ fn session_row(row: &SessionRow, is_current: bool, line: Option<&str>) -> Row {
     ];
     let marks: Vec<&str> = marks.iter().filter(|(applies, _)| *applies).map(|(_, mark)| *mark).collect();
     let marks = marks.join(", ");
-    let details: Vec<&str> = line.into_iter().chain(Some(marks.as_str()).filter(|marks| !marks.is_empty())).collect();
+    let parked = row.parked_note.as_ref().map(|note| format!("handed to you: {note}"));
+    let marks = Some(marks.as_str()).filter(|marks| !marks.is_empty());
+    let details: Vec<&str> = line.into_iter().chain(marks).chain(parked.as_deref()).collect();
     let item =
         Row::new(&row.title).with_key(&row.id.0).with_secondary(&details.join(" · ")).with_detail(&row.last_used);
     // A row that was found by the text of its session must stay, even if the filter does not match its title.

@@ -1,7 +1,7 @@
 //! Outlines a session: kind, size and time of its entries, and none of its text.
 
 use crate::chat::audit::{brief_decision, outcome_label};
-use crate::chat::{Access, CallId, Decider, Entry, Preview, TitleSource};
+use crate::chat::{Access, CallId, Conclusion, Decider, Entry, Preview, TitleSource};
 use crate::store::StoredSession;
 use crate::store::session_reader::Problem;
 use std::collections::{BTreeMap, HashMap};
@@ -147,6 +147,8 @@ impl EntryOutline {
                 let (number, text, took_ms) = (end.number, end.output.len(), end.took_ms);
                 ("background ended", format!("{number}: text {text}, after {took_ms} ms"))
             }
+            Entry::Concluded(Conclusion::Finished { .. }) => ("concluded", "finished".to_owned()),
+            Entry::Concluded(Conclusion::Parked { note, .. }) => ("concluded", format!("parked, note {}", note.len())),
             Entry::Ended { ending } => ("ended", ending.kind_name().to_owned()),
             Entry::Titled { by, .. } => {
                 let by = match by {

@@ -93,6 +93,7 @@ impl<'a> PartCollector<'a> {
                 let part = self.user_command_part(index, command);
                 return parts.push(Part::Call(Box::new(part)));
             }
+            Entry::Concluded(conclusion) => [conclusion.message(), &conclusion.describe()].join("\n").trim().to_owned(),
             Entry::Ended { ending: Ending::Finished } => return,
             Entry::Ended { ending: Ending::Interrupted } => "The turn was stopped.".to_owned(),
             Entry::Ended { ending: Ending::Failed(why) } => format!("The turn failed: {why}"),

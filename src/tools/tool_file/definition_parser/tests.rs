@@ -169,6 +169,45 @@ fn defaults_and_effects_are_strict() {
 }
 
 #[test]
+fn tools_that_end_the_turn_are_checked() {
+    let end = |lines: &str| format!("name = \"q\"\ntype = \"end_conversation\"\n{lines}\n");
+    let transfer = |lines: &str| format!("name = \"q\"\ntype = \"transfer\"\n{lines}\n");
+    let audio = "has no effect: aye does not speak";
+    for (text, expected) in [
+        (
+            end("messageType = \"loud\""),
+            "3: messageType is \"loud\"; expected \"none\", \"custom\" or \"audio\"".to_owned(),
+        ),
+        (end("messageType = \"custom\""), "3: customMessage is missing".to_owned()),
+        (end("messageType = \"audio\""), format!("3: messageType \"audio\" {audio}")),
+        (end("audioRecordingId = \"r1\""), format!("3: audioRecordingId {audio}")),
+        (end("customMessage = \"Bye\""), "3: customMessage has no effect unless".to_owned()),
+        (end("endCallReasonDescription = \"Why\""), "3: endCallReasonDescription has no effect".to_owned()),
+        (end("parameters = []"), "3: parameters is not a key of a tool of type end_conversation".to_owned()),
+        (transfer(""), "1: destination is missing; expected \"human\" or \"profile:NAME\"".to_owned()),
+        (transfer("destination = \"+491234567\""), "3: destination \"+491234567\" is not supported".to_owned()),
+        (
+            transfer("\ndestination = \"agent:x\""),
+            "4: destination \"agent:x\": this version of aye has no agents".to_owned(),
+        ),
+        (transfer("destination = \"profile:\""), "3: destination names no profile".to_owned()),
+        (transfer("destination = \"human\"\ntimeout = 4"), "4: timeout must be 5 to 120 seconds".to_owned()),
+        (transfer("destination = \"human\"\ntimeout = 30"), format!("4: timeout {audio}")),
+        (transfer("destination = 5"), "3: invalid type".to_owned()),
+    ] {
+        let found = problems(&text);
+        assert!(found.iter().any(|problem| problem.starts_with(&expected)), "{expected}: {found:?}");
+    }
+    let kind = |text: &str| parse_tool("t.toml", text).definition.map(|definition| definition.kind_name());
+    assert_eq!(kind(&end("messageType = \"audio\"")), Some("end_conversation"), "the tool works without speech");
+    assert_eq!(kind(&transfer("destination = \"profile:local\"")), Some("transfer"));
+    let with_reason = parse_tool("t.toml", &end("endCallReason = true\nendCallReasonDescription = \"In one word\""));
+    let spec = with_reason.definition.unwrap().head.tool_spec();
+    assert_eq!(spec.parameters["required"], json!(["reason"]));
+    assert_eq!(spec.parameters["properties"]["reason"]["description"], "In one word");
+}
+
+#[test]
 fn commands_are_checked() {
     let command = |lines: &str| format!("name = \"q\"\ntype = \"command\"\n{lines}\n");
     let valid = command(

@@ -5,7 +5,7 @@ use super::layout_context::LayoutContext;
 use super::user_command_layout::lay_out_user_command;
 use super::{background_layout, call_layout, picture_caption};
 use crate::chat::apply_message::describe_request;
-use crate::chat::{Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
+use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
@@ -96,6 +96,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
             let style = if *dry_run { context.theme.accent } else { context.theme.danger };
             context.lay_out_plain(&describe_switch(*dry_run, copied_from), style, "— ")
         }
+        Entry::Concluded(conclusion) => lay_out_conclusion(context, conclusion),
         Entry::BackgroundEnded(end) => background_layout::lay_out_end(context, end, is_toggled),
         Entry::Compacted { summary, pinned, tokens, .. } => {
             lay_out_summary(context, summary, pinned, *tokens, is_toggled)
@@ -226,6 +227,7 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         Entry::Replied { .. }
         | Entry::UserMessage { .. }
         | Entry::Ended { .. }
+        | Entry::Concluded(_)
         | Entry::FellBack { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
@@ -252,6 +254,16 @@ fn describe_switch(is_dry_run: bool, original: &SessionId) -> String {
         true => format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}"),
         false => format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}"),
     }
+}
+
+/// Lays out the end of the model's work: the message of the tool file, then the text of the model.
+fn lay_out_conclusion(context: &LayoutContext<'_>, conclusion: &Conclusion) -> Page {
+    let mut page = match conclusion.message() {
+        "" => Page::default(),
+        message => context.lay_out_plain(message, context.theme.text, ""),
+    };
+    page.append_page(context.lay_out_plain(&conclusion.describe(), context.theme.accent, "— "));
+    page
 }
 
 /// Returns whether the session was a dry run at this entry. A copy of a live session begins with live turns.

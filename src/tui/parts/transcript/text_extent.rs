@@ -62,6 +62,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         | Entry::Compacted { .. }
         | Entry::Reviewed { .. }
         | Entry::FellBack { .. }
+        | Entry::Concluded(_)
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => TextMeasure { lines: 1, bytes: 0 },

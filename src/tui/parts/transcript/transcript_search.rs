@@ -1,7 +1,7 @@
 //! Search of the transcript: finds an entry by its texts, then scrolls to the line of its layout with the match.
 
 use super::{Direction, Layouts, LinePosition, Transcript};
-use crate::chat::Entry;
+use crate::chat::{Conclusion, Entry};
 use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
 
@@ -94,6 +94,9 @@ fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Entry::Compacted { summary, pinned, .. } => (summary.as_str(), pinned.as_str()),
         Entry::Planned { summary, .. } => (summary.as_str(), ""),
         Entry::FellBack { model, reason } => (reason.as_str(), model.as_str()),
+        Entry::Concluded(
+            Conclusion::Finished { message, reason: text } | Conclusion::Parked { message, note: text },
+        ) => (message.as_str(), text.as_str()),
         _ => ("", ""),
     };
     // Colour escape sequences may split a word.
