@@ -53,6 +53,7 @@ fn entries(count: usize) -> Vec<Entry> {
                 took_ms: 3,
                 sha256: Digest::default(),
                 staged: None,
+                usage: None,
             },
             replied("An answer with **some** words, a list\n\n- one\n- two\n", Vec::new()),
             Entry::Ended { ending: Ending::Finished },

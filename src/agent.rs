@@ -133,6 +133,11 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             call_execution::handle_progress(ctx, &call, output, &new_output);
         }
         Event::OutputSaveDue { call, .. } => call_execution::save_output(ctx, &call),
+        Event::CallUsage { call, usage, .. } => {
+            if let Some(pending) = ctx.state.pending_mut(&call) {
+                pending.usage = Some(usage);
+            }
+        }
         Event::CallFinished { call, outcome, result_source, duration, .. } => {
             call_execution::finish_call(ctx, &call, (outcome, result_source), duration);
         }

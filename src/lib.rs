@@ -88,6 +88,8 @@
 //!   command of a file is planned and run by `bash_exec`, under the name of the tool.
 //! - The end of the conversation and a transfer are calls whose work the agent does: it ends the turn, or refuses while something
 //!   waits. A switch to another profile is done by the frontend, as one that the user chose.
+//! - A prompt of a tool goes to the provider of the session like a reply, and to another one like an external call. Its usage is
+//!   recorded with the outcome of its call.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;

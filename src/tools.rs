@@ -28,6 +28,7 @@ mod overlay_command;
 pub mod panic_guard;
 mod planned_path;
 mod progress;
+pub mod prompt_tool;
 pub mod read_file;
 pub mod read_only_commands;
 pub mod read_output;
@@ -52,7 +53,7 @@ pub use result_kind::ResultKind;
 pub use scripts::command_preconditions;
 pub use toolbox::{ToolSettings, Toolbox};
 
-use crate::chat::{Access, Intent, Plan, ToolSpec, TrialReport, Work};
+use crate::chat::{Access, Intent, Plan, ToolSpec, TrialReport, Usage, Work};
 use crate::policy::ExcludedPaths;
 use crate::project::checkpoints::CallRecorder;
 use crate::project::output::CommandProgress;
@@ -94,6 +95,10 @@ pub trait Tool: Send + Sync {
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let _ = context;
         Err(Error::Internal(format!("no action for “{}”", plan.title)))
+    }
+    /// Like [`Tool::run`], also with the token usage of a model that the call asks, if it was reported.
+    async fn run_counted(&self, plan: &Plan, context: &LiveContext) -> (Result<String, Error>, Option<Usage>) {
+        (self.run(plan, context).await, None)
     }
     /// Rehearses the call without reaching anything real. By default nothing runs, and the result is simulated.
     async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {

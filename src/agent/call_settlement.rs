@@ -33,6 +33,7 @@ pub(super) fn settle_call(
     pending.stage = CallStage::Settled;
     trials::drop_trial(ctx, id);
     let Some(pending) = ctx.state.pending_mut(id) else { return };
+    let usage = pending.usage.take();
     (pending.latest_output, pending.full_output) = (String::new(), CallOutput::default());
     let call = pending.call.clone();
     match outcome {
@@ -43,5 +44,5 @@ pub(super) fn settle_call(
         Outcome::Refused(_) | Outcome::Interrupted(_) => {}
     }
     let took_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged: origin });
+    ctx.record_entry(Entry::Settled { call: id.clone(), outcome, took_ms, sha256, staged: origin, usage });
 }

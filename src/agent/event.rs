@@ -95,6 +95,8 @@ pub enum Event {
     },
     /// The output of a running call is due to be saved.
     OutputSaveDue { turn: TurnId, call: CallId },
+    /// A running call asked a model, and its provider reported this token usage. The call ends after it.
+    CallUsage { turn: TurnId, call: CallId, usage: Usage },
     /// A call ended.
     CallFinished {
         turn: TurnId,
@@ -230,6 +232,7 @@ impl Event {
             | Self::CallReviewed { turn, .. }
             | Self::CallProgressed { turn, .. }
             | Self::OutputSaveDue { turn, .. }
+            | Self::CallUsage { turn, .. }
             | Self::CallFinished { turn, .. }
             | Self::UserCommandProgressed { turn, .. }
             | Self::TerminalNeeded { turn }

@@ -53,7 +53,14 @@ pub fn resume_session(
             reason,
             saved_outputs.get(&id).map_or("", String::as_str),
         ));
-        ctx.record_entry(Entry::Settled { call: id, outcome, took_ms: 0, sha256: Digest::default(), staged: None });
+        ctx.record_entry(Entry::Settled {
+            call: id,
+            outcome,
+            took_ms: 0,
+            sha256: Digest::default(),
+            staged: None,
+            usage: None,
+        });
     }
     if !pending_calls.is_empty() {
         ctx.state.phase = Phase::RunningCalls { turn: ctx.state.next_turn_id(), calls: pending_calls };

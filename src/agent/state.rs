@@ -10,7 +10,8 @@ use super::streaming_reply::StreamingReply;
 use super::turn_state::TurnState;
 use crate::chat::instructions::{self, Instructions};
 use crate::chat::{
-    Access, CallId, CommandAccess, Digest, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Work,
+    Access, CallId, CommandAccess, Digest, Ending, Entry, Plan, Questions, Session, ToolCall, ToolSpec, TurnId, Usage,
+    Work,
 };
 use crate::policy::{Policy, Rules};
 use std::sync::Arc;
@@ -141,6 +142,8 @@ pub struct PendingCall {
     pub latest_output: String,
     /// Output of the running call for its outcome if it is interrupted, bounded.
     pub(super) full_output: CallOutput,
+    /// Token usage of a model that the call asked, once it was reported.
+    pub(super) usage: Option<Usage>,
 }
 
 /// Stage of a call.
@@ -206,6 +209,7 @@ impl PendingCall {
             may_try: false,
             latest_output: String::new(),
             full_output: CallOutput::default(),
+            usage: None,
         }
     }
 

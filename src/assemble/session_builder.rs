@@ -105,7 +105,7 @@ impl SessionBuilder {
         let kind = if dry_run { SessionKind::DryRun } else { SessionKind::Live };
         let mut session = self.build_session(id, &self.folder, model, (kind, None), log)?;
         session.runtime.set_simulator(self.build_simulator(model, SimulationLedger::default()));
-        self.request_unknown_context_window(&mut session);
+        self.introduce_model(&mut session);
         Ok(session)
     }
 
@@ -168,7 +168,7 @@ impl SessionBuilder {
             model.connection_info.model.clone_from(&state.model.name);
         }
         let mut session = Session { state, effects, notices, ..built };
-        self.request_unknown_context_window(&mut session);
+        self.introduce_model(&mut session);
         Ok(session)
     }
 
@@ -209,9 +209,10 @@ impl SessionBuilder {
         Ok(session)
     }
 
-    /// Sets the request for the context window of the session's model if the window is unknown.
-    fn request_unknown_context_window(&self, session: &mut Session) {
+    /// Passes the session's model to the tools, and sets the request for its context window if that is unknown.
+    fn introduce_model(&self, session: &mut Session) {
         let Session { state, runtime, model, .. } = session;
+        self.tool_factory.set_session_model(model);
         if state.model.context_window.is_none() {
             request_context_window(runtime, self.is_interactive, model, state.model.name.clone());
         }

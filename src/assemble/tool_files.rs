@@ -1,7 +1,9 @@
 //! Tools that files define: finds them, and makes them for a session.
 
+use super::connected_model::ConnectedModel;
 use super::found_tool::{FoundTool, ToolState};
 use super::session_builder::SessionBuilder;
+use super::settings_profiles::SettingsProfiles;
 use super::tool_list::{format_rows, list_tools};
 use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
@@ -14,6 +16,7 @@ use crate::text::truncation::abbreviate_home;
 use crate::tools::command_tool::CommandTool;
 use crate::tools::end_conversation_tool::EndConversationTool;
 use crate::tools::http_tool::HttpTool;
+use crate::tools::prompt_tool::PromptTool;
 use crate::tools::tool_file::{
     Destination, FileProblem, ParsedTool, ToolDefinition, ToolKind, TransferDefinition, parse_tool,
 };
@@ -30,7 +33,7 @@ pub(crate) struct ToolFactory {
     settings: ToolSettings,
     client: Arc<WebClient>,
     credentials: Arc<dyn RequestCredentials>,
-    profiles: Arc<dyn ProfileFinder>,
+    profiles: Arc<SettingsProfiles>,
     /// Names of the tools that are turned off.
     disabled: Vec<String>,
 }
@@ -40,7 +43,7 @@ impl ToolFactory {
         settings: ToolSettings,
         private_hosts: Vec<String>,
         credentials: Arc<dyn RequestCredentials>,
-        profiles: Arc<dyn ProfileFinder>,
+        profiles: Arc<SettingsProfiles>,
         disabled: Vec<String>,
     ) -> Self {
         let client = Arc::new(WebClient::new(PrivateHosts(private_hosts)));
@@ -59,7 +62,7 @@ impl ToolFactory {
                     problems: vec![file_problem(&file, reason)],
                 },
             };
-            self.check_destination(&file, &mut parsed);
+            self.check_profile(&file, &mut parsed);
             let name = &parsed.function_name;
             let is_taken = parsed.definition.is_some()
                 && (taken.contains(name) || found.iter().any(|other| other.parsed.function_name == *name));
@@ -78,15 +81,27 @@ impl ToolFactory {
         found
     }
 
-    /// Reports a transfer to a profile that does not exist.
-    fn check_destination(&self, file: &str, parsed: &mut ParsedTool) {
-        let kind = parsed.definition.as_ref().map(|definition| &definition.kind);
-        if let Some(ToolKind::Transfer(TransferDefinition { destination: Destination::Profile(name), line, .. })) = kind
-            && let Err(reason) = self.profiles.check_profile(name)
-        {
-            parsed.problems.push(FileProblem { line: *line, ..file_problem(file, format!("destination: {reason}")) });
+    /// Reports a transfer or a prompt to a profile that does not exist.
+    fn check_profile(&self, file: &str, parsed: &mut ParsedTool) {
+        let (key, name, line) = match parsed.definition.as_ref().map(|definition| &definition.kind) {
+            Some(ToolKind::Transfer(TransferDefinition { destination: Destination::Profile(name), line, .. })) => {
+                ("destination", name, *line)
+            }
+            Some(ToolKind::Prompt(prompt)) => match &prompt.profile {
+                Some(name) => ("profile", name, prompt.profile_line),
+                None => return,
+            },
+            Some(_) | None => return,
+        };
+        if let Err(reason) = self.profiles.check_profile(name) {
+            parsed.problems.push(FileProblem { line, ..file_problem(file, format!("{key}: {reason}")) });
             parsed.definition = None;
         }
+    }
+
+    /// Sets the model of the open session, whose provider answers prompts.
+    pub(crate) fn set_session_model(&self, model: &ConnectedModel) {
+        self.profiles.set_session_model(model);
     }
 
     /// Finds the tool files of the user and of the project, also those that are not trusted.
@@ -120,6 +135,7 @@ impl ToolFactory {
         match kind {
             ToolKind::Http(http) => Arc::new(HttpTool::new(head, *http, &self.client, self.credentials.clone())),
             ToolKind::Command(command) => Arc::new(CommandTool::new(head, command, self.settings.clone())),
+            ToolKind::Prompt(prompt) => Arc::new(PromptTool { head, prompt: *prompt, models: self.profiles.clone() }),
             ToolKind::EndConversation(end) => Arc::new(EndConversationTool { head, end }),
             ToolKind::Transfer(transfer) => Arc::new(TransferTool { head, transfer, profiles: self.profiles.clone() }),
         }

@@ -129,7 +129,14 @@ mod tests {
     }
 
     fn settle_entry(call: &str, outcome: Outcome, origin: Option<ResultOrigin>) -> Entry {
-        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged: origin }
+        Entry::Settled {
+            call: call.into(),
+            outcome,
+            took_ms: 1,
+            sha256: Digest::of_bytes(b"x"),
+            staged: origin,
+            usage: None,
+        }
     }
 
     fn rehearse_entries(call: &str, origin: Option<ResultOrigin>) -> [Entry; 2] {

@@ -162,6 +162,9 @@ pub enum Entry {
         /// Digest of the plan that ran, if any.
         #[serde(default, skip_serializing_if = "Digest::is_none")]
         sha256: Digest,
+        /// Token usage of a model that the call asked, reported by its provider.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
         /// Origin of a rehearsed result; missing in logs of older versions. An unknown value of a newer version is
         /// dropped.
         #[serde(flatten)]
@@ -303,6 +306,7 @@ impl Entry {
     pub fn usage(&self) -> Option<Usage> {
         match self {
             Self::Replied { usage, .. }
+            | Self::Settled { usage: usage @ Some(_), .. }
             | Self::Reviewed { usage, .. }
             | Self::Titled { usage, .. }
             | Self::Compacted { usage, .. } => *usage,

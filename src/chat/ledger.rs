@@ -95,6 +95,7 @@ mod tests {
             took_ms: 1,
             sha256: Digest::default(),
             staged: Some(ResultOrigin::Simulated(Box::new(simulated))),
+            usage: None,
         }
     }
 

@@ -37,6 +37,8 @@ pub struct Request {
     pub images: Vec<Image>,
     /// Maximum tokens of the reply; `None` for the limit of the settings and the provider.
     pub max_tokens: Option<u32>,
+    /// JSON schema of the reply, if it must be JSON. Providers may ignore it.
+    pub answer_schema: Option<Value>,
 }
 
 /// Data that a provider wants back with its own reply: signatures, encrypted reasoning. Created and used only by `llm`,

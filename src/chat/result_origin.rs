@@ -179,7 +179,14 @@ mod tests {
     use crate::chat::{Entry, Outcome};
 
     fn settle_entry(call: &str, outcome: Outcome, origin: Option<ResultOrigin>) -> Entry {
-        Entry::Settled { call: call.into(), outcome, took_ms: 1, sha256: Digest::of_bytes(b"x"), staged: origin }
+        Entry::Settled {
+            call: call.into(),
+            outcome,
+            took_ms: 1,
+            sha256: Digest::of_bytes(b"x"),
+            staged: origin,
+            usage: None,
+        }
     }
 
     #[test]

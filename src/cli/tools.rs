@@ -64,7 +64,7 @@ pub enum ToolsCommand {
     New {
         /// Name of the tool
         name: String,
-        /// What it does: http_api, command, end_conversation or transfer
+        /// What it does: http_api, command, end_conversation, transfer or prompt
         #[arg(long, default_value = "http_api")]
         kind: String,
         /// Folder.

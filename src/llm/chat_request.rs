@@ -41,6 +41,10 @@ pub fn build_chat_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     });
     let effort = prepared.settings.quirks.reasoning_effort.as_ref();
     body.extend(effort.map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
+    body.extend(prepared.answer_schema.take().map(|schema| {
+        let format = json!({ "name": "answer", "schema": schema });
+        ("response_format".to_owned(), json!({ "type": "json_schema", "json_schema": format }))
+    }));
     body.extend(prepared.own_parameters(&FIXED).map(|(name, value)| (name.clone(), value.clone())));
     body.extend(prepared.reply_limit(default_limit_name(&prepared.host)).map(|(name, limit)| (name, json!(limit))));
     prepared.drop_unsendable_parameters(&mut body, "messages", has_tools);

@@ -28,6 +28,8 @@ pub struct PreparedRequest<'a> {
     /// Host of the provider in lower case. Empty if its address is invalid.
     pub host: String,
     max_tokens: Option<u32>,
+    /// JSON schema of the reply, if any.
+    pub answer_schema: Option<Value>,
 }
 
 impl<'a> PreparedRequest<'a> {
@@ -35,14 +37,15 @@ impl<'a> PreparedRequest<'a> {
     pub fn new(request: Request, settings: &'a Settings) -> Self {
         let url = address::parse_base_address(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
-        let tools = if settings.quirks.tools { request.tools } else { Vec::new() };
-        let images = if settings.quirks.images { request.images } else { Vec::new() };
-        let mut messages = fit_conversation(request.messages, !tools.is_empty());
+        let Request { model, messages, tools, images, max_tokens, answer_schema } = request;
+        let tools = if settings.quirks.tools { tools } else { Vec::new() };
+        let images = if settings.quirks.images { images } else { Vec::new() };
+        let mut messages = fit_conversation(messages, !tools.is_empty());
         messages.iter_mut().for_each(mark_message);
-        if is_mistral(&host, &request.model) {
+        if is_mistral(&host, &model) {
             shorten_ids(&mut messages);
         }
-        let origin = echo_origin(settings, &request.model);
+        let origin = echo_origin(settings, &model);
         for message in &mut messages {
             if let Message::Model { echo, .. } = message
                 && echo.as_ref().is_some_and(|echo| echo.origin != origin)
@@ -50,7 +53,7 @@ impl<'a> PreparedRequest<'a> {
                 *echo = None;
             }
         }
-        Self { model: request.model, messages, tools, images, settings, host, max_tokens: request.max_tokens }
+        Self { model, messages, tools, images, settings, host, max_tokens, answer_schema }
     }
 
     /// Iterates over the images that this text mentions.

@@ -6,8 +6,13 @@ use super::request_body::RequestBody;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Parameters that can be omitted.
-const OPTIONAL_PARAMETERS: [&str; 2] = ["stream_options", "parallel_tool_calls"];
+/// Parameters that can be omitted, each with the name that an error has for it.
+const OPTIONAL_PARAMETERS: [(&str, &str); 4] = [
+    ("stream_options", "stream_options"),
+    ("parallel_tool_calls", "parallel_tool_calls"),
+    ("response_format", "response_format"),
+    ("text", "text.format"),
+];
 
 /// Parameters omitted for one provider, until the program exits.
 #[derive(Debug, Default)]
@@ -20,7 +25,7 @@ impl UnsupportedParams {
             return Cow::Borrowed(body);
         }
         let mut body = body.clone();
-        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+        for ((name, _), is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
             if is_omitted.load(Ordering::Relaxed) {
                 body.parameters.shift_remove(*name);
             }
@@ -33,8 +38,8 @@ impl UnsupportedParams {
     pub fn record_rejection(&self, request_body: &RequestBody, error: &Error) -> bool {
         let Error::Provider { status: 400 | 422, message, .. } = error else { return false };
         let mut has_recorded = false;
-        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
-            if request_body.parameters.get(*name).is_some() && message.contains(name) {
+        for ((name, mention), is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+            if request_body.parameters.get(*name).is_some() && message.contains(mention) {
                 is_omitted.store(true, Ordering::Relaxed);
                 has_recorded = true;
             }

@@ -79,7 +79,10 @@ impl RunningCall {
             let excluded = excluded_paths;
             let live_context = LiveContext { project, shell, excluded, recorder: recorder.clone(), progress };
             let snapshot = CommandGuard::start(&recorder, &plan).await;
-            let result = tool.run(&plan, &live_context).await;
+            let (result, usage) = tool.run_counted(&plan, &live_context).await;
+            if let Some(usage) = usage {
+                self.context.send_event(Event::CallUsage { turn: self.turn, call: self.call.id.clone(), usage }).await;
+            }
             snapshot.finish().await;
             let text = mask_secrets(&self.context, &plan, result)?;
             Ok((Outcome::Done(with_failure(&recorder, text)), None))

@@ -74,7 +74,14 @@ mod tests {
         let disk = Disk::new(folder.path()).unwrap();
         let message = "see @a.png, @text.png, @big.gif, @none.jpg and @../out.png";
         let messages = vec![Message::User("@a.png".into()), Message::User(message.into())];
-        let request = Request { model: "m".into(), messages, tools: vec![], max_tokens: None, images: vec![] };
+        let request = Request {
+            model: "m".into(),
+            messages,
+            tools: vec![],
+            max_tokens: None,
+            images: vec![],
+            answer_schema: None,
+        };
         let request = read_images(&disk, request);
         assert_eq!(request.images.len(), 1, "an image that is mentioned twice is attached once");
         assert_eq!((request.images[0].mime_type, request.images[0].data.as_str()), ("image/png", "iVBORyByZXN0"));

@@ -70,7 +70,10 @@ async fn read_answer(
 
 /// Waits for a request, sends it and reads the answer, all within the model's time limit. `usage` is set even on an
 /// error, if it was received.
-pub(super) async fn request_answer(
+///
+/// # Errors
+/// Why there is no answer, as the end of a sentence about the model.
+pub async fn request_answer(
     side_model: &SideModel,
     request: impl Future<Output = Result<Request, String>>,
     max_bytes: usize,

@@ -7,7 +7,8 @@ use crate::chat::reviewer::to_one_line;
 use crate::chat::{Digest, LedgerResult, Plan, Request, SimulatedResult, SimulationSource, ToolCall, ToolSpec, Usage};
 use crate::project::output::CommandProgress;
 use crate::text::redaction::{REDACTED, Redactor, redact};
-use crate::text::{escape_sequences, truncation, unique_keys};
+use crate::text::unique_keys::parse_json_answer;
+use crate::text::{escape_sequences, truncation};
 use crate::tools::{Error, Progress, ResultKind, Tool, arguments, describe_skipped_call};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -100,25 +101,9 @@ async fn ask_model(
     let earlier_results = earlier_calls(context, context.simulator.ledger().results());
     let request = build_request(model, spec, arguments, &kind.json_schema(), earlier_results);
     let answer = side_request::request_answer(model, async { Ok(request) }, MAX_ANSWER_BYTES, usage).await?;
-    let mut value = parse_answer(&answer)?;
+    let mut value = parse_json_answer(&answer)?;
     clean_strings(&mut value);
     kind.format_answer(value).map_err(|why| format!("its answer does not match the result schema: {why}"))
-}
-
-/// Parses an answer that is one JSON value, optionally in a code fence.
-fn parse_answer(answer: &str) -> Result<Value, String> {
-    let answer = answer.trim();
-    if answer.is_empty() {
-        return Err("its answer is empty".to_owned());
-    }
-    let fenced = answer.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
-    let inner = fenced.and_then(|inner| inner.split_once('\n')).map_or(answer, |(_, inner)| inner);
-    match unique_keys::parse_unique(inner) {
-        Ok((value, None)) => Ok(value),
-        Ok((_, Some(_))) => Err("there is text after the JSON of its answer".to_owned()),
-        Err(error) if error.is_data() => Err(format!("its answer is not valid JSON: {error}")),
-        Err(_) => Err("its answer is not JSON".to_owned()),
-    }
 }
 
 /// Removes colours from every string, and marks other hidden characters.

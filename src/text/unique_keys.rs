@@ -15,6 +15,25 @@ pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
     Ok((value, json.end().err()))
 }
 
+/// Parses the answer of a model that is one JSON value, optionally in a code fence.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_json_answer(answer: &str) -> Result<Value, String> {
+    let answer = answer.trim();
+    if answer.is_empty() {
+        return Err("its answer is empty".to_owned());
+    }
+    let fenced = answer.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
+    let inner = fenced.and_then(|inner| inner.split_once('\n')).map_or(answer, |(_, inner)| inner);
+    match parse_unique(inner) {
+        Ok((value, None)) => Ok(value),
+        Ok((_, Some(_))) => Err("there is text after the JSON of its answer".to_owned()),
+        Err(error) if error.is_data() => Err(format!("its answer is not valid JSON: {error}")),
+        Err(_) => Err("its answer is not JSON".to_owned()),
+    }
+}
+
 /// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`MAX_DEPTH`].
 #[derive(Clone, Copy)]
 struct UniqueKeys {

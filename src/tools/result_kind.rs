@@ -11,6 +11,8 @@ pub enum ResultKind {
     Text,
     /// A text of which the tool has an example.
     Example(String),
+    /// A text of a known form. Holds a text of that form.
+    Sample(String),
     /// Output and exit status of a command.
     Command {
         /// True if the command prints nothing on success, so that its result is known without running it.
@@ -31,7 +33,7 @@ impl ResultKind {
     /// Returns the JSON schema of a result, for the model that writes one.
     pub fn json_schema(&self) -> Value {
         match self {
-            Self::Text | Self::Example(_) => json!({ "type": "string" }),
+            Self::Text | Self::Example(_) | Self::Sample(_) => json!({ "type": "string" }),
             Self::Command { .. } => json!({
                 "type": "object",
                 "properties": {
@@ -49,21 +51,25 @@ impl ResultKind {
         match self {
             Self::Example(example) => Some(example.clone()),
             Self::Command { is_silent: true } => self.sample(),
-            Self::Command { is_silent: false } | Self::Text => None,
+            Self::Command { is_silent: false } | Self::Text | Self::Sample(_) => None,
         }
     }
 
-    /// Returns a plausible result, formatted like a live outcome; `None` for a text.
+    /// Returns a plausible result, formatted like a live outcome; `None` for a text of unknown form.
     pub fn sample(&self) -> Option<String> {
-        matches!(self, Self::Command { .. }).then(|| append_status("", "exit 0"))
+        match self {
+            Self::Command { .. } => Some(append_status("", "exit 0")),
+            Self::Sample(sample) => Some(sample.clone()),
+            Self::Text | Self::Example(_) => None,
+        }
     }
 
     /// Formats a result written by a model in the format of a live outcome. The error is one line that says what does
     /// not match the schema.
     pub fn format_answer(&self, answer: Value) -> Result<String, String> {
         match (self, answer) {
-            (Self::Text | Self::Example(_), Value::String(text)) => Ok(text),
-            (Self::Text | Self::Example(_), _) => Err("it is not of the type string".to_owned()),
+            (Self::Text | Self::Example(_) | Self::Sample(_), Value::String(text)) => Ok(text),
+            (Self::Text | Self::Example(_) | Self::Sample(_), _) => Err("it is not of the type string".to_owned()),
             (Self::Command { .. }, answer @ Value::Object(_)) => {
                 let result: CommandResult = serde_json::from_value(answer).map_err(|error| error.to_string())?;
                 if !(0.0..=255.0).contains(&result.exit) || result.exit.fract() != 0.0 {

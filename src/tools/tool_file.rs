@@ -1,5 +1,6 @@
 //! Tools that a user defines in a file: definitions, their templates and parameters, and import from other programs.
 
+pub mod answer_schema;
 mod command_fields;
 pub mod definition;
 mod definition_fields;
@@ -9,14 +10,15 @@ mod file_problems;
 mod http_fields;
 pub mod parameters;
 pub(super) mod presets;
+mod prompt_fields;
 pub mod template;
 mod turn_end_fields;
 pub(super) mod url_template;
 mod value_template;
 
 pub use definition::{
-    CommandDefinition, Destination, EndDefinition, HttpDefinition, QueryArray, ToolDefinition, ToolHead, ToolKind,
-    TransferDefinition,
+    CommandDefinition, Destination, EndDefinition, HttpDefinition, PromptDefinition, QueryArray, ToolDefinition,
+    ToolHead, ToolKind, TransferDefinition,
 };
 pub use definition_fields::FileKind;
 pub use definition_parser::{ParsedTool, parse_tool};
@@ -33,6 +35,7 @@ pub fn starter_file(kind: FileKind) -> &'static str {
         FileKind::Command => include_str!("tool_file/starters/command.toml"),
         FileKind::EndConversation => include_str!("tool_file/starters/end_conversation.toml"),
         FileKind::Transfer => include_str!("tool_file/starters/transfer.toml"),
+        FileKind::Prompt => include_str!("tool_file/starters/prompt.toml"),
     }
 }
 

@@ -93,6 +93,7 @@ mod overlay_sandbox_races;
 mod overlay_sandbox_view;
 mod permissive_modes;
 mod project_trust;
+mod prompt_tools;
 mod provider_tls;
 mod provider_waits;
 mod proxies;

@@ -28,6 +28,7 @@ fn request_with(text: &str) -> Request {
         tools: vec![],
         max_tokens: None,
         images: vec![],
+        answer_schema: None,
     }
 }
 

@@ -98,7 +98,7 @@ fn add_grant(state: &mut State) {
     let outcome = Outcome::Done(String::new());
     state.session.apply(Entry::from_calls(vec![tool_call]));
     state.session.apply(Entry::Decided { call: call.clone(), decision, by, sha256: sha256.clone() });
-    state.session.apply(Entry::Settled { call, outcome, took_ms: 0, sha256, staged: None });
+    state.session.apply(Entry::Settled { call, outcome, took_ms: 0, sha256, staged: None, usage: None });
 }
 
 /// Returns the expected verdict: the strictest answer. If `can_be_lifted`, a hook's `allow` lifts an `initial` verdict

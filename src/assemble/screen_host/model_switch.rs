@@ -50,6 +50,7 @@ impl ScreenHost {
                 request_context_window(&mut runtime, is_interactive, &model, model.name.clone());
             }
             drop(runtime);
+            self.session_builder.tool_factory.set_session_model(&model);
             self.model = model;
         }
     }
@@ -63,6 +64,7 @@ impl ScreenHost {
         request_context_window(&mut runtime, is_interactive, &self.model, name.clone());
         drop(runtime);
         self.model.name = name;
+        self.session_builder.tool_factory.set_session_model(&self.model);
     }
 
     pub(super) fn switch_profile(&mut self, profile: &str, model: &str) {

@@ -51,7 +51,7 @@ fn decision_entry(id: &str, decision: Decision, sha256: Digest) -> Entry {
 }
 
 fn settle_entry(id: &str, outcome: Outcome, sha256: Digest) -> Entry {
-    Entry::Settled { call: id.into(), outcome, took_ms: 12, sha256, staged: None }
+    Entry::Settled { call: id.into(), outcome, took_ms: 12, sha256, staged: None, usage: None }
 }
 
 fn done_outcome() -> Outcome {

@@ -213,8 +213,14 @@ fn a_call_that_would_have_asked_has_the_reason() {
         };
         let outcome = Outcome::Rehearsed("exit 0".into());
         let origin = Some(ResultOrigin::ran());
-        let settled =
-            Entry::Settled { call: "a".into(), outcome, took_ms: 1, sha256: Digest::default(), staged: origin };
+        let settled = Entry::Settled {
+            call: "a".into(),
+            outcome,
+            took_ms: 1,
+            sha256: Digest::default(),
+            staged: origin,
+            usage: None,
+        };
         let summary = DryRunSummary::new(vec![], &[reply, planned, settled]);
         (summary.calls[0].would_ask.clone(), summary.calls[0].origin.clone())
     };
@@ -249,7 +255,8 @@ fn command_entries(id: &str, line: &str, outcome: Outcome, origin: Option<Result
         hooks_not_run: Vec::new(),
         sha256: Digest::default(),
     };
-    let settled = Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged: origin };
+    let settled =
+        Entry::Settled { call: id.into(), outcome, took_ms: 1, sha256: Digest::default(), staged: origin, usage: None };
     [Entry::from_calls(vec![call]), planned, settled]
 }
 

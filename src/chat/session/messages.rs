@@ -97,12 +97,12 @@ impl Session {
     /// done only here; every reader of a result takes it from the session.
     pub(super) fn make_readable(&self, entry: Entry) -> Entry {
         match entry {
-            Entry::Settled { call, outcome, took_ms, sha256, staged } => {
+            Entry::Settled { call, outcome, took_ms, sha256, staged, usage } => {
                 let is_command = self.find_call(&call).is_some_and(CallState::is_command);
                 let readable: fn(&str) -> Cow<'_, str> =
                     if is_command { escape_sequences::readable_output } else { mark_hidden };
                 let outcome = outcome.map_text(|text| mark_text(&text, readable));
-                Entry::Settled { call, outcome, took_ms, sha256, staged }
+                Entry::Settled { call, outcome, took_ms, sha256, staged, usage }
             }
             Entry::BackgroundEnded(end) => Entry::BackgroundEnded(end.with_readable_output()),
             Entry::UserCommand(command) => {

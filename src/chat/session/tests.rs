@@ -29,6 +29,7 @@ fn settle_entry(call: &str) -> Entry {
         took_ms: 1,
         sha256: Digest::default(),
         staged: None,
+        usage: None,
     }
 }
 
@@ -141,6 +142,7 @@ fn a_result_is_stored_readable_for_the_user_and_the_model_also_in_a_sub_agent() 
         took_ms: 1,
         sha256: Digest::default(),
         staged: None,
+        usage: None,
     };
     let plan_entry = |call: &str, preview| Entry::Planned {
         call: call.into(),
@@ -192,6 +194,7 @@ fn marked_characters_do_not_make_a_result_longer_than_tools_return() {
         took_ms: 1,
         sha256: Digest::default(),
         staged: None,
+        usage: None,
     };
     let mut session = Session::replay([reply_entry("", &["a"])]);
     let stored = session.apply(settle_with_text("\0\u{1}".repeat(30_000) + "\nexit 0")).clone();

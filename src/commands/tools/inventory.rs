@@ -1,5 +1,6 @@
 //! The tools of a folder: those of files with their states, and the built-in ones.
 
+use crate::assemble::connected_model::ConnectedModel;
 use crate::assemble::found_tool::FoundTool;
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
@@ -8,7 +9,7 @@ use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::commands::folder::open_places;
-use crate::config::{self, Overrides};
+use crate::config::{self, Credentials, Overrides};
 use crate::print::json_line;
 use crate::store::Places;
 use crate::text::clean::clean_text;
@@ -59,6 +60,17 @@ impl Inventory {
             [] => bail_usage!("no file defines a tool; aye tools new NAME adds one"),
             names => bail_usage!("no file defines the tool {name}; available: {}", names.join(", ")),
         }
+    }
+
+    /// Returns the configured model, if any.
+    pub(super) fn connect_model(&self) -> Result<Option<ConnectedModel>> {
+        let credentials = Credentials::load(&self.places.credentials()).unwrap_or_default();
+        let read_variable = |name: &str| std::env::var(name).ok();
+        let connection =
+            config::resolve_connection(&self.settings, &read_variable, &Overrides::default(), &credentials)
+                .map_err(UsageError::from_error)?;
+        let is_watched = false;
+        Ok(connection.map(|connection| ConnectedModel::configured(&connection, is_watched)))
     }
 
     /// Lists all tools, those of files first.

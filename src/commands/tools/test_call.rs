@@ -14,6 +14,7 @@ use crate::project::{Reader, Writer};
 use crate::text::clean::clean_text;
 use crate::text::reveal::reveal_to_string;
 use crate::tools::LiveContext;
+use crate::tools::tool_file::ToolKind;
 use crate::tools::tool_file::parameters::{Parameter, ValueType};
 use anyhow::Result;
 use serde_json::{Map, Value};
@@ -31,6 +32,11 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
     };
     let arguments = parse_arguments(&definition.head.parameters, arguments)?;
     let project: Arc<dyn Writer> = Arc::new(open_project(&inventory.places, &inventory.folder)?);
+    if let ToolKind::Prompt(_) = &definition.kind
+        && let Some(model) = inventory.connect_model()?
+    {
+        inventory.factory.set_session_model(&model);
+    }
     let tool = inventory.factory.build_tool(definition);
     let planned = {
         let (tool, project) = (tool.clone(), project.clone());

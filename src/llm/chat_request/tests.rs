@@ -10,7 +10,14 @@ fn tool_spec() -> ToolSpec {
 }
 
 fn serialize_messages(messages: Vec<Message>, settings: &Settings) -> Value {
-    let request = Request { model: "m".into(), messages, tools: vec![tool_spec()], max_tokens: None, images: vec![] };
+    let request = Request {
+        model: "m".into(),
+        messages,
+        tools: vec![tool_spec()],
+        max_tokens: None,
+        images: vec![],
+        answer_schema: None,
+    };
     build_chat_body(PreparedRequest::new(request, settings)).to_value()
 }
 
@@ -19,7 +26,8 @@ fn local_settings() -> Settings {
 }
 
 fn build_body(settings: Settings, tools: Vec<ToolSpec>) -> Value {
-    let request = Request { model: "m".into(), messages: vec![], tools, max_tokens: None, images: vec![] };
+    let request =
+        Request { model: "m".into(), messages: vec![], tools, max_tokens: None, images: vec![], answer_schema: None };
     build_chat_body(PreparedRequest::new(request, &settings)).to_value()
 }
 
@@ -42,6 +50,20 @@ fn messages_are_serialized_in_the_chat_completions_format() {
     let calls = json!([{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
     check(model_reply("t", &["c1"], None), json!({"role": "assistant", "content": "t", "tool_calls": calls}));
     check(model_reply(" ", &["c1"], None), json!({"role": "assistant", "content": null, "tool_calls": calls}));
+}
+
+#[test]
+fn the_schema_of_the_answer_is_sent_unless_the_user_removes_it() {
+    let body = |settings: Settings| {
+        let schema = json!({"type": "object"});
+        let request = Request { model: "m".into(), answer_schema: Some(schema), ..Request::default() };
+        build_chat_body(PreparedRequest::new(request, &settings)).to_value()
+    };
+    let schema = json!({"name": "answer", "schema": {"type": "object"}});
+    let expected = json!({"type": "json_schema", "json_schema": schema});
+    assert_eq!(body(local_settings())["response_format"], expected);
+    let parameters = json!({"response_format": null}).as_object().unwrap().clone();
+    assert_eq!(body(Settings { parameters, ..local_settings() }).get("response_format"), None);
 }
 
 #[test]

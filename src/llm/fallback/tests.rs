@@ -6,7 +6,7 @@ use crate::scripted::{Reply, Scripted, fails, says};
 use std::time::Duration;
 
 fn build_request(messages: Vec<Message>) -> Request {
-    Request { model: "one".into(), messages, tools: vec![], max_tokens: None, images: vec![] }
+    Request { model: "one".into(), messages, tools: vec![], max_tokens: None, images: vec![], answer_schema: None }
 }
 
 fn user_message() -> Message {

@@ -28,7 +28,7 @@ fn tool_message(call: &str, text: &str) -> Message {
 
 fn build_request(messages: Vec<Message>) -> Request {
     let spec = ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) };
-    Request { model: "m".into(), messages, tools: vec![spec], max_tokens: None, images: vec![] }
+    Request { model: "m".into(), messages, tools: vec![spec], max_tokens: None, images: vec![], answer_schema: None }
 }
 
 #[test]

@@ -40,6 +40,10 @@ pub fn build_responses_body(mut prepared: PreparedRequest<'_>) -> RequestBody {
     });
     let effort = prepared.settings.quirks.reasoning_effort.as_ref();
     body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({"effort": effort}))));
+    body.extend(prepared.answer_schema.take().map(|schema| {
+        let format = json!({ "type": "json_schema", "name": "answer", "schema": schema });
+        ("text".to_owned(), json!({ "format": format }))
+    }));
     for (name, value) in prepared.own_parameters(&FIXED) {
         match (body.get_mut(name), value) {
             // Merged, so that a user's `reasoning.summary` does not remove `reasoning.effort`.

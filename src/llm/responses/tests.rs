@@ -19,8 +19,14 @@ fn tool_spec() -> ToolSpec {
 }
 
 fn serialize_messages(messages: Vec<Message>, settings: &Settings) -> Value {
-    let request =
-        Request { model: "m".into(), messages, tools: vec![tool_spec()], max_tokens: Some(64), images: vec![] };
+    let request = Request {
+        model: "m".into(),
+        messages,
+        tools: vec![tool_spec()],
+        max_tokens: Some(64),
+        images: vec![],
+        answer_schema: None,
+    };
     build_responses_body(PreparedRequest::new(request, settings)).to_value()
 }
 
@@ -28,6 +34,17 @@ fn model_reply(text: &str, ids: &[&str], echo_data: Option<Value>) -> Message {
     let call = |id: &&str| ToolCall { id: CallId::from(*id), name: "f".into(), arguments: "{}".into() };
     let echo = echo_data.map(|data| Echo { origin: echo_origin(&local_settings(), "m"), data });
     Message::Model { text: text.into(), calls: ids.iter().map(call).collect(), echo: echo.map(Box::new) }
+}
+
+#[test]
+fn the_schema_of_the_answer_joins_the_text_parameters_of_the_user() {
+    let schema = json!({"type": "object"});
+    let request = Request { model: "m".into(), answer_schema: Some(schema.clone()), ..Request::default() };
+    let parameters = json!({"text": {"verbosity": "low"}}).as_object().unwrap().clone();
+    let settings = Settings { parameters, ..local_settings() };
+    let body = build_responses_body(PreparedRequest::new(request, &settings)).to_value();
+    let format = json!({"type": "json_schema", "name": "answer", "schema": schema});
+    assert_eq!(body["text"], json!({"format": format, "verbosity": "low"}));
 }
 
 #[test]

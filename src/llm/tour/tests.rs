@@ -16,8 +16,14 @@ impl TourConversation {
 
     /// Plays one reply. Returns its text with the names of its calls in brackets.
     fn play_reply(&mut self, answer: &dyn Fn(&ToolCall) -> String) -> String {
-        let request =
-            Request { model: "tour".into(), messages: self.0.clone(), tools: vec![], max_tokens: None, images: vec![] };
+        let request = Request {
+            model: "tour".into(),
+            messages: self.0.clone(),
+            tools: vec![],
+            max_tokens: None,
+            images: vec![],
+            answer_schema: None,
+        };
         let (mut text, mut calls) = (String::new(), Vec::new());
         for item in futures::executor::block_on(Tour::without_pacing().stream(request).collect::<Vec<_>>()) {
             match item.unwrap() {
@@ -231,6 +237,7 @@ async fn the_tour_streams_at_reading_speed() {
         tools: vec![],
         max_tokens: None,
         images: vec![],
+        answer_schema: None,
     };
     let start = tokio::time::Instant::now();
     let characters: usize = Tour::new()

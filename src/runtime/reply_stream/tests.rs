@@ -41,6 +41,7 @@ async fn collect_events(pieces: Vec<Result<Chunk, Error>>, pause: Duration) -> V
         tools: Vec::new(),
         max_tokens: None,
         images: vec![],
+        answer_schema: None,
     });
     let begin = Instant::now();
     runtime.execute(vec![Effect::RequestReply { turn: TurnId(1), request }]);

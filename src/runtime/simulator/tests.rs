@@ -221,6 +221,7 @@ async fn r30_earlier_results_are_read_from_the_entries_of_the_session() {
             took_ms: 1,
             sha256: Digest::default(),
             staged: Some(ResultOrigin::Simulated(Box::new(origin))),
+            usage: None,
         },
     ];
     let mut resumed = SimulatorSetup::new(COMMAND, vec![command_answer("99")]);

@@ -101,6 +101,7 @@ fn r51_incomplete_replies_of_sub_agents_are_separate() {
         took_ms: 0,
         staged: None,
         sha256: Digest::default(),
+        usage: None,
     };
     check_steps(
         &[
@@ -194,6 +195,7 @@ fn restores_output_of_unsettled_calls() {
         took_ms: 0,
         sha256: Digest::default(),
         staged: None,
+        usage: None,
     };
     append_output(&mut log, "a", "one\n");
     append_output(&mut log, "b", "of b\n");

@@ -117,6 +117,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
                 took_ms: 1,
                 staged: None,
                 sha256: Digest::default(),
+                usage: None,
             },
             Entry::SubAgent { call, entry: Box::new(replied("sub-agent: needle")) },
             Entry::Titled { title: "The needle".into(), by: TitleSource::User, usage: None },

@@ -148,6 +148,7 @@ fn question_waits_until_it_is_settled() {
         took_ms: 0,
         sha256: Digest::default(),
         staged: None,
+        usage: None,
     };
     create_session(&sessions, "01A", "/p", 2, std::slice::from_ref(&asked));
     create_session(&sessions, "01B", "/p", 1, &[asked, settled]);

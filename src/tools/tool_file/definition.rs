@@ -1,5 +1,6 @@
 //! Definitions of tools: what a tool file says after it was checked.
 
+use super::answer_schema::AnswerSchema;
 use super::definition_fields::FileKind;
 use super::parameters::{Parameter, arguments_schema};
 use super::presets::Preset;
@@ -38,6 +39,7 @@ pub enum ToolKind {
     Command(CommandDefinition),
     EndConversation(EndDefinition),
     Transfer(TransferDefinition),
+    Prompt(Box<PromptDefinition>),
 }
 
 /// A request to a server.
@@ -106,6 +108,26 @@ pub struct TransferDefinition {
     pub line: usize,
 }
 
+/// A question to a model.
+#[derive(Debug, Clone)]
+pub struct PromptDefinition {
+    pub template: Template,
+    /// System prompt; may be empty.
+    pub system: String,
+    /// Profile that answers; `None` for that of the session.
+    pub profile: Option<String>,
+    /// Model that answers; `None` for that of the profile or of the session.
+    pub model: Option<String>,
+    /// Line of the profile in the file.
+    pub profile_line: usize,
+    /// Maximum tokens of an answer.
+    pub max_tokens: u32,
+    /// Time limit of each attempt.
+    pub timeout: Duration,
+    /// Schema of the answer; `None` for a text.
+    pub schema: Option<AnswerSchema>,
+}
+
 /// Where a session is transferred to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
@@ -134,11 +156,12 @@ impl ToolDefinition {
             ToolKind::Command(_) => FileKind::Command,
             ToolKind::EndConversation(_) => FileKind::EndConversation,
             ToolKind::Transfer(_) => FileKind::Transfer,
+            ToolKind::Prompt(_) => FileKind::Prompt,
         };
         kind.name()
     }
 
-    /// Returns the worst that a call may do: `read`, `external`, `command` or `ends turn`.
+    /// Returns the worst that a call may do: `read`, `external`, `command`, `ends turn` or `model`.
     pub fn effect_name(&self) -> &'static str {
         match &self.kind {
             ToolKind::Http(http) if http.is_external => "external",
@@ -146,6 +169,8 @@ impl ToolDefinition {
             ToolKind::Command(_) => "command",
             ToolKind::Transfer(TransferDefinition { destination: Destination::Profile(_), .. }) => "external",
             ToolKind::EndConversation(_) | ToolKind::Transfer(_) => "ends turn",
+            ToolKind::Prompt(prompt) if prompt.profile.is_some() => "external",
+            ToolKind::Prompt(_) => "model",
         }
     }
 
@@ -165,6 +190,14 @@ impl ToolDefinition {
             ToolKind::Command(command) => {
                 let words: Vec<String> = command.argv.iter().map(ToString::to_string).collect();
                 lines.push(format!("warning: runs the command {}", words.join(" ")));
+            }
+            ToolKind::Prompt(prompt) => {
+                lines.push(match &prompt.profile {
+                    Some(profile) => format!("warning: sends its prompt to the profile {profile}"),
+                    None => "sends its prompt to the provider of the session".to_owned(),
+                });
+                lines.extend(prompt.model.iter().map(|model| format!("asks the model {model}")));
+                lines.push(format!("prompt: {}", prompt.template));
             }
             ToolKind::EndConversation(_) => lines.push("ends the turn".to_owned()),
             ToolKind::Transfer(transfer) => lines.push(match &transfer.destination {

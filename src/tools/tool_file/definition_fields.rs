@@ -28,6 +28,7 @@ const COMMAND_KEYS: &[&str] = &["argv", "folder", "timeout_ms", "network"];
 const MESSAGE_KEYS: &[&str] = &["messageType", "customMessage", "audioRecordingId"];
 const END_KEYS: &[&str] = &["endCallReason", "endCallReasonDescription"];
 const TRANSFER_KEYS: &[&str] = &["destination", "timeout"];
+const PROMPT_KEYS: &[&str] = &["template", "system", "profile", "model", "answer_schema", "max_tokens", "timeout_ms"];
 /// Keys that other programs use for speech before a request. They are kept and have no effect.
 const SPEECH_KEYS: &[&str] = &["customMessage", "customMessageType", "customMessageRecordingId"];
 
@@ -38,10 +39,11 @@ pub enum FileKind {
     Command,
     EndConversation,
     Transfer,
+    Prompt,
 }
 
 impl FileKind {
-    pub const ALL: [Self; 4] = [Self::Http, Self::Command, Self::EndConversation, Self::Transfer];
+    pub const ALL: [Self; 5] = [Self::Http, Self::Command, Self::EndConversation, Self::Transfer, Self::Prompt];
 
     /// Returns the name, as in the file.
     pub fn name(self) -> &'static str {
@@ -50,6 +52,7 @@ impl FileKind {
             Self::Command => "command",
             Self::EndConversation => "end_conversation",
             Self::Transfer => "transfer",
+            Self::Prompt => "prompt",
         }
     }
 
@@ -70,6 +73,7 @@ impl FileKind {
             Self::Command => &[ARGUMENT_KEYS, SPEECH_KEYS, COMMAND_KEYS],
             Self::EndConversation => &[MESSAGE_KEYS, END_KEYS],
             Self::Transfer => &[MESSAGE_KEYS, TRANSFER_KEYS],
+            Self::Prompt => &[ARGUMENT_KEYS, PROMPT_KEYS],
         };
         COMMON_KEYS.iter().chain(own_keys.iter().copied().flatten()).copied().collect()
     }
@@ -78,6 +82,7 @@ impl FileKind {
     pub(super) fn ignored_keys(self) -> &'static [&'static str] {
         match self {
             Self::Http | Self::Command => SPEECH_KEYS,
+            Self::Prompt => &[],
             Self::EndConversation => &["audioRecordingId"],
             Self::Transfer => &["audioRecordingId", "timeout"],
         }
@@ -119,6 +124,12 @@ pub(super) struct ToolFields {
     #[serde(rename = "endCallReasonDescription")]
     pub(super) reason_description: Option<String>,
     pub(super) destination: Option<String>,
+    pub(super) template: Option<String>,
+    pub(super) system: Option<String>,
+    pub(super) profile: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) answer_schema: Option<Value>,
+    pub(super) max_tokens: Option<i64>,
     pub(super) timeout: Option<i64>,
 }
 

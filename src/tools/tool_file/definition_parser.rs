@@ -7,6 +7,7 @@ use super::file_problems::{FileProblem, Problems, is_context_path};
 use super::http_fields::build_http;
 use super::parameters::Parameter;
 use super::presets::Preset;
+use super::prompt_fields::build_prompt;
 use super::template::Template;
 use super::turn_end_fields::{build_end, build_transfer};
 use crate::text::clean::clean_text;
@@ -98,6 +99,7 @@ fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Pr
     let kind = match file_kind {
         FileKind::Http => ToolKind::Http(Box::new(build_http(fields, lines, problems)?)),
         FileKind::Command => ToolKind::Command(build_command(fields, lines, problems)?),
+        FileKind::Prompt => ToolKind::Prompt(Box::new(build_prompt(fields, lines, problems)?)),
         FileKind::EndConversation => ToolKind::EndConversation(build_end(fields, lines, problems, &mut head)),
         FileKind::Transfer => ToolKind::Transfer(build_transfer(fields, lines, problems, &mut head)?),
     };

@@ -214,7 +214,14 @@ fn screen_with_calls(count: usize, name: &str, text: &str) -> Screen {
         }
         entries.push(reply);
         let outcome = Outcome::Done(text.into());
-        entries.push(Entry::Settled { call: id, outcome, took_ms: 1, sha256: Digest::default(), staged: None });
+        entries.push(Entry::Settled {
+            call: id,
+            outcome,
+            took_ms: 1,
+            sha256: Digest::default(),
+            staged: None,
+            usage: None,
+        });
     }
     entries.push(turn_end());
     Screen::with_entries(entries)

@@ -233,6 +233,7 @@ fn a_frame_of_a_long_run_lays_out_only_its_row() {
                 took_ms: 1,
                 staged: None,
                 sha256: Digest::default(),
+                usage: None,
             };
             [reply, planned, settled]
         });

@@ -234,6 +234,7 @@ async fn collect_reply(fixture: &Fixture, answers: &[Answer]) -> String {
         tools: vec![],
         max_tokens: None,
         images: vec![],
+        answer_schema: None,
     };
     let out: Vec<_> = model.stream(request).collect().await;
     let origin = service.base_url.trim_end_matches("/v1");
