@@ -19,6 +19,7 @@ mod start;
 pub(crate) mod tool_files;
 pub(crate) mod tool_list;
 pub(crate) mod undo;
+mod web_search;
 
 pub(crate) use screen::run_screen;
 pub(crate) use start::{Start, known_secrets, prepare_start};

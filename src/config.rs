@@ -48,7 +48,7 @@ pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
     Approval, AskHandling, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites, OverlaySandbox,
-    Project, Screen, Shell, TellModel, Tools, Undo, Web,
+    Project, Screen, Shell, TellModel, Tools, Undo, Web, WebSearch,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};

@@ -90,6 +90,7 @@
 //!   waits. A switch to another profile is done by the frontend, as one that the user chose.
 //! - A prompt of a tool goes to the provider of the session like a reply, and to another one like an external call. Its usage is
 //!   recorded with the outcome of its call.
+//! - The searches are tool files that come with the program; the settings choose one, and it is offered once it has its credential.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;

@@ -14,8 +14,10 @@ pub(crate) struct FoundTool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToolState {
     Active,
-    /// Turned off in the settings.
+    /// Turned off in the settings, or not chosen there.
     Disabled,
+    /// Its credential is missing.
+    NotConnected,
     /// Of a project, and not trusted in its current version.
     Untrusted,
     /// Cannot be used; its problems say why.
@@ -33,7 +35,11 @@ impl FoundTool {
 
     /// Returns the notice for the user if the file cannot be used.
     pub(super) fn error_notice(&self) -> Option<String> {
-        let error = self.parsed.errors().next().filter(|_| self.state == ToolState::Invalid)?;
+        let error = self
+            .parsed
+            .errors()
+            .next()
+            .filter(|_| matches!(self.state, ToolState::Invalid | ToolState::NotConnected))?;
         let more = self.parsed.errors().count() - 1;
         let hint = if more > 0 { format!(" ({more} more: aye tools check)") } else { String::new() };
         Some(format!("Tool not used: {error}{hint}."))

@@ -78,6 +78,15 @@ impl CredentialStore {
         CredentialState::Usable
     }
 
+    /// Returns why a credential cannot be sent to this address, in one sentence; `None` if it can, as far as is known
+    /// without its secret. May block.
+    pub(super) fn find_missing(&self, name: &str, url: &Url) -> Option<String> {
+        match self.load_credential(name) {
+            Ok(None) => Some(format!("The credential “{name}” is missing.")),
+            Ok(Some(_)) | Err(_) => self.find_credential(name, url).err(),
+        }
+    }
+
     fn find_header(&self, name: &str, url: &Url) -> Result<(HeaderName, HeaderValue), String> {
         let credential = self.find_credential(name, url)?;
         let secret = match &credential.kind {

@@ -121,15 +121,13 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let sandbox = sandbox_setup::setup_sandbox(shell, &places);
     notices.extend(sandbox.notices);
     notices.extend(sandbox.no_sandbox_notice);
-    let web = &connector.settings.config.web;
     let tools = tool_settings(&connector.settings.config, sandbox.sandbox, &folder);
-    let disabled_tools = connector.settings.config.tools.disabled.clone();
     let secrets: KnownSecrets =
         known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
     let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
     let store = credentials.store().clone();
     let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
-    let tool_factory = Arc::new(ToolFactory::new(tools, web.private_hosts.clone(), store, profiles, disabled_tools));
+    let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store, profiles));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();

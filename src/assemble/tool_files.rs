@@ -2,9 +2,11 @@
 
 use super::connected_model::ConnectedModel;
 use super::found_tool::{FoundTool, ToolState};
+use super::request_credentials::CredentialStore;
 use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
 use super::tool_list::{format_rows, list_tools};
+use super::web_search::{SearchChoice, WEB_SEARCH};
 use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
 use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
@@ -23,7 +25,6 @@ use crate::tools::tool_file::{
 use crate::tools::transfer_tool::{ProfileFinder, TransferTool};
 use crate::tools::{Tool, ToolSettings, Toolbox};
 use crate::web::client::WebClient;
-use crate::web::request_credentials::RequestCredentials;
 use crate::web::target::PrivateHosts;
 use std::path::Path;
 use std::sync::Arc;
@@ -32,22 +33,24 @@ use std::sync::Arc;
 pub(crate) struct ToolFactory {
     settings: ToolSettings,
     client: Arc<WebClient>,
-    credentials: Arc<dyn RequestCredentials>,
+    credentials: Arc<CredentialStore>,
     profiles: Arc<SettingsProfiles>,
     /// Names of the tools that are turned off.
     disabled: Vec<String>,
+    search: SearchChoice,
 }
 
 impl ToolFactory {
     pub(crate) fn new(
         settings: ToolSettings,
-        private_hosts: Vec<String>,
-        credentials: Arc<dyn RequestCredentials>,
+        config: &Config,
+        credentials: Arc<CredentialStore>,
         profiles: Arc<SettingsProfiles>,
-        disabled: Vec<String>,
     ) -> Self {
-        let client = Arc::new(WebClient::new(PrivateHosts(private_hosts)));
-        Self { settings, client, credentials, profiles, disabled }
+        let Config { web, tools, .. } = config;
+        let client = Arc::new(WebClient::new(PrivateHosts(web.private_hosts.clone())));
+        let search = SearchChoice { service: web.search, url: web.search_url.clone() };
+        Self { settings, client, credentials, profiles, disabled: tools.disabled.clone(), search }
     }
 
     /// Checks tool files. Each name may be used once, and not by the tools of `taken`.
@@ -104,9 +107,16 @@ impl ToolFactory {
         self.profiles.set_session_model(model);
     }
 
+    /// Returns the chosen web search, if any.
+    fn find_search(&self) -> Option<FoundTool> {
+        self.search.find_search(&self.disabled, &self.credentials)
+    }
+
     /// Finds the tool files of the user and of the project, also those that are not trusted.
     pub(crate) fn find_all(&self, places: &Places, source: &ProjectSource) -> Vec<FoundTool> {
+        let search = self.find_search();
         let mut taken = reserved_names();
+        taken.extend(search.as_ref().map(|search| search.parsed.function_name.clone()));
         let mut files = self.check_files(read_user_tools(&places.tools()), &taken);
         let shown_folder = abbreviate_home(&places.tools(), source.home.as_deref());
         files.iter_mut().for_each(|tool| tool.show_in_folder(&shown_folder));
@@ -119,7 +129,7 @@ impl ToolFactory {
             }
         }
         files.extend(project_tools);
-        files
+        search.into_iter().chain(files).chain(self.search.find_other_searches()).collect()
     }
 
     /// Makes the tools that can be used, and notices about the files that cannot.
@@ -144,16 +154,18 @@ impl ToolFactory {
     /// Returns the built-in tools and those of the user's files, and notices about files that cannot be used.
     pub(crate) fn user_toolbox(&self, places: &Places) -> (Toolbox, Vec<String>) {
         let builtin = Toolbox::with_builtin_tools(self.settings.clone());
-        let files = read_user_tools(&places.tools());
-        if files.is_empty() {
-            return (builtin, Vec::new());
-        }
-        let mut found = self.check_files(files, &reserved_names());
+        let search = self.find_search();
+        let taken =
+            reserved_names().into_iter().chain(search.as_ref().map(|_| WEB_SEARCH.to_owned())).collect::<Vec<_>>();
+        let mut found = self.check_files(read_user_tools(&places.tools()), &taken);
         found.iter_mut().for_each(|tool| tool.show_in_folder("tools"));
+        found.extend(search);
         let (tools, notices) = self.build_tools(&found);
         let disabled = found.iter().filter(|tool| tool.state != ToolState::Active);
         let disabled = disabled.map(|tool| tool.parsed.function_name.clone()).filter(|name| !name.is_empty());
-        (builtin.with_user_tools(tools, disabled.collect()), notices)
+        // A rule may name the search also while it is off.
+        let disabled = disabled.chain([WEB_SEARCH.to_owned()]).collect();
+        (builtin.with_user_tools(tools, disabled), notices)
     }
 }
 
@@ -219,6 +231,7 @@ pub(crate) fn rule_names(places: &Places, tools: &Toolbox) -> Vec<String> {
     let files = read_user_tools(&places.tools());
     let parsed = files.into_iter().filter_map(|file| Some(parse_tool(&file.name, &file.text.ok()?).function_name));
     let mut names = tools.rule_names();
+    names.push(WEB_SEARCH.to_owned());
     names.extend(parsed.filter(|name| !name.is_empty()));
     names
 }
@@ -236,7 +249,10 @@ impl SessionBuilder {
         if files.is_empty() {
             return (tools, Vec::new());
         }
-        let taken: Vec<String> = reserved_names().into_iter().chain(tools.rule_names()).collect();
+        let mut taken: Vec<String> = reserved_names().into_iter().chain(tools.rule_names()).collect();
+        if self.tool_factory.find_search().is_none() && !tools.tool_names().iter().any(|name| name == WEB_SEARCH) {
+            taken.retain(|name| name != WEB_SEARCH);
+        }
         let found = self.tool_factory.check_files(files, &taken);
         let (project_tools, notices) = self.tool_factory.build_tools(&found);
         (tools.with_project_tools(project_tools), notices)

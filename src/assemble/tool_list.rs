@@ -54,6 +54,7 @@ impl ToolState {
         match self {
             Self::Active => "on",
             Self::Disabled => "off",
+            Self::NotConnected => "not connected",
             Self::Untrusted => "not trusted",
             Self::Invalid => "invalid",
         }

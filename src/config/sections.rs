@@ -156,8 +156,36 @@ section! {
     pub struct Web {
         /// Offer the tool `web_fetch` to the model.
         fetch: bool = true => Switch,
+        /// Service of the tool `web_search`, which is offered once the service has its credential or address.
+        search: WebSearch => Choice(WebSearch::WORDS),
+        /// Address of the search service. `None`: its usual one; SearXNG has none.
+        search_url: Option<String> => Address,
         /// Hosts in private networks that may be requested: a name or an address, with a port or without.
         private_hosts: Vec<String> => Names,
+    }
+}
+
+words! {
+    /// Service of the tool `web_search`.
+    pub enum WebSearch {
+        /// The tool is not offered.
+        #[default]
+        Off = "off",
+        /// Brave, with the credential `brave`.
+        Brave = "brave",
+        /// Tavily, with the credential `tavily`.
+        Tavily = "tavily",
+        /// Exa, with the credential `exa`.
+        Exa = "exa",
+        /// A server with SearXNG, at `search_url`.
+        Searxng = "searxng",
+    }
+}
+
+impl WebSearch {
+    /// Returns the name in the settings.
+    pub fn name(self) -> &'static str {
+        Self::WORDS[self as usize]
     }
 }
 

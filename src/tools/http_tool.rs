@@ -145,7 +145,11 @@ impl Tool for HttpTool {
         let target = parse_target(&request.url, self.client.private_hosts()).map_err(Error::Failed)?;
         let (access, scope) = self.describe_access(&request, &target);
         let mut plan = Plan::new(
-            if self.http.is_external { "Call a service?" } else { "Read from the web?" },
+            match &self.http {
+                http if http.is_external => "Call a service?",
+                http if http.results.is_some() => "Search the web?",
+                _ => "Read from the web?",
+            },
             summary_line::first_line(&request.line(), 120),
             access,
             Preview::Text(self.preview_request(&request, &target)),
@@ -179,7 +183,8 @@ impl Tool for HttpTool {
                 next.url.origin().ascii_serialization()
             ))),
             Fetched::Response(response) => {
-                let describe = move || describe_response(&response, secret.as_deref());
+                let results = self.http.results.clone();
+                let describe = move || describe_response(&response, secret.as_deref(), results.as_ref());
                 let described = tokio::task::spawn_blocking(describe).await;
                 described.map_err(|error| Error::Internal(error.to_string()))?.map_err(Error::Failed)
             }

@@ -11,10 +11,12 @@ mod http_fields;
 pub mod parameters;
 pub(super) mod presets;
 mod prompt_fields;
+pub mod result_list;
 pub mod template;
 mod turn_end_fields;
 pub(super) mod url_template;
 mod value_template;
+pub mod web_search;
 
 pub use definition::{
     CommandDefinition, Destination, EndDefinition, HttpDefinition, PromptDefinition, QueryArray, ToolDefinition,

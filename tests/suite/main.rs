@@ -140,4 +140,5 @@ mod unusual_servers;
 mod unusual_session_files;
 mod user_commands;
 mod web_pages;
+mod web_searches;
 mod wire;

@@ -314,7 +314,9 @@ fn the_manual_lists_every_theme_profile_and_tool() {
     for tool in &specs {
         assert!(tools.contains(&format!("\n| `{}` | ", tool.name)), "the tool {}", tool.name);
     }
-    assert_eq!(tools.matches("\n| `").count(), specs.len());
+    // Offered only if the settings choose a service.
+    assert!(tools.contains("\n| `web_search` | "));
+    assert_eq!(tools.matches("\n| `").count(), specs.len() + 1);
 }
 
 #[test]

@@ -39,11 +39,9 @@ impl Inventory {
         let sandbox = sandbox_setup::setup_sandbox(&settings.config.shell, &places);
         let tool_settings = tool_settings(&settings.config, sandbox.sandbox.clone(), &folder);
         let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
-        let tools = &settings.config.tools;
-        let private_hosts = settings.config.web.private_hosts.clone();
         let credentials = Arc::new(CredentialStore::new(&places, KnownSecrets::default()));
         let profiles = Arc::new(SettingsProfiles::new(&settings, &Overrides::default(), &places));
-        let factory = ToolFactory::new(tool_settings, private_hosts, credentials, profiles, tools.disabled.clone());
+        let factory = ToolFactory::new(tool_settings, &settings.config, credentials, profiles);
         let source = open_source(&places, &folder, Vec::new(), 0);
         let files = factory.find_all(&places, &source);
         Ok(Self { places, settings, folder, sandbox, factory, builtin, files })

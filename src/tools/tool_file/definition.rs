@@ -4,6 +4,7 @@ use super::answer_schema::AnswerSchema;
 use super::definition_fields::FileKind;
 use super::parameters::{Parameter, arguments_schema};
 use super::presets::Preset;
+use super::result_list::ResultPaths;
 use super::template::Template;
 use super::url_template::UrlTemplate;
 use super::value_template::ValueTemplate;
@@ -61,6 +62,8 @@ pub struct HttpDefinition {
     pub allow_private: bool,
     /// True if a request may change something, or is to be treated so.
     pub is_external: bool,
+    /// Places of the results in the response, if it is a list of them.
+    pub results: Option<ResultPaths>,
 }
 
 /// Form of a list in the parameters of an address.

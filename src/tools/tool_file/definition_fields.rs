@@ -2,6 +2,7 @@
 
 use super::definition::QueryArray;
 use super::parameters::ValueType;
+use super::result_list::ResultPaths;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ const HTTP_KEYS: &[&str] = &[
     "timeout_ms",
     "allow_private",
     "effect",
+    "results",
 ];
 const COMMAND_KEYS: &[&str] = &["argv", "folder", "timeout_ms", "network"];
 /// Keys for the message to the user when the turn ends.
@@ -112,6 +114,7 @@ pub(super) struct ToolFields {
     pub(super) timeout_ms: Option<i64>,
     pub(super) allow_private: bool,
     pub(super) effect: Option<String>,
+    pub(super) results: Option<ResultPaths>,
     pub(super) argv: Vec<String>,
     pub(super) folder: Option<String>,
     pub(super) network: Option<String>,

@@ -41,6 +41,11 @@ pub(super) fn build_http(
     if fields.credential.as_ref().is_some_and(|name| name.trim().is_empty()) {
         problems.report(lines.line_of_key("credential"), "credential is empty");
     }
+    let results = fields.results.clone();
+    if results.as_ref().is_some_and(|paths| [&paths.list, &paths.title, &paths.url].iter().any(|path| path.is_empty()))
+    {
+        problems.report(lines.line_of_key("results"), "results needs a list, and a title and url in each result");
+    }
     let method = method?;
     let is_external = match (fields.effect.as_deref(), method == Method::GET) {
         (None, is_read) => !is_read,
@@ -68,6 +73,7 @@ pub(super) fn build_http(
         timeout: Duration::from_millis(timeout_ms),
         allow_private: fields.allow_private,
         is_external,
+        results,
     })
 }
 
