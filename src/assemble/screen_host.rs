@@ -3,6 +3,7 @@
 mod lookups;
 mod model_switch;
 mod rule_changes;
+mod server_requests;
 mod trust_prompt;
 
 use super::connected_model::ConnectedModel;
@@ -343,6 +344,8 @@ impl Host for ScreenHost {
                 let builder = self.session_builder.clone();
                 self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder))));
             }
+            HostRequest::ListServers { connects } => self.list_servers(connects),
+            HostRequest::AcceptServerTools { server, digest } => self.accept_server_tools(server, digest),
             HostRequest::InspectProject(reason) => self.load_project_files(reason),
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
             HostRequest::RevokeTrust(folder) => self.remove_trust(folder),

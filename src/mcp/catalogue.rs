@@ -82,6 +82,15 @@ impl Difference {
         }
     }
 
+    /// Returns a text that differs for each difference.
+    pub fn identity(&self) -> String {
+        match self {
+            Self::Added(new) => format!("added {}", new.digest()),
+            Self::Changed { old, new } => format!("changed {} {}", old.digest(), new.digest()),
+            Self::Removed(old) => format!("removed {}", old.digest()),
+        }
+    }
+
     /// Describes the difference for the user, line by line.
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();

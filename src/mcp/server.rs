@@ -1,5 +1,7 @@
 //! One configured server: its state, and its connection while there is one.
 
+mod changed_tools;
+
 use super::catalogue::{Catalogue, Difference, KnownServer, compare};
 use super::client_handler::OnProgress;
 use super::connection::{CallError, Connection, ConnectionContext};
@@ -35,6 +37,8 @@ pub(super) struct Server {
     context: ConnectionContext,
     on_change: OnChange,
     state: Mutex<State>,
+    /// Held while definitions are compared or accepted, so that none is accepted that changed meanwhile.
+    comparison: Mutex<()>,
     connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
 }
 
@@ -42,6 +46,8 @@ pub(super) struct Server {
 struct State {
     /// Tools whose definitions the user has accepted, and which the server still has if it was connected.
     tools: Vec<Arc<AcceptedTool>>,
+    /// Definitions that the server gave when it was last connected in this run.
+    listed: Option<Vec<Definition>>,
     /// True if definitions of the server were accepted before.
     is_known: bool,
     /// True if the server cannot be reached. Its tools are not offered.
@@ -65,7 +71,8 @@ impl Server {
         let mut state = State { is_known: !matches!(loaded, Ok(None)), ..State::default() };
         state.tools = accept_tools(&config, loaded.ok().flatten().unwrap_or_default().into_offered());
         let (state, connection) = (Mutex::new(state), tokio::sync::Mutex::default());
-        (Arc::new(Self { config, catalogue, context, on_change, state, connection }), notice)
+        let comparison = Mutex::default();
+        (Arc::new(Self { config, catalogue, context, on_change, state, comparison, connection }), notice)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,7 +120,7 @@ impl Server {
         if !is_unchanged {
             return Err(format!(
                 "The definition of this tool changed since the user accepted it. The call was not made. The user can \
-                 review the change with: aye mcp check {name}"
+                 review the change with /mcp, or with: aye mcp check {name}"
             ));
         }
         match connection.call(&tool.definition.name, arguments, self.config.call_limit, on_progress).await {
@@ -160,6 +167,7 @@ impl Server {
     /// Compares the definitions of the server with the accepted ones. Those of a server that was never connected are
     /// accepted. Returns notices for the user.
     fn update_tools(&self, mut definitions: Vec<Definition>) -> Vec<String> {
+        let _comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         let (identity, name) = (self.config.endpoint.identity(), &self.config.name);
         let loaded = self.catalogue.load(&identity);
         let mut notices: Vec<String> =
@@ -169,6 +177,7 @@ impl Server {
             Ok(None) => KnownServer::from_accepted(&definitions),
             Err(_) => KnownServer::default(),
         };
+        self.state().listed = Some(definitions.clone());
         let differences = compare(&known.tools, &definitions);
         let pending: Vec<&Difference> = differences.iter().filter(|found| found.needs_acceptance()).collect();
         let changed = pending.iter().map(|difference| difference.tool_name().to_owned()).collect();
@@ -178,7 +187,7 @@ impl Server {
             if updated != known && !pending.is_empty() {
                 let names: Vec<String> = pending.iter().map(|difference| difference.display_name()).collect();
                 notices.push(format!(
-                    "MCP server {name} changed {}, not offered until you accept the change: aye mcp check {name}",
+                    "MCP server {name} changed {}, not offered until you accept the change: /mcp shows it, or aye mcp check {name}",
                     join_items(&names, 3)
                 ));
             }

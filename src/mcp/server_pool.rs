@@ -5,7 +5,7 @@ use super::client_handler::OnProgress;
 use super::connection::ConnectionContext;
 use super::server::{AcceptedTool, OnChange, Server};
 use super::server_config::{Endpoint, ServerConfig};
-use crate::chat::{Digest, ToolSpec};
+use crate::chat::{Digest, ServerReport, ToolSpec};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -77,6 +77,25 @@ impl ServerPool {
     /// Returns notices for the user about the accepted tools.
     pub fn notices(&self) -> &[String] {
         &self.notices
+    }
+
+    /// Describes all servers for the user. Reads a file.
+    pub fn reports(&self) -> Vec<ServerReport> {
+        self.servers().map(|server| server.report()).collect()
+    }
+
+    /// Connects in parallel to the servers with changed tools whose new definitions are unknown.
+    pub async fn load_changes(&self) {
+        futures::future::join_all(self.servers().map(Server::load_change)).await;
+    }
+
+    /// Accepts the changed tools of a server as the user has read them. Returns their number. Writes a file.
+    ///
+    /// # Errors
+    /// A sentence for the user. Nothing is accepted then.
+    pub fn accept_change(&self, name: &str, digest: &Digest) -> Result<usize, String> {
+        let server = self.servers().find(|server| server.config.name == name);
+        server.ok_or_else(|| format!("MCP server {name} is gone. Nothing was accepted."))?.accept_change(digest)
     }
 
     /// Adds a receiver of changes.

@@ -6,7 +6,9 @@ pub use super::host_data::{
 };
 
 use crate::agent;
-use crate::chat::{CallId, Decider, Digest, ForkMode, Grant, Instructions, RewindPoint, SessionId, UnsentText};
+use crate::chat::{
+    CallId, Decider, Digest, ForkMode, Grant, Instructions, RewindPoint, ServerReport, SessionId, UnsentText,
+};
 use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
 use crate::runtime::Unsaved;
@@ -109,6 +111,18 @@ pub enum HostRequest {
     ListRules,
     /// List the tools of the model. Reply: `Tools`.
     ListTools,
+    /// List the MCP servers. Reply: `Servers`, repeated once servers with changed tools have answered.
+    ListServers {
+        /// True if such servers may be connected to.
+        connects: bool,
+    },
+    /// Accept the changed tools of an MCP server, which the user has read. Reply: `Servers`.
+    AcceptServerTools {
+        /// Name of the server.
+        server: String,
+        /// Digest of the difference that the user has read.
+        digest: Digest,
+    },
     /// Load the rehearsal of this session, or of the dry run it is a copy of. Reply: `Rehearsal`.
     LoadRehearsal(SessionId),
     /// Continue live in a copy of this dry run, with an approval prompt for each rehearsed step. Reply: `Opened`.
@@ -216,6 +230,8 @@ pub enum HostReply {
     Rules(String),
     /// Tools of the model as text.
     Tools(String),
+    /// The MCP servers.
+    Servers(Vec<ServerReport>),
     /// Project files that would change what aye does.
     ProjectFiles {
         /// The files.

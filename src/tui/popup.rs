@@ -13,7 +13,9 @@ use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::LastingApproval;
 use crate::chat::audit::AuditKey;
-use crate::chat::{ApplyOptions, CallId, CheckpointSpan, DryRunSummary, ForkMode, RewindPoint, SessionId};
+use crate::chat::{
+    ApplyOptions, CallId, CheckpointSpan, Digest, DryRunSummary, ForkMode, RewindPoint, ServerReport, SessionId,
+};
 use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
@@ -65,6 +67,8 @@ pub enum List {
     Modes(Vec<(Mode, bool)>),
     /// Background commands, in the order of the session.
     Background,
+    /// MCP servers.
+    Servers(Vec<ServerReport>),
     /// Messages of the user to go back to, oldest first.
     Rewind(Vec<RewindPoint>),
     /// What to restore when going back to before a message: the changes since then, and the choice of each row.
@@ -93,6 +97,8 @@ pub enum ConfirmedAction {
     RevokeGrant(Box<LastingApproval>),
     /// Stops the background command with this number.
     StopBackground(u32),
+    /// Accepts the changed tools of the MCP server with this name.
+    AcceptServerTools(String, Digest),
     /// Leaves for the session that the request opens.
     LeaveSession(Box<HostRequest>),
     /// Quits.

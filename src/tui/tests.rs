@@ -29,6 +29,7 @@ mod saved_drafts;
 mod screen_layout;
 mod screen_snapshots;
 mod scrollbar_dragging;
+mod server_screens;
 mod session_search;
 mod sub_agent_screens;
 mod toasts;

@@ -25,6 +25,7 @@ pub mod rehearsal_list;
 mod rewind_list;
 mod rule_edits;
 mod search_input;
+mod server_list;
 mod session_exit;
 mod session_list;
 pub mod slash_commands;

@@ -62,6 +62,7 @@ mod journal;
 mod kills;
 mod live_sandbox;
 mod manual;
+mod mcp_changes;
 mod mcp_commands;
 mod mcp_everything;
 mod mcp_servers;

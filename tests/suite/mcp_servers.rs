@@ -17,29 +17,29 @@ fn server_process() {
     run_server_process();
 }
 
-fn call(tool: &str, text: &str) -> Answer {
+pub fn call(tool: &str, text: &str) -> Answer {
     calls_answer_after(Duration::ZERO, &[(tool, json!({ "text": text }))])
 }
 
 /// A user with these settings of servers, who allows every call of the server `test`.
-fn user_with(answers: Vec<Answer>, settings: &str) -> User {
+pub fn user_with(answers: Vec<Answer>, settings: &str) -> User {
     let user = User::new(answers);
     fs::write(user.path("home/aye/config/config.toml"), format!("{NO_TITLES}\n{settings}")).unwrap();
     user
 }
 
-fn allow(tool: &str) -> String {
+pub fn allow(tool: &str) -> String {
     format!("[[rule]]\nverdict = \"allow\"\ntool = \"{tool}\"\nhost = \"mcp:test\"\n")
 }
 
 /// Runs one headless turn; returns its errors.
-fn run_turn(user: &User) -> String {
+pub fn run_turn(user: &User) -> String {
     let (out, err, _) = user.setup(&["-p", "go"]).run_piped("");
     assert!(out.contains("Done."), "{out}{err}");
     err
 }
 
-fn start_session(user: &User, server: &McpServer) -> Program {
+pub fn start_session(user: &User, server: &McpServer) -> Program {
     let mut program = user.start(&[]);
     program.until("Messages go to");
     // The tools are known once the file of accepted ones exists.
@@ -50,13 +50,13 @@ fn start_session(user: &User, server: &McpServer) -> Program {
 }
 
 /// The outcomes of all calls of the only session.
-fn outcomes(user: &User) -> Vec<Outcome> {
+pub fn outcomes(user: &User) -> Vec<Outcome> {
     let settled = |entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None };
     read_session(&user.setup(&[])).into_iter().filter_map(settled).collect()
 }
 
 /// The outcome of the last call of the session whose file changed last.
-fn last_outcome(user: &User) -> String {
+pub fn last_outcome(user: &User) -> String {
     let mut files: Vec<_> =
         fs::read_dir(user.path("home/aye/data/sessions")).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
@@ -67,7 +67,7 @@ fn last_outcome(user: &User) -> String {
 }
 
 /// The names of the offered tools of servers in the last request.
-fn offered(user: &User) -> Vec<String> {
+pub fn offered(user: &User) -> Vec<String> {
     let request = user.service.received().last().unwrap().body.clone();
     let names = request["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]);
     names.filter_map(Value::as_str).filter(|name| name.starts_with("mcp__")).map(str::to_owned).collect()

@@ -2,6 +2,7 @@
 //! are confirm and cancel.
 
 use super::frame::{self, Frame, PromptContext};
+use super::line_cache::LineCache;
 use super::listening::{Listening, TOO_SOON};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crate::tui::text::wrap;
@@ -21,6 +22,8 @@ pub struct Confirmation {
     labels: AnswerLabels,
     /// Facts to know before answering.
     facts: Vec<String>,
+    /// True if the facts are a difference.
+    has_difference: bool,
     /// True if the action destroys something and needs the key for that.
     is_destructive: bool,
     /// Reason the last key did nothing.
@@ -28,6 +31,10 @@ pub struct Confirmation {
     /// Time of the first readable frame.
     first_drawn: Option<Duration>,
     has_reached_end: bool,
+    /// Lines of a difference that were on the screen, from the first one on without a gap; and of how many lines.
+    seen_lines: (usize, usize),
+    /// Layout of the facts.
+    layout: LineCache<()>,
     /// First visible line.
     top: Cell<usize>,
     last_frame: Cell<DrawnFrame>,
@@ -47,6 +54,8 @@ pub struct AnswerLabels {
 struct DrawnFrame {
     is_readable: bool,
     is_at_end: bool,
+    top: usize,
+    line_count: usize,
     visible_rows: usize,
 }
 
@@ -70,10 +79,13 @@ impl Confirmation {
             title,
             labels,
             facts,
+            has_difference: false,
             is_destructive: false,
             message: String::new(),
             first_drawn: None,
             has_reached_end: false,
+            seen_lines: (0, 0),
+            layout: LineCache::default(),
             top: Cell::new(0),
             last_frame: Cell::default(),
         }
@@ -82,6 +94,12 @@ impl Confirmation {
     /// Marks the action as destructive, so that it needs the key for destructive actions.
     pub fn destructive(self) -> Self {
         Self { is_destructive: true, ..self }
+    }
+
+    /// Marks the facts as a difference, of which every line must have been on the screen. Those that begin with `  +` or
+    /// `  -` are coloured.
+    pub fn with_difference(self) -> Self {
+        Self { has_difference: true, ..self }
     }
 
     /// Returns the key that confirms.
@@ -101,7 +119,14 @@ impl Confirmation {
         let is_first = last_frame.is_readable && self.first_drawn.is_none();
         if last_frame.is_readable {
             self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= last_frame.is_at_end;
+            let DrawnFrame { top, visible_rows, line_count, .. } = last_frame;
+            // Another width has other lines.
+            let seen = if self.seen_lines.1 == line_count { self.seen_lines.0 } else { 0 };
+            self.seen_lines = (if top <= seen { seen.max(top + visible_rows) } else { seen }, line_count);
+            self.has_reached_end |= match self.has_difference {
+                true => self.seen_lines.0 >= line_count,
+                false => last_frame.is_at_end,
+            };
         }
         is_first
     }
@@ -152,7 +177,8 @@ impl Confirmation {
         }
         if !self.has_reached_end {
             let down = keys.first_chord(Scope::Approval, Action::Down);
-            self.message = format!("Read to the end before {} · {down} to scroll", Chord::from(key));
+            let part = if self.has_difference { "Read every line" } else { "Read to the end" };
+            self.message = format!("{part} before {} · {down} to scroll", Chord::from(key));
             return KeyResult::Explained;
         }
         KeyResult::Confirmed
@@ -163,8 +189,13 @@ impl Confirmation {
         let width = area.width.min(MAX_COLUMNS);
         // The frame takes two columns at each side, and one row above and below.
         let cells = usize::from(width.saturating_sub(4)).max(1);
-        let style = context.theme.text;
-        let lines: Vec<_> = self.facts.iter().flat_map(|fact| wrap::wrap_plain(fact, style, cells)).collect();
+        let style = |fact: &str| match fact.get(..3) {
+            Some("  +") if self.has_difference => context.theme.added,
+            Some("  -") if self.has_difference => context.theme.removed,
+            Some(_) | None => context.theme.text,
+        };
+        let lay_out = || self.facts.iter().flat_map(|fact| wrap::wrap_plain(fact, style(fact), cells)).collect();
+        let lines = self.layout.lines_for(cells, (), context.theme, lay_out);
         let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         let prompt_area = Rect { x, y, width, height };
@@ -193,6 +224,12 @@ impl Confirmation {
         frame::set_lines(&lines[top..], inner, buffer);
         let is_readable = frame::is_readable(inner, prompt_area, buffer);
         self.top.set(top);
-        self.last_frame.set(DrawnFrame { is_readable, is_at_end: lines_below == 0, visible_rows: rows });
+        self.last_frame.set(DrawnFrame {
+            is_readable,
+            is_at_end: lines_below == 0,
+            top,
+            line_count: lines.len(),
+            visible_rows: rows,
+        });
     }
 }

@@ -43,6 +43,11 @@ pub fn handle_confirmation_key(state: &mut State, key: &KeyEvent) {
         Some(Popup::Confirmation(_, ConfirmedAction::StopBackground(number))) if result == KeyResult::Confirmed => {
             agent_events::handle_agent_event(state, Event::BackgroundStopped(number));
         }
+        Some(Popup::Confirmation(_, ConfirmedAction::AcceptServerTools(server, digest)))
+            if result == KeyResult::Confirmed =>
+        {
+            state.send_request(HostRequest::AcceptServerTools { server, digest });
+        }
         Some(Popup::Confirmation(_, ConfirmedAction::LeaveSession(request))) if result == KeyResult::Confirmed => {
             session_exit::leave_confirmed(state, *request);
         }

@@ -2,7 +2,7 @@
 
 use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
-    rewind_list, rule_edits, session_list, trust_decision,
+    rewind_list, rule_edits, server_list, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -94,6 +94,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             let is_terminal_output = false;
             popup_stack::open_reader(state, "Tools of the model", &text, is_terminal_output);
         }
+        HostReply::Servers(servers) => server_list::set_servers(state, servers),
         HostReply::ProjectFiles { files, reason } => trust_decision::handle_project_files(state, *files, reason),
         HostReply::TrustChanged { folder, instructions, rules_event, tools_event } => {
             trust_decision::apply_trust_change(state, &folder, instructions, [rules_event, tools_event]);

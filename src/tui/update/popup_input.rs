@@ -4,7 +4,7 @@ use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
     audit_list, background_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list,
-    provider_list, rehearsal_list, rewind_list, rule_edits, session_exit, session_list, theme_list,
+    provider_list, rehearsal_list, rewind_list, rule_edits, server_list, session_exit, session_list, theme_list,
 };
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -147,6 +147,7 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
         List::Grants(grants) => grant_list::open_grant_row(state, picker, grants, row),
         List::Background => background_list::open_background_row(state, picker, row),
+        List::Servers(servers) => server_list::open_server_row(state, picker, servers, row),
         List::Audit(keys) => audit_list::open_audit_row(state, picker, keys, row),
         List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {
             true => mode_list::set_mode(state, mode),

@@ -2,7 +2,7 @@
 
 use super::{
     actions, agent_events, audit_list, background_list, grant_list, help_lists, mode_list, model_list, popup_stack,
-    rehearsal_list, rewind_list, session_exit,
+    rehearsal_list, rewind_list, server_list, session_exit,
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
@@ -47,6 +47,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
     command(&["tools"], "List the tools of the model", |state, _| state.send_request(HostRequest::ListTools)),
+    command(&["mcp"], "List MCP servers and accept their changed tools", |state, _| {
+        server_list::open_server_list(state);
+    }),
     command(&["trust"], "Review the project files aye would use", |state, _| {
         state.send_request(HostRequest::InspectProject(InspectionReason::UserRequest));
     }),
