@@ -11,6 +11,8 @@ mod reviewers;
 pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;
+mod screen_requests;
+mod server_forms;
 pub(crate) mod session;
 pub(crate) mod session_builder;
 mod session_provider;

@@ -34,6 +34,7 @@ pub mod result_origin;
 pub mod reviewer;
 pub mod script;
 pub mod sensitive_paths;
+pub mod server_form;
 pub mod server_report;
 pub mod session;
 pub mod simulated_result;
@@ -77,6 +78,7 @@ pub use question::{
 pub use result_origin::{ForkMode, MAX_CHANGED_PATHS, ResultOrigin};
 pub use reviewer::{Review, ReviewVerdict, Reviewer};
 pub use script::{Script, Scripts};
+pub use server_form::{FormReply, ServerForm};
 pub use server_report::{ServerReport, ToolsChange};
 pub use session::{Session, TokenCount};
 pub use simulated_result::{SimulatedResult, SimulationSource};

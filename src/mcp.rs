@@ -4,10 +4,12 @@
 //! the definition that the server gives now is compared with the accepted one: a tool whose definition changed is
 //! neither offered nor called until the user accepts the difference.
 
+mod calls_in_progress;
 pub mod catalogue;
 pub mod client_handler;
 pub mod connection;
 pub mod definition;
+pub mod form_prompts;
 mod http_transport;
 pub mod result_text;
 mod server;

@@ -1,6 +1,7 @@
 //! Asks the user on the screen for a credential that a tool needs, and stores it.
 
 use super::request_credentials::{CredentialState, CredentialStore};
+use super::screen_requests::ScreenRequests;
 use crate::config::Key;
 use crate::config::tool_credentials::{BoundOrigin, CredentialKind, SecretSource, ToolCredential};
 use crate::text::clean::clean_line;
@@ -9,10 +10,8 @@ use crate::tools::connect_credential::{Connection, CredentialConnector};
 use crate::tui::host::{CredentialRequest, HostReply};
 use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// Answer to a prompt; `None` if the user declined.
 type Answer = Option<Key>;
@@ -20,17 +19,15 @@ type Answer = Option<Key>;
 /// The prompts for credentials of this run. Without a screen every credential that is not connected is missing.
 pub struct CredentialPrompts {
     store: Arc<CredentialStore>,
-    screen: OnceLock<mpsc::Sender<HostReply>>,
-    open: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
-    last_id: AtomicU64,
+    requests: ScreenRequests<Answer>,
     /// Held while the user is asked, so that two calls do not ask for the same credential.
     turn: tokio::sync::Mutex<()>,
 }
 
 impl CredentialPrompts {
     pub fn new(store: Arc<CredentialStore>) -> Self {
-        let (screen, open, last_id, turn) = Default::default();
-        Self { store, screen, open, last_id, turn }
+        let requests = ScreenRequests::new(HostReply::CredentialWithdrawn);
+        Self { store, requests, turn: tokio::sync::Mutex::default() }
     }
 
     /// Returns the credentials.
@@ -45,49 +42,21 @@ impl CredentialPrompts {
 
     /// Shows the prompts on this screen from now on.
     pub fn set_screen(&self, replies: mpsc::Sender<HostReply>) {
-        let _ = self.screen.set(replies);
+        self.requests.set_screen(replies);
     }
 
     /// Passes on the answer to a prompt. An answer to one that was withdrawn is dropped.
     pub fn answer(&self, id: u64, answer: Answer) {
-        if let Some(waiting) = self.open().remove(&id) {
-            let _ = waiting.send(answer);
-        }
+        self.requests.answer(id, answer);
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<Answer>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Asks the user; `None` if there is no screen.
+    /// Asks the user; `None` if there is no screen. If the turn is stopped meanwhile, the prompt is closed.
     async fn ask(&self, credential: &NamedCredential, reason: &str) -> Option<Answer> {
-        let screen = self.screen.get()?;
-        let id = self.last_id.fetch_add(1, Ordering::Relaxed);
-        let (sender, answer) = oneshot::channel();
-        self.open().insert(id, sender);
-        // If the turn is stopped meanwhile, this closes the prompt.
-        let _withdrawal = Withdrawal { prompts: self, id, screen: screen.clone() };
         let (name, origins) = (credential.name.clone(), credential.origins.clone());
-        let request = CredentialRequest { id, name, origins, reason: reason.to_owned() };
-        screen.send(HostReply::CredentialRequested(Arc::new(request))).await.ok()?;
-        answer.await.ok()
-    }
-}
-
-/// Withdraws a prompt that is still open when it is dropped.
-struct Withdrawal<'a> {
-    prompts: &'a CredentialPrompts,
-    id: u64,
-    screen: mpsc::Sender<HostReply>,
-}
-
-impl Drop for Withdrawal<'_> {
-    fn drop(&mut self) {
-        if self.prompts.open().remove(&self.id).is_some() {
-            let (screen, id) = (self.screen.clone(), self.id);
-            // The screen may be busy.
-            drop(tokio::spawn(async move { screen.send(HostReply::CredentialWithdrawn(id)).await }));
-        }
+        let show = |id| {
+            HostReply::CredentialRequested(Arc::new(CredentialRequest { id, name, origins, reason: reason.to_owned() }))
+        };
+        self.requests.ask(show).await
     }
 }
 

@@ -48,13 +48,14 @@ pub(crate) fn user_servers(config: &Config) -> Vec<ServerConfig> {
     enabled.map(|(name, settings)| server_config(name, settings, &home_folder())).collect()
 }
 
-/// Returns what connections need.
+/// Returns what connections without a screen need.
 pub(crate) fn connection_context(shell: &Shell, project: &Path, journal: &Journal) -> ConnectionContext {
     ConnectionContext {
         aye_path: own_program(),
         project: project.to_owned(),
         environment: shell.environment().to_vec(),
         journal: journal.clone(),
+        form_prompts: None,
     }
 }
 

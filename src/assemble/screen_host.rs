@@ -352,6 +352,7 @@ impl Host for ScreenHost {
             HostRequest::FindLocalServers => self.find_local_servers(),
             HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
             HostRequest::SaveKey(key) => self.save_key(&key),
+            HostRequest::AnswerForm { id, reply } => self.session_builder.server_forms.answer(id, reply),
             HostRequest::AnswerCredential { id, secret } => self.session_builder.credentials.answer(id, secret),
         }
     }

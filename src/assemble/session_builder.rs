@@ -6,6 +6,7 @@ use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::follow_servers;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
+use super::server_forms::ServerForms;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
 use super::tool_files::ToolFactory;
@@ -49,6 +50,8 @@ pub(crate) struct SessionBuilder {
     pub(super) tools: Arc<Toolbox>,
     /// The MCP servers of the user and of the open session's project.
     pub(super) mcp_servers: Arc<ServerPool>,
+    /// The prompts for questions of these servers.
+    pub(super) server_forms: Arc<ServerForms>,
     pub(super) tool_factory: Arc<ToolFactory>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.

@@ -6,6 +6,7 @@ use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::{connection_context, set_up_servers, user_servers};
 use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
+use super::server_forms::ServerForms;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
@@ -18,6 +19,8 @@ use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
 use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
+use crate::mcp::connection::ConnectionContext;
+use crate::mcp::form_prompts::FormPrompts;
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
@@ -140,7 +143,10 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         .without_variables(key_variables)
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
-    let mcp_servers = set_up_servers(servers, &places, connection_context(&commands, &folder, &journal));
+    let server_forms = Arc::new(ServerForms::new());
+    let form_prompts: Option<Arc<dyn FormPrompts>> = if options.print { None } else { Some(server_forms.clone()) };
+    let context = ConnectionContext { form_prompts, ..connection_context(&commands, &folder, &journal) };
+    let mcp_servers = set_up_servers(servers, &places, context);
     notices.extend_from_slice(mcp_servers.notices());
     let tools = user_tools.with_servers(mcp_servers.clone()).with_credential_prompts(credentials.clone());
     let session_builder = SessionBuilder {
@@ -150,6 +156,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         folder,
         tools: Arc::new(tools),
         mcp_servers,
+        server_forms,
         tool_factory,
         shell: Arc::new(commands),
         reviewers,

@@ -3,17 +3,21 @@
 // Roots and log messages are to be replaced in the protocol, but servers use them.
 #![allow(deprecated)]
 
+use super::calls_in_progress::CallsInProgress;
+use super::connection::ConnectionContext;
+use super::form_prompts::{FormPrompts, answer_request};
 use crate::store::Journal;
 use crate::text::hidden_chars::remove_hidden;
 use crate::text::truncation::truncate_end;
 use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ErrorData, Implementation, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, Root, RootsCapabilities,
+    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
+    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root, RootsCapabilities,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
@@ -41,21 +45,42 @@ impl ProgressReceivers {
     }
 }
 
-/// aye as its servers see it. It offers the project as root, and neither its model nor its user.
+/// aye as its servers see it. It offers the project as root and, on a screen, its user, but not its model.
 #[derive(Clone)]
 pub(super) struct Client {
+    /// Name of the server.
+    server: String,
     /// Address of the project's folder.
     root: String,
     pub(super) progress: ProgressReceivers,
     /// Notified when the server says that its tools changed.
     pub(super) tools_changed: Arc<Notify>,
+    pub(super) calls: CallsInProgress,
+    /// `None` without a screen.
+    form_prompts: Option<Arc<dyn FormPrompts>>,
     journal: Journal,
 }
 
 impl Client {
-    pub(super) fn new(project: &Path, journal: Journal) -> Self {
-        let root = reqwest::Url::from_directory_path(project).map_or_else(|()| "file:///".to_owned(), String::from);
-        Self { root, progress: ProgressReceivers::default(), tools_changed: Arc::default(), journal }
+    pub(super) fn new(server: &str, context: &ConnectionContext) -> Self {
+        let root = reqwest::Url::from_directory_path(&context.project);
+        Self {
+            server: server.to_owned(),
+            root: root.map_or_else(|()| "file:///".to_owned(), String::from),
+            progress: ProgressReceivers::default(),
+            tools_changed: Arc::default(),
+            calls: CallsInProgress::new(),
+            form_prompts: context.form_prompts.clone(),
+            journal: context.journal.clone(),
+        }
+    }
+
+    async fn ask_user(&self, parameters: &Value, context: &RequestContext<RoleClient>) -> Value {
+        let cancelled = json!({ "action": "cancel" });
+        tokio::select! {
+            answer = answer_request(&self.server, parameters, &self.calls, self.form_prompts.as_ref()) => answer,
+            () = context.ct.cancelled() => cancelled,
+        }
     }
 }
 
@@ -63,11 +88,34 @@ impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
+        let form = || ElicitationCapability::new().with_form(FormElicitationCapability::new());
+        capabilities.elicitation = self.form_prompts.as_ref().map(|_| form());
         ClientConfig::new(capabilities, Implementation::new("aye", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
         Ok(ListRootsResult::new(vec![Root::new(self.root.clone())]))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let answer = self.ask_user(&form_parameters(&request), &context).await;
+        serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Also receives requests for input with a schema that the protocol does not know, such as one for a password.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "elicitation/create" {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        Ok(CustomResult::new(self.ask_user(&request.params.unwrap_or_default(), &context).await))
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
@@ -86,6 +134,19 @@ impl ClientHandler for Client {
     }
 }
 
+/// Returns the parameters of a request for input as JSON, with the fields in the order of the server.
+fn form_parameters(request: &ElicitRequestParams) -> Value {
+    let mut parameters = serde_json::to_value(request).unwrap_or_default();
+    if let ElicitRequestParams::FormElicitationParams { requested_schema, .. } = request
+        && let Some(order) = &requested_schema.property_order
+        && let Some(properties) = parameters["requestedSchema"]["properties"].as_object_mut()
+    {
+        let ordered = order.iter().filter_map(|name| properties.remove_entry(name)).collect::<Vec<_>>();
+        properties.extend(ordered);
+    }
+    parameters
+}
+
 /// Describes progress in one line: `3 of 10: reading`.
 fn describe_progress(progress: &ProgressNotificationParam) -> String {
     let mut text = progress.progress.to_string();
@@ -101,7 +162,6 @@ fn describe_progress(progress: &ProgressNotificationParam) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
 
     #[test]
     fn progress_is_one_clean_line() {

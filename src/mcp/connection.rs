@@ -1,7 +1,9 @@
 //! Connection to one server.
 
+use super::calls_in_progress::CallsInProgress;
 use super::client_handler::{Client, OnProgress, ProgressReceivers};
 use super::definition::Definition;
+use super::form_prompts::FormPrompts;
 use super::http_transport::open_transport;
 use super::result_text::describe_result;
 use super::server_config::{Endpoint, ServerConfig};
@@ -41,6 +43,8 @@ pub struct ConnectionContext {
     /// Environment of servers that are programs: no variable holds a secret.
     pub environment: Vec<(OsString, OsString)>,
     pub journal: Journal,
+    /// Shows questions of servers; `None` without a screen.
+    pub form_prompts: Option<Arc<dyn FormPrompts>>,
 }
 
 /// Why a call has no result.
@@ -56,6 +60,7 @@ pub(super) enum CallError {
 pub struct Connection {
     peer: Peer<RoleClient>,
     progress: ProgressReceivers,
+    calls: CallsInProgress,
     /// Notified when the server says that its tools changed.
     pub(super) tools_changed: Arc<Notify>,
     stop: Option<RunningServiceCancellationToken>,
@@ -70,7 +75,7 @@ impl Connection {
     /// # Errors
     /// One sentence, worded to follow the server's name.
     pub async fn open(config: &ServerConfig, context: &ConnectionContext) -> Result<Self, String> {
-        let client = Client::new(&context.project, context.journal.clone());
+        let client = Client::new(&config.name, context);
         let (service, program) = match &config.endpoint {
             Endpoint::Program { command_line, variables, folder } => {
                 let mut environment = context.environment.clone();
@@ -98,8 +103,8 @@ impl Connection {
             let _ = service.waiting().await;
             end_sender.send_replace(true);
         });
-        let Client { progress, tools_changed, .. } = client;
-        Ok(Self { peer, progress, tools_changed, stop, has_ended, program: program.into() })
+        let Client { progress, tools_changed, calls, .. } = client;
+        Ok(Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into() })
     }
 
     /// Returns a receiver that becomes true once the connection has ended.
@@ -160,6 +165,7 @@ impl Connection {
     ) -> Result<String, CallError> {
         let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
+        let _call = self.calls.begin_call();
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let handle = sent.map_err(CallError::from)?;
         self.progress.insert(handle.progress_token.clone(), on_progress);

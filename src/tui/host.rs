@@ -1,13 +1,13 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 pub use super::host_data::{
-    Connection, CredentialRequest, InspectionReason, LinkStatus, ListState, LocalServer, ModelList, ModelRow, Models,
-    PendingConnection, Rehearsal, RewindTarget, SessionRow,
+    Connection, CredentialRequest, FormRequest, InspectionReason, LinkStatus, ListState, LocalServer, ModelList,
+    ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SessionRow,
 };
 
 use crate::agent;
 use crate::chat::{
-    CallId, Decider, Digest, ForkMode, Grant, Instructions, RewindPoint, ServerReport, SessionId, UnsentText,
+    CallId, Decider, Digest, ForkMode, FormReply, Grant, Instructions, RewindPoint, ServerReport, SessionId, UnsentText,
 };
 use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
@@ -67,6 +67,13 @@ pub enum HostRequest {
         id: u64,
         /// The secret; `None` if the user declined.
         secret: Option<Key>,
+    },
+    /// Answer a form of an MCP server.
+    AnswerForm {
+        /// Number of the request.
+        id: u64,
+        /// The user's reply.
+        reply: FormReply,
     },
     /// Use the connection with this number from the next request on. The screen, not the host, records the change in
     /// the session.
@@ -195,6 +202,10 @@ pub enum HostReply {
     CredentialRequested(Arc<CredentialRequest>),
     /// The request for a credential with this number needs no answer any more.
     CredentialWithdrawn(u64),
+    /// An MCP server asks the user. Answer: `AnswerForm`.
+    FormRequested(Arc<FormRequest>),
+    /// The form with this number needs no answer any more.
+    FormWithdrawn(u64),
     /// An event for the agent.
     AgentEvent(agent::Event),
     /// Result of saving a rule.

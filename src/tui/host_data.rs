@@ -1,6 +1,6 @@
 //! Data that requests to the host and its replies carry.
 
-use crate::chat::{DryRunSummary, SessionId, image};
+use crate::chat::{DryRunSummary, ServerForm, SessionId, image};
 
 /// Result of a dry run.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,14 @@ pub struct CredentialRequest {
     pub origins: Vec<String>,
     /// Reason in the model's words.
     pub reason: String,
+}
+
+/// A form of an MCP server that a running call waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormRequest {
+    /// Number of the request in this run.
+    pub id: u64,
+    pub form: ServerForm,
 }
 
 /// The message of the user before which a copy of a session ends.

@@ -1,6 +1,6 @@
 //! State of the session shown, without its entries, which belong to the agent's state; and trust in its project.
 
-use super::host::{Connection, CredentialRequest, InspectionReason};
+use super::host::{Connection, CredentialRequest, FormRequest, InspectionReason};
 use super::session_saving::Saving;
 use crate::chat::{Digest, SessionId};
 use crate::config::ProjectFiles;
@@ -22,6 +22,8 @@ pub struct OpenSession {
     pub trust: ProjectTrust,
     /// Credentials that tools wait for, oldest first.
     pub credential_requests: Vec<Arc<CredentialRequest>>,
+    /// Forms of MCP servers that calls wait for, oldest first.
+    pub form_requests: Vec<Arc<FormRequest>>,
 }
 
 /// Trust in the project: what the trust prompt asks, and what the user refused.

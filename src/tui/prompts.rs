@@ -1,5 +1,5 @@
-//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call, project files or credential
-//! that wait for the user.
+//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call, project files, credential
+//! or form of a server that wait for the user.
 
 pub mod approval;
 pub mod credential_prompt;
@@ -20,6 +20,7 @@ use approval::Approval;
 use credential_prompt::CredentialPrompt;
 use prompt::{DrawnPrompt, Prompt, PromptFacts, PromptSubject};
 use question::QuestionPrompt;
+use question::server_form_prompt::ServerFormPrompt;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use trust_prompt::TrustPrompt;
@@ -62,7 +63,9 @@ impl State {
         }
         let next = match subject {
             Some(PromptSubject::Call(waiting)) => Some(waiting.call_id().clone()),
-            Some(PromptSubject::ProjectFiles(..) | PromptSubject::Credential(_)) | None => None,
+            Some(PromptSubject::ProjectFiles(..) | PromptSubject::Credential(_) | PromptSubject::Form(_)) | None => {
+                None
+            }
         };
         // The queue closes, because the user has to see the new prompt first.
         self.prompts.open_queue = None;
@@ -80,7 +83,7 @@ impl State {
     }
 
     /// Returns the subject of the prompt to show now, if any. Project files come before all calls, and these before
-    /// credentials, which calls that run wait for.
+    /// credentials and forms of servers, which calls that run wait for.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         // While a secret is typed no other prompt takes its place: the next keys would go to the composer, which shows them.
         let typed = self.prompts.current.as_ref().filter(|prompt| prompt.is_writing());
@@ -88,11 +91,20 @@ impl State {
         if let Some(request) = self.session.credential_requests.iter().find(is_typed) {
             return Some(PromptSubject::Credential(request));
         }
+        // Answers to a form are nowhere else.
+        let current = self.prompts.current.as_ref();
+        let is_open = |request: &&_| current.is_some_and(|prompt| prompt.is_about(PromptSubject::Form(request)));
+        if let Some(request) = self.session.form_requests.iter().find(is_open) {
+            return Some(PromptSubject::Form(request));
+        }
         match &self.session.trust.pending {
             Some((files, reason)) => Some(PromptSubject::ProjectFiles(files, *reason)),
             None => match self.agent.waiting_call() {
                 Some(waiting) => Some(PromptSubject::Call(waiting)),
-                None => self.session.credential_requests.first().map(PromptSubject::Credential),
+                None => {
+                    let credential = self.session.credential_requests.first().map(PromptSubject::Credential);
+                    credential.or(self.session.form_requests.first().map(PromptSubject::Form))
+                }
             },
         }
     }
@@ -101,6 +113,7 @@ impl State {
         match subject {
             PromptSubject::ProjectFiles(files, reason) => Box::new(TrustPrompt::new(files.clone(), reason)),
             PromptSubject::Credential(request) => Box::new(CredentialPrompt::new(request.clone())),
+            PromptSubject::Form(request) => Box::new(ServerFormPrompt::new(request.clone())),
             PromptSubject::Call(WaitingCall::Approval { call, .. }) => Box::new(Approval::new(call.id.clone())),
             PromptSubject::Call(WaitingCall::Answer { call, questions, .. }) => {
                 Box::new(self.restore_question(&call.id, questions))

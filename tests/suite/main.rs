@@ -65,6 +65,7 @@ mod manual;
 mod mcp_changes;
 mod mcp_commands;
 mod mcp_everything;
+mod mcp_forms;
 mod mcp_servers;
 mod misbehaving_models;
 mod model_reviewer;

@@ -4,7 +4,7 @@ use crate::agent::{self, WaitingCall};
 use crate::chat::{Answer, CallId, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
-use crate::tui::host::{CredentialRequest, InspectionReason};
+use crate::tui::host::{CredentialRequest, FormRequest, InspectionReason};
 use crate::tui::keys::{Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
@@ -150,6 +150,8 @@ pub enum PromptSubject<'a> {
     ProjectFiles(&'a Arc<ProjectFiles>, InspectionReason),
     /// A credential that a running call waits for.
     Credential(&'a Arc<CredentialRequest>),
+    /// A form of an MCP server that a running call waits for.
+    Form(&'a Arc<FormRequest>),
 }
 
 /// What prompts read from the rest of the screen.
@@ -249,6 +251,8 @@ pub enum PromptCommand {
     SkipProjectFiles,
     /// Close the request for a credential with this number, which was answered.
     CloseCredential(u64),
+    /// Close the form of a server with this number, which was answered.
+    CloseForm(u64),
 }
 
 /// The prompt on the screen, and the parked prompts.

@@ -8,6 +8,7 @@ mod option_preview;
 mod question_layout;
 mod question_prompt;
 mod question_tabs;
+pub mod server_form_prompt;
 
 use crate::chat::{Answer, AnswerStatus, CallId, Question, Questions};
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
@@ -43,6 +44,8 @@ pub struct QuestionPrompt {
     /// Lines by which content that does not fit is scrolled: first the text of the question, then the focused option,
     /// then its preview. On the review page, the answers.
     scroll: usize,
+    /// True if an MCP server asks. Its questions take no notes and cannot wait.
+    is_for_server: bool,
     /// Lines of the question's text that do not fit. `scroll` moves it by up to this many lines, then the options.
     question_scroll: usize,
 }
@@ -72,6 +75,7 @@ impl QuestionPrompt {
             visible_rows: 1,
             field_width: usize::MAX,
             scroll: 0,
+            is_for_server: false,
             question_scroll: 0,
         };
         prompt.show_page(0, questions);

@@ -64,6 +64,7 @@ fn a_key_typed_ahead_and_enter_accept_nothing() {
     screen.advance_ms(2000);
     screen.press_key("enter");
     assert!(!has_accepted(&screen) && screen.screen_text().contains("Enter does not answer"));
+    screen.advance_ms(2000);
     screen.press_key("n");
     assert!(!has_accepted(&screen) && screen.screen_text().contains("MCP servers"), "{}", screen.screen_text());
 }

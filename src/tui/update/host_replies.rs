@@ -68,6 +68,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::CredentialWithdrawn(id) => {
             state.session.credential_requests.retain(|request| request.id != id);
         }
+        HostReply::FormRequested(request) => state.session.form_requests.push(request),
+        HostReply::FormWithdrawn(id) => state.session.form_requests.retain(|request| request.id != id),
         HostReply::EntryTimes(session, times) => {
             audit_list::set_entry_times(state, &session, times);
             grant_list::refresh_grants(state);

@@ -60,6 +60,7 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
         PromptCommand::CloseQueue => (state.prompts.open_queue, state.prompts.current) = (None, None),
         PromptCommand::ReturnParked => return_parked_prompt(state),
         PromptCommand::CloseCredential(id) => state.session.credential_requests.retain(|request| request.id != id),
+        PromptCommand::CloseForm(id) => state.session.form_requests.retain(|request| request.id != id),
         PromptCommand::SkipProjectFiles => drop(trust_decision::skip_project_files(state)),
     }
 }

@@ -100,6 +100,24 @@ impl McpServer {
         text.lines().map(|line| line.parse().unwrap()).collect()
     }
 
+    /// Sets the parameters of the question that calls of `form` ask.
+    pub fn set_form(&self, parameters: &Value) {
+        fs::write(self.folder.path().join("form"), parameters.to_string()).unwrap();
+    }
+
+    /// Waits for the reply to the question.
+    pub fn wait_for_reply(&self) -> Value {
+        let deadline = Instant::now() + super::keyboard::PATIENCE;
+        loop {
+            let received = self.received();
+            if let Some(reply) = received.iter().rfind(|message| message["id"] == "form") {
+                return reply["result"].clone();
+            }
+            assert!(Instant::now() < deadline, "no reply in {received:#?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Lets a call of `wait` return.
     pub fn finish_waiting(&self) {
         fs::write(self.folder.path().join("finish"), "").unwrap();
@@ -138,11 +156,19 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
         Some("tools/call") => {
             let (name, token) =
                 (message["params"]["name"].as_str().unwrap(), &message["params"]["_meta"]["progressToken"]);
+            fs::write(folder.join("asking"), id.to_string()).unwrap();
             if let Some(result) = run_tool(folder, name, token, &message["params"]["arguments"], send) {
                 send(answer(result));
             }
         }
         Some("ping") => send(answer(json!({}))),
+        // The user's reply to the form is the result of the call that asked.
+        None if id == "form" => {
+            let call = fs::read_to_string(folder.join("asking")).unwrap();
+            let content = json!([{ "type": "text", "text": format!("the user replied {}", message["result"]) }]);
+            let call: Value = serde_json::from_str(&call).unwrap();
+            send(json!({ "jsonrpc": "2.0", "id": call, "result": { "content": content } }));
+        }
         Some(_) | None => {}
     }
 }
@@ -166,7 +192,7 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
         }
         "ask" => {
             for (id, method) in [("s", "sampling/createMessage"), ("e", "elicitation/create"), ("r", "roots/list")] {
-                let schema = json!({ "type": "object", "properties": {} });
+                let schema = json!({ "type": "object", "properties": { "password": { "type": "string" } } });
                 let params = match id {
                     "s" => json!({ "messages": [], "maxTokens": 9 }),
                     "e" => json!({ "message": "Your password?", "requestedSchema": schema }),
@@ -175,6 +201,16 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
                 send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
             }
             text("asked".to_owned())
+        }
+        "form" | "late" => {
+            let form: Value = serde_json::from_slice(&fs::read(folder.join("form")).unwrap()).unwrap();
+            let request = json!({ "jsonrpc": "2.0", "id": "form", "method": "elicitation/create", "params": form });
+            if name == "late" {
+                let call: Value = serde_json::from_slice(&fs::read(folder.join("asking")).unwrap()).unwrap();
+                send(json!({ "jsonrpc": "2.0", "id": call, "result": { "content": [] } }));
+            }
+            send(request);
+            None
         }
         "wait" => {
             let progress = json!({ "progressToken": token, "progress": 3, "total": 10, "message": "half\u{202E}way" });

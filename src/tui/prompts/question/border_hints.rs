@@ -6,7 +6,6 @@ use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
-use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::prompts::prompt::KeyResult;
 
 /// Maximum width in cells of a question's keyword on the frame.
@@ -27,7 +26,7 @@ impl QuestionPrompt {
     }
 
     /// Returns the text at the left and at the right of the upper border.
-    pub(super) fn build_title(&self, questions: &Questions, sub_agent: Option<&str>) -> (String, String) {
+    pub(super) fn build_title(&self, questions: &Questions, origin: Option<&str>) -> (String, String) {
         let count = self.pages.len();
         let answered = self.pages.iter().filter(|page| page.answer_value() != AnswerValue::Skipped).count();
         let (title, mut right_title) = match questions.list.get(self.page) {
@@ -42,7 +41,7 @@ impl QuestionPrompt {
                 (format!("Question · {name}"), format!("{} of {count}", self.page + 1))
             }
         };
-        let title = sub_agent.map(|name| format!("{} · {title}", origin_line(name))).unwrap_or(title);
+        let title = origin.map(|origin| format!("{origin} · {title}")).unwrap_or(title);
         if count == 1 {
             right_title.clear();
         } else if answered > 0 && self.page < count {
@@ -81,9 +80,10 @@ impl QuestionPrompt {
                 format!("{decline_key} again to decline"),
             ];
         }
+        let later_label = if self.is_for_server { "cancel" } else { "later" };
         // The first argument of `key_hint` is the priority: the hint with the highest number is removed first, 0 is
         // never removed.
-        let (accept_key, later_hint) = (key(Action::Accept), key_hint(3, &key(Action::AnswerLater), &["later"]));
+        let (accept_key, later_hint) = (key(Action::Accept), key_hint(3, &key(Action::AnswerLater), &[later_label]));
         let decline_hint = key_hint(5, &key(Action::Decline), &["decline"]);
         let scroll_hint = scroll_label.and_then(|label| key_hint(1, &key(Action::ScrollTextDown), &[label]));
         let next_hint = |labels: &[&str]| match self.pages.len() {
@@ -107,7 +107,7 @@ impl QuestionPrompt {
         key_hints::hint_rows([
             key_hint(8, "↑↓", &["move"]),
             key_hint(2, &digit_range(last_digit), &["pick"]),
-            key_hint(6, &key(Action::Note), &["note"]),
+            key_hint(6, &key(Action::Note), &["note"]).filter(|_| !self.is_for_server),
             next_hint(&["next question", "next"]),
             scroll_hint,
             key_hint(0, &accept_key, &[send_label]),

@@ -52,17 +52,17 @@ impl QuestionPrompt {
         u16::try_from(rows).unwrap_or(u16::MAX)
     }
 
-    /// Draws the prompt. `sub_agent` is the name of the sub-agent that asks; `None` for the main session.
+    /// Draws the prompt. `origin` says who asks; `None` for the model of the main session.
     pub fn draw(
         &self,
         questions: &Questions,
-        sub_agent: Option<&str>,
+        origin: Option<&str>,
         context: &PromptContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
     ) -> DrawnPrompt {
         let theme = context.theme;
-        let (title, right_title) = self.build_title(questions, sub_agent);
+        let (title, right_title) = self.build_title(questions, origin);
         let is_listening = context.listening.is_listening() || self.takes_text(context.listening);
         let frame = Frame {
             title: &title,

@@ -7,6 +7,7 @@ use crate::chat::CallId;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::Listening;
+use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -42,7 +43,7 @@ impl Prompt for QuestionPrompt {
                 self.draw_declined((facts.context.keys, facts.context.theme, facts.now), area, buffer)
             }
             Some(WaitingCall::Answer { questions, sub_agent, .. }) => {
-                self.draw(questions, sub_agent, &facts.context, area, buffer)
+                self.draw(questions, sub_agent.map(origin_line).as_deref(), &facts.context, area, buffer)
             }
             Some(WaitingCall::Approval { .. }) | None => DrawnPrompt::default(),
         }

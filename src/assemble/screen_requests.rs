@@ -1,0 +1,72 @@
+//! Requests to the user on the screen, each with a number, that wait for an answer.
+
+use crate::tui::host::HostReply;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+
+/// The open requests of one kind.
+pub(super) struct ScreenRequests<A> {
+    screen: OnceLock<mpsc::Sender<HostReply>>,
+    open: Mutex<HashMap<u64, oneshot::Sender<A>>>,
+    last_id: AtomicU64,
+    /// Returns the reply that closes the prompt with this number.
+    withdraw: fn(u64) -> HostReply,
+}
+
+impl<A> ScreenRequests<A> {
+    pub(super) fn new(withdraw: fn(u64) -> HostReply) -> Self {
+        Self { screen: OnceLock::new(), open: Mutex::default(), last_id: AtomicU64::new(0), withdraw }
+    }
+
+    /// Shows the requests on this screen from now on.
+    pub(super) fn set_screen(&self, replies: mpsc::Sender<HostReply>) {
+        let _ = self.screen.set(replies);
+    }
+
+    /// Passes on an answer. An answer to a request that was withdrawn is dropped.
+    pub(super) fn answer(&self, id: u64, answer: A) {
+        if let Some(waiting) = self.open().remove(&id) {
+            let _ = waiting.send(answer);
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, oneshot::Sender<A>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a reply to the screen, if there is one.
+    pub(super) async fn send(&self, reply: HostReply) -> Option<()> {
+        self.screen.get()?.send(reply).await.ok()
+    }
+
+    /// Shows the request of this number and waits for the answer; `None` if there is no screen. Dropping the future closes
+    /// the prompt.
+    pub(super) async fn ask(&self, show: impl FnOnce(u64) -> HostReply) -> Option<A> {
+        let screen = self.screen.get()?;
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed);
+        let (sender, answer) = oneshot::channel();
+        self.open().insert(id, sender);
+        let _withdrawal = Withdrawal { requests: self, id, screen: screen.clone() };
+        screen.send(show(id)).await.ok()?;
+        answer.await.ok()
+    }
+}
+
+/// Withdraws a request that is still open when it is dropped.
+struct Withdrawal<'a, A> {
+    requests: &'a ScreenRequests<A>,
+    id: u64,
+    screen: mpsc::Sender<HostReply>,
+}
+
+impl<A> Drop for Withdrawal<'_, A> {
+    fn drop(&mut self) {
+        if self.requests.open().remove(&self.id).is_some() {
+            let (screen, reply) = (self.screen.clone(), (self.requests.withdraw)(self.id));
+            // The screen may be busy.
+            drop(tokio::spawn(async move { screen.send(reply).await }));
+        }
+    }
+}
