@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod apply_message;
+pub mod attachments;
 pub mod audit;
 pub mod background;
 pub mod batch;
@@ -35,6 +36,7 @@ pub mod reviewer;
 pub mod script;
 pub mod sensitive_paths;
 pub mod server_form;
+pub mod server_offer;
 pub mod server_report;
 pub mod session;
 pub mod simulated_result;
@@ -79,6 +81,7 @@ pub use result_origin::{ForkMode, MAX_CHANGED_PATHS, ResultOrigin};
 pub use reviewer::{Review, ReviewVerdict, Reviewer};
 pub use script::{Script, Scripts};
 pub use server_form::{FormReply, ServerForm};
+pub use server_offer::ServerOffer;
 pub use server_report::{ServerReport, ToolsChange};
 pub use session::{Session, TokenCount};
 pub use simulated_result::{SimulatedResult, SimulationSource};

@@ -28,6 +28,7 @@ pub(super) fn start_turn(ctx: &mut UpdateContext<'_>) {
 /// Requests the next reply, after adding queued messages to the session and making room if needed.
 pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
     for text in std::mem::take(&mut ctx.state.queued_messages) {
+        ctx.state.turn.untrusted_text.record_attachments(&text);
         ctx.record_entry(Entry::UserMessage { text });
     }
     if ctx.state.turn.requests == MAX_TURN_REQUESTS {

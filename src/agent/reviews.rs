@@ -10,6 +10,7 @@ use super::call_start::apply_verdict;
 use super::reviewers::{PendingReview, ReviewContext};
 use super::state::CallStage;
 use super::update_context::UpdateContext;
+use crate::chat::attachments::own_text;
 use crate::chat::{Access, CallId, Entry, Plan, Reach, Review, ReviewVerdict, Reviewer};
 use crate::policy::{Subject, Verdict};
 
@@ -128,7 +129,11 @@ fn next_reviewer(
 /// Returns the latest user messages, oldest first. For a call of a sub-agent these are the user messages of the main
 /// session: the sub-agent's task was written by the model.
 fn last_user_messages(ctx: &UpdateContext<'_>) -> Vec<String> {
-    let message_text = |entry: &Entry| if let Entry::UserMessage { text } = entry { Some(text.clone()) } else { None };
+    // Attachments are no words of the user.
+    let message_text = |entry: &Entry| match entry {
+        Entry::UserMessage { text } => Some(own_text(text).to_owned()),
+        _ => None,
+    };
     let mut messages: Vec<String> = ctx
         .parent_session
         .unwrap_or(&ctx.state.session)

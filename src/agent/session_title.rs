@@ -2,6 +2,7 @@
 
 use super::update_context::UpdateContext;
 use super::{Effect, State};
+use crate::chat::attachments::own_text;
 use crate::chat::{Entry, Message, Request, TitleSource, Usage};
 use crate::text::hidden_chars::remove_hidden;
 use crate::text::truncation::truncate_middle;
@@ -36,7 +37,7 @@ pub(super) fn request_title_after_turn(ctx: &mut UpdateContext<'_>) {
 fn build_title_request(state: &State) -> Option<Request> {
     let entries = state.session.entries();
     let user_message = entries.iter().find_map(|entry| match entry {
-        Entry::UserMessage { text } => Some(text.trim()),
+        Entry::UserMessage { text } => Some(own_text(text).trim()),
         _ => None,
     })?;
     let reply_text = entries.iter().find_map(|entry| match entry {

@@ -2,6 +2,7 @@
 
 use super::State;
 use super::context_estimate::RequestSize;
+use crate::chat::attachments::own_text;
 use crate::chat::summary::escape_tags;
 use crate::chat::{Access, AnswerStatus, Ending, Entry, Message, Outcome, Request, ToolCall, message_tokens};
 use crate::text::escape_sequences;
@@ -146,7 +147,7 @@ pub(super) fn build_verbatim_part(state: &State, upto: usize) -> String {
     let mut user_messages = Vec::new();
     for (index, entry) in state.session.entries().iter().enumerate() {
         if let Entry::UserMessage { text } = entry {
-            user_messages.push((index, text.as_str()));
+            user_messages.push((index, own_text(text)));
         }
     }
     let max_tokens = state

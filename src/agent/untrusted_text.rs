@@ -1,7 +1,13 @@
 //! Texts from outside that the model has read in this turn. They may contain instructions of anybody, so the next call
 //! that would send something out asks, even if a rule allows it.
 
+use crate::chat::attachments::list_attached;
 use crate::chat::{Access, Plan, Reach};
+use crate::text::clean::clean_line;
+use crate::text::truncation::truncate_end;
+
+/// Maximum characters of the name of a source.
+const MAX_SOURCE_CHARS: usize = 80;
 
 /// The texts from outside read in a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +33,13 @@ impl UntrustedText {
             | Access::Background(_)
             | Access::Run(_) => return,
         };
+    }
+
+    /// Records the resources of servers that are attached to a user message.
+    pub(super) fn record_attachments(&mut self, message: &str) {
+        if let Some((source, _)) = list_attached(message).first() {
+            self.source = Some(format!("the resource {}", truncate_end(&clean_line(source), MAX_SOURCE_CHARS)));
+        }
     }
 
     /// Adds what a sub-agent read, whose result contains text of it.

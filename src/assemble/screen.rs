@@ -99,6 +99,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         runtime,
         replies,
     );
+    screen_host.send_offers();
     if let Some(notice) = copy_notice {
         screen_host.send(HostReply::Done(notice));
     }

@@ -345,6 +345,11 @@ impl Host for ScreenHost {
                 self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder))));
             }
             HostRequest::ListServers { connects } => self.list_servers(connects),
+            HostRequest::ListOffers => self.send_offers(),
+            HostRequest::AttachResources { message, resources } => self.attach_resources(message, resources),
+            HostRequest::GetServerPrompt { server, prompt, arguments } => {
+                self.get_server_prompt(server, prompt, arguments);
+            }
             HostRequest::AcceptServerTools { server, digest } => self.accept_server_tools(server, digest),
             HostRequest::InspectProject(reason) => self.load_project_files(reason),
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),

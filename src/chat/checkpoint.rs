@@ -1,5 +1,6 @@
 //! Checkpoints as sessions and commands list them: which calls changed files, and which turn is undone next.
 
+use super::attachments::own_text;
 use super::session::Session;
 use super::{CallId, Entry, LiveCall, SessionId};
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ pub fn list_rewind_points(session: &Session, checkpoints: &[Checkpoint]) -> Vec<
         let is_undone = |checkpoint: &Checkpoint| undone.contains(&checkpoint.id) || checkpoint.tool == RESTORE_FILES;
         points.push(RewindPoint {
             entry: start,
-            text: text.clone(),
+            text: own_text(text).to_owned(),
             lines: count_lines(session, &found),
             is_undone: found.iter().all(is_undone),
             checkpoints: found,

@@ -1,5 +1,7 @@
 //! Images mentioned in user messages, for models that accept images.
 
+use super::attachments::own_text;
+
 /// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
 
@@ -37,6 +39,8 @@ pub fn is_image_path(path: &str) -> bool {
 
 /// Returns the images mentioned in a text as `@path.png`, in order, each once.
 pub fn find_images(text: &str) -> Vec<&str> {
+    // A server must not choose a file of the user.
+    let text = own_text(text);
     let mut names: Vec<&str> = Vec::new();
     // Fast path: every text of every request is checked, and nearly none mentions an image.
     if !text.contains('@') {

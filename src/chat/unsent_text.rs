@@ -1,6 +1,7 @@
 //! Unsent text of the user, saved next to the session so that it survives any end of the program.
 
 use super::Entry;
+use super::attachments::own_text;
 use super::user_command::unescape_message;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -101,7 +102,7 @@ impl UnsentText {
             };
             if let Some(index) = self.queue.iter().position(|text| text == sent) {
                 self.queue.remove(index);
-            } else if unescape_message(&self.text()) == sent {
+            } else if unescape_message(&self.text()).trim_end() == own_text(sent).trim_end() {
                 self.draft.clear();
             }
         }

@@ -2,6 +2,7 @@
 //! connected.
 
 use super::definition::Definition;
+use crate::chat::ServerOffer;
 use crate::store::private_files;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,9 @@ pub struct Catalogue {
 struct Content {
     /// Accepted definitions by [`super::server_config::Endpoint::identity`].
     servers: BTreeMap<String, KnownServer>,
+    /// Resources and prompts that each server offered when it was last connected.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    offers: BTreeMap<String, ServerOffer>,
 }
 
 /// What is known of a server.
@@ -159,16 +163,34 @@ impl Catalogue {
     /// # Errors
     /// If the file cannot be written.
     pub fn save(&self, identity: &str, known: Option<KnownServer>) -> io::Result<()> {
+        self.change(|content| match known {
+            Some(known) => drop(content.servers.insert(identity.to_owned(), known)),
+            None => drop((content.servers.remove(identity), content.offers.remove(identity))),
+        })
+    }
+
+    /// Returns what a server offered when it was last connected.
+    pub fn load_offer(&self, identity: &str) -> ServerOffer {
+        self.read().unwrap_or_default().offers.remove(identity).unwrap_or_default()
+    }
+
+    /// Replaces what a server offers.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or is damaged.
+    pub fn save_offer(&self, identity: &str, offer: ServerOffer) -> io::Result<()> {
+        self.read()?;
+        self.change(|content| drop(content.offers.insert(identity.to_owned(), offer)))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Content)) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         private_files::create_folder(folder)?;
         let lock = self.file.with_extension("lock");
         let lock = File::options().create(true).truncate(false).write(true).mode(0o600).open(lock)?;
         lock.lock()?;
         let mut content = self.read().unwrap_or_default();
-        match known {
-            Some(known) => drop(content.servers.insert(identity.to_owned(), known)),
-            None => drop(content.servers.remove(identity)),
-        }
+        change(&mut content);
         private_files::replace(&self.file, &serde_json::to_vec(&content)?)
     }
 

@@ -53,7 +53,7 @@ pub(super) struct Client {
     /// Address of the project's folder.
     root: String,
     pub(super) progress: ProgressReceivers,
-    /// Notified when the server says that its tools changed.
+    /// Notified when the server says that its tools, resources or prompts changed.
     pub(super) tools_changed: Arc<Notify>,
     pub(super) calls: CallsInProgress,
     /// `None` without a screen.
@@ -125,6 +125,14 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.tools_changed.notify_one();
     }
 

@@ -1,5 +1,7 @@
 //! Connection to one server.
 
+mod offered_texts;
+
 use super::calls_in_progress::CallsInProgress;
 use super::client_handler::{Client, OnProgress, ProgressReceivers};
 use super::definition::Definition;
@@ -61,7 +63,7 @@ pub struct Connection {
     peer: Peer<RoleClient>,
     progress: ProgressReceivers,
     calls: CallsInProgress,
-    /// Notified when the server says that its tools changed.
+    /// Notified when the server says that its tools, resources or prompts changed.
     pub(super) tools_changed: Arc<Notify>,
     stop: Option<RunningServiceCancellationToken>,
     /// True once the connection has ended.

@@ -1,8 +1,11 @@
 //! Text of a call's result, for the model.
 
-use crate::text::hidden_chars::mark_hidden;
+use crate::text::escape_sequences::strip_controls;
+use crate::text::hidden_chars::{mark_hidden, remove_hidden};
 use crate::text::truncation::{truncate_end, truncate_middle};
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{
+    CallToolResult, ContentBlock, GetPromptResult, PromptMessage, ReadResourceResult, ResourceContents, Role,
+};
 
 /// Bytes of text returned per call.
 const MAX_BYTES: usize = 48 << 10;
@@ -26,6 +29,36 @@ pub(super) fn describe_result(result: &CallToolResult) -> String {
     if text.trim().is_empty() {
         return "[The result is empty]".to_owned();
     }
+    bound_text(text)
+}
+
+/// Describes a resource like a result.
+pub(super) fn describe_resource(result: &ReadResourceResult) -> String {
+    let describe = |contents: &ResourceContents| match contents {
+        ResourceContents::TextResourceContents { text, .. } => text.clone(),
+        contents => describe_contents(contents),
+    };
+    bound_text(result.contents.iter().map(describe).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the messages of a prompt as one text, without hidden characters. If not all are of the user, each begins with its
+/// role.
+pub(super) fn describe_prompt(result: &GetPromptResult) -> String {
+    let has_roles = result.messages.iter().any(|message| message.role != Role::User);
+    let describe = |message: &PromptMessage| {
+        let heading = match message.role {
+            _ if !has_roles => "",
+            Role::User => "User:\n",
+            _ => "Assistant:\n",
+        };
+        format!("{heading}{}", describe_block(&message.content))
+    };
+    let text = result.messages.iter().map(describe).collect::<Vec<_>>().join("\n\n");
+    remove_hidden(&strip_controls(&bound_text(text))).into_owned()
+}
+
+/// Truncates text of more than 48 KB in the middle, with a note.
+fn bound_text(text: String) -> String {
     match text.len() {
         ..=MAX_BYTES => text,
         bytes => format!(
@@ -40,19 +73,21 @@ fn describe_block(block: &ContentBlock) -> String {
         ContentBlock::Text(text) => format_json(&text.text),
         ContentBlock::Image(image) => describe_data("image", &image.mime_type, image.data.len()),
         ContentBlock::Audio(audio) => describe_data("audio", &audio.mime_type, audio.data.len()),
-        ContentBlock::Resource(resource) => match &resource.resource {
-            ResourceContents::TextResourceContents { uri, text, .. } => {
-                format!("[Resource {}]\n{text}", clean_fact(uri))
-            }
-            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                let kind = format!("resource {}", clean_fact(uri));
-                describe_data(&kind, mime_type.as_deref().unwrap_or("unknown type"), blob.len())
-            }
-            // A later version of the protocol.
-            _ => "[A resource of unknown form, not shown]".to_owned(),
-        },
+        ContentBlock::Resource(resource) => describe_contents(&resource.resource),
         ContentBlock::ResourceLink(link) => format!("[Link to the resource {}]", clean_fact(&link.uri)),
         _ => "[Content of unknown form, not shown]".to_owned(),
+    }
+}
+
+fn describe_contents(contents: &ResourceContents) -> String {
+    match contents {
+        ResourceContents::TextResourceContents { uri, text, .. } => format!("[Resource {}]\n{text}", clean_fact(uri)),
+        ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+            let kind = format!("resource {}", clean_fact(uri));
+            describe_data(&kind, mime_type.as_deref().unwrap_or("unknown type"), blob.len())
+        }
+        // A later version of the protocol.
+        _ => "[A resource of unknown form, not shown]".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One configured server: its state, and its connection while there is one.
 
 mod changed_tools;
+mod user_texts;
 
 use super::catalogue::{Catalogue, Difference, KnownServer, compare};
 use super::client_handler::OnProgress;
@@ -8,7 +9,7 @@ use super::connection::{CallError, Connection, ConnectionContext};
 use super::definition::Definition;
 use super::result_text::mark_untrusted;
 use super::server_config::ServerConfig;
-use crate::chat::{Digest, ToolSpec};
+use crate::chat::{Digest, ServerOffer, ToolSpec};
 use crate::text::truncation::join_items;
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -48,6 +49,8 @@ struct State {
     tools: Vec<Arc<AcceptedTool>>,
     /// Definitions that the server gave when it was last connected in this run.
     listed: Option<Vec<Definition>>,
+    /// Resources and prompts for the user.
+    offer: ServerOffer,
     /// True if definitions of the server were accepted before.
     is_known: bool,
     /// True if the server cannot be reached. Its tools are not offered.
@@ -68,7 +71,8 @@ impl Server {
     ) -> (Arc<Self>, Option<String>) {
         let loaded = catalogue.load(&config.endpoint.identity());
         let notice = loaded.as_ref().err().map(|error| damaged_notice(&catalogue, error));
-        let mut state = State { is_known: !matches!(loaded, Ok(None)), ..State::default() };
+        let offer = catalogue.load_offer(&config.endpoint.identity());
+        let mut state = State { is_known: !matches!(loaded, Ok(None)), offer, ..State::default() };
         state.tools = accept_tools(&config, loaded.ok().flatten().unwrap_or_default().into_offered());
         let (state, connection) = (Mutex::new(state), tokio::sync::Mutex::default());
         let comparison = Mutex::default();
@@ -245,6 +249,9 @@ async fn watch_connection(server: Weak<Server>, connection: Weak<Connection>) {
     else {
         return;
     };
+    if let Some((server, connection)) = server.upgrade().zip(connection.upgrade()) {
+        server.update_offer(&connection).await;
+    }
     loop {
         let has_ended = tokio::select! {
             _ = end.wait_for(|has_ended| *has_ended) => true,
@@ -262,6 +269,7 @@ async fn watch_connection(server: Weak<Server>, connection: Weak<Connection>) {
         if let Ok(Ok(definitions)) = tokio::time::timeout(limit, connection.list_definitions()).await {
             (server.on_change)(server.update_tools(definitions));
         }
+        server.update_offer(&connection).await;
     }
 }
 

@@ -5,7 +5,7 @@ use super::client_handler::OnProgress;
 use super::connection::ConnectionContext;
 use super::server::{AcceptedTool, OnChange, Server};
 use super::server_config::{Endpoint, ServerConfig};
-use crate::chat::{Digest, ServerReport, ToolSpec};
+use crate::chat::{Digest, ServerOffer, ServerReport, ToolSpec};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -94,8 +94,38 @@ impl ServerPool {
     /// # Errors
     /// A sentence for the user. Nothing is accepted then.
     pub fn accept_change(&self, name: &str, digest: &Digest) -> Result<usize, String> {
+        self.find_server(name)?.accept_change(digest)
+    }
+
+    /// Returns the names of all servers, each with its resources and prompts.
+    pub fn offers(&self) -> Vec<(String, ServerOffer)> {
+        self.servers().map(|server| (server.config.name.clone(), server.offer())).collect()
+    }
+
+    /// Reads a resource of a server as text.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<String, String> {
+        self.find_server(server)?.read_resource(uri).await
+    }
+
+    /// Returns the messages of a prompt of a server as one text.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    pub async fn get_prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        arguments: &[(String, String)],
+    ) -> Result<String, String> {
+        self.find_server(server)?.get_prompt(prompt, arguments).await
+    }
+
+    fn find_server(&self, name: &str) -> Result<Arc<Server>, String> {
         let server = self.servers().find(|server| server.config.name == name);
-        server.ok_or_else(|| format!("MCP server {name} is gone. Nothing was accepted."))?.accept_change(digest)
+        server.ok_or_else(|| format!("There is no MCP server {name}."))
     }
 
     /// Adds a receiver of changes.

@@ -7,7 +7,8 @@ pub use super::host_data::{
 
 use crate::agent;
 use crate::chat::{
-    CallId, Decider, Digest, ForkMode, FormReply, Grant, Instructions, RewindPoint, ServerReport, SessionId, UnsentText,
+    CallId, Decider, Digest, ForkMode, FormReply, Grant, Instructions, RewindPoint, ServerOffer, ServerReport,
+    SessionId, UnsentText,
 };
 use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
@@ -158,6 +159,22 @@ pub enum HostRequest {
     RevokeTrust(PathBuf),
     /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
     ListFiles,
+    /// List the resources and prompts of MCP servers. Reply: `Offers`.
+    ListOffers,
+    /// Read these resources of MCP servers, each given by server and address, and attach them to a message. Reply:
+    /// `MessageAttached`.
+    AttachResources {
+        /// The message.
+        message: String,
+        resources: Vec<(String, String)>,
+    },
+    /// Get the text of a prompt of an MCP server. Reply: `PromptReceived`.
+    GetServerPrompt {
+        server: String,
+        prompt: String,
+        /// Names and values.
+        arguments: Vec<(String, String)>,
+    },
     /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
     CheckLinks(Vec<LinkTarget>),
     /// Save the theme the user chose.
@@ -192,6 +209,16 @@ pub enum HostReply {
         /// Completeness of the list.
         completeness: ListState,
     },
+    /// Names of the MCP servers, each with its resources and prompts.
+    Offers(Vec<(String, ServerOffer)>),
+    /// A message with its attachments, or why one could not be read.
+    MessageAttached {
+        /// The message as it was requested.
+        message: String,
+        result: Result<String, String>,
+    },
+    /// Text of a prompt of an MCP server, or why there is none.
+    PromptReceived { server: String, result: Result<String, String> },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
     /// Model servers that answered.

@@ -26,6 +26,7 @@ mod rewind_list;
 mod rule_edits;
 mod search_input;
 mod server_list;
+mod server_texts;
 mod session_exit;
 mod session_list;
 pub mod slash_commands;

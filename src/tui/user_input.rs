@@ -3,7 +3,7 @@
 use super::parts::completion::Completion;
 use super::parts::composer::Composer;
 use super::parts::listening::Presses;
-use crate::chat::UnsentText;
+use crate::chat::{ServerOffer, UnsentText};
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
@@ -15,6 +15,14 @@ pub struct UserInput {
     pub completion: Completion,
     /// True if the project's files were requested for the word at the cursor.
     pub has_requested_files: bool,
+    /// Names of the MCP servers, each with its resources and prompts.
+    pub server_offers: Vec<(String, ServerOffer)>,
+    /// True if these were requested for the word at the cursor.
+    pub has_requested_offers: bool,
+    /// The message whose resources are being read; it is still the draft.
+    pub message_to_attach: Option<String>,
+    /// Time at which text of a server was inserted into the draft.
+    pub inserted_at: Option<Duration>,
     /// Saved state of the unsent text.
     pub draft_saving: DraftSaving,
     /// Recent key presses.
@@ -35,6 +43,10 @@ impl UserInput {
             composer,
             completion,
             has_requested_files: false,
+            server_offers: Vec::new(),
+            has_requested_offers: false,
+            message_to_attach: None,
+            inserted_at: None,
             draft_saving: DraftSaving::default(),
             recent_keys: Presses::default(),
             held_key: None,

@@ -67,6 +67,7 @@ mod mcp_commands;
 mod mcp_everything;
 mod mcp_forms;
 mod mcp_servers;
+mod mcp_texts;
 mod misbehaving_models;
 mod model_reviewer;
 mod model_switch;

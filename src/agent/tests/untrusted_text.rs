@@ -70,3 +70,19 @@ fn commands_ask_after_a_page_only_if_they_may_reach_the_network() {
     text.confirm(&command(Reach::Outside, None));
     assert!(!asks(&text, command(Reach::Outside, None)));
 }
+
+#[test]
+fn a_request_after_an_attached_resource_asks_although_its_host_is_allowed() {
+    let attachment = crate::chat::attachments::Attachment { source: "notes:doc://a".into(), text: "x".into() };
+    let mut state = state_after_page();
+    receive_plan(&mut state, "b", read_intent());
+    finish_call(&mut state, "b");
+    receive_plan(&mut state, "c", read_intent());
+    finish_call(&mut state, "c");
+    receive_reply(&mut state, "End.", &[]);
+    send_user_message(&mut state, &crate::chat::attachments::attach("go on", &[attachment]));
+    receive_reply(&mut state, "", &[("d", "fetch")]);
+    receive_plan(&mut state, "d", fetch_intent("docs.example"));
+    let Some(WaitingCall::Approval { reason, .. }) = state.waiting_call() else { panic!("it asks") };
+    assert_eq!(reason, "the turn has read the resource notes:doc://a, which may have led to this request");
+}

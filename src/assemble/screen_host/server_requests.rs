@@ -1,6 +1,7 @@
-//! MCP servers on the screen: their list, and accepting changed tools.
+//! MCP servers on the screen: their list, accepting changed tools, and their resources and prompts.
 
 use super::ScreenHost;
+use crate::chat::attachments::{Attachment, attach};
 use crate::chat::{Digest, pluralize};
 use crate::tui::host::HostReply;
 
@@ -20,6 +21,34 @@ impl ScreenHost {
                 servers.load_changes().await;
                 send_reports().await;
             }
+        });
+    }
+
+    /// Sends the resources and prompts of the servers.
+    pub(in crate::assemble) fn send_offers(&self) {
+        self.send(HostReply::Offers(self.session_builder.mcp_servers.offers()));
+    }
+
+    pub(super) fn attach_resources(&self, message: String, resources: Vec<(String, String)>) {
+        let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
+        tokio::spawn(async move {
+            let read = resources.iter().map(async |(server, uri)| {
+                let text = servers.read_resource(server, uri).await?;
+                Ok(Attachment { source: format!("{server}:{uri}"), text })
+            });
+            let attachments: Result<Vec<_>, String> = futures::future::try_join_all(read).await;
+            let result = attachments.map(|attachments| attach(&message, &attachments));
+            // The screen may be closed.
+            let _ = replies.send(HostReply::MessageAttached { message, result }).await;
+        });
+    }
+
+    pub(super) fn get_server_prompt(&self, server: String, prompt: String, arguments: Vec<(String, String)>) {
+        let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
+        tokio::spawn(async move {
+            let result = servers.get_prompt(&server, &prompt, &arguments).await;
+            // The screen may be closed.
+            let _ = replies.send(HostReply::PromptReceived { server, result }).await;
         });
     }
 

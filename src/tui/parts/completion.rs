@@ -24,7 +24,10 @@ pub struct Candidate {
 /// List above the composer. It is open while a word that can be completed is typed and a candidate matches.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
+    /// Files, followed by resources.
     files: Vec<Candidate>,
+    /// Resources of MCP servers.
+    resources: Vec<Candidate>,
     /// Progress of the file search.
     file_progress: ListState,
     commands: Vec<Candidate>,
@@ -61,6 +64,14 @@ impl Completion {
         }
     }
 
+    /// Sets the resources of MCP servers, which are completed like files.
+    pub fn set_resources(&mut self, candidates: Vec<Candidate>) {
+        let file_count = self.files.len() - self.resources.len();
+        let files = self.files.drain(..file_count).collect();
+        self.resources = candidates;
+        self.set_files(files, self.file_progress);
+    }
+
     /// Sets the pages of the manual, in reading order.
     pub fn set_topics(&mut self, candidates: Vec<Candidate>) {
         self.topics = candidates;
@@ -71,6 +82,7 @@ impl Completion {
         let selected_index = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
         let selected_name = selected_index.and_then(|index| self.files.get(*index)).map(|file| file.name.clone());
         (self.files, self.file_progress) = (candidates, progress);
+        self.files.extend_from_slice(&self.resources);
         if self.word.as_ref().is_some_and(|word| word.kind == Kind::File) {
             self.update_matches();
             let is_selected = |index: &usize| selected_name.as_ref() == Some(&self.files[*index].name);

@@ -2,7 +2,8 @@
 
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, popup_input, search_input, session_exit, slash_commands, user_commands, user_messages,
+    actions, agent_events, popup_input, search_input, server_texts, session_exit, slash_commands, user_commands,
+    user_messages,
 };
 use crate::agent::Event;
 use crate::chat::user_command::unescape_message;
@@ -97,7 +98,8 @@ fn update_completion(state: &mut State) {
         true => (String::new(), 0),
         false => state.input.composer.folded_text(),
     };
-    match state.input.completion.update_word(&text, cursor) {
+    let word = state.input.completion.update_word(&text, cursor);
+    match word {
         Some(Kind::File) if !state.input.has_requested_files => {
             state.input.has_requested_files = true;
             state.send_request(HostRequest::ListFiles);
@@ -106,6 +108,7 @@ fn update_completion(state: &mut State) {
         // Files come and go, so they are requested again for the next word.
         None => state.input.has_requested_files = false,
     }
+    server_texts::request_offers(state, word);
 }
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) {
@@ -114,6 +117,12 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         let arguments = arguments.to_owned();
         state.input.composer.take_text();
         return slash_commands::run_command(command, state, cache, &arguments);
+    }
+    if server_texts::has_unread_text(state) {
+        return state.show_info("Not sent: the text of the server has just appeared");
+    }
+    if server_texts::run_server_prompt(state, text.trim()) {
+        return;
     }
     if let Some(name) = slash_commands::find_unknown_name(&text) {
         let nearest = find_nearest(name, state.commands.iter().flat_map(|row| row.names).copied());
@@ -134,6 +143,9 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     }
     if state.input.composer.is_command() {
         return user_commands::run_draft(state);
+    }
+    if server_texts::attach_resources(state, &text) {
+        return;
     }
     state.input.composer.take_text();
     state.input.recent_keys.send_key.record_send(state.timing.now);

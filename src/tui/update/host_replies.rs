@@ -2,7 +2,7 @@
 
 use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
-    rewind_list, rule_edits, server_list, session_list, trust_decision,
+    rewind_list, rule_edits, server_list, server_texts, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -106,6 +106,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             let files = names.iter().map(|name| Candidate::new(name, "")).collect();
             state.input.completion.set_files(files, completeness);
         }
+        HostReply::Offers(offers) => server_texts::set_offers(state, offers),
+        HostReply::MessageAttached { message, result } => server_texts::send_attached(state, &message, result),
+        HostReply::PromptReceived { server, result } => server_texts::insert_prompt(state, &server, result),
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),

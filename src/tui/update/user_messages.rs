@@ -2,6 +2,7 @@
 
 use super::agent_events;
 use crate::agent::Event;
+use crate::chat::attachments::own_text;
 use crate::chat::image;
 use crate::chat::user_command::escape_message;
 use crate::tui::host::HostRequest;
@@ -10,7 +11,7 @@ use crate::tui::state::State;
 /// Sends a user message.
 pub fn send_message(state: &mut State, text: String) {
     // The history holds drafts: one that begins with `!` would be a command.
-    let draft = escape_message(&text);
+    let draft = escape_message(own_text(&text));
     state.input.composer.remember(&draft);
     if !state.session.connection.accepts_images
         && !state.session.connection.is_tour
@@ -34,7 +35,8 @@ pub fn take_back_queue(state: &mut State) {
     if state.agent.queued_messages.is_empty() {
         return;
     }
-    let mut text = escape_message(&state.agent.queued_messages.join("\n\n"));
+    let messages: Vec<&str> = state.agent.queued_messages.iter().map(|message| own_text(message)).collect();
+    let mut text = escape_message(&messages.join("\n\n"));
     if !state.input.composer.is_empty() {
         text.push_str("\n\n");
         text.push_str(&state.input.composer.text());

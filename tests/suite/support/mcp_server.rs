@@ -118,6 +118,21 @@ impl McpServer {
         }
     }
 
+    /// Sets the resources, each an address and its text.
+    pub fn set_resources(&self, resources: &[(&str, &str)]) {
+        let to_resource = |(uri, text): &(&str, &str)| json!({ "uri": uri, "name": format!("Title of {uri}"), "_meta": { "text": text } });
+        let list: Value = resources.iter().map(to_resource).collect();
+        fs::write(self.folder.path().join("resources"), list.to_string()).unwrap();
+    }
+
+    /// Sets the text of the only prompt, `summary`, with the arguments `topic` and, if given, `style`.
+    pub fn set_prompt(&self, text: &str) {
+        let arguments = json!([{ "name": "topic", "required": true }, { "name": "style" }]);
+        let prompts = json!([{ "name": "summary", "description": "Sums up", "arguments": arguments }]);
+        fs::write(self.folder.path().join("prompts"), prompts.to_string()).unwrap();
+        fs::write(self.folder.path().join("prompt"), text).unwrap();
+    }
+
     /// Lets a call of `wait` return.
     pub fn finish_waiting(&self) {
         fs::write(self.folder.path().join("finish"), "").unwrap();
@@ -146,7 +161,7 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
     match message["method"].as_str() {
         Some("initialize") => send(answer(json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": { "tools": { "listChanged": true }, "resources": {}, "prompts": {} },
             "serverInfo": { "name": "test", "version": "1" },
         }))),
         Some("tools/list") => {
@@ -161,6 +176,26 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
                 send(answer(result));
             }
         }
+        Some("resources/list") => send(answer(json!({ "resources": read_list(folder, "resources") }))),
+        Some("resources/read") => {
+            let uri = &message["params"]["uri"];
+            let resources = read_list(folder, "resources");
+            match resources.as_array().unwrap().iter().find(|resource| resource["uri"] == *uri) {
+                Some(resource) => {
+                    send(answer(json!({ "contents": [{ "uri": uri, "text": resource["_meta"]["text"] }] })));
+                }
+                None => send(json!({
+                    "jsonrpc": "2.0", "id": id, "error": { "code": -32002, "message": "no such\u{1B}[2J resource" },
+                })),
+            }
+        }
+        Some("prompts/list") => send(answer(json!({ "prompts": read_list(folder, "prompts") }))),
+        Some("prompts/get") => {
+            let text = fs::read_to_string(folder.join("prompt")).unwrap();
+            let text = text.replace("ARGUMENTS", &message["params"]["arguments"].to_string());
+            let message = json!({ "role": "user", "content": { "type": "text", "text": text } });
+            send(answer(json!({ "messages": [message] })));
+        }
         Some("ping") => send(answer(json!({}))),
         // The user's reply to the form is the result of the call that asked.
         None if id == "form" => {
@@ -171,6 +206,11 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
         }
         Some(_) | None => {}
     }
+}
+
+/// The list in this file; empty if there is none.
+fn read_list(folder: &Path, name: &str) -> Value {
+    fs::read(folder.join(name)).map_or(json!([]), |text| serde_json::from_slice(&text).unwrap())
 }
 
 /// Runs a call; `None` if it is never answered.

@@ -5,6 +5,7 @@ use super::layout_context::LayoutContext;
 use super::user_command_layout::lay_out_user_command;
 use super::{background_layout, call_layout, picture_caption};
 use crate::chat::apply_message::describe_request;
+use crate::chat::attachments::{list_attached, own_text};
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
@@ -172,7 +173,7 @@ pub fn lay_out_after_text(context: &LayoutContext<'_>, entry: &Entry, has_lines_
 pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
     match context.agent.session.entries().get(index) {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
-        Some(Entry::UserMessage { text }) => is_too_long(text),
+        Some(Entry::UserMessage { text }) => is_too_long(own_text(text)),
         Some(Entry::Compacted { .. } | Entry::BackgroundEnded(_)) => true,
         Some(Entry::UserCommand(command)) => !command.output.trim().is_empty() || command.command.contains('\n'),
         Some(Entry::Settled { call, .. }) => {
@@ -283,7 +284,8 @@ fn lay_out_tally(context: &LayoutContext<'_>, index: usize) -> Page {
 }
 
 /// Lays out a user message with its bar.
-pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str) -> Page {
+pub fn lay_out_user_message(context: &LayoutContext<'_>, message: &str) -> Page {
+    let text = own_text(message);
     let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
     let truncation_note = lay_out_truncation_note(context, text, inline_text);
     let text = clean::clean_text(inline_text);
@@ -293,6 +295,9 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, text: &str) -> Page {
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);
     page.append_page(picture_caption::lay_out_captions(context, &text, |target| context.lookups.picture_size(target)));
+    for (source, bytes) in list_attached(message) {
+        page.append_page(context.lay_out_note(&format!("attached {source} · {}", format_bytes(bytes)), "▌ "));
+    }
     page
 }
 

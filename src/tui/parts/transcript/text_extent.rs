@@ -1,5 +1,6 @@
 //! Estimated length of the transcript, from the text of its entries instead of their layouts.
 
+use crate::chat::attachments::own_text;
 use crate::chat::{Ending, Entry};
 
 /// Length of the transcript, measured from text, independent of the width.
@@ -52,7 +53,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         bytes: text.len() as u64,
     };
     match entry {
-        Entry::UserMessage { text: message } => measure_text(message),
+        Entry::UserMessage { text: message } => measure_text(own_text(message)),
         Entry::Replied { text: reply, reasoning, .. } if !reply.is_empty() || !reasoning.is_empty() => {
             measure_text(reply)
         }

@@ -1,0 +1,170 @@
+//! Resources of MCP servers in a message (`@SERVER:URI`) and their prompts as commands (`/SERVER:PROMPT`). A resource is read
+//! when the message is sent; the text of a prompt becomes the draft and is never sent by itself.
+
+use super::user_messages;
+use crate::chat::ServerOffer;
+use crate::chat::attachments::MAX_ATTACHMENTS;
+use crate::chat::server_offer::OfferedPrompt;
+use crate::chat::user_command::unescape_message;
+use crate::tui::host::HostRequest;
+use crate::tui::parts::completion::{Candidate, Kind};
+use crate::tui::slash_command::SlashCommand;
+use crate::tui::state::State;
+use std::time::Duration;
+
+/// Time after text was inserted during which Enter does not send it.
+const UNREAD_TIME: Duration = Duration::from_millis(500);
+
+/// Requests the resources and prompts once for each word that is completed with them.
+pub(super) fn request_offers(state: &mut State, word: Option<Kind>) {
+    let needs_offers = matches!(word, Some(Kind::File | Kind::Command));
+    if needs_offers && !std::mem::replace(&mut state.input.has_requested_offers, needs_offers) {
+        state.send_request(HostRequest::ListOffers);
+    }
+    state.input.has_requested_offers = needs_offers;
+}
+
+/// Completes these resources and prompts from now on.
+pub fn set_offers(state: &mut State, offers: Vec<(String, ServerOffer)>) {
+    if offers == state.input.server_offers {
+        return;
+    }
+    let resource = |server: &str, uri: &str, title: &str| Candidate::new(&format!("{server}:{uri}"), title);
+    let resources = offers.iter().flat_map(|(server, offer)| {
+        offer.resources.iter().map(move |offered| resource(server, &offered.uri, &offered.title))
+    });
+    state.input.completion.set_resources(resources.collect());
+    let commands = state.commands.iter().map(|SlashCommand { names, help, .. }| Candidate::new(names[0], help));
+    let prompts = offers
+        .iter()
+        .flat_map(|(server, offer)| offer.prompts.iter().map(move |prompt| prompt_candidate(server, prompt)));
+    state.input.completion.set_commands(commands.chain(prompts).collect());
+    state.input.server_offers = offers;
+}
+
+fn prompt_candidate(server: &str, prompt: &OfferedPrompt) -> Candidate {
+    let parts = [prompt.title.clone(), prompt.describe_arguments()];
+    let description = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    Candidate::new(&format!("{server}:{}", prompt.name), &description)
+}
+
+/// Starts reading the resources that a draft names. Returns false if it names none.
+pub fn attach_resources(state: &mut State, draft: &str) -> bool {
+    let message = unescape_message(draft);
+    let resources = find_resources(&state.input.server_offers, message);
+    if resources.is_empty() {
+        return false;
+    }
+    if resources.len() > MAX_ATTACHMENTS {
+        state.show_info(&format!("Not sent: a message takes at most {MAX_ATTACHMENTS} resources"));
+    } else if state.agent.is_dry_run() {
+        state.show_info("Not sent: a dry run reads no resources of MCP servers");
+    } else if state.input.message_to_attach.as_deref() == Some(draft) {
+        state.show_info("Still reading the resources");
+    } else {
+        let (server, uri) = &resources[0];
+        state.show_info(&format!("Reading {server}:{uri}"));
+        state.input.message_to_attach = Some(draft.to_owned());
+        state.send_request(HostRequest::AttachResources { message: draft.to_owned(), resources });
+    }
+    true
+}
+
+/// Returns the resources named in a message as `@SERVER:URI`, each once. Any address is taken, not only those that are
+/// offered.
+fn find_resources(offers: &[(String, ServerOffer)], message: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for word in message.split_whitespace() {
+        let Some(name) = word.trim_start_matches(['(', '[', '{', '"', '\'', '`']).strip_prefix('@') else { continue };
+        let Some((server, uri)) = name.split_once(':') else { continue };
+        let Some((_, offer)) = offers.iter().find(|(known, _)| known == server) else { continue };
+        let is_offered = offer.resources.iter().any(|resource| resource.uri == uri);
+        let end: &[char] =
+            if is_offered { &[] } else { &['.', ',', ';', ':', '?', '!', ')', ']', '}', '"', '\'', '`'] };
+        let resource = (server.to_owned(), uri.trim_end_matches(end).to_owned());
+        if !resource.1.is_empty() && !found.contains(&resource) {
+            found.push(resource);
+        }
+    }
+    found
+}
+
+/// Sends a message with its attachments. It stays the draft if one could not be read or if it was changed meanwhile.
+pub fn send_attached(state: &mut State, message: &str, result: Result<String, String>) {
+    if state.input.message_to_attach.as_deref() != Some(message) {
+        return;
+    }
+    state.input.message_to_attach = None;
+    match result {
+        Err(reason) => state.show_warning(&format!("{reason} The message was not sent.")),
+        Ok(_) if state.input.composer.text() != message => {
+            state.show_info("Not sent: the draft changed while its resources were read")
+        }
+        Ok(_) if state.prompts.current.is_some() => state.show_info("Not sent: answer the prompt first"),
+        Ok(text) => {
+            state.input.composer.take_text();
+            user_messages::send_message(state, unescape_message(&text).to_owned());
+        }
+    }
+}
+
+/// Runs a draft that is a prompt of a server. Returns false if it is none.
+pub fn run_server_prompt(state: &mut State, draft: &str) -> bool {
+    let Some(line) = draft.strip_prefix('/').filter(|line| !line.contains('\n')) else { return false };
+    let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let Some((server, prompt_name)) = name.split_once(':') else { return false };
+    let Some((_, offer)) = state.input.server_offers.iter().find(|(known, _)| known == server) else { return false };
+    let prompt = offer.prompts.iter().find(|prompt| prompt.name == prompt_name);
+    let parsed = match prompt {
+        None => Err(format!("MCP server {server} has no prompt {prompt_name}")),
+        Some(_) if state.agent.is_dry_run() => Err("A dry run gets no prompts of MCP servers".to_owned()),
+        Some(prompt) => prompt.parse_arguments(arguments),
+    };
+    match parsed {
+        Err(reason) => state.show_info(&reason),
+        Ok(arguments) => {
+            let (server, prompt) = (server.to_owned(), prompt_name.to_owned());
+            state.input.composer.take_text();
+            state.show_info(&format!("Getting {server}:{prompt}"));
+            state.send_request(HostRequest::GetServerPrompt { server, prompt, arguments });
+        }
+    }
+    true
+}
+
+/// Appends the text of a prompt to the draft.
+pub fn insert_prompt(state: &mut State, server: &str, result: Result<String, String>) {
+    let text = match result {
+        Err(reason) => return state.show_warning(&reason),
+        Ok(text) if text.trim().is_empty() => {
+            return state.show_info(&format!("The prompt of MCP server {server} is empty"));
+        }
+        Ok(text) => text,
+    };
+    // The text must neither run as a command nor name a resource or a picture that the user did not choose.
+    let text = separate_signs(text.trim());
+    let text = if text.starts_with(['/', '!', '\\']) { format!("Prompt: {text}") } else { text };
+    let draft = state.input.composer.text();
+    let draft = if draft.is_empty() { text } else { format!("{draft}\n\n{text}") };
+    state.input.composer.set(&draft);
+    state.input.inserted_at = Some(state.timing.now);
+    state.show_info(&format!("From MCP server {server}, not sent yet: read it first"));
+}
+
+/// Puts a blank after each `@` at the beginning of a word.
+fn separate_signs(text: &str) -> String {
+    let mut separated = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_word_start = !separated.ends_with(|previous: char| previous.is_alphanumeric());
+        separated.push(c);
+        if c == '@' && is_word_start {
+            separated.push(' ');
+        }
+    }
+    separated
+}
+
+/// Returns whether text of a server was inserted so recently that the user cannot have read it.
+pub fn has_unread_text(state: &State) -> bool {
+    state.input.inserted_at.is_some_and(|inserted_at| state.timing.now.saturating_sub(inserted_at) < UNREAD_TIME)
+}
