@@ -1,6 +1,7 @@
 //! Sets up the configured MCP servers, and connects changes of their tools with sessions.
 
 use super::connected_model::home_folder;
+use super::request_credentials::CredentialStore;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use crate::agent::{self, Event};
@@ -24,7 +25,11 @@ const FIRST_FRAME_DELAY: Duration = Duration::from_millis(150);
 /// Returns the server of these settings. A program runs in `folder`.
 pub(crate) fn server_config(name: &str, settings: &config::McpServer, folder: &Path) -> ServerConfig {
     let endpoint = match &settings.url {
-        Some(url) => Endpoint::Address { url: url.clone(), headers: settings.headers.clone() },
+        Some(url) => Endpoint::Address {
+            url: url.clone(),
+            headers: settings.headers.clone(),
+            credential: settings.credential.clone(),
+        },
         None => Endpoint::Program {
             command_line: settings.command.clone(),
             variables: settings.env.clone(),
@@ -49,13 +54,19 @@ pub(crate) fn user_servers(config: &Config) -> Vec<ServerConfig> {
 }
 
 /// Returns what connections without a screen need.
-pub(crate) fn connection_context(shell: &Shell, project: &Path, journal: &Journal) -> ConnectionContext {
+pub(crate) fn connection_context(
+    shell: &Shell,
+    project: &Path,
+    journal: &Journal,
+    credentials: Arc<CredentialStore>,
+) -> ConnectionContext {
     ConnectionContext {
         aye_path: own_program(),
         project: project.to_owned(),
         environment: shell.environment().to_vec(),
         journal: journal.clone(),
         form_prompts: None,
+        credentials,
     }
 }
 

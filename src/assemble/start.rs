@@ -130,7 +130,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
     let store = credentials.store().clone();
     let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
-    let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store, profiles));
+    let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store.clone(), profiles));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
     let profiles = connector.settings.config.profiles.values();
@@ -145,7 +145,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let server_forms = Arc::new(ServerForms::new());
     let form_prompts: Option<Arc<dyn FormPrompts>> = if options.print { None } else { Some(server_forms.clone()) };
-    let context = ConnectionContext { form_prompts, ..connection_context(&commands, &folder, &journal) };
+    let context = ConnectionContext { form_prompts, ..connection_context(&commands, &folder, &journal, store) };
     let mcp_servers = set_up_servers(servers, &places, context);
     notices.extend_from_slice(mcp_servers.notices());
     let tools = user_tools.with_servers(mcp_servers.clone()).with_credential_prompts(credentials.clone());

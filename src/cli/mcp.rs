@@ -41,6 +41,13 @@ pub enum McpCommand {
         #[arg(long)]
         accept: bool,
     },
+    /// Log in to a server with an address, in the browser (OAuth). Its token is kept like other credentials
+    Login(McpLogin),
+    /// Delete the token of a server
+    Logout {
+        /// Name of the server
+        name: String,
+    },
     /// Add the servers of a file of another program: .mcp.json, mcp.json or config.toml
     Import {
         /// File of Claude Code, VS Code or codex
@@ -54,6 +61,19 @@ pub struct McpList {
     /// Print one JSON object per server
     #[arg(long)]
     pub json: bool,
+}
+
+/// `aye mcp login`.
+#[derive(Debug, Clone, Args)]
+pub struct McpLogin {
+    /// Name of the server
+    pub name: String,
+    /// Client that is registered at the authorization server; without it aye registers itself
+    #[arg(long, value_name = "ID")]
+    pub client_id: Option<String>,
+    /// Scope to ask for, instead of those that the server names; may be repeated
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Vec<String>,
 }
 
 /// `aye mcp add`.

@@ -1,6 +1,6 @@
 //! `aye credentials`: adds, lists, rotates and removes the credentials of tools.
 
-mod oauth_sign_in;
+pub(super) mod oauth_sign_in;
 mod secret_input;
 
 use super::output::{confirm, print_lines, print_notice};

@@ -1,8 +1,11 @@
 //! `aye mcp`: adds, lists, checks and removes MCP servers.
 
+mod server_login;
+
 use super::output::{print_lines, print_notice, print_notices};
 use crate::assemble::known_secrets;
 use crate::assemble::mcp_setup::{connection_context, server_config};
+use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::tool_files::open_source;
 use crate::chat::mcp_names::explain_invalid_server;
 use crate::chat::pluralize;
@@ -23,12 +26,14 @@ use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
+use crate::text::known_secrets::KnownSecrets;
 use crate::text::reveal;
 use anyhow::{Result, anyhow};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use toml_edit::{Array, InlineTable, Value};
 
@@ -53,6 +58,8 @@ pub(super) async fn run(arguments: Mcp) -> Result<ExitCode> {
         }
         McpCommand::Remove { name } => servers.remove(&name),
         McpCommand::Check { name, accept } => servers.check(&name, accept).await,
+        McpCommand::Login(options) => servers.login(&options).await,
+        McpCommand::Logout { name } => servers.logout(&name),
         McpCommand::Import { file } => servers.import(&file),
     }
 }
@@ -228,8 +235,10 @@ impl Servers {
         let key_variables = profiles.filter_map(|profile| profile.key_env.clone()).collect();
         let shell = Shell::new(own_program()).without_variables(key_variables);
         let secrets = known_secrets(&self.settings.config, &Credentials::default(), &ToolCredentials::default());
-        let journal = Journal::new(self.places.journal(), false, secrets.into_iter().collect());
-        let context = connection_context(&shell, &self.folder, &journal);
+        let secrets: KnownSecrets = secrets.into_iter().collect();
+        let credentials = Arc::new(CredentialStore::new(&self.places, secrets.clone()));
+        let journal = Journal::new(self.places.journal(), false, secrets);
+        let context = connection_context(&shell, &self.folder, &journal, credentials);
         let connect = async { Connection::open(config, &context).await?.list_definitions().await };
         let limit = config.discovery_limit;
         let listed = tokio::time::timeout(limit, connect).await;

@@ -51,6 +51,8 @@ section! {
         url: Option<String> => Url,
         /// Headers of every request to that address. They may hold secrets.
         headers: BTreeMap<String, String> => Headers,
+        /// Credential that is sent to that address: its name in `aye credentials`.
+        credential: Option<String> => Name,
         /// Use the server.
         enabled: bool = true => Switch,
         /// Tools to offer, by the server's own names. `None`: all.

@@ -13,6 +13,7 @@ use crate::project::stdio_program::StdioProgram;
 use crate::store::Journal;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
+use crate::web::request_credentials::RequestCredentials;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams, ServerResult,
 };
@@ -47,6 +48,8 @@ pub struct ConnectionContext {
     pub journal: Journal,
     /// Shows questions of servers; `None` without a screen.
     pub form_prompts: Option<Arc<dyn FormPrompts>>,
+    /// Credentials of servers with an address.
+    pub credentials: Arc<dyn RequestCredentials>,
 }
 
 /// Why a call has no result.
@@ -89,14 +92,15 @@ impl Connection {
                     Ok(service) => (service, Some(program)),
                     Err(error) => {
                         let end = program.explain_end().await;
-                        return Err(clean_error(&end.unwrap_or_else(|| explain_start_error(&error))));
+                        return Err(clean_error(&end.unwrap_or_else(|| explain_start_error(&error, &config.name))));
                     }
                 }
             }
-            Endpoint::Address { url, headers } => {
-                let transport = open_transport(url, headers).await?;
+            Endpoint::Address { url, headers, credential } => {
+                let credential = credential.clone().map(|name| (context.credentials.clone(), name));
+                let transport = open_transport(url, headers, credential).await?;
                 let service = serve_client(client.clone(), transport).await;
-                (service.map_err(|error| clean_error(&explain_start_error(&error)))?, None)
+                (service.map_err(|error| clean_error(&explain_start_error(&error, &config.name)))?, None)
             }
         };
         let (peer, stop) = (service.peer().clone(), Some(service.cancellation_token()));
@@ -228,15 +232,14 @@ impl From<ServiceError> for CallError {
     fn from(error: ServiceError) -> Self {
         match error {
             ServiceError::TransportClosed => Self::Lost,
-            error if error.is_authorization_required() => Self::Failed(NEEDS_AUTHORIZATION.to_owned()),
+            error if error.is_authorization_required() => Self::Failed(NEEDS_LOGIN.to_owned()),
             error => Self::Failed(clean_error(&format!("The call failed: {}", explain_service_error(&error)))),
         }
     }
 }
 
-/// Advice for a server that refuses requests without a login.
-const NEEDS_AUTHORIZATION: &str =
-    "it requires authorization. Set its header in the settings; a login with OAuth is not supported";
+/// Advice for a server that refuses requests without a login; the name of the server follows.
+const NEEDS_LOGIN: &str = "it requires authorization. Login needed: aye mcp login";
 
 /// Explains an error without the address, which may hold a key.
 fn explain_service_error(error: &ServiceError) -> String {
@@ -249,9 +252,9 @@ fn explain_service_error(error: &ServiceError) -> String {
     }
 }
 
-fn explain_start_error(error: &ClientInitializeError) -> String {
+fn explain_start_error(error: &ClientInitializeError, server: &str) -> String {
     if error.is_authorization_required() {
-        return NEEDS_AUTHORIZATION.to_owned();
+        return format!("{NEEDS_LOGIN} {server}");
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),

@@ -1,11 +1,19 @@
 //! Transport to a server at an address: streamable HTTP.
 
 use crate::web::client::build_service_client;
-use reqwest::Client;
+use crate::web::request_credentials::RequestCredentials;
+use futures::stream::BoxStream;
 use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{Client, Url};
+use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
+    StreamableHttpResponseLimits,
+};
+use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Maximum bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
@@ -17,7 +25,8 @@ const MAX_ANSWER_BYTES: usize = 16 << 20;
 pub(super) async fn open_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+    credential: Option<NamedStore>,
+) -> Result<StreamableHttpClientTransport<CredentialClient>, String> {
     let parse_header = |(name, value): (&String, &String)| {
         let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
         header.ok_or_else(|| format!("its header {name:?} cannot be sent"))
@@ -29,5 +38,139 @@ pub(super) async fn open_transport(
         .custom_headers(headers)
         .max_json_response_size(MAX_ANSWER_BYTES)
         .max_sse_event_size(MAX_ANSWER_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(CredentialClient { client, credential }, config))
+}
+
+/// A credential: where it is found, and its name.
+type NamedStore = (Arc<dyn RequestCredentials>, String);
+type Failure = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// Sends each request with the current value of a credential, and once more if it was rejected and could be renewed.
+#[derive(Clone)]
+pub(super) struct CredentialClient {
+    client: Client,
+    credential: Option<NamedStore>,
+}
+
+impl CredentialClient {
+    async fn send_with_credential<T, F: Future<Output = Result<T, Failure>>>(
+        &self,
+        uri: &str,
+        headers: Headers,
+        send: impl Fn(Headers) -> F,
+    ) -> Result<T, Failure> {
+        let found = self.credential.as_ref().zip(Url::parse(uri).ok());
+        let Some(((credentials, name), url)) = found else { return send(headers).await };
+        // Without it the server answers that a login is needed.
+        let Ok((header, value)) = credentials.header(name, &url) else { return send(headers).await };
+        let with_header = |header: HeaderName, value: HeaderValue| {
+            let mut headers = headers.clone();
+            headers.insert(header, value);
+            headers
+        };
+        match send(with_header(header, value.clone())).await {
+            Err(Failure::AuthRequired(error)) => match credentials.renew_header(name, &url, &value) {
+                Ok(Some((header, value))) => send(with_header(header, value)).await,
+                Ok(None) | Err(_) => Err(Failure::AuthRequired(error)),
+            },
+            result => result,
+        }
+    }
+}
+
+impl StreamableHttpClient for CredentialClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let address = uri.clone();
+        let send = |headers| {
+            self.client.post_message(uri.clone(), message.clone(), session_id.clone(), auth_header.clone(), headers)
+        };
+        self.send_with_credential(&address, custom_headers, send).await
+    }
+
+    async fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let address = uri.clone();
+        let send = |headers| {
+            self.client.post_message_with_response_limits(
+                uri.clone(),
+                message.clone(),
+                session_id.clone(),
+                auth_header.clone(),
+                headers,
+                limits,
+            )
+        };
+        self.send_with_credential(&address, custom_headers, send).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Failure> {
+        let address = uri.clone();
+        let send = |headers| self.client.delete_session(uri.clone(), session_id.clone(), auth_header.clone(), headers);
+        self.send_with_credential(&address, custom_headers, send).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            MAX_ANSWER_BYTES,
+        )
+        .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+        max_sse_event_size: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let address = uri.clone();
+        let send = |headers| {
+            self.client.get_stream_with_max_sse_event_size(
+                uri.clone(),
+                session_id.clone(),
+                last_event_id.clone(),
+                auth_header.clone(),
+                headers,
+                max_sse_event_size,
+            )
+        };
+        self.send_with_credential(&address, custom_headers, send).await
+    }
 }

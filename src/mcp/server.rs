@@ -55,6 +55,8 @@ struct State {
     is_known: bool,
     /// True if the server cannot be reached. Its tools are not offered.
     is_down: bool,
+    /// Why it could not be reached when that was last tried.
+    problem: String,
     /// True if the user knows that it is down.
     is_down_reported: bool,
     /// Ends of its connection since the last successful call.
@@ -212,6 +214,7 @@ impl Server {
         let mut state = self.state();
         let is_first = !std::mem::replace(&mut state.is_down_reported, true);
         let had_been_down = std::mem::replace(&mut state.is_down, true);
+        reason.clone_into(&mut state.problem);
         drop(state);
         let name = &self.config.name;
         let notice = format!("MCP server {name} cannot be used: {reason}. Its tools are not offered until it answers.");

@@ -38,6 +38,8 @@ pub enum Endpoint {
         url: String,
         /// Headers of every request. They may hold secrets.
         headers: BTreeMap<String, String>,
+        /// Name of the credential that is sent to its origin.
+        credential: Option<String>,
     },
 }
 

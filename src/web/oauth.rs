@@ -7,12 +7,14 @@ mod authorization;
 mod device_flow;
 mod loopback_listener;
 mod metadata;
+mod protected_resource;
 mod token_request;
 
 pub use authorization::Authorization;
 pub use device_flow::DeviceAuthorization;
 pub use loopback_listener::LoopbackListener;
 pub use metadata::{AuthorizationServer, check_endpoint, discover};
+pub use protected_resource::{NewClient, ProtectedResource, find_protected_resource, register_client};
 pub use token_request::{OAuthTokens, RegisteredClient, exchange_code, refresh_tokens};
 
 use crate::text::clean::clean_line;

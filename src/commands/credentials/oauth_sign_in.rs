@@ -37,6 +37,8 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
             authorization_endpoint: check_endpoint(authorization).map_err(UsageError)?,
             token_endpoint: check_endpoint(token).map_err(UsageError)?,
             device_endpoint: options.device_endpoint.as_deref().map(check_endpoint).transpose().map_err(UsageError)?,
+            registration_endpoint: None,
+            has_pkce: false,
         },
         _ => oauth::discover(issuer).await.map_err(UsageError)?,
     };
@@ -51,6 +53,7 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
         device_endpoint: server.device_endpoint.as_ref().map(ToString::to_string),
         client_id: client_id.clone(),
         scopes: options.scope.clone(),
+        resource: None,
     };
     let client_secret = match options.client_secret {
         true => Some(read_secret(arguments.source.stdin, &format!("Client secret for {name}"))?),
@@ -77,6 +80,8 @@ pub(super) async fn sign_in_again(
         authorization_endpoint: endpoint(&client.authorization_endpoint)?,
         token_endpoint: endpoint(&client.token_endpoint)?,
         device_endpoint: client.device_endpoint.as_deref().map(endpoint).transpose()?,
+        registration_endpoint: None,
+        has_pkce: false,
     };
     let known: Option<OAuthTokens> = match stored {
         SecretSource::File(secret) => serde_json::from_str(secret.expose()).ok(),
@@ -97,11 +102,27 @@ async fn sign_in(
     client: &OAuthClient,
     client_secret: Option<&str>,
 ) -> Result<OAuthTokens> {
-    let registered =
-        RegisteredClient { token_endpoint: &server.token_endpoint, client_id: &client.client_id, client_secret };
     match &server.device_endpoint {
-        Some(endpoint) if client.uses_device => sign_in_on_device(endpoint, client, &registered).await,
-        Some(_) | None => sign_in_with_browser(server, client, &registered).await,
+        Some(endpoint) if client.uses_device => {
+            sign_in_on_device(endpoint, client, &registered_client(server, client, client_secret)).await
+        }
+        Some(_) | None => {
+            let listener = LoopbackListener::bind().await.context("Cannot wait for the sign-in")?;
+            sign_in_with_browser(server, client, client_secret, listener).await
+        }
+    }
+}
+
+fn registered_client<'a>(
+    server: &'a AuthorizationServer,
+    client: &'a OAuthClient,
+    client_secret: Option<&'a str>,
+) -> RegisteredClient<'a> {
+    RegisteredClient {
+        token_endpoint: &server.token_endpoint,
+        client_id: &client.client_id,
+        client_secret,
+        resource: client.resource.as_deref(),
     }
 }
 
@@ -116,14 +137,16 @@ async fn sign_in_on_device(
     device.wait_for_tokens(registered, unix_seconds).await.map_err(anyhow::Error::msg)
 }
 
-async fn sign_in_with_browser(
+/// Opens the browser and waits for the redirect to this port.
+pub(in crate::commands) async fn sign_in_with_browser(
     server: &AuthorizationServer,
     client: &OAuthClient,
-    registered: &RegisteredClient<'_>,
+    client_secret: Option<&str>,
+    listener: LoopbackListener,
 ) -> Result<OAuthTokens> {
-    let listener = LoopbackListener::bind().await.context("Cannot wait for the sign-in")?;
+    let registered = registered_client(server, client, client_secret);
     let started = Authorization::start(server, &client.client_id, &client.scopes, &listener.redirect_uri);
-    let authorization = started.map_err(anyhow::Error::msg)?;
+    let authorization = started.map_err(anyhow::Error::msg)?.with_resource(client.resource.as_deref());
     print_lines([
         format!("Sign in at {} in the browser. If none opens, open this address:", clean_line(&server.issuer)),
         authorization.url.to_string(),
@@ -131,9 +154,10 @@ async fn sign_in_with_browser(
     // The address is printed, so an error needs no notice.
     let _ = open_web(authorization.url.as_str());
     let code = listener.receive_code(&authorization, SIGN_IN_TIME).await.map_err(anyhow::Error::msg)?;
-    oauth::exchange_code(registered, &authorization, &code, unix_seconds()).await.map_err(anyhow::Error::msg)
+    oauth::exchange_code(&registered, &authorization, &code, unix_seconds()).await.map_err(anyhow::Error::msg)
 }
 
-fn store_tokens(tokens: &OAuthTokens) -> Result<SecretSource> {
+/// Returns tokens as the secret of a credential.
+pub(in crate::commands) fn store_tokens(tokens: &OAuthTokens) -> Result<SecretSource> {
     tokens_secret(tokens).map(SecretSource::File).map_err(anyhow::Error::msg)
 }

@@ -31,7 +31,7 @@ impl Server {
         let state = self.state();
         let status = match (&problem, state.is_down, &state.listed) {
             (Some(problem), ..) => problem.clone(),
-            (None, true, _) => "cannot be used".to_owned(),
+            (None, true, _) => format!("cannot be used: {}", state.problem),
             (None, false, Some(_)) => "connected".to_owned(),
             (None, false, None) if is_new => "never connected".to_owned(),
             (None, false, None) => "not connected yet".to_owned(),

@@ -45,6 +45,14 @@ impl Authorization {
         Ok(Self { url, verifier, state, issuer: server.issuer.clone(), redirect_uri: redirect_uri.to_owned() })
     }
 
+    /// Limits the tokens to this service (RFC 8707).
+    pub fn with_resource(mut self, resource: Option<&str>) -> Self {
+        if let Some(resource) = resource {
+            self.url.query_pairs_mut().append_pair("resource", resource);
+        }
+        self
+    }
+
     /// Returns the code of a redirect. `None` if the redirect belongs to another sign-in and is to be ignored.
     ///
     /// # Errors
@@ -86,6 +94,8 @@ mod tests {
             authorization_endpoint: Url::parse("https://a.example/authorize?tenant=x").unwrap(),
             token_endpoint: Url::parse("https://a.example/token").unwrap(),
             device_endpoint: None,
+            registration_endpoint: None,
+            has_pkce: true,
         };
         let scopes = ["read".to_owned(), "write:all".to_owned()];
         Authorization::start(&server, "id", &scopes, "http://127.0.0.1:9/callback").unwrap()

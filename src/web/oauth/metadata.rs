@@ -15,6 +15,10 @@ pub struct AuthorizationServer {
     pub token_endpoint: Url,
     /// `None` if it has no device flow.
     pub device_endpoint: Option<Url>,
+    /// `None` if programs cannot register there themselves.
+    pub registration_endpoint: Option<Url>,
+    /// True if it says that it supports PKCE with S256.
+    pub has_pkce: bool,
 }
 
 /// Reads the metadata of an authorization server.
@@ -73,10 +77,13 @@ fn metadata_addresses(issuer: &Url) -> Vec<Url> {
         url.set_query(None);
         url
     };
-    vec![
+    let mut addresses = vec![
         at(format!("/.well-known/oauth-authorization-server{path}")),
+        at(format!("/.well-known/openid-configuration{path}")),
         at(format!("{path}/.well-known/openid-configuration")),
-    ]
+    ];
+    addresses.dedup();
+    addresses
 }
 
 fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer, String> {
@@ -106,6 +113,8 @@ fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer,
         authorization_endpoint: needed("authorization_endpoint")?,
         token_endpoint: needed("token_endpoint")?,
         device_endpoint: endpoint("device_authorization_endpoint")?,
+        registration_endpoint: endpoint("registration_endpoint")?,
+        has_pkce: methods.is_some(),
     })
 }
 
@@ -131,6 +140,7 @@ mod tests {
             addresses("https://a.example/tenant/"),
             [
                 "https://a.example/.well-known/oauth-authorization-server/tenant",
+                "https://a.example/.well-known/openid-configuration/tenant",
                 "https://a.example/tenant/.well-known/openid-configuration",
             ]
         );

@@ -44,6 +44,8 @@ pub struct RegisteredClient<'a> {
     pub token_endpoint: &'a Url,
     pub client_id: &'a str,
     pub client_secret: Option<&'a str>,
+    /// The service that the tokens are for; `None` if the server decides.
+    pub resource: Option<&'a str>,
 }
 
 /// Exchanges the code of a sign-in for tokens. `now` is in seconds since 1970.
@@ -93,6 +95,9 @@ impl RegisteredClient<'_> {
         form.query_pairs_mut().extend_pairs(fields).append_pair("client_id", self.client_id);
         if let Some(secret) = self.client_secret {
             form.query_pairs_mut().append_pair("client_secret", secret);
+        }
+        if let Some(resource) = self.resource {
+            form.query_pairs_mut().append_pair("resource", resource);
         }
         let body = form.query().unwrap_or_default().to_owned();
         let failed = |error: String| Refusal { code: None, reason: error.trim_end_matches('.').to_owned() };

@@ -2,12 +2,14 @@
 //! tools and what it received, so that a test can change and read both while it runs.
 
 use super::folder::Folder;
+use super::oauth_server::OAuthServer;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Environment variable with the folder of the server that this process is.
@@ -59,14 +61,33 @@ impl McpServer {
     pub fn start_http(&self, name: &str, key: &str) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (folder, expected) = (self.folder.path().to_owned(), key.to_owned());
+        let expected = format!("x-key: {key}");
+        self.serve(listener, move |header| header == expected, json!(null));
+        format!("[mcp.{name}]\nurl = \"http://{address}/mcp\"\nheaders = {{ x-key = \"{key}\" }}\n")
+    }
+
+    /// Starts the server on a port, and returns its settings. Requests need a token of this authorization server.
+    pub fn start_protected(&self, name: &str, issuer: &OAuthServer) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let is_valid = issuer.token_check();
+        let allows = move |header: &str| header.strip_prefix("authorization: bearer ").is_some_and(&is_valid);
+        let metadata =
+            json!({ "resource": url, "authorization_servers": [issuer.issuer], "scopes_supported": ["notes"] });
+        self.serve(listener, allows, metadata);
+        format!("[mcp.{name}]\nurl = \"{url}\"\n")
+    }
+
+    /// Serves requests that have an allowed header, each on a thread of its own. The metadata of the service is `null` if it
+    /// has none.
+    fn serve(&self, listener: TcpListener, allows: impl Fn(&str) -> bool + Send + Sync + 'static, metadata: Value) {
+        let (folder, allows) = (self.folder.path().to_owned(), Arc::new(allows));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (folder, key) = (folder.clone(), expected.clone());
-                std::thread::spawn(move || serve_http(stream, &folder, &key));
+                let (folder, allows, metadata) = (folder.clone(), allows.clone(), metadata.clone());
+                std::thread::spawn(move || serve_http(stream, &folder, &*allows, &metadata));
             }
         });
-        format!("[mcp.{name}]\nurl = \"http://{address}/mcp\"\nheaders = {{ x-key = \"{key}\" }}\n")
     }
 
     /// The messages received so far.
@@ -270,10 +291,10 @@ fn append(file: &Path, line: &str) {
 }
 
 /// Serves the requests of one connection. A request with one answer gets it as JSON, one with several gets a stream.
-fn serve_http(stream: TcpStream, folder: &Path, key: &str) {
+fn serve_http(stream: TcpStream, folder: &Path, allows: &dyn Fn(&str) -> bool, metadata: &Value) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    let (mut line, mut length, mut has_key) = (String::new(), 0, false);
+    let (mut line, mut length, mut is_allowed) = (String::new(), 0, false);
     if reader.read_line(&mut line).unwrap_or(0) == 0 {
         return;
     }
@@ -287,7 +308,7 @@ fn serve_http(stream: TcpStream, folder: &Path, key: &str) {
         if let Some(value) = header.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
         }
-        has_key |= header == format!("x-key: {key}");
+        is_allowed |= allows(&header);
     }
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
@@ -295,7 +316,10 @@ fn serve_http(stream: TcpStream, folder: &Path, key: &str) {
         let length = body.len();
         let _ = write!(writer, "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
     };
-    if !has_key {
+    if !metadata.is_null() && line.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {
+        return respond("200 OK\r\nContent-Type: application/json", &metadata.to_string());
+    }
+    if !is_allowed {
         return respond("401 Unauthorized\r\nWWW-Authenticate: Bearer", "");
     }
     let message = serde_json::from_slice::<Value>(&body);

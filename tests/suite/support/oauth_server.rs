@@ -30,6 +30,12 @@ pub struct ServerState {
     /// Secret that a client needs, if any.
     pub client_secret: Option<String>,
     refusals: Vec<String>,
+    /// The service named in each request for a sign-in or tokens.
+    pub resources: Vec<String>,
+    /// Number of clients that registered themselves.
+    pub registered_count: usize,
+    /// True if the metadata leaves out the supported challenge methods.
+    pub hides_pkce: bool,
     refresh_count: usize,
 }
 
@@ -55,6 +61,15 @@ impl OAuthServer {
 
     pub fn state(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap()
+    }
+
+    /// Returns a function that tells whether a token is valid.
+    pub fn token_check(&self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
+        let state = self.state.clone();
+        move |token| {
+            let access_token = &state.lock().unwrap().access_token;
+            !access_token.is_empty() && token == access_token
+        }
     }
 
     /// Number of requests with a refresh token.
@@ -124,9 +139,16 @@ impl ServerState {
                     "issuer": issuer,
                     "authorization_endpoint": format!("{issuer}/authorize"),
                     "token_endpoint": format!("{issuer}/token"),
-                    "code_challenge_methods_supported": ["S256"],
+                    "registration_endpoint": format!("{issuer}/register"),
+                    "code_challenge_methods_supported": (!self.hides_pkce).then_some(["S256"]),
                 }),
             ),
+            ("POST", "/register") => {
+                let client: Value = serde_json::from_str(body).unwrap();
+                assert!(client["redirect_uris"][0].as_str().unwrap().starts_with("http://127.0.0.1:"), "{client}");
+                self.registered_count += 1;
+                json_response(201, &json!({ "client_id": "my-client" }))
+            }
             ("GET", "/authorize") => self.authorize(&url),
             ("POST", "/token") => {
                 let form: HashMap<String, String> = parse_form(body);
@@ -153,6 +175,7 @@ impl ServerState {
         {
             assert_eq!(parameters[name], value, "{url}");
         }
+        self.resources.extend(parameters.get("resource").cloned());
         let code = format!("code-{}", self.codes.len());
         let mut redirect = Url::parse(&parameters["redirect_uri"]).unwrap();
         redirect.query_pairs_mut().append_pair("code", &code).append_pair("state", &parameters["state"]);
@@ -162,6 +185,7 @@ impl ServerState {
 
     fn issue(&mut self, form: &HashMap<String, String>) -> Result<Value, String> {
         let field = |name: &str| form.get(name).cloned().unwrap_or_default();
+        self.resources.extend(form.get("resource").cloned());
         if field("client_id") != "my-client"
             || self.client_secret.as_ref().is_some_and(|secret| *secret != field("client_secret"))
         {

@@ -1,0 +1,116 @@
+//! `aye mcp login` and `aye mcp logout`: the OAuth token of a server with an address.
+
+use super::{Servers, clean_line};
+use crate::cli::mcp::McpLogin;
+use crate::cli::{UsageError, bail_usage};
+use crate::commands::credentials::oauth_sign_in::{sign_in_with_browser, store_tokens};
+use crate::commands::output::print_lines;
+use crate::config::setting_writer::remove_section;
+use crate::config::tool_credentials::{
+    BoundOrigin, CredentialKind, LockedCredentials, OAuthClient, ToolCredential, ToolCredentials,
+};
+use crate::config::write_setting;
+use crate::web::oauth::{self, AuthorizationServer, LoopbackListener, NewClient, ProtectedResource, check_endpoint};
+use anyhow::{Context, Result};
+use reqwest::header::AUTHORIZATION;
+use std::process::ExitCode;
+
+impl Servers {
+    /// Signs in at the authorization server that the server names, and sends the token to the server from then on.
+    pub(super) async fn login(&self, options: &McpLogin) -> Result<ExitCode> {
+        let name = options.name.as_str();
+        let server = self.find(name)?;
+        if self.project.contains_key(name) {
+            bail_usage!("the MCP server {name} is of this project. Add it to your settings first: aye mcp add");
+        }
+        let Some(url) = &server.url else {
+            bail_usage!("the MCP server {name} is a program. Only a server with an address has a login");
+        };
+        if server.headers.keys().any(|header| header.eq_ignore_ascii_case(AUTHORIZATION.as_str())) {
+            bail_usage!("the MCP server {name} has a header Authorization in the settings. Remove it first");
+        }
+        let url = check_endpoint(url).map_err(UsageError)?;
+        let origin = BoundOrigin::parse(&url.origin().ascii_serialization()).map_err(UsageError)?;
+        let credential_name = server.credential.clone().unwrap_or_else(|| format!("mcp-{name}"));
+        self.check_replaceable(&credential_name)?;
+        let resource = oauth::find_protected_resource(&url).await.map_err(anyhow::Error::msg)?;
+        let found = oauth::discover(&resource.issuer).await.map_err(anyhow::Error::msg)?;
+        if !found.has_pkce {
+            bail_usage!("{} does not say that it supports PKCE, which a login needs", clean_line(&found.issuer));
+        }
+        let listener = LoopbackListener::bind().await.context("Cannot wait for the login")?;
+        let new_client = find_client(options, &found, &listener).await?;
+        let client = oauth_client(options, resource, &found, &new_client.client_id);
+        let tokens = sign_in_with_browser(&found, &client, new_client.client_secret.as_deref(), listener).await?;
+        let kind = CredentialKind::OAuth(Box::new(client));
+        let credential = ToolCredential { kind, origins: vec![origin.clone()], source: store_tokens(&tokens)? };
+        let file = self.places.tool_credentials();
+        let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
+        locked.save(&credential_name, &credential).with_context(|| format!("Cannot save {}", file.display()))?;
+        write_setting(&self.places.settings(), &["mcp", name, "credential"], credential_name.as_str())
+            .context("Cannot write the settings")?;
+        print_lines([format!("logged in to {name}: the token is sent only to {origin}")])?;
+        Self::load()?.check(name, false).await
+    }
+
+    /// Deletes the token of a server.
+    pub(super) fn logout(&self, name: &str) -> Result<ExitCode> {
+        let Some(credential) = self.find(name)?.credential.clone() else {
+            bail_usage!("the MCP server {name} has no credential");
+        };
+        self.check_replaceable(&credential)?;
+        let file = self.places.tool_credentials();
+        let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
+        locked.remove(&credential).with_context(|| format!("Cannot save {}", file.display()))?;
+        remove_section(&self.places.settings(), &["mcp", name, "credential"]).context("Cannot write the settings")?;
+        print_lines([format!("logged out of {name}. Revoke the token at its service too")])
+    }
+
+    /// Checks that no credential of another kind is replaced or deleted.
+    fn check_replaceable(&self, credential: &str) -> Result<()> {
+        let file = self.places.tool_credentials();
+        let loaded = ToolCredentials::load(&file).with_context(|| format!("Cannot read {}", file.display()))?;
+        match loaded.get(credential).map(|known| &known.kind) {
+            Some(CredentialKind::OAuth(_)) | None => Ok(()),
+            Some(_) => {
+                bail_usage!("the credential {} is not of a login; see aye credentials list", clean_line(credential))
+            }
+        }
+    }
+}
+
+/// Returns the client that the options name, or registers one.
+async fn find_client(
+    options: &McpLogin,
+    server: &AuthorizationServer,
+    listener: &LoopbackListener,
+) -> Result<NewClient> {
+    match (&options.client_id, &server.registration_endpoint) {
+        (Some(client_id), _) => Ok(NewClient { client_id: client_id.clone(), client_secret: None }),
+        (None, Some(endpoint)) => {
+            oauth::register_client(endpoint, &listener.redirect_uri).await.map_err(anyhow::Error::msg)
+        }
+        (None, None) => bail_usage!(
+            "{} lets no program register itself. Register one there, and name it with --client-id",
+            clean_line(&server.issuer)
+        ),
+    }
+}
+
+fn oauth_client(
+    options: &McpLogin,
+    resource: ProtectedResource,
+    server: &AuthorizationServer,
+    client_id: &str,
+) -> OAuthClient {
+    OAuthClient {
+        issuer: server.issuer.clone(),
+        authorization_endpoint: server.authorization_endpoint.to_string(),
+        token_endpoint: server.token_endpoint.to_string(),
+        device_endpoint: None,
+        uses_device: false,
+        client_id: client_id.to_owned(),
+        scopes: if options.scope.is_empty() { resource.scopes } else { options.scope.clone() },
+        resource: Some(resource.resource),
+    }
+}
