@@ -59,7 +59,6 @@ mod secret;
 mod service;
 mod settings;
 pub mod timeouts;
-mod tls;
 mod tolerant_json;
 pub mod tour;
 mod transport;

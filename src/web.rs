@@ -12,3 +12,4 @@ pub mod request;
 pub mod request_credentials;
 pub mod special_addresses;
 pub mod target;
+pub mod tls_error;

@@ -6,6 +6,7 @@
 //! so that counts if there is no other.
 
 use super::Error;
+use crate::web::tls_error::CA_USED_AS_END_ENTITY;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
@@ -18,8 +19,6 @@ use std::sync::Arc;
 
 /// Environment variable that names a certificate file to use instead of the system's certificates.
 const VARIABLE: &str = "SSL_CERT_FILE";
-/// WebPKI error for an authority's certificate that is used by a server.
-pub const CA_USED_AS_END_ENTITY: &str = "CaUsedAsEndEntity";
 
 /// Reads the certificates in a file.
 ///

@@ -3,9 +3,13 @@
 use super::error::{CONNECTION_CLOSED, NO_RESPONSE, UNKNOWN_HOST};
 use super::provider_error::{MAX_MESSAGE_CHARS, clip};
 use super::proxy::ProxyRoute;
-use super::{Error, address, scheme_error, tls};
+use super::{Error, address, scheme_error};
+use crate::web::tls_error::explain_tls_error;
 use reqwest::Url;
 use std::error::Error as _;
+
+/// Where the user can add an authority.
+const CA_SETTING: &str = "`ca_file` of the profile or in SSL_CERT_FILE";
 
 /// Returns the error of a request without a response.
 pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&ProxyRoute>) -> Error {
@@ -14,7 +18,7 @@ pub async fn connection_error(error: &reqwest::Error, url: &Url, proxy: Option<&
         if let rustls::Error::InvalidMessage(_) = tls_error {
             return scheme_error::not_tls_error(url);
         }
-        if let Some(cause) = tls::explain_tls_error(tls_error) {
+        if let Some(cause) = explain_tls_error(tls_error, CA_SETTING) {
             return Error::Untrusted { origin, cause: clip(&cause, MAX_MESSAGE_CHARS) };
         }
     }

@@ -8,6 +8,7 @@ use super::guarded_resolver::{GuardedResolver, SpecialAddress};
 use super::page_text::is_pdf;
 use super::request::{RequestError, WebRequest};
 use super::target::{PrivateHosts, Target, check_target, refuse_special};
+use super::tls_error::explain_tls_error;
 use futures::StreamExt;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
@@ -217,11 +218,18 @@ fn describe_error(target: &Target, error: &reqwest::Error) -> RequestError {
     let mut source = error.source();
     let mut reason = None;
     while let Some(error) = source {
+        let tls_error = error.downcast_ref().and_then(|error| explain_tls_error(error, "SSL_CERT_FILE"));
+        if let Some(cause) = tls_error {
+            // Another attempt would not help.
+            return format!("Cannot trust {}: {cause}.", target.host).into();
+        }
         if let Some(SpecialAddress { host, what }) = error.downcast_ref() {
             return refuse_special(host, what).into();
         }
         reason = Some(error.to_string());
-        source = error.source();
+        // `io::Error::source` skips the error inside.
+        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        source = inner.map(|inner| inner as _).or_else(|| error.source());
     }
     let reason = reason.unwrap_or_else(|| "the request failed".to_owned());
     RequestError { message: format!("Cannot reach {}: {reason}.", target.host), is_connect }

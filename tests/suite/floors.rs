@@ -13,7 +13,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("policy", &["text", "chat"]),
     ("agent", &["text", "chat", "policy"]),
     ("project", &["text", "chat"]),
-    ("llm", &["text", "chat"]),
+    ("llm", &["text", "chat", "web"]),
     ("web", &["text"]),
     ("mcp", &["text", "chat", "project", "web", "store"]),
     ("store", &["text", "chat"]),

@@ -55,6 +55,7 @@ mod grants_list;
 mod hasty_keys;
 mod hooks;
 mod hostile_texts;
+mod https_tools;
 mod idle_costs;
 mod images;
 mod interrupted_replies;

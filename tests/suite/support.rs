@@ -5,6 +5,7 @@ use std::io::Write;
 pub mod closed_port;
 pub mod fixture;
 pub mod folder;
+pub mod https_service;
 pub mod keyboard;
 pub mod lost_terminal;
 pub mod mcp_server;

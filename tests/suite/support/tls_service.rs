@@ -73,7 +73,7 @@ impl ServerCertificate {
     }
 }
 
-/// A service that gives every request the same answer.
+/// A service behind TLS.
 pub struct TlsService {
     /// Its port on the loopback interface.
     pub port: u16,
@@ -85,6 +85,14 @@ pub struct TlsService {
 impl TlsService {
     /// Starts the service.
     pub fn start(certificate: ServerCertificate, answer: Vec<u8>) -> Self {
+        Self::start_with(certificate, move |_| answer.clone())
+    }
+
+    /// Starts a service that computes the answer to each request.
+    pub fn start_with(
+        certificate: ServerCertificate,
+        answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -104,7 +112,7 @@ impl TlsService {
             let received = read_request(&mut stream);
             log.lock().unwrap().push(received.clone());
             if !received.is_empty() {
-                let _ = stream.write_all(&answer);
+                let _ = stream.write_all(&answer(&received));
                 stream.conn.send_close_notify();
                 let _ = stream.flush();
             }

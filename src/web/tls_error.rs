@@ -3,10 +3,14 @@
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Explains a TLS error for the user. Returns `None` for lost connections and internal errors.
-pub fn explain_tls_error(error: &Error) -> Option<String> {
+/// Text of the verifier's error about a CA certificate that a server uses as its own.
+pub const CA_USED_AS_END_ENTITY: &str = "CaUsedAsEndEntity";
+
+/// Explains a TLS error for the user. `ca_setting` names where the user can add an authority. Returns `None` for lost
+/// connections and internal errors.
+pub fn explain_tls_error(error: &Error, ca_setting: &str) -> Option<String> {
     let explanation = match error {
-        Error::InvalidCertificate(error) => explain_certificate_error(error),
+        Error::InvalidCertificate(error) => explain_certificate_error(error, ca_setting),
         Error::PeerIncompatible(_)
         | Error::AlertReceived(
             AlertDescription::ProtocolVersion
@@ -25,13 +29,14 @@ pub fn explain_tls_error(error: &Error) -> Option<String> {
     Some(explanation)
 }
 
-fn explain_certificate_error(error: &CertificateError) -> String {
+fn explain_certificate_error(error: &CertificateError, ca_setting: &str) -> String {
     match error {
         // A self-signed certificate causes `BadSignature` if another certificate with the same name is trusted.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
-             it, or with that of its authority, in `ca_file` of the profile or in SSL_CERT_FILE"
-                .to_owned()
+            format!(
+                "its certificate is not signed by an authority that this machine trusts. If it is yours, name a file with \
+                 it, or with that of its authority, in {ca_setting}"
+            )
         }
         CertificateError::ExpiredContext { not_after, .. } => {
             format!("its certificate expired on {}. Check the clock of this machine", format_date(not_after.as_secs()))
@@ -58,10 +63,11 @@ fn explain_certificate_error(error: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
         CertificateError::Revoked => "its certificate was revoked".to_owned(),
-        CertificateError::Other(inner) if inner.0.to_string() == super::certificate::CA_USED_AS_END_ENTITY => {
-            "its certificate is a CA certificate. If it is yours, name a file with exactly this certificate in \
-             `ca_file` of the profile or in SSL_CERT_FILE"
-                .to_owned()
+        CertificateError::Other(inner) if inner.0.to_string() == CA_USED_AS_END_ENTITY => {
+            format!(
+                "its certificate is a CA certificate. If it is yours, name a file with exactly this certificate in \
+                 {ca_setting}"
+            )
         }
         error => format!("its certificate cannot be used: {error}"),
     }
@@ -87,7 +93,7 @@ mod tests {
     fn r42_certificate_errors_contain_names_and_dates() {
         let time_at = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let check = |error: CertificateError, expected: &str| {
-            let explanation = explain_tls_error(&Error::InvalidCertificate(error)).unwrap();
+            let explanation = explain_tls_error(&Error::InvalidCertificate(error), "F").unwrap();
             assert!(explanation.starts_with(expected), "{explanation}");
         };
         check(
@@ -120,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_broken_connection_is_not_a_certificate_error() {
-        assert_eq!(explain_tls_error(&Error::AlertReceived(AlertDescription::InternalError)), None);
-        assert_eq!(explain_tls_error(&Error::General("x".into())), None);
+        assert_eq!(explain_tls_error(&Error::AlertReceived(AlertDescription::InternalError), "F"), None);
+        assert_eq!(explain_tls_error(&Error::General("x".into()), "F"), None);
     }
 }
