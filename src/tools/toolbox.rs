@@ -3,10 +3,6 @@
 use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
-use super::{
-    ask_question, bash_exec, calculator, edit_file, kill, list_files, mcp_tool, read_file, read_output, search_text,
-    sub_agent, web_fetch, write_file,
-};
 use crate::chat::{Intent, ToolCall, ToolSpec};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
@@ -32,17 +28,17 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let web = settings.web.clone().map(|hosts| web_fetch::WebFetch(Arc::new(WebClient::new(hosts))));
+        let web = settings.web.clone().map(|hosts| super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts))));
         let mut tools = Self::from_tools(vec![
-            Arc::new(ask_question::AskQuestion),
-            Arc::new(read_file::ReadFile),
-            Arc::new(list_files::ListFiles),
-            Arc::new(search_text::SearchText),
-            Arc::new(edit_file::EditFile),
-            Arc::new(write_file::WriteFile),
-            Arc::new(bash_exec::BashExec::new(settings)),
-            Arc::new(sub_agent::SubAgent),
-            Arc::new(calculator::Calculator),
+            Arc::new(super::ask_question::AskQuestion),
+            Arc::new(super::read_file::ReadFile),
+            Arc::new(super::list_files::ListFiles),
+            Arc::new(super::search_text::SearchText),
+            Arc::new(super::edit_file::EditFile),
+            Arc::new(super::write_file::WriteFile),
+            Arc::new(super::bash_exec::BashExec::new(settings)),
+            Arc::new(super::sub_agent::SubAgent),
+            Arc::new(super::calculator::Calculator),
         ]);
         tools.tools.extend(web.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
         tools
@@ -57,8 +53,8 @@ impl Toolbox {
     /// Returns the tools for background commands, which are offered once there is one.
     fn background_tools(commands: &Arc<BackgroundCommands>) -> Self {
         Self::from_tools(vec![
-            Arc::new(read_output::ReadOutput(commands.clone())),
-            Arc::new(kill::Kill(commands.clone())),
+            Arc::new(super::read_output::ReadOutput(commands.clone())),
+            Arc::new(super::kill::Kill(commands.clone())),
         ])
     }
 
@@ -131,7 +127,7 @@ impl Toolbox {
     /// Returns all tools: the built-in ones and those of files, then those that MCP servers offer now.
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
-        let of_servers = offered.map(|tool| Arc::new(mcp_tool::McpTool(tool)) as Arc<dyn Tool>);
+        let of_servers = offered.map(|tool| Arc::new(super::mcp_tool::McpTool(tool)) as Arc<dyn Tool>);
         self.tools.iter().chain(&self.project_tools).cloned().chain(self.credential_tool()).chain(of_servers)
     }
 
