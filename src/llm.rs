@@ -58,6 +58,7 @@ mod scheme_error;
 mod secret;
 mod service;
 mod settings;
+mod simple_schema;
 pub mod timeouts;
 mod tolerant_json;
 pub mod tour;

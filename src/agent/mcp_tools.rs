@@ -28,7 +28,7 @@ mod tests {
     use serde_json::json;
 
     fn spec(name: &str) -> ToolSpec {
-        ToolSpec { name: name.to_owned(), description: String::new(), parameters: json!({}) }
+        ToolSpec { name: name.to_owned(), description: String::new(), parameters: json!({}), ..ToolSpec::default() }
     }
 
     #[test]

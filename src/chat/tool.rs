@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Description of a tool for the model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolSpec {
     /// `[A-Za-z0-9_-]{1,64}`, as providers require.
     pub name: String,
     pub description: String,
     /// JSON schema of type `object`.
     pub parameters: Value,
+    /// True if a file or an MCP server defines it.
+    pub is_custom: bool,
 }
 
 /// A tool call, as the model made it.

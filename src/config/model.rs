@@ -46,6 +46,8 @@ section! {
         tools: bool = true => Switch,
         /// Send images to the model.
         images: bool => Switch,
+        /// Simplify the schemas of tools of files and MCP servers. `None`: if the provider is known to reject parts of them.
+        simple_schemas: Option<bool> => Switch,
         /// Request several calls in one reply. `None`: the parameter is not sent.
         parallel_calls: Option<bool> => Switch,
         /// Reasoning effort in the provider's own terms.

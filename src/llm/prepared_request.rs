@@ -1,7 +1,8 @@
 //! One request in preparation: the conversation adjusted so that strict providers accept it, and its parameters.
 
+use super::simple_schema::{is_widely_refused, simplify_schema};
 use super::tolerant_json::is_json_object;
-use super::{Api, Settings, address};
+use super::{Api, Settings, address, loopback};
 use crate::chat::image::{self, Image};
 use crate::chat::{CallId, Message, Request, ToolCall, ToolSpec};
 use crate::text::hidden_chars::{escape_hidden, find_hidden, mark_hidden};
@@ -37,8 +38,17 @@ impl<'a> PreparedRequest<'a> {
     pub fn new(request: Request, settings: &'a Settings) -> Self {
         let url = address::parse_base_address(&settings.base_url).ok();
         let host = url.as_ref().and_then(Url::host_str).unwrap_or_default().to_ascii_lowercase();
-        let Request { model, messages, tools, images, max_tokens, answer_schema } = request;
-        let tools = if settings.quirks.tools { tools } else { Vec::new() };
+        let Request { model, messages, mut tools, images, max_tokens, answer_schema } = request;
+        if !settings.quirks.tools {
+            tools.clear();
+        }
+        let is_simple = settings.quirks.simple_schemas;
+        let needs_simple = is_simple.unwrap_or_else(|| refuses_schemas(url.as_ref(), &host, &model));
+        for tool in tools.iter_mut().filter(|tool| tool.is_custom && is_simple != Some(false)) {
+            if needs_simple || is_widely_refused(&tool.parameters) {
+                tool.parameters = simplify_schema(&tool.parameters);
+            }
+        }
         let images = if settings.quirks.images { images } else { Vec::new() };
         let mut messages = fit_conversation(messages, !tools.is_empty());
         messages.iter_mut().for_each(mark_message);
@@ -181,6 +191,15 @@ fn sanitize_call(call: &mut ToolCall) {
     } else if call.name.len() > 64 || !call.name.chars().all(is_allowed) {
         call.name = call.name.chars().map(|c| if is_allowed(c) { c } else { '_' }).take(64).collect();
     }
+}
+
+/// Returns whether this provider rejects parts of JSON schema that others accept: Gemini, Mistral, and servers on this
+/// machine, many of which make a grammar of the schemas.
+fn refuses_schemas(url: Option<&Url>, host: &str, model: &str) -> bool {
+    host.ends_with(".googleapis.com")
+        || model.to_ascii_lowercase().contains("gemini")
+        || is_mistral(host, model)
+        || url.is_some_and(loopback::is_loopback)
 }
 
 /// Returns whether this is Mistral or a model of its family (Ministral, Devstral, Mixtral) at any provider.

@@ -50,6 +50,8 @@ pub struct Quirks {
     pub tools: bool,
     /// Send images to the model.
     pub images: bool,
+    /// Simplify the schemas of tools of files and MCP servers. `None`: where the provider is known to reject parts of them.
+    pub simple_schemas: Option<bool>,
     /// Request several calls in one reply. `None`: the parameter is not sent.
     pub parallel_calls: Option<bool>,
     /// Reasoning effort in the provider's own terms. `None`: the parameter is not sent.
@@ -66,6 +68,7 @@ impl Default for Quirks {
             max_tokens_parameter: None,
             tools: true,
             images: false,
+            simple_schemas: None,
             parallel_calls: None,
             reasoning_effort: None,
             send_reasoning: false,

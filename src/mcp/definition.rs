@@ -81,6 +81,7 @@ impl Definition {
             name: offered_name(server, &self.name),
             description: clean_description(description, MAX_DESCRIPTION_CHARS),
             parameters,
+            is_custom: true,
         }
     }
 

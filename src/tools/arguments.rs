@@ -30,7 +30,7 @@ pub fn object_spec(name: &str, description: &str, properties: Value, required: &
         "required": required,
         "additionalProperties": false,
     });
-    ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters }
+    ToolSpec { name: name.to_owned(), description: description.trim().to_owned(), parameters, ..ToolSpec::default() }
 }
 
 /// Deserializes the arguments. An error lists the fields of the tool's schema.

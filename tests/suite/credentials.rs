@@ -204,7 +204,12 @@ struct EchoedCredential(CredentialStore);
 #[async_trait]
 impl Tool for EchoedCredential {
     fn tool_spec(&self) -> ToolSpec {
-        ToolSpec { name: "echo".into(), description: "Echo.".into(), parameters: json!({ "type": "object" }) }
+        ToolSpec {
+            name: "echo".into(),
+            description: "Echo.".into(),
+            parameters: json!({ "type": "object" }),
+            ..ToolSpec::default()
+        }
     }
 
     fn plan_call(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {

@@ -19,8 +19,12 @@ fn command_intent() -> Intent {
 fn running_state(calls: &[&str]) -> State {
     let mut state = idle_state();
     state.policy.mode = Mode::Full;
-    state.config.background_tools =
-        vec![ToolSpec { name: "kill".into(), description: "x".into(), parameters: serde_json::json!({}) }];
+    state.config.background_tools = vec![ToolSpec {
+        name: "kill".into(),
+        description: "x".into(),
+        parameters: serde_json::json!({}),
+        ..ToolSpec::default()
+    }];
     send_user_message(&mut state, "go");
     let calls: Vec<(&str, &str)> = calls.iter().map(|call| (*call, "bash_exec")).collect();
     receive_reply(&mut state, "", &calls);

@@ -27,7 +27,7 @@ fn tool_message(call: &str, text: &str) -> Message {
 }
 
 fn build_request(messages: Vec<Message>) -> Request {
-    let spec = ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) };
+    let spec = ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}), ..ToolSpec::default() };
     Request { model: "m".into(), messages, tools: vec![spec], max_tokens: None, images: vec![], answer_schema: None }
 }
 
@@ -194,4 +194,34 @@ fn the_smallest_reply_limit_is_sent_under_the_configured_name() {
     check(Some(90), None, json!({"max_tokens": null}), Some(7), None);
     check(Some(90), Some("n"), json!({"n": null}), None, None);
     check(None, None, json!({"max_tokens": "odd"}), None, None);
+}
+
+#[test]
+fn schemas_of_custom_tools_are_simplified_where_a_provider_rejects_them() {
+    let with_format = json!({"type": "object", "properties": {"a": {"type": "string", "format": "uri"}}});
+    let with_union = json!({"type": "object", "properties": {}, "anyOf": [{"required": ["a"]}]});
+    let is_simplified = |base_url: &str, model: &str, parameters: &Value, simple_schemas: Option<bool>| {
+        let tool = |is_custom| ToolSpec { parameters: parameters.clone(), is_custom, ..ToolSpec::default() };
+        let tools = vec![tool(false), tool(true)];
+        let request = Request { model: model.into(), tools, ..build_request(vec![]) };
+        let quirks = Quirks { simple_schemas, ..Quirks::default() };
+        let settings = Settings { quirks, ..Settings::new(base_url) };
+        let prepared = PreparedRequest::new(request, &settings);
+        assert_eq!(prepared.tools[0].parameters, *parameters, "a built-in tool is not changed");
+        prepared.tools[1].parameters != *parameters
+    };
+    for (base_url, model, expected) in [
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3-pro", true),
+        ("https://openrouter.ai/api/v1", "google/gemini-3-pro", true),
+        ("https://api.mistral.ai/v1", "m", true),
+        ("http://127.0.0.1:8080/v1", "m", true),
+        ("http://localhost:11434/v1", "m", true),
+        ("https://api.openai.com/v1", "gpt-5", false),
+        ("https://api.anthropic.com/v1", "claude", false),
+    ] {
+        assert_eq!(is_simplified(base_url, model, &with_format, None), expected, "{base_url}");
+        assert!(is_simplified(base_url, model, &with_union, None), "{base_url}");
+        assert!(is_simplified(base_url, model, &with_format, Some(true)), "{base_url}");
+        assert!(!is_simplified(base_url, model, &with_union, Some(false)), "{base_url}");
+    }
 }

@@ -26,6 +26,7 @@ impl Tool for Mail {
             name: "mail".into(),
             description: "Sends mail.".into(),
             parameters: json!({ "type": "object", "properties": { "pin": secret } }),
+            ..ToolSpec::default()
         }
     }
 

@@ -147,6 +147,7 @@ impl ToolHead {
             name: self.function_name.clone(),
             description: self.description.clone(),
             parameters: arguments_schema(&self.parameters),
+            is_custom: true,
         }
     }
 }

@@ -167,8 +167,12 @@ mod tests {
     #[test]
     fn arguments_are_checked_against_the_parameters() {
         let parameters = [parameter("id", ValueType::String, true), parameter("n", ValueType::Number, false)];
-        let spec =
-            ToolSpec { name: "find".into(), description: String::new(), parameters: arguments_schema(&parameters) };
+        let spec = ToolSpec {
+            name: "find".into(),
+            description: String::new(),
+            parameters: arguments_schema(&parameters),
+            ..ToolSpec::default()
+        };
         let check = |arguments| check_arguments(&spec, &parameters, &arguments).map_err(|error| error.to_string());
         assert_eq!(check(json!({ "id": "a", "n": null })).unwrap(), *json!({ "id": "a" }).as_object().unwrap());
         for (arguments, part) in [

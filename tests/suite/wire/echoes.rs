@@ -12,7 +12,12 @@ fn delta(delta: Value) -> Value {
 }
 
 fn with_tools(messages: Vec<Message>) -> Request {
-    let spec = ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) };
+    let spec = ToolSpec {
+        name: "f".into(),
+        description: "d".into(),
+        parameters: json!({"type": "object"}),
+        ..ToolSpec::default()
+    };
     Request { messages, tools: vec![spec], ..request_with("") }
 }
 

@@ -15,6 +15,7 @@ fn sample_tool() -> ToolSpec {
         parameters: json!({"type": "object", "required": ["command"], "properties": {
             "command": {"type": "string"}, "seconds": {"type": "integer"}, "quick": {"type": "boolean"},
             "list": {"type": "array"}, "share": {"type": "number"}}}),
+        ..ToolSpec::default()
     }
 }
 
