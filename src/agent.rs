@@ -19,6 +19,7 @@ mod grants;
 mod interruption;
 mod mcp_tools;
 mod model_requests;
+mod offered_tools;
 mod preapproval;
 mod repeated_calls;
 mod reply_request;
@@ -165,6 +166,10 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::TitleSuggested { text: reply, usage } => session_title::handle_title_reply(ctx, &reply, usage),
         Event::CompactionRequested => compaction::handle_compaction_request(ctx),
         Event::ContextWindowChanged(window) => ctx.state.model.context_window = window,
+        Event::ToolLimitChanged(limit) => {
+            ctx.state.model.tool_limit = limit;
+            ctx.state.update_fixed_estimate();
+        }
         Event::RetryNow => {
             if matches!(&ctx.state.phase, Phase::Replying(reply) if reply.pending_retry.is_some()) {
                 ctx.effects.push(Effect::RetryNow);

@@ -12,6 +12,7 @@ pub mod command_part;
 pub mod command_sandbox;
 pub mod decider;
 pub mod decision;
+pub mod deferred_tools;
 pub mod digest;
 mod dry_run_counts;
 pub mod dry_run_summary;

@@ -8,6 +8,7 @@ pub use answers::{Answers, EXPECTED_FORMATS};
 pub use output_format::{OutputFormat, escape_json, json_line, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
+use crate::chat::deferred_tools::describe_change;
 use crate::chat::entry::describe_entries;
 use crate::chat::{Chunk, Conclusion, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
@@ -107,6 +108,9 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
                 printer.print_entry(entry)?;
                 if let Entry::Compacted { tokens: (tokens_before, tokens_after), .. } = entry {
                     writeln!(err, "aye: earlier messages were summarised · {tokens_before} → {tokens_after} tokens")?;
+                }
+                if let Entry::ToolsDeferred { tools, tokens, limit } = entry {
+                    writeln!(err, "aye: {}", clean_text(&describe_change(tools, *tokens, *limit)))?;
                 }
                 if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');

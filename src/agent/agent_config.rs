@@ -13,6 +13,8 @@ pub struct AgentConfig {
     pub instructions: Arc<Vec<Instructions>>,
     /// Tools the model may call. Those of MCP servers are replaced by [`super::Event::ToolsChanged`].
     pub tools: Vec<ToolSpec>,
+    /// Tools that find and call deferred tools. Empty: no tool is deferred.
+    pub search_tools: Vec<ToolSpec>,
     /// Tools for background commands, until the session has one; then they are among `tools`.
     pub background_tools: Vec<ToolSpec>,
     /// System prompt and tools of sub-agents; `None` in a sub-agent, which cannot start others.

@@ -37,8 +37,7 @@ impl State {
         let tools = std::mem::take(&mut self.config.background_tools);
         if !tools.is_empty() {
             self.config.tools.extend(tools);
-            let is_counted = self.session.token_count().is_some();
-            self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
+            self.update_fixed_estimate();
         }
     }
 }

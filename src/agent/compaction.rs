@@ -48,7 +48,13 @@ impl State {
                 turn_starts.push(first_command.take().unwrap_or(index));
             }
             let is_neutral = entry.may_be_outside_turns()
-                || matches!(entry, Entry::Reviewed { .. } | Entry::FellBack { .. } | Entry::SubAgent { .. });
+                || matches!(
+                    entry,
+                    Entry::Reviewed { .. }
+                        | Entry::FellBack { .. }
+                        | Entry::ToolsDeferred { .. }
+                        | Entry::SubAgent { .. }
+                );
             if !is_neutral {
                 is_turn_over = matches!(entry, Entry::Ended { .. });
             }

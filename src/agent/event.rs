@@ -160,6 +160,8 @@ pub enum Event {
     CompactionRequested,
     /// The context window of the model in tokens changed, or became known or unknown.
     ContextWindowChanged(Option<u64>),
+    /// Another profile is in use: above this number of estimated tokens, tools are deferred. `None`: never.
+    ToolLimitChanged(Option<u64>),
     /// The user ends the wait before the next attempt of a failed request.
     RetryNow,
     /// The user retries the last turn, which failed. Adds no message and runs no call again; continues from the
@@ -253,6 +255,7 @@ impl Event {
             | Self::TitleSuggested { .. }
             | Self::CompactionRequested
             | Self::ContextWindowChanged(_)
+            | Self::ToolLimitChanged(_)
             | Self::RetryNow
             | Self::TurnRetried
             | Self::ModelSwitched { .. }

@@ -15,8 +15,7 @@ impl State {
         if let Some(sub_agents) = &mut self.config.sub_agent_config {
             replace_in(&mut sub_agents.tools);
         }
-        let is_counted = self.session.token_count().is_some();
-        self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
+        self.update_fixed_estimate();
     }
 }
 

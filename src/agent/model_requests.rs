@@ -2,7 +2,8 @@
 
 use super::streaming_reply::{PendingRetry, ProviderSilence};
 use super::update_context::{NextStep, UpdateContext};
-use super::{Effect, Phase, compaction, reply_request};
+use super::{Effect, Phase, compaction, offered_tools, reply_request};
+use crate::chat::deferred_tools::unwrap_call;
 use crate::chat::{Chunk, Ending, Entry, FinishReason, TurnId};
 use std::time::Duration;
 
@@ -47,6 +48,7 @@ pub(super) fn request_reply(ctx: &mut UpdateContext<'_>, turn: TurnId) {
         return;
     }
     ctx.state.turn.requests += 1;
+    offered_tools::record_deferred_tools(ctx);
     reply_request::send_request(ctx, turn);
 }
 
@@ -129,7 +131,7 @@ fn finish_reply(ctx: &mut UpdateContext<'_>, finish: FinishReason) {
 fn handle_complete_reply(ctx: &mut UpdateContext<'_>) {
     let Some(reply) = ctx.state.take_streaming_reply() else { return };
     let turn = reply.turn;
-    let calls = ctx.with_unique_ids(&reply.calls);
+    let calls: Vec<_> = ctx.with_unique_ids(&reply.calls).into_iter().map(unwrap_call).collect();
     let is_empty = reply.text.trim().is_empty() && calls.is_empty();
     ctx.state.estimate.record_usage(reply.usage);
     ctx.record_entry(reply.into_reply_entry(&ctx.state.model.name, calls.clone(), None));

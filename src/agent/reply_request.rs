@@ -39,10 +39,11 @@ pub(super) fn build_reply_request(state: &State) -> Request {
     let mut messages = state.session.messages(before_entry, max_bytes);
     messages.insert(0, Message::System(state.full_system_prompt()));
     drop_retried_replies(&mut messages);
+    state.wrap_deferred_calls(&mut messages);
     if state.config.dry_run.labels_results {
         label_rehearsed_results(&state.session, &mut messages);
     }
-    let (model, tools) = (state.model.name.clone(), state.config.tools.clone());
+    let (model, tools) = (state.model.name.clone(), state.offered_tools());
     Request { model, messages, tools, ..Request::default() }
 }
 

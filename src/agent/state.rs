@@ -48,6 +48,8 @@ pub struct CurrentModel {
     pub name: String,
     /// Context window in tokens, if known.
     pub context_window: Option<u64>,
+    /// Estimated tokens of all tools above which those of files and servers are deferred. `None`: never.
+    pub tool_limit: Option<u64>,
 }
 
 /// Calls waiting for the user, and the state of the queue view.
@@ -236,7 +238,7 @@ impl State {
             phase: Phase::Idle,
             policy,
             rules: Arc::default(),
-            model: CurrentModel { name: model, context_window: None },
+            model: CurrentModel { name: model, ..CurrentModel::default() },
             estimate: ContextEstimate::from_prompt(&system_prompt, &tools),
             config: AgentConfig { system_prompt, tools, ..AgentConfig::default() },
             trial_support: TrialSupport::default(),
@@ -251,8 +253,7 @@ impl State {
     /// Replaces the project's instructions from the next request on.
     pub fn set_instructions(&mut self, instructions: Arc<Vec<Instructions>>) {
         self.config.instructions = instructions;
-        let is_counted = self.session.token_count().is_some();
-        self.estimate.update_fixed(&self.full_system_prompt(), &self.config.tools, is_counted);
+        self.update_fixed_estimate();
     }
 
     /// Changes the tools, also those of later sub-agents. Takes effect with the next request.
@@ -312,7 +313,10 @@ impl State {
             && match newest_entries.next() {
                 Some(Entry::Ended { ending: Ending::Failed(_) }) => true,
                 Some(Entry::Ended { ending: Ending::Interrupted }) => {
-                    matches!(newest_entries.next(), Some(Entry::UserMessage { .. } | Entry::FellBack { .. }))
+                    matches!(
+                        newest_entries.next(),
+                        Some(Entry::UserMessage { .. } | Entry::FellBack { .. } | Entry::ToolsDeferred { .. })
+                    )
                 }
                 Some(_) | None => false,
             }

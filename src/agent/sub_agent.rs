@@ -27,7 +27,9 @@ impl State {
     pub(super) fn new_sub_agent_state(&self) -> Option<Self> {
         let SubAgentConfig { system_prompt, tools } = self.config.sub_agent_config.clone()?;
         let mut state = Self::new(self.policy, self.model.name.clone(), system_prompt, tools);
-        (state.model.context_window, state.counts.turns) = (self.model.context_window, self.counts.turns);
+        state.model.clone_from(&self.model);
+        state.counts.turns = self.counts.turns;
+        state.config.search_tools.clone_from(&self.config.search_tools);
         state.config.reviewers.clone_from(&self.config.reviewers);
         state.config.dry_run.clone_from(&self.config.dry_run);
         state.set_instructions(self.config.instructions.clone());

@@ -6,6 +6,7 @@ mod background;
 mod call_edit;
 mod compaction;
 mod context_window;
+mod deferred_tools;
 mod dry_run;
 mod instructions;
 mod invariants;
@@ -168,6 +169,7 @@ fn describe_entry(entry: &Entry) -> String {
         Entry::Revoked { description, .. } => format!("revoked {description}"),
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
+        Entry::ToolsDeferred { tools, .. } => format!("deferred {}", tools.join(" ")),
         Entry::Switched { .. } => "switched".to_owned(),
         Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry run" } else { "live" }.to_owned(),
         Entry::UserCommand(command) => format!("ran {}: {}", command.draft_text(), command.status),

@@ -75,6 +75,7 @@ impl ConnectedModel {
             source: connection.describe(),
             context_window: profile.context_window,
             accepts_images: profile.images,
+            tool_limit: profile.tools.then_some(profile.tool_tokens),
             price,
             ..host::Connection::default()
         };

@@ -1,5 +1,6 @@
 //! A tool file that was found, and whether its tool can be used.
 
+use crate::chat::ToolSpec;
 use crate::tools::tool_file::ParsedTool;
 
 /// A tool file that was found.
@@ -31,6 +32,11 @@ impl FoundTool {
         for problem in &mut self.parsed.problems {
             problem.file.clone_from(&self.file);
         }
+    }
+
+    /// Returns what the model receives; `None` if the file cannot be used.
+    pub(crate) fn spec(&self) -> Option<ToolSpec> {
+        Some(self.parsed.definition.as_ref()?.head.tool_spec())
     }
 
     /// Returns the notice for the user if the file cannot be used.

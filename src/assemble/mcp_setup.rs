@@ -77,7 +77,7 @@ pub(crate) fn project_servers(source: &ProjectSource) -> Vec<ServerConfig> {
 }
 
 /// Creates the servers of the user. Nothing is started.
-pub(super) fn set_up_servers(
+pub(crate) fn set_up_servers(
     servers: Vec<ServerConfig>,
     places: &Places,
     context: ConnectionContext,

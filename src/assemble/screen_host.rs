@@ -341,8 +341,8 @@ impl Host for ScreenHost {
             HostRequest::ReloadRules => self.reload_rules(),
             HostRequest::ListRules => self.send_rules(),
             HostRequest::ListTools => {
-                let builder = self.session_builder.clone();
-                self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder))));
+                let (builder, limit) = (self.session_builder.clone(), self.model.connection_info.tool_limit);
+                self.run_in_background(move || Some(HostReply::Tools(builder.list_tools(&builder.folder, limit))));
             }
             HostRequest::ListServers { connects } => self.list_servers(connects),
             HostRequest::ListOffers => self.send_offers(),

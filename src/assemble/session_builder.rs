@@ -303,6 +303,8 @@ impl SessionBuilder {
         state.config.dry_run.is_hidden = dry_run && tell_model == TellModel::Never;
         state.config.reviewers = self.reviewers.agent_reviewers.clone();
         state.config.background_tools = Toolbox::background_specs();
+        state.config.search_tools = Toolbox::search_specs();
+        state.model.tool_limit = model.connection_info.tool_limit;
         state.config.sub_agent_config = Some(sub_agent_config);
         state.config.dry_run.no_sandbox_reason = no_sandbox_reason;
         let simulator = self.build_simulator(model, SimulationLedger::default());

@@ -189,9 +189,11 @@ fn file_problem(file: &str, message: String) -> FileProblem {
 /// Returns the names that no file may use: those of the built-in tools, also of any that are turned off.
 pub(crate) fn reserved_names() -> Vec<String> {
     use crate::chat::batch::APPLY_GROUP;
+    use crate::chat::deferred_tools::RUN_TOOL;
     use crate::chat::dry_run_summary::APPLY_CHANGE;
     use crate::tools::connect_credential;
-    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES, connect_credential::NAME].map(str::to_owned);
+    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES, connect_credential::NAME, RUN_TOOL];
+    let internal = internal.map(str::to_owned);
     Toolbox::with_builtin_tools(ToolSettings::default()).rule_names().into_iter().chain(internal).collect()
 }
 
@@ -258,11 +260,12 @@ impl SessionBuilder {
         (tools.with_project_tools(project_tools), notices)
     }
 
-    /// Lists the tools of a session in this folder, one per line.
-    pub(super) fn list_tools(&self, folder: &Path) -> String {
+    /// Lists the tools of a session in this folder, one per line. `limit` is that of the profile in use.
+    pub(super) fn list_tools(&self, folder: &Path, limit: Option<u64>) -> String {
         let files = self.tool_factory.find_all(&self.places, &self.project_source(folder));
-        let builtin = Toolbox::with_builtin_tools(self.tool_factory.settings.clone()).tool_specs();
-        let mut lines = format_rows(&list_tools(&files, &builtin));
+        let mut specs = Toolbox::with_builtin_tools(self.tool_factory.settings.clone()).tool_specs();
+        specs.extend(self.tools.mcp_specs());
+        let mut lines = format_rows(&list_tools(&files, &specs, limit));
         lines.push(format!("\nyour tool files are in {}", self.places.tools().display()));
         lines.join("\n")
     }

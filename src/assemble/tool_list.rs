@@ -1,10 +1,15 @@
-//! The list of tools: of files with their states, and built-in ones.
+//! The list of tools: of files with their states, built-in ones, and those of MCP servers.
 
 use super::found_tool::{FoundTool, ToolState};
-use crate::chat::ToolSpec;
+use crate::chat::deferred_tools::{FIND_TOOL, exceeds_limit};
+use crate::chat::message_tokens::estimate_tools;
+use crate::chat::{ToolSpec, mcp_names, pluralize};
 use crate::text::clean::clean_line;
-use crate::text::tokens::estimate_text;
+use crate::tools::Toolbox;
 use serde_json::{Value, json};
+
+/// Kind and effect of a tool that no file and no server defines.
+const BUILT_IN: &str = "built-in";
 
 /// A row of the list.
 pub(crate) struct ToolRow {
@@ -14,19 +19,32 @@ pub(crate) struct ToolRow {
     effect: &'static str,
     tokens: u64,
     state: &'static str,
+    /// True if its description is not sent.
+    is_deferred: bool,
     problem: Option<String>,
 }
 
-/// Lists tools, those of files first.
-pub(crate) fn list_tools(files: &[FoundTool], builtin: &[ToolSpec]) -> Vec<ToolRow> {
-    files.iter().map(file_row).chain(builtin.iter().map(builtin_row)).collect()
+/// Lists tools: those of files, then built-in ones and those of MCP servers in the order of `specs`. With more estimated
+/// tokens than the limit of the profile, those of files and servers are deferred.
+pub(crate) fn list_tools(files: &[FoundTool], specs: &[ToolSpec], limit: Option<u64>) -> Vec<ToolRow> {
+    let active = files.iter().filter(|tool| tool.state == ToolState::Active).filter_map(FoundTool::spec);
+    let defers = exceeds_limit(&active.chain(specs.iter().cloned()).collect::<Vec<_>>(), limit);
+    let mut rows: Vec<ToolRow> = files.iter().map(file_row).chain(specs.iter().map(spec_row)).collect();
+    if defers {
+        rows.extend(Toolbox::search_specs().iter().map(spec_row));
+    }
+    for row in rows.iter_mut().filter(|row| row.kind != BUILT_IN && row.state == ToolState::Active.name()) {
+        row.is_deferred = defers;
+    }
+    rows
 }
 
-/// Formats the list as lines.
+/// Formats the list as lines; the sums come first, where a long list does not hide them.
 pub(crate) fn format_rows(rows: &[ToolRow]) -> Vec<String> {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let format_row = |row: &ToolRow| {
-        let ToolRow { name, kind, file, effect, tokens, state, problem } = row;
+        let ToolRow { name, kind, file, effect, tokens, state, is_deferred, problem } = row;
+        let state = if *is_deferred { "on · deferred" } else { state };
         let line = match problem {
             Some(problem) => format!("{name:width$}  {state} · {file} · {problem}"),
             None if effect == kind => format!("{name:width$}  {state} · {kind} · about {tokens} tokens · {file}"),
@@ -34,16 +52,27 @@ pub(crate) fn format_rows(rows: &[ToolRow]) -> Vec<String> {
         };
         clean_line(&line).into_owned()
     };
-    rows.iter().map(format_row).collect()
+    let describe_sum = |rows: Vec<&ToolRow>| {
+        let sum: u64 = rows.iter().map(|row| row.tokens).sum();
+        format!("{} · about {sum} tokens together (estimates)", pluralize(rows.len(), "tool"))
+    };
+    let usable = rows.iter().filter(|row| row.state == ToolState::Active.name());
+    let (deferred, sent): (Vec<&ToolRow>, Vec<&ToolRow>) = usable.partition(|row| row.is_deferred);
+    let mut sums = vec![describe_sum(sent)];
+    if !deferred.is_empty() {
+        let reason = format!("above the limit tool_tokens; the model searches them with {FIND_TOOL}");
+        sums.push(format!("deferred: {}, {reason}", describe_sum(deferred)));
+    }
+    sums.into_iter().chain(rows.iter().map(format_row)).collect()
 }
 
 impl ToolRow {
     /// Returns the row for programs.
     pub(crate) fn to_json(&self) -> Value {
-        let Self { name, kind, file, effect, tokens, state, problem } = self;
+        let Self { name, kind, file, effect, tokens, state, is_deferred, problem } = self;
         json!({
             "name": name, "kind": kind, "file": file, "effect": effect, "tokens": tokens, "state": state,
-            "problem": problem,
+            "deferred": is_deferred, "problem": problem,
         })
     }
 }
@@ -74,17 +103,23 @@ fn file_row(tool: &FoundTool) -> ToolRow {
         kind: definition.map_or("unknown", |definition| definition.kind_name()),
         file: tool.file.clone(),
         effect: definition.map_or("unknown", |definition| definition.effect_name()),
-        tokens: definition.map_or(0, |definition| estimate_tokens(&definition.head.tool_spec())),
+        tokens: tool.spec().as_ref().map_or(0, estimate_tokens),
         state: tool.state.name(),
+        is_deferred: false,
         problem: tool.parsed.errors().next().map(|error| format!("line {}: {}", error.line, error.message)),
     }
 }
 
-fn builtin_row(spec: &ToolSpec) -> ToolRow {
-    let (kind, file, tokens) = ("built-in", "aye".to_owned(), estimate_tokens(spec));
-    ToolRow { name: spec.name.clone(), kind, file, effect: kind, tokens, state: "on", problem: None }
+fn spec_row(spec: &ToolSpec) -> ToolRow {
+    let (kind, effect, file) = match mcp_names::server_of(&spec.name) {
+        Some(server) => ("mcp", "external", mcp_names::service_name(server)),
+        None => (BUILT_IN, BUILT_IN, "aye".to_owned()),
+    };
+    let (name, tokens) = (spec.name.clone(), estimate_tokens(spec));
+    ToolRow { name, kind, file, effect, tokens, state: ToolState::Active.name(), is_deferred: false, problem: None }
 }
 
+/// Estimates the tokens of a tool as they are counted for a request.
 fn estimate_tokens(spec: &ToolSpec) -> u64 {
-    estimate_text(&spec_json(spec).to_string())
+    estimate_tools(std::slice::from_ref(spec))
 }

@@ -213,6 +213,16 @@ pub enum Entry {
         #[serde(rename = "why")]
         reason: String,
     },
+    /// The descriptions of these tools are not sent from here on, because all together have too many tokens: the model finds
+    /// and calls them with other tools. Replaces the previous list; empty if all tools are sent again.
+    ToolsDeferred {
+        /// Names of the tools.
+        tools: Vec<String>,
+        /// Estimated tokens of all tools, with the deferred ones.
+        tokens: u64,
+        /// The limit of the profile.
+        limit: u64,
+    },
     /// The user revoked a grant or a rule.
     #[serde(rename = "taken_back")]
     Revoked {
@@ -294,6 +304,7 @@ impl Entry {
             | Self::Titled { .. }
             | Self::Compacted { .. }
             | Self::FellBack { .. }
+            | Self::ToolsDeferred { .. }
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
@@ -323,6 +334,7 @@ impl Entry {
             | Self::Concluded(_)
             | Self::Ended { .. }
             | Self::FellBack { .. }
+            | Self::ToolsDeferred { .. }
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }

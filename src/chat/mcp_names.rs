@@ -37,6 +37,12 @@ pub fn offered_name(server: &str, tool: &str) -> String {
     format!("{}_{}", &full_name[..kept], &digest.as_str()[..DIGEST_DIGITS])
 }
 
+/// Returns the server of a tool with this name; `None` if it is no tool of a server.
+pub fn server_of(offered_name: &str) -> Option<&str> {
+    // The name of a server has no `__`.
+    Some(offered_name.strip_prefix(PREFIX)?.split_once("__")?.0)
+}
+
 /// Returns the service of a server's calls, as rules and grants name it: `mcp:NAME`.
 pub fn service_name(server: &str) -> String {
     format!("mcp:{server}")
@@ -49,6 +55,8 @@ mod tests {
     #[test]
     fn long_and_unusual_names_stay_distinct_and_valid() {
         assert_eq!(offered_name("files", "read_file"), "mcp__files__read_file");
+        assert_eq!(server_of("mcp__files__a__b"), Some("files"));
+        assert_eq!((server_of("read_file"), server_of("mcp__files")), (None, None));
         let long = "x".repeat(100);
         let names = ["a.b", "a b", "a_b", "ä", "", &long, &format!("{long}y"), "a\u{202E}b", "A/b"];
         let offered: Vec<String> = names.iter().map(|name| offered_name("a-long_server-name-of-24c", name)).collect();
@@ -56,6 +64,7 @@ mod tests {
             assert!(name.len() <= MAX_NAME_BYTES && name.starts_with(PREFIX), "{name}");
             assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{name}");
             assert!(!offered[..index].contains(name), "{offered:?}");
+            assert_eq!(server_of(name), Some("a-long_server-name-of-24c"));
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Session {
     grants: Vec<SessionGrant>,
     /// Background commands, in the order they were moved.
     background: Vec<BackgroundCommand>,
+    /// Names of the deferred tools, as last recorded.
+    deferred_tools: Vec<String>,
     title: Option<String>,
     /// Title while there is no message: the first command of the user.
     command_title: Option<String>,
@@ -119,6 +121,7 @@ impl Session {
             }
             Entry::BackgroundStarted { call, number } => self.add_background_command(call, *number),
             Entry::BackgroundEnded(end) => self.end_background_command(end, index),
+            Entry::ToolsDeferred { tools, .. } => self.deferred_tools.clone_from(tools),
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
             Entry::Revoked { granting_call, .. } => {
                 if let Some(call) = granting_call {
@@ -288,6 +291,11 @@ impl Session {
     /// Returns the token usage of the whole session.
     pub fn usage(&self) -> Usage {
         self.usage
+    }
+
+    /// Returns the names of the tools that were deferred last; empty if none is.
+    pub fn deferred_tools(&self) -> &[String] {
+        &self.deferred_tools
     }
 
     /// Returns the provider's last token count; `None` if it never reported one, or another model answers since.

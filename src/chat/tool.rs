@@ -21,9 +21,9 @@ pub struct ToolSpec {
 pub struct ToolCall {
     /// Unique in its session.
     pub id: CallId,
-    /// Name as the model wrote it; there may be no such tool.
+    /// Name as the model wrote it; there may be no such tool. Of a call through `run_tool`, the name inside it.
     pub name: String,
-    /// Exactly the text the model sent, which may not be valid JSON.
+    /// Exactly the text the model sent, which may not be valid JSON. Of a call through `run_tool`, the arguments inside it.
     pub arguments: String,
 }
 

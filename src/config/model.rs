@@ -64,6 +64,8 @@ section! {
         proxy: Option<String> => Proxy,
         /// Context window in tokens. `None`: as reported by the provider.
         context_window: Option<u64> => Integer(1..=100_000_000),
+        /// Estimated tokens of all tools above which those of files and MCP servers are deferred.
+        tool_tokens: u64 = 6_000 => Integer(0..=10_000_000),
         /// Price per million input tokens.
         price_input: Option<f64> => Price,
         /// Price per million input tokens that the provider had cached. `None`: the same as `price_input`.

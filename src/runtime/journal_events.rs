@@ -43,6 +43,9 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::BackgroundStarted { number, .. } => format!("a command was moved to the background as {number}"),
         Entry::BackgroundEnded(end) => format!("background command {} ended after {} ms", end.number, end.took_ms),
         Entry::Answered { .. } => "questions were answered".to_owned(),
+        Entry::ToolsDeferred { tools, tokens, limit } => {
+            format!("{} tools deferred: about {tokens} tokens of all tools, limit {limit}", tools.len())
+        }
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
             let verdict_text =

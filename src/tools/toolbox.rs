@@ -3,7 +3,8 @@
 use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
-use crate::chat::{Intent, ToolCall, ToolSpec};
+use crate::chat::deferred_tools::RUN_TOOL;
+use crate::chat::{Intent, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
 use crate::web::client::WebClient;
@@ -61,6 +62,22 @@ impl Toolbox {
     /// Returns the specs of the tools for background commands.
     pub fn background_specs() -> Vec<ToolSpec> {
         Self::background_tools(&Arc::default()).tools.iter().map(|tool| tool.tool_spec()).collect()
+    }
+
+    /// Returns the tools that find, describe and call the tools of files and MCP servers. They are offered only if those
+    /// are deferred.
+    fn search_tools(&self) -> [Arc<dyn Tool>; 3] {
+        let custom: Vec<ToolSpec> = self.tool_specs().into_iter().filter(|spec| spec.is_custom).collect();
+        [
+            Arc::new(super::find_tool::FindTool(custom.clone())),
+            Arc::new(super::describe_tool::DescribeTool(custom)),
+            Arc::new(super::run_tool::RunTool),
+        ]
+    }
+
+    /// Returns the specs of the tools that find, describe and call deferred tools.
+    pub fn search_specs() -> Vec<ToolSpec> {
+        Self::from_tools(Vec::new()).search_tools().iter().map(|tool| tool.tool_spec()).collect()
     }
 
     /// Offers to connect the credentials that tools name.
@@ -142,11 +159,12 @@ impl Toolbox {
         self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.tool_spec()).collect()
     }
 
-    /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, and of
-    /// those that are turned off.
+    /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
+    /// that search deferred tools, and of those that are turned off. A call of `run_tool` has the name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
-        let names = self.tool_specs().into_iter().chain(Self::background_specs()).map(|spec| spec.name);
-        names.chain(self.disabled_names.iter().cloned()).collect()
+        let sometimes_offered = Self::background_specs().into_iter().chain(Self::search_specs());
+        let names = self.tool_specs().into_iter().chain(sometimes_offered).map(|spec| spec.name);
+        names.filter(|name| name != RUN_TOOL).chain(self.disabled_names.iter().cloned()).collect()
     }
 
     /// Returns the names of all offered tools.
@@ -165,7 +183,8 @@ impl Toolbox {
 
     /// Returns the tool with this name, or an error that lists the available tools.
     pub fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
-        let tool = self.all_tools().find(|tool| tool.tool_spec().name == name);
+        let has_name = |tool: &Arc<dyn Tool>| tool.tool_spec().name == name;
+        let tool = self.all_tools().find(has_name).or_else(|| self.search_tools().into_iter().find(has_name));
         tool.ok_or_else(|| self.unknown_tool_error(name))
     }
 
@@ -181,8 +200,11 @@ impl Toolbox {
 
     fn unknown_tool_error(&self, name: &str) -> Error {
         const MAX_NAME_CHARS: usize = 64;
+        const MAX_LISTED_NAMES: usize = 40;
         let name = super::summary_line::first_line(name, MAX_NAME_CHARS);
-        Error::Arguments(format!("Unknown tool “{name}”. Available tools: {}.", self.tool_names().join(", ")))
+        let names = self.tool_names();
+        let names = join_first(&names.iter().map(String::as_str).collect::<Vec<_>>(), MAX_LISTED_NAMES);
+        Error::Arguments(format!("Unknown tool “{name}”. Available tools: {names}."))
     }
 }
 

@@ -164,6 +164,8 @@ pub struct Connection {
     pub accepts_images: bool,
     /// Context window of the model in tokens, if known.
     pub context_window: Option<u64>,
+    /// Estimated tokens of all tools above which those of files and servers are deferred. `None`: never.
+    pub tool_limit: Option<u64>,
     /// Price in dollars per million tokens: input, cached input, output. `None` if unknown.
     pub price: Option<(f64, f64, f64)>,
 }

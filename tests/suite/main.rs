@@ -31,6 +31,7 @@ mod credentials;
 mod damaged_sessions;
 mod decision_counts;
 mod deep_nesting;
+mod deferred_tools;
 #[cfg(target_os = "linux")]
 mod discarded_rehearsals;
 mod disclosure;

@@ -1,17 +1,21 @@
-//! The tools of a folder: those of files with their states, and the built-in ones.
+//! The tools of a folder: those of files with their states, the built-in ones, and those of MCP servers as accepted.
 
 use crate::assemble::connected_model::ConnectedModel;
 use crate::assemble::found_tool::FoundTool;
+use crate::assemble::mcp_setup::{connection_context, project_servers, set_up_servers, user_servers};
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::sandbox_setup;
 use crate::assemble::settings_profiles::SettingsProfiles;
 use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
+use crate::chat::mcp_names::{server_of, service_name};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::commands::folder::open_places;
-use crate::config::{self, Credentials, Overrides};
+use crate::config::{self, Connection, Credentials, Overrides, Profile};
 use crate::print::json_line;
-use crate::store::Places;
+use crate::project::guard::own_program;
+use crate::project::shell::Shell;
+use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
@@ -26,7 +30,8 @@ pub(super) struct Inventory {
     pub(super) folder: PathBuf,
     pub(super) sandbox: sandbox_setup::SandboxSetup,
     pub(super) factory: ToolFactory,
-    builtin: Toolbox,
+    /// The built-in tools and those of MCP servers. No server is started.
+    tools: Toolbox,
     pub(super) files: Vec<FoundTool>,
 }
 
@@ -41,10 +46,14 @@ impl Inventory {
         let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
         let credentials = Arc::new(CredentialStore::new(&places, KnownSecrets::default()));
         let profiles = Arc::new(SettingsProfiles::new(&settings, &Overrides::default(), &places));
-        let factory = ToolFactory::new(tool_settings, &settings.config, credentials, profiles);
+        let factory = ToolFactory::new(tool_settings, &settings.config, credentials.clone(), profiles);
         let source = open_source(&places, &folder, Vec::new(), 0);
         let files = factory.find_all(&places, &source);
-        Ok(Self { places, settings, folder, sandbox, factory, builtin, files })
+        let context = connection_context(&Shell::new(own_program()), &folder, &Journal::default(), credentials);
+        let servers = set_up_servers(user_servers(&settings.config), &places, context);
+        servers.set_project_servers(project_servers(&source));
+        let tools = builtin.with_servers(servers);
+        Ok(Self { places, settings, folder, sandbox, factory, tools, files })
     }
 
     /// Returns the tool of a file with this name.
@@ -62,28 +71,40 @@ impl Inventory {
 
     /// Returns the configured model, if any.
     pub(super) fn connect_model(&self) -> Result<Option<ConnectedModel>> {
-        let credentials = Credentials::load(&self.places.credentials()).unwrap_or_default();
-        let read_variable = |name: &str| std::env::var(name).ok();
-        let connection =
-            config::resolve_connection(&self.settings, &read_variable, &Overrides::default(), &credentials)
-                .map_err(UsageError::from_error)?;
         let is_watched = false;
+        let connection = self.resolve_connection()?;
         Ok(connection.map(|connection| ConnectedModel::configured(&connection, is_watched)))
     }
 
     /// Lists all tools, those of files first.
     pub(super) fn list(&self, as_json: bool) -> Vec<String> {
-        let rows = list_tools(&self.files, &self.builtin.tool_specs());
+        let rows = list_tools(&self.files, &self.tools.tool_specs(), self.tool_limit());
         match as_json {
             true => rows.iter().map(|row| json_line(&row.to_json())).collect(),
             false => format_rows(&rows),
         }
     }
 
+    /// Returns the connection that a session would use, if any is configured.
+    fn resolve_connection(&self) -> Result<Option<Connection>> {
+        let credentials = Credentials::load(&self.places.credentials()).unwrap_or_default();
+        let read_variable = |name: &str| std::env::var(name).ok();
+        let flags = Overrides::default();
+        let connection = config::resolve_connection(&self.settings, &read_variable, &flags, &credentials);
+        Ok(connection.map_err(UsageError::from_error)?)
+    }
+
+    /// Returns the limit for tools in the profile that a session would use.
+    fn tool_limit(&self) -> Option<u64> {
+        let profile = self.resolve_connection().ok().flatten();
+        Some(profile.map_or_else(Profile::default, |connection| connection.settings).tool_tokens)
+    }
+
     /// Describes one tool: what it does, its problems, and what the model sees.
     pub(super) fn show(&self, name: &str) -> Result<Vec<String>> {
-        if let Some(spec) = self.builtin.tool_specs().into_iter().find(|spec| spec.name == name) {
-            return Ok(vec![format!("{name} · built in"), spec.description.clone(), json_line(&spec_json(&spec))]);
+        if let Some(spec) = self.tools.tool_specs().into_iter().find(|spec| spec.name == name) {
+            let origin = server_of(name).map_or_else(|| "built in".to_owned(), service_name);
+            return Ok(vec![format!("{name} · {origin}"), spec.description.clone(), json_line(&spec_json(&spec))]);
         }
         let tool = self.find(name)?;
         let mut lines = vec![format!("{name} · {} · {}", tool.state.name(), tool.file)];

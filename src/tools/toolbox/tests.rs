@@ -1,7 +1,9 @@
 //! Tests that apply to every tool.
 
 use super::*;
+use crate::chat::message_tokens::estimate_tools;
 use crate::tools::memory_project::MemoryProject;
+use crate::tools::tests::{plan_call, run_call};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -9,9 +11,10 @@ fn all_tools() -> Toolbox {
     Toolbox::with_builtin_tools(ToolSettings::default())
 }
 
-/// The specs of all tools, those for background commands included.
+/// The specs of all tools, those for background commands and deferred tools included.
 fn all_specs() -> Vec<ToolSpec> {
-    all_tools().tool_specs().into_iter().chain(Toolbox::background_specs()).collect()
+    let specs = all_tools().tool_specs().into_iter();
+    specs.chain(Toolbox::background_specs()).chain(Toolbox::search_specs()).collect()
 }
 
 /// Plans a call that a model made.
@@ -20,20 +23,71 @@ fn plan_model_call(call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error>
     all_tools().plan_call(call, files, is_apply_call)
 }
 
+/// Counts the tokens of tools as a request contains them.
+fn count_tokens(specs: Vec<ToolSpec>) -> usize {
+    let list = specs.into_iter().map(|spec| {
+        let function = json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
+        json!({"type": "function", "function": function})
+    });
+    let counter = tiktoken_rs::o200k_base().unwrap();
+    counter.encode_ordinary(&list.collect::<Value>().to_string()).len()
+}
+
 #[test]
 fn tool_specs_use_few_tokens() {
-    let count_tokens = |specs: Vec<ToolSpec>| {
-        let list = specs.into_iter().map(|spec| {
-            let function = json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
-            json!({"type": "function", "function": function})
-        });
-        let counter = tiktoken_rs::o200k_base().unwrap();
-        counter.encode_ordinary(&list.collect::<Value>().to_string()).len()
-    };
     let tokens = count_tokens(all_tools().tool_specs());
     assert!(tokens < 1_100, "{tokens} tokens");
     let tokens = count_tokens(Toolbox::background_specs());
     assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
+    let tokens = count_tokens(Toolbox::search_specs());
+    assert!(tokens < 230, "{tokens} tokens in sessions with deferred tools");
+}
+
+#[test]
+fn token_estimates_of_tools_are_close() {
+    let specs = all_tools().tool_specs();
+    let (estimate, tokens) = (estimate_tools(&specs), count_tokens(specs) as u64);
+    assert!(estimate * 4 > tokens * 3 && estimate * 3 < tokens * 4, "estimated {estimate}, counted {tokens}");
+}
+
+/// A custom tool without parameters.
+struct CustomTool(String);
+
+#[async_trait::async_trait]
+impl Tool for CustomTool {
+    fn tool_spec(&self) -> ToolSpec {
+        let (name, parameters) = (self.0.clone(), json!({"type": "object", "properties": {}}));
+        ToolSpec { name, description: "Reports tides.".into(), parameters, is_custom: true }
+    }
+
+    fn plan_call(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+        Err(Error::Failed("not called".into()))
+    }
+}
+
+/// Runs a call of a tool that only reads what the toolbox has.
+async fn run_search(tools: &Toolbox, name: &str, arguments: Value) -> Result<String, Error> {
+    let (tool, files) = (tools.find_tool(name)?, Arc::new(MemoryProject::with_files(&[])));
+    let plan = plan_call(&*tool, arguments, &files)?;
+    assert_eq!((&plan.access, &plan.grant), (&crate::chat::Access::Nothing, &None));
+    run_call(&*tool, &plan, &files).await
+}
+
+#[tokio::test]
+async fn custom_tools_are_searched_and_described() {
+    let tools = all_tools().with_user_tools(vec![Arc::new(CustomTool("tides".into()))], Vec::new());
+    assert_eq!(tools.tool_names().iter().filter(|name| name.ends_with("_tool")).count(), 0, "{:?}", tools.tool_names());
+    let found = run_search(&tools, "find_tool", json!({"words": "tide"})).await.unwrap();
+    assert!(found.starts_with("tides: Reports tides.\n") && !found.contains("read_file"), "{found}");
+    let described = run_search(&tools, "describe_tool", json!({"name": "tides"})).await.unwrap();
+    assert!(described.contains(r#""parameters":{"type":"object""#), "{described}");
+    let error = run_search(&tools, "describe_tool", json!({"name": "bash_exec"})).await.unwrap_err().to_string();
+    assert!(error.contains("find_tool searches"), "{error}");
+    let error = run_search(&tools, "run_tool", json!({"name": "run_tool"})).await.unwrap_err().to_string();
+    assert!(error.contains("cannot call this"), "{error}");
+    assert!(
+        tools.rule_names().contains(&"find_tool".to_owned()) && !tools.rule_names().contains(&"run_tool".to_owned())
+    );
 }
 
 /// Checks that every property has a type and a description, and that the required fields exist.

@@ -2,6 +2,7 @@
 
 use crate::agent::{CallStage, PendingCall};
 use crate::chat::batch::APPLY_GROUP;
+use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL};
 use crate::chat::dry_run_summary::APPLY_CHANGE;
 use crate::chat::mcp_names::PREFIX;
 use crate::chat::{Preview, RESTORE_FILES};
@@ -25,6 +26,8 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "calculator" => "Calculate",
         "read_output" => "Output",
         "kill" => "Stop",
+        FIND_TOOL => "Find",
+        DESCRIBE_TOOL => "Describe",
         APPLY_CHANGE | APPLY_GROUP => "Apply",
         RESTORE_FILES => "Restore",
         // The summary names the server and its tool. Without a plan there may be no such tool.

@@ -89,7 +89,7 @@ fn use_model(state: &mut State, row: ModelRow) {
     state.session.connection.model.clone_from(&row.model);
     let event = crate::agent::Event::ModelSwitched { model: row.model.clone(), profile: None };
     agent_events::handle_agent_event(state, event);
-    report_context_window(state);
+    report_limits(state);
     state.send_request(HostRequest::UseModel(row.model));
 }
 
@@ -104,14 +104,15 @@ pub fn apply_provider_switch(state: &mut State, pending: PendingConnection) {
     let event = crate::agent::Event::ModelSwitched { model: connection.model.clone(), profile };
     state.session.connection = connection;
     agent_events::handle_agent_event(state, event);
-    report_context_window(state);
+    report_limits(state);
     state.send_request(HostRequest::SwitchConnection(number));
 }
 
-/// Passes the context window known from the list or the settings to the agent.
-fn report_context_window(state: &mut State) {
-    let window = state.session.connection.context_window;
+/// Passes the context window known from the list or the settings, and the limit for tools, to the agent.
+fn report_limits(state: &mut State) {
+    let (window, limit) = (state.session.connection.context_window, state.session.connection.tool_limit);
     agent_events::handle_agent_event(state, crate::agent::Event::ContextWindowChanged(window));
+    agent_events::handle_agent_event(state, crate::agent::Event::ToolLimitChanged(limit));
 }
 
 /// Returns the model in use. If none was named, this is the model that answered last.

@@ -162,6 +162,9 @@ impl EntryOutline {
                 let details = format!("up to {upto}, summary {}, tokens {before} to {after}", summary.len());
                 ("compacted", details)
             }
+            Entry::ToolsDeferred { tools, tokens, limit } => {
+                ("deferred tools", format!("{}, tokens {tokens}, limit {limit}", tools.len()))
+            }
             Entry::FellBack { .. } => ("fell back", String::new()),
             Entry::Revoked { .. } => ("revoked", String::new()),
             Entry::Switched { profile, .. } => {

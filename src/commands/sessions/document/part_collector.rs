@@ -2,6 +2,7 @@
 
 use super::{Body, CallPart, Cleaner, Message, Part, QuestionPart};
 use crate::chat::audit::{EndKind, Integrity, Record, collect_records};
+use crate::chat::deferred_tools::describe_change;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerStatus, AnswerValue, CallId, Ending, Entry, Preview, Questions, Session, UserCommand};
@@ -102,6 +103,7 @@ impl<'a> PartCollector<'a> {
                 "{}From here on the model receives a summary of what was said before ({before} → {after} tokens):\n{summary}\n\nKept word for word:\n{pinned}",
                 mark_dry_run("", self.is_dry_run(index))
             ),
+            Entry::ToolsDeferred { tools, tokens, limit } => describe_change(tools, *tokens, *limit),
             Entry::FellBack { model, reason } => format!("{reason}; {model} answered instead"),
             Entry::Switched { model, .. } => format!("Model from here on: {model}."),
             Entry::DryRunChanged { dry_run: true, .. } => {

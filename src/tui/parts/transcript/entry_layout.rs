@@ -6,6 +6,7 @@ use super::user_command_layout::lay_out_user_command;
 use super::{background_layout, call_layout, picture_caption};
 use crate::chat::apply_message::describe_request;
 use crate::chat::attachments::{list_attached, own_text};
+use crate::chat::deferred_tools::describe_change;
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
@@ -103,6 +104,9 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
             lay_out_summary(context, summary, pinned, *tokens, is_toggled)
         }
         Entry::UserCommand(command) => lay_out_user_command(context, command, is_toggled),
+        Entry::ToolsDeferred { tools, tokens, limit } => {
+            context.lay_out_note(&describe_change(tools, *tokens, *limit), "")
+        }
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
             context.lay_out_plain(&note, context.theme.warning, "↪ ")
@@ -230,6 +234,7 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         | Entry::Ended { .. }
         | Entry::Concluded(_)
         | Entry::FellBack { .. }
+        | Entry::ToolsDeferred { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Compacted { .. }

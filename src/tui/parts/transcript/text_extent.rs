@@ -64,6 +64,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         | Entry::Reviewed { .. }
         | Entry::FellBack { .. }
         | Entry::Concluded(_)
+        | Entry::ToolsDeferred { .. }
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => TextMeasure { lines: 1, bytes: 0 },
