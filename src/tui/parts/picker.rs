@@ -14,7 +14,7 @@ use std::cell::Cell;
 pub struct Picker {
     title: String,
     /// Text shown if there are no rows.
-    empty_text: String,
+    empty_text: Box<str>,
     rows: Vec<Row>,
     filter: TextField,
     /// Indices into `rows` of the matching rows, best first.
@@ -32,11 +32,11 @@ pub struct Picker {
     /// Text in the empty filter.
     filter_hint: &'static str,
     /// Name of the key that picks a row and saves the choice, if the list supports it.
-    save_key: Option<String>,
+    save_key: Option<Box<str>>,
     /// What Enter does, and other keys of the list, for the key hints.
-    action_hint: String,
+    action_hint: Box<str>,
     /// What the list counts while nothing is filtered; empty for its number of rows.
-    count_text: String,
+    count_text: Box<str>,
 }
 
 /// Detail of the row that is in use.
@@ -142,7 +142,7 @@ impl Picker {
     pub fn new(title: &str, empty_text: &str, rows: Vec<Row>) -> Self {
         let mut picker = Self {
             title: title.to_owned(),
-            empty_text: empty_text.to_owned(),
+            empty_text: empty_text.into(),
             rows,
             filter: TextField::default(),
             matches: Vec::new(),
@@ -153,8 +153,8 @@ impl Picker {
             typed_verb: None,
             filter_hint: "Type to filter",
             save_key: None,
-            action_hint: "enter select".to_owned(),
-            count_text: String::new(),
+            action_hint: "enter select".into(),
+            count_text: Box::default(),
         };
         picker.update_matches();
         picker.cursor = picker.selectable_from(0, 1);
@@ -173,22 +173,22 @@ impl Picker {
 
     /// Lets this key pick a row and save the choice.
     pub fn with_save_key(self, key: String) -> Self {
-        Self { save_key: Some(key), ..self }
+        Self { save_key: Some(key.into()), ..self }
     }
 
     /// Sets the key hint for what Enter does and for other keys, such as `enter open · x revoke`.
     pub fn with_action_hint(self, hint: String) -> Self {
-        Self { action_hint: hint, ..self }
+        Self { action_hint: hint.into(), ..self }
     }
 
     /// Sets the same hint after the rows changed.
     pub fn set_action_hint(&mut self, hint: String) {
-        self.action_hint = hint;
+        self.action_hint = hint.into();
     }
 
     /// Sets what is counted in the title while nothing is filtered, such as `2 in force · 9 calls`.
     pub fn set_count_text(&mut self, text: String) {
-        self.count_text = text;
+        self.count_text = text.into();
     }
 
     /// Sets the text above the rows.
@@ -198,7 +198,7 @@ impl Picker {
 
     /// Sets the text shown if there are no rows.
     pub fn set_empty_text(&mut self, text: &str) {
-        text.clone_into(&mut self.empty_text);
+        self.empty_text = text.into();
     }
 
     /// Returns the filter text.

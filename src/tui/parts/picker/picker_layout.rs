@@ -44,7 +44,7 @@ impl Picker {
         let matching = self.matches.iter().map(|row| &self.rows[*row]).filter(is_row).count();
         let is_usable = self.is_usable();
         let count = match self.filter_text().is_empty() && !self.count_text.is_empty() {
-            true => self.count_text.clone(),
+            true => self.count_text.to_string(),
             false => format!("{matching} of {}", self.rows.iter().filter(is_row).count()),
         };
         let count = if is_usable { count } else { String::new() };
