@@ -18,6 +18,7 @@ mod dry_run_counts;
 pub mod dry_run_summary;
 pub mod edit;
 pub mod entry;
+pub mod entry_counts;
 pub mod grant;
 pub mod id;
 pub mod image;

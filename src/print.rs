@@ -9,7 +9,7 @@ pub use output_format::{OutputFormat, escape_json, json_line, to_printable};
 
 use crate::agent::{self, Effect, Event, State};
 use crate::chat::deferred_tools::describe_change;
-use crate::chat::entry::describe_entries;
+use crate::chat::entry_counts::describe_entries;
 use crate::chat::{Chunk, Conclusion, Ending, Entry, SessionId};
 use crate::runtime::{Events, Runtime, Unsaved};
 use crate::text::clean::clean_text;

@@ -1,6 +1,6 @@
 //! Save state of the session, and the schedule of retries.
 
-use crate::chat::entry::describe_entries;
+use crate::chat::entry_counts::describe_entries;
 use crate::chat::{Entry, SessionId};
 use crate::runtime::Unsaved;
 use std::path::{Path, PathBuf};
