@@ -7,6 +7,7 @@ use crate::llm::key_command::KeyCommand;
 use crate::llm::tour::Tour;
 use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, ReplyStream, Secret, Settings, timeouts};
 use crate::project::guard::own_program;
+use crate::runtime::Runtime;
 use crate::tui::host;
 use futures::stream::{self, StreamExt};
 use std::path::{Path, PathBuf};
@@ -186,6 +187,19 @@ fn missing_key_hint(connection: &Connection, is_watched: bool) -> Option<String>
 pub(crate) fn home_folder() -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_dir());
     home.unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// Sets the request that asks the provider for the context window of a model. It is sent after the model's next reply;
+/// if `is_interactive` is false, only after a reply with calls, because no turn follows the current one.
+pub(crate) fn request_context_window(
+    runtime: &mut Runtime,
+    is_interactive: bool,
+    model: &ConnectedModel,
+    name: String,
+) {
+    if let Some(provider) = model.provider.clone() {
+        runtime.set_window_request(is_interactive, async move { provider.request_context_window(&name).await });
+    }
 }
 
 #[cfg(test)]

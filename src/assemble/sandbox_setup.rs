@@ -1,17 +1,19 @@
 //! Determines the sandbox of commands on this machine from the settings.
 
-use crate::chat::{CommandSandbox, SandboxAccess};
+use crate::chat::{CommandSandbox, SandboxAccess, SessionId};
 use crate::config::{DryRun, Network, OutsideWrites, Shell};
-use crate::project::OwnFiles;
 use crate::project::disk::Disk;
 use crate::project::overlay_sandbox::DisclosedPaths;
+use crate::project::rehearsal::Rehearsal;
 use crate::project::sandbox::writable_folders::{expand_home, temporary_folders};
 use crate::project::sandbox::{self, SandboxSupport};
+use crate::project::{OwnFiles, Reader};
 use crate::store::Places;
 use crate::store::places::resolve_links;
 use crate::tools::read_only_commands::EXACT_COMMANDS;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The sandbox, and the folders that it protects.
 pub(crate) struct SandboxSetup {
@@ -84,4 +86,14 @@ pub(crate) fn trial_access(readable: &[PathBuf]) -> DisclosedPaths {
 /// Opens the working folder, with aye's own files protected.
 pub(crate) fn open_project(places: &Places, folder: &Path) -> io::Result<Disk> {
     Ok(Disk::new(folder)?.with_own_files(OwnFiles::new(places.own_paths(), places.key_files())))
+}
+
+/// Opens a project as a session sees it: with its overlay, if it is a dry run.
+pub(crate) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
+    let disk = open_project(places, folder)?;
+    let overlay = places.rehearsal(id);
+    match overlay.is_dir() {
+        true => Ok(Box::new(Rehearsal::new(Arc::new(disk), overlay))),
+        false => Ok(Box::new(disk)),
+    }
 }

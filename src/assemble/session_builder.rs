@@ -1,6 +1,6 @@
 //! Assembles a session: its log, project, tools and runtime.
 
-use super::connected_model::ConnectedModel;
+use super::connected_model::{ConnectedModel, request_context_window};
 use super::connector::Connector;
 use super::credential_prompts::CredentialPrompts;
 use super::mcp_setup::follow_servers;
@@ -36,7 +36,6 @@ use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
 use crate::tools::restore_files::RestoreFiles;
 use anyhow::{Context, Result};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -223,7 +222,7 @@ impl SessionBuilder {
 
     /// Returns the project as the session sees it; `None` if the folder is gone.
     pub(super) fn project_of_session(&self, id: &SessionId) -> Option<Box<dyn Reader>> {
-        project_with_overlay(&self.places, &self.folder, id).ok()
+        sandbox_setup::project_with_overlay(&self.places, &self.folder, id).ok()
     }
 
     /// Builds a session without entries. `copied_from` is the original of a copied session.
@@ -375,28 +374,5 @@ impl SessionBuilder {
             }
             Err(reason) => CommandRehearsal::Simulated(reason.into()),
         }
-    }
-}
-
-/// Sets the request that asks the provider for the context window of a model. It is sent after the model's next reply;
-/// if `is_interactive` is false, only after a reply with calls, because no turn follows the current one.
-pub(super) fn request_context_window(
-    runtime: &mut Runtime,
-    is_interactive: bool,
-    model: &ConnectedModel,
-    name: String,
-) {
-    if let Some(provider) = model.provider.clone() {
-        runtime.set_window_request(is_interactive, async move { provider.request_context_window(&name).await });
-    }
-}
-
-/// Opens a project as a session sees it: with its overlay, if it is a dry run.
-pub(crate) fn project_with_overlay(places: &Places, folder: &Path, id: &SessionId) -> io::Result<Box<dyn Reader>> {
-    let disk = sandbox_setup::open_project(places, folder)?;
-    let overlay = places.rehearsal(id);
-    match overlay.is_dir() {
-        true => Ok(Box::new(Rehearsal::new(Arc::new(disk), overlay))),
-        false => Ok(Box::new(disk)),
     }
 }

@@ -2,8 +2,7 @@
 
 use super::folder::open_places;
 use super::output::print_lines;
-use crate::assemble::sandbox_setup;
-use crate::assemble::session_builder::project_with_overlay;
+use crate::assemble::sandbox_setup::{self, project_with_overlay};
 use crate::assemble::tool_files;
 use crate::chat::{CommandSandbox, Intent, Session, SessionGrant, SessionId, ToolCall, pluralize};
 use crate::cli::commands::{ExplainCommand, RulesCommand};

@@ -1,8 +1,7 @@
 //! Lists models and profiles for the screen, and switches between them.
 
 use super::ScreenHost;
-use crate::assemble::connected_model::ConnectedModel;
-use crate::assemble::session_builder::request_context_window;
+use crate::assemble::connected_model::{ConnectedModel, request_context_window};
 use crate::config;
 use crate::llm::models::Model as ListedModel;
 use crate::llm::{AuthProvider, local_servers};
