@@ -36,6 +36,8 @@ pub(crate) fn list_tools(files: &[FoundTool], specs: &[ToolSpec], limit: Option<
     for row in rows.iter_mut().filter(|row| row.kind != BUILT_IN && row.state == ToolState::Active.name()) {
         row.is_deferred = defers;
     }
+    // What is off comes last, such as the search services that are not in use.
+    rows.sort_by_key(|row| row.state == ToolState::Disabled.name());
     rows
 }
 

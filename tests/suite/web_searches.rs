@@ -104,6 +104,7 @@ fn without_credential_or_address_the_search_is_not_offered_and_the_list_says_why
     for service in ["brave", "tavily", "exa", "searxng"] {
         assert!(out.contains(&format!("aye/{service}")), "{out}");
     }
+    assert!(out.lines().last().is_some_and(|row| row.contains(" off · ")), "what is off comes last: {out}");
     assert!(!out.contains("web_search on"), "{out}");
     choose_search(&user, "brave", &server.url(""));
     let out = list_tools(&user);

@@ -76,7 +76,7 @@ impl Inventory {
         Ok(connection.map(|connection| ConnectedModel::configured(&connection, is_watched)))
     }
 
-    /// Lists all tools, those of files first.
+    /// Lists all tools, those of files first and those that are off last.
     pub(super) fn list(&self, as_json: bool) -> Vec<String> {
         let rows = list_tools(&self.files, &self.tools.tool_specs(), self.tool_limit());
         match as_json {
