@@ -23,6 +23,7 @@ use super::{Error, Reader};
 use crate::chat::{CommandLine, Digest, Group, TrialChange};
 use leftovers::{KeepRecord, remove_trial};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -35,11 +36,19 @@ const OWNER_FILE: &str = "owner";
 /// Creates a folder in the folder of all trials, and holds its lock.
 fn create_trial_folder(folder: &Path) -> io::Result<(PathBuf, File)> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let overlay_folder = folder.canonicalize()?.join(ulid::Ulid::new().to_string());
-    fs::DirBuilder::new().mode(0o700).create(&overlay_folder)?;
-    let owner = File::options().create_new(true).append(true).open(overlay_folder.join(OWNER_FILE))?;
-    flock(&owner, FlockOperation::NonBlockingLockExclusive)?;
-    Ok((overlay_folder, owner))
+    let folder = folder.canonicalize()?;
+    loop {
+        let overlay_folder = folder.join(ulid::Ulid::new().to_string());
+        fs::DirBuilder::new().mode(0o700).create(&overlay_folder)?;
+        let owner_file = overlay_folder.join(OWNER_FILE);
+        let owner = File::options().create_new(true).append(true).open(&owner_file)?;
+        match flock(&owner, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if owner_file.exists() => return Ok((overlay_folder, owner)),
+            // A process that is starting saw the folder before its lock was held, and removes it.
+            Ok(()) | Err(Errno::WOULDBLOCK) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
 }
 
 /// Tests the overlay sandbox over `project` as a trial in the folder of all trials: if aye is killed meanwhile, the next
