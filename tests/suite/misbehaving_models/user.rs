@@ -139,36 +139,36 @@ impl Persona {
 
     fn answer_questions(&mut self, call: &CallId, asked: &Questions, program: &mut Program, dice: &mut Dice) {
         let declined = Pressed::Answered(call.clone(), AnswerStatus::Declined, Vec::new());
+        // The text field of a question without options is open at once, and takes these keys as text.
+        let starts_with_text = asked.list[0].options.is_empty();
         match dice.below(6) {
-            // Esc parks the question; then Alt-X declines it, or Ctrl-Q opens it again.
-            0 => self.press(program, &["x"], &declined),
-            1 => self.press(program, &["\x1b", "", "\x1bx"], &declined),
-            2 => self.press(program, &["\x1b", "", "\x11", "", "x"], &declined),
+            // `x` twice declines, and Enter sends that at once. Esc parks the question; then Alt-X is the first `x`, or Ctrl-Q
+            // opens it again.
+            0 if !starts_with_text => self.press(program, &["x", "", "x", "", "\r"], &declined),
+            1 if !starts_with_text => self.press(program, &["\x1b", "", "\x1bx", "", "x", "", "\r"], &declined),
+            2 if !starts_with_text => {
+                self.press(program, &["\x1b", "", "\x11", "", "x", "", "x", "", "\r"], &declined);
+            }
             3 => self.press_ignored_keys(program, dice),
-            _ if asked.list.len() > 4 => self.press(program, &["x"], &declined),
             _ => {
                 let (mut keys, mut sources) = (Vec::new(), Vec::new());
                 for question in &asked.list {
-                    match (question.options.is_empty(), question.is_multiple) {
-                        (true, _) => keys.extend(["\r", "", "w", "y", "", "\r", ""]),
-                        (false, true) => keys.extend(["1", "", "\r", ""]),
-                        (false, false) => keys.extend(["1", ""]),
+                    match question.options.is_empty() {
+                        true => keys.extend(["w", "y", "", "\r", ""]),
+                        false => keys.extend(["1", "", "\r", ""]),
                     }
                     sources.push(match question.options.is_empty() {
                         true => AnswerValue::Text("wy".into()),
                         false => AnswerValue::Selected(vec![0]),
                     });
                 }
-                let [only] = asked.list.as_slice() else {
+                if asked.list.len() > 1 {
                     if asked.list.iter().any(|question| question.options.is_empty()) {
                         keys.push("see wy");
                     }
                     keys.push("\r");
                     let all = Pressed::Answered(call.clone(), AnswerStatus::Answered, sources);
                     return self.press(program, &keys, &all);
-                };
-                if !only.options.is_empty() && !only.is_multiple {
-                    keys.push("\r");
                 }
                 self.press(program, &keys, &Pressed::Answered(call.clone(), AnswerStatus::Answered, sources));
             }
