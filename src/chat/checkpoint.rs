@@ -2,7 +2,7 @@
 
 use super::attachments::own_text;
 use super::session::Session;
-use super::{CallId, Entry, LiveCall, SessionId};
+use super::{CallId, Entry, LiveCall, Preview, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -47,8 +47,8 @@ pub struct RewindPoint {
     pub text: String,
     /// Checkpoints of its turn.
     pub checkpoints: Vec<Checkpoint>,
-    /// Added and removed lines, as far as known.
-    pub lines: (usize, usize),
+    /// Added and removed lines, if they are known of each change.
+    pub lines: Option<(usize, usize)>,
     /// True if all its changes have been undone, or if it restored changes itself.
     pub is_undone: bool,
 }
@@ -138,13 +138,14 @@ fn calls_between(entries: &[Entry], range: Range<usize>) -> Vec<CallId> {
     calls.flatten().collect()
 }
 
-/// Adds up the changed lines that the previews of these calls show.
-fn count_lines(session: &Session, checkpoints: &[Checkpoint]) -> (usize, usize) {
-    let diffs = checkpoints.iter().filter_map(|checkpoint| {
-        match session.find_call(&checkpoint.call).and_then(|call| call.plan.as_ref()).map(|plan| &plan.preview) {
-            Some(super::Preview::Edit(diff)) => Some((diff.added, diff.removed)),
-            _ => None,
-        }
-    });
-    diffs.fold((0, 0), |(added, removed), (more_added, more_removed)| (added + more_added, removed + more_removed))
+/// Adds up the changed lines that the previews of these calls show; `None` if a call without such a preview, such as a
+/// command, changed files.
+fn count_lines(session: &Session, checkpoints: &[Checkpoint]) -> Option<(usize, usize)> {
+    checkpoints.iter().filter(|checkpoint| !checkpoint.files.is_empty()).try_fold(
+        (0, 0),
+        |(added, removed), checkpoint| match &session.find_call(&checkpoint.call)?.plan.as_ref()?.preview {
+            Preview::Edit(diff) => Some((added + diff.added, removed + diff.removed)),
+            Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => None,
+        },
+    )
 }

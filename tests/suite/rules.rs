@@ -81,8 +81,12 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
 
     submit_message(&mut program, "/grants");
     let screen = program.until("1 call here: touch two");
-    for part in ["allow bash_exec touch …", "this project · saved today · until ", "Calls and why they ran", "x revoke"]
-    {
+    for part in [
+        "allow bash_exec touch …",
+        "this project · saved today · until ",
+        "Calls and how they were decided",
+        "x revoke",
+    ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     program.press_until("x", "Revoke it?");

@@ -153,6 +153,10 @@ fn a_kept_trial_can_be_undone_after_a_kill() {
     send_undo(&mut program);
     approve_restoring(&mut program);
     program.until("5 of 5 restored");
+    // How many lines a command changed is not known, so none are counted.
+    submit_message(&mut program, "/rewind");
+    let screen = program.until("5 files");
+    assert!(!screen.contains("5 files +") && screen.contains("5 files undone"), "{screen}");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     assert_eq!(program.file("b.txt").as_deref(), Some("b\n"));
     assert!(!program.project().join("out").exists() && !program.project().join("link").is_symlink());

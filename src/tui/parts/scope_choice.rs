@@ -279,7 +279,7 @@ fn describe_limits(grant: &Grant) -> String {
             format!("a substitution, variable or redirection; a path outside the project; {sensitive}")
         }
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
-            format!("{sensitive}, such as .git/ and .env")
+            "secrets such as .env, files that configure other programs such as .git/, destructive actions".to_owned()
         }
         GrantScope::Service(_) => "another service, another tool".to_owned(),
         GrantScope::Host(_) => "another host, also one below it; an address in a private network".to_owned(),

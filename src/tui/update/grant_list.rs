@@ -69,10 +69,10 @@ pub fn refresh_grants(state: &mut State) {
 fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &OpenSession, today: &str) -> Vec<Row> {
     let times = session.entry_times.as_slice();
     let heading = match approvals.is_empty() {
-        true => "In force: none, each approval was for one call",
+        true => "In force: none",
         false => "In force",
     };
-    let history = if judged.is_empty() { "Calls: none yet" } else { "Calls and why they ran" };
+    let history = if judged.is_empty() { "Calls: none yet" } else { "Calls and how they were decided" };
     let approval_rows = approvals.iter().enumerate().map(|(number, approval)| {
         let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
         let secondary = format!("{} · {}", describe_covered_calls(approval, times), describe_origin(approval, today));

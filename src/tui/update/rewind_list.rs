@@ -70,10 +70,10 @@ pub fn set_rewind_points(state: &mut State, points: Vec<RewindPoint>) {
 
 fn point_row(point: &RewindPoint) -> Row {
     let files: BTreeSet<&String> = point.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).collect();
-    let (added, removed) = point.lines;
     let mut facts = Vec::new();
     facts.extend((!files.is_empty()).then(|| pluralize(files.len(), "file")));
-    facts.extend((added + removed > 0).then(|| format!("+{added} −{removed}")));
+    let lines = point.lines.filter(|(added, removed)| added + removed > 0);
+    facts.extend(lines.map(|(added, removed)| format!("+{added} −{removed}")));
     let is_undo = point.checkpoints.iter().any(|checkpoint| checkpoint.tool == RESTORE_FILES);
     let mark = if is_undo { "undo" } else { "undone" };
     facts.extend((!files.is_empty() && point.is_undone).then(|| mark.to_owned()));

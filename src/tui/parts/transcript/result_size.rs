@@ -8,12 +8,16 @@ use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
 const MAX_INLINE_DIFF_LINES: usize = 12;
 
 /// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept. Returns
-/// `None` for fewer than two lines, and for results that are not counted: edits, answers, failures, trials without
-/// changes.
+/// `None` for fewer than two lines, and for results that are not counted: edits, answers, failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
     if let (true, Some(changes)) = (call.is_kept, call.trial) {
-        return (changes != TrialCounts::default()).then(|| format!("kept: {}", changes.describe()));
+        let is_unchanged = changes == TrialCounts::default();
+        return Some(if is_unchanged {
+            "kept: no changes".to_owned()
+        } else {
+            format!("kept: {}", changes.describe())
+        });
     }
     let plan = call.plan.as_ref()?;
     let lines = match &plan.preview {
