@@ -232,8 +232,8 @@ fn r30_applying_to_a_deleted_folder_creates_nothing_and_reports_it() {
     program.until_prompt("a.txt");
     std::fs::rename(root.path().join("project"), root.path().join("moved")).unwrap();
     program.press_keys("y");
-    let screen = program.until("0 of 2 applied");
-    assert!(screen.contains("a.txt: the project's folder"), "{screen}");
+    let screen = program.until("a.txt: the project's folder");
+    assert!(screen.contains("0 of 2 applied"), "{screen}");
     program.until_idle("ask mode");
     program.press_keys("\x04");
     program.wait_for_exit();
