@@ -1,11 +1,12 @@
 //! Disks that refuse writes: an exceeded quota, and a read-only file system.
 
+use crate::support::folder::remove_patiently;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::preload;
 use crate::support::program::Setup;
 use crate::support::report_skipped;
 use crate::support::service::Service;
-use crate::support::stored_files::{NO_TITLES, read_entries, remove_folder, write_settings};
+use crate::support::stored_files::{NO_TITLES, read_entries, write_settings};
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use rustix::mount::{MountFlags, mount_remount};
 use serde_json::json;
@@ -182,7 +183,7 @@ fn r53_a_data_folder_removed_under_a_running_session_is_made_again() {
         let saved = format!("{:?}", read_entries(root.path()));
         texts.iter().all(|text| saved.contains(text))
     };
-    remove_folder(&data);
+    remove_patiently(&data).unwrap();
     submit_message(&mut program, "two");
     program.until_idle("Second.");
     program.until_condition("the session is saved whole", |_| has_texts(&["one", "First.", "two", "Second."]));
@@ -195,7 +196,7 @@ fn r53_a_data_folder_removed_under_a_running_session_is_made_again() {
     program.until_condition("the message is in the history", |_| folder_contains("history", "two"));
     assert!(!program.screen().contains("not saved"), "{}", program.screen());
     // Removed again, and nothing is sent before the end.
-    remove_folder(&data);
+    remove_patiently(&data).unwrap();
     program.type_text("!");
     program.press_keys("\x04");
     program.press_until("\x03\x03", "aye --resume");

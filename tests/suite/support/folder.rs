@@ -39,13 +39,19 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let Some(folder) = self.0.take() else { return };
         let path = folder.keep();
-        let deadline = Instant::now() + LAST_WRITES;
-        while let Err(error) = remove_folder(&path) {
-            if Instant::now() > deadline {
-                assert!(panicking(), "this test leaves {} behind: {error}", path.display());
-                return;
-            }
-            sleep(Duration::from_millis(20));
+        if let Err(error) = remove_patiently(&path) {
+            assert!(panicking(), "this test leaves {} behind: {error}", path.display());
+        }
+    }
+}
+
+/// Removes a folder in which processes may still be writing.
+pub fn remove_patiently(folder: &Path) -> io::Result<()> {
+    let deadline = Instant::now() + LAST_WRITES;
+    loop {
+        match remove_folder(folder) {
+            Err(_) if Instant::now() < deadline => sleep(Duration::from_millis(20)),
+            result => return result,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The files that a run of the program reads from its home and leaves there.
 
-use super::keyboard::PATIENCE;
 use super::program::{Program, Setup};
 use aye::chat::Entry;
 use aye::store::read;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Writes the settings for the next start.
 pub fn write_settings(setup: &Setup, text: &str) {
@@ -43,16 +43,6 @@ pub fn share_program(program: &Path, target: &Path) {
     let is_public = program.metadata().unwrap().permissions().mode() & 0o005 == 0o005;
     if !is_public || std::fs::hard_link(program, target).is_err() {
         copy_program(program, target);
-    }
-}
-
-/// Removes a folder in which the program may still be working. While it tests the overlay sandbox, the kernel keeps a
-/// folder there that an ordinary user cannot enter, so removing is tried for a while.
-pub fn remove_folder(folder: &Path) {
-    let start = Instant::now();
-    while let Err(error) = std::fs::remove_dir_all(folder) {
-        assert!(start.elapsed() < PATIENCE, "{}: {error}", folder.display());
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -96,10 +86,27 @@ pub fn wait_for_turns(program: &mut Program, setup: &Setup, turns: usize) {
 }
 
 /// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
-/// text on its command line, where tests that inspect all processes would find it.
+/// text on its command line, where tests that inspect all processes would find it. Skips what is removed meanwhile, and
+/// the folder in which the kernel prepares files of an overlay, which an ordinary user cannot enter.
 pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
-    let entries = ignore::WalkBuilder::new(folder).standard_filters(false).build().map(|entry| entry.unwrap());
-    let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let contains_text = |file: &PathBuf| String::from_utf8_lossy(&std::fs::read(file).unwrap()).contains(text);
-    files.map(ignore::DirEntry::into_path).filter(contains_text).collect()
+    let is_removed = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let contains_text = |file: &Path| match std::fs::read(file) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).contains(text),
+        Err(error) if is_removed(&error) => false,
+        Err(error) => panic!("{}: {error}", file.display()),
+    };
+    let mut walk = ignore::WalkBuilder::new(folder);
+    walk.standard_filters(false).filter_entry(|entry| !entry.path().ends_with("work/work"));
+    let mut found = Vec::new();
+    for entry in walk.build() {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) && contains_text(entry.path()) => {
+                found.push(entry.into_path());
+            }
+            Ok(_) => {}
+            Err(error) if error.io_error().is_some_and(is_removed) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    found
 }
