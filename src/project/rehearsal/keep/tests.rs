@@ -67,3 +67,46 @@ fn kept_changes_match_the_commands_after_any_interruption() {
     }
     println!("keeping was interrupted {interruptions} times");
 }
+
+/// Interrupts keeping after every step, writes where the kept changes are made, and continues: what was written stays.
+#[test]
+fn what_the_user_writes_at_any_step_stays() {
+    let temporary = crate::test_folder::Folder::new();
+    let base = temporary.path().canonicalize().unwrap();
+    if !can_mount(&base) {
+        return;
+    }
+    for replaces_files in [false, true] {
+        let (mut steps, mut conflicts) = (0, 0);
+        loop {
+            let fixture = MergeFixture::new(&base.join(format!("{replaces_files}-{steps}")));
+            fixture
+                .run_over_overlay("echo new >> a/a; rm b/b; echo n > a/new; rm -r b/a; mkdir e; echo x > e/x")
+                .unwrap();
+            fixture.open_rehearsal().prepare_overlay().unwrap();
+            let (root, overlay) = (fixture.path_of("project"), fixture.path_of("layer"));
+            let upper = overlay.join(crate::project::rehearsal::UPPER);
+            let baseline = Baseline::read(&root, &upper, (i64::MAX, 0)).unwrap();
+            set_steps(steps);
+            let kept = keep_changes(&root, &overlay, &baseline);
+            set_steps(usize::MAX);
+            if kept.is_ok() {
+                break;
+            }
+            let written = ["a/a", "b/b", "a/new", "b/a/added", "e/x"].map(|path| root.join(path));
+            for file in &written {
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                let target = if replaces_files { root.join("c/new") } else { file.clone() };
+                fs::write(&target, "mine").unwrap();
+                fs::rename(target, file).unwrap();
+            }
+            let unkept = keep_changes(&root, &overlay, &baseline).unwrap();
+            conflicts += unkept.conflicts.len();
+            for file in &written {
+                assert_eq!(fs::read(file).unwrap(), b"mine", "{} after {steps} steps, {unkept:?}", file.display());
+            }
+            steps += 1;
+        }
+        assert!(steps > 10 && conflicts > steps, "{conflicts} conflicts in {steps} steps");
+    }
+}
