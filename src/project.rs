@@ -27,6 +27,7 @@ mod own_files;
 pub mod patch;
 mod path;
 pub mod picture;
+pub mod process_limits;
 mod process_set;
 mod program_path;
 pub mod rehearsal;

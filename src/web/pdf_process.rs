@@ -2,10 +2,11 @@
 //!
 //! The process gets the PDF through stdin and writes the text, or the reason why there is none, to stdout.
 
-use super::pdf_text::extract_text;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use super::pdf_text::{MAX_TEXT, extract_text};
+use crate::project::guard::own_program;
+use crate::project::process_limits::lower_limit;
+use rustix::process::Resource;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ const MAX_MEMORY: u64 = 1 << 30;
 const MAX_SECONDS: u64 = 10;
 /// Stack of the thread that reads the PDF.
 const STACK_BYTES: usize = 64 << 20;
+/// Bytes of its output that are read. The last page may have as much text again as all before it, and a note follows.
+const MAX_OUTPUT: u64 = 3 * MAX_TEXT as u64;
 /// Exit code of a process that wrote a reason.
 const NO_TEXT: u8 = 3;
 /// Interval at which the end of the process is awaited.
@@ -38,7 +41,8 @@ pub(super) fn read_pdf(bytes: &[u8]) -> Result<String, String> {
     let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&bytes)));
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
-        stdout.map(|mut stdout| stdout.read_to_string(&mut text)).transpose().map(|_| text)
+        // More would come from a process that does not keep to its limit. It fails then, because nothing reads it.
+        stdout.map(|stdout| stdout.take(MAX_OUTPUT).read_to_string(&mut text)).transpose().map(|_| text)
     });
     let started = Instant::now();
     let status = loop {
@@ -61,17 +65,10 @@ pub(super) fn read_pdf(bytes: &[u8]) -> Result<String, String> {
     }
 }
 
-/// Returns the path of this program.
-fn own_program() -> PathBuf {
-    let running = Path::new("/proc/self/exe");
-    if running.exists() { running.to_owned() } else { std::env::current_exe().unwrap_or_else(|_| "aye".into()) }
-}
-
 /// Reads a PDF from stdin and writes its text to stdout.
 pub fn run_converter() -> ExitCode {
     for (resource, limit) in [(Resource::As, MAX_MEMORY), (Resource::Cpu, MAX_SECONDS), (Resource::Core, 0)] {
-        let limit = getrlimit(resource).maximum.map_or(limit, |current| current.min(limit));
-        if setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) }).is_err() {
+        if lower_limit(resource, limit).is_err() {
             return ExitCode::FAILURE;
         }
     }

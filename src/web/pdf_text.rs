@@ -9,8 +9,8 @@ use hayro_interpret::{
     InterpreterSettings, SoftMask, interpret_page,
 };
 
-/// Bytes of text after which no further page is read.
-const MAX_TEXT: usize = 4 << 20;
+/// Bytes of text after which nothing more is read, about.
+pub(super) const MAX_TEXT: usize = 4 << 20;
 /// Units of a font's coordinates in one em, as the interpreter scales them.
 const UNITS_PER_EM: f64 = 1000.0;
 /// Width of a gap that separates two words, in em.
@@ -42,18 +42,20 @@ pub(super) fn extract_text(bytes: Vec<u8>) -> Result<String, String> {
         has_text |= !page_text.is_empty();
         text.push_str(&format!("[page {} of {count}]\n{page_text}\n\n", index + 1));
         if text.len() > MAX_TEXT {
-            text.push_str(&format!("[the text of the other {} pages is too long]\n", count - index - 1));
+            text.push_str(&format!("[the text after the first {MAX_TEXT} bytes is missing]\n"));
             break;
         }
     }
     if !has_text {
         return Err(match unreadable {
-            0 => format!("The PDF has no text in its {count} pages; they may be pictures."),
-            _ => format!("The PDF does not say which characters its {unreadable} glyphs are."),
+            0 => "The PDF has no text; its pages may be pictures.".to_owned(),
+            _ => "The PDF does not say which characters its glyphs are.".to_owned(),
         });
     }
     if unreadable > 0 {
-        text.push_str(&format!("[{unreadable} glyphs are missing: the PDF does not say which characters they are]\n"));
+        text.push_str(&format!(
+            "[missing, because the PDF does not say which characters they are: {unreadable} glyphs]\n"
+        ));
     }
     Ok(text)
 }
@@ -69,8 +71,11 @@ struct PageLines {
 }
 
 impl PageLines {
-    /// Adds a character that begins and ends at these points.
+    /// Adds a character that begins and ends at these points, unless there is too much text already.
     fn add(&mut self, character: &str, start: Point, end: Point, size: f64) {
+        if self.text.len() > MAX_TEXT {
+            return;
+        }
         let direction = match end - start {
             vector if vector.hypot() > f64::EPSILON => vector.normalize(),
             _ => self.last.map_or(Vec2::new(1.0, 0.0), |(_, direction, _)| direction),
@@ -168,8 +173,15 @@ mod tests {
     #[test]
     fn says_why_there_is_no_text() {
         let none = extract_text(make_pdf("0 0 10 10 re f")).unwrap_err();
-        assert_eq!(none, "The PDF has no text in its 1 pages; they may be pictures.");
+        assert_eq!(none, "The PDF has no text; its pages may be pictures.");
         assert_eq!(extract_text(b"%PDF-1.4 nothing".to_vec()).unwrap_err(), "The PDF is damaged or no PDF.");
+    }
+
+    #[test]
+    fn text_without_end_is_cut_and_that_is_said() {
+        let line = format!("({}) Tj ", "a".repeat(1000));
+        let text = text_of(&format!("BT /F 12 Tf {} ET", line.repeat(MAX_TEXT / 1000 + 100)));
+        assert!(text.len() < MAX_TEXT + 1000 && text.ends_with(" bytes is missing]\n"), "{}", text.len());
     }
 
     proptest! {

@@ -14,7 +14,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("agent", &["text", "chat", "policy"]),
     ("project", &["text", "chat"]),
     ("llm", &["text", "chat", "web"]),
-    ("web", &["text"]),
+    ("web", &["text", "project"]),
     ("mcp", &["text", "chat", "project", "web", "store"]),
     ("store", &["text", "chat"]),
     ("config", &["text", "chat", "policy", "store"]),

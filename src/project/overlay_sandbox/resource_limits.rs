@@ -1,8 +1,9 @@
 //! Resource limits of a command in the overlay sandbox: processes, memory, file size, and free space on the overlay's
 //! disk.
 
+use crate::project::process_limits::lower_limit;
 use rustix::fs::{Mode, OFlags, StatVfs, openat, statvfs};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::Resource;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
@@ -32,15 +33,11 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// Sets the limits that the kernel enforces, for this process and its children. `processes` is the overlay sandbox's
 /// own `/proc`, not yet read-only.
 pub fn set_kernel_limits(processes: &OwnedFd) -> io::Result<()> {
-    let lower = |resource, limit: u64| {
-        let limit = getrlimit(resource).maximum.map_or(limit, |current| current.min(limit));
-        setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })
-    };
-    lower(Resource::Core, 0)?;
-    lower(Resource::Fsize, MAX_FILE_SIZE)?;
+    lower_limit(Resource::Core, 0)?;
+    lower_limit(Resource::Fsize, MAX_FILE_SIZE)?;
     // The kernel counts processes per user namespace, and does not limit root.
     if !rustix::process::geteuid().is_root() {
-        lower(Resource::Nproc, MAX_PROCESSES)?;
+        lower_limit(Resource::Nproc, MAX_PROCESSES)?;
     }
     // Since Linux 6.14 this number applies to the namespace; before, it would change the whole system.
     if kernel_version() >= (6, 14) {
