@@ -151,12 +151,12 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::TrialStopped(call) => trials::stop_trial(ctx, &call),
         Event::TrialFinished { call, number, result, .. } => trials::finish_trial(ctx, &call, number, result),
         Event::TrialSupportChecked { call, result } => {
-            ctx.state.trial_support = match (result, call) {
-                (Ok(()), _) => TrialSupport::Available,
-                (Err(reason), Some(call)) => TrialSupport::Unavailable { reason, call },
-                // The first prompt asks again and explains it.
-                (Err(_), None) => TrialSupport::Unknown,
-            };
+            match (result, call) {
+                (Ok(()), _) => ctx.state.trial_support = TrialSupport::Available,
+                (Err(reason), Some(call)) => ctx.state.trial_support = TrialSupport::Unavailable { reason, call },
+                // The first prompt asks again and explains it. Its answer may have come before this one.
+                (Err(_), None) => {}
+            }
         }
         Event::QuestionsAnswered { call, answer, by } => call_execution::handle_answer(ctx, &call, answer, by),
         Event::TurnInterrupted => interrupt_turn(ctx),

@@ -108,7 +108,7 @@ pub enum TrialSupport {
     Requested,
     Available,
     Unavailable {
-        /// Follows “no overlay sandbox: ”.
+        /// Part of a sentence.
         reason: Arc<str>,
         /// The call whose prompt explains it.
         call: CallId,

@@ -135,7 +135,7 @@ pub enum Event {
     TrialSupportChecked {
         /// The call that waited when the check was requested, if any.
         call: Option<CallId>,
-        /// The error follows “no overlay sandbox: ”.
+        /// The error is the reason why they are not possible, as part of a sentence.
         result: Result<(), Arc<str>>,
     },
     /// Pending questions were answered.

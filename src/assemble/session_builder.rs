@@ -25,7 +25,7 @@ use crate::project::guard::own_program;
 use crate::project::overlay_sandbox::{CommandRehearsal, OverlayShell};
 use crate::project::rehearsal::{self, Rehearsal};
 use crate::project::shell::Shell;
-use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trials, test_support};
+use crate::project::trial::{FinishedTrial, TrialRunner, finish_interrupted_trials, test_sandbox_as_trial};
 use crate::project::{Reader, Writer, folder_facts};
 use crate::runtime::{Runtime, SideModel, Simulator, Trials};
 use crate::store::session_reader::Problem;
@@ -365,7 +365,7 @@ impl SessionBuilder {
         if self.dry_run.overlay_sandbox == config::OverlaySandbox::Off {
             return CommandRehearsal::Simulated("dry_run.overlay_sandbox is \"off\" in the settings".into());
         }
-        match test_support(&own_program(), folder, &self.places.trials()) {
+        match test_sandbox_as_trial(&own_program(), folder, &self.places.trials()) {
             Ok(()) => {
                 let shell = OverlayShell::new(self.shell.clone(), rehearsal.clone());
                 CommandRehearsal::Sandboxed(Arc::new(

@@ -56,12 +56,28 @@ fn create_trial_folder(folder: &Path) -> io::Result<(PathBuf, File)> {
 ///
 /// # Errors
 /// The reason why there is no overlay sandbox, as a text that follows “no overlay sandbox: ”.
-pub fn test_support(program: &Path, project: &Path, folder: &Path) -> Result<(), String> {
+pub fn test_sandbox_as_trial(program: &Path, project: &Path, folder: &Path) -> Result<(), String> {
     let created = create_trial_folder(folder).map_err(|error| format!("it could not be tested ({error})"));
     let (overlay_folder, owner) = created?;
     let result = test_overlay_in(program, project, &overlay_folder);
     remove_trial(&overlay_folder, owner);
     result
+}
+
+/// Returns whether files can be moved from one of two folders to the other. The kernel moves none between two mounts, even
+/// of one file system, nor between two subvolumes of one mount, which have numbers of their own.
+fn is_same_mount(one: &Path, other: &Path) -> io::Result<bool> {
+    if fs::metadata(one)?.dev() != fs::metadata(other)?.dev() {
+        return Ok(false);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+        let mount = |folder| statx(CWD, folder, AtFlags::empty(), StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id);
+        Ok(mount(one)? == mount(other)?)
+    }
+    #[cfg(not(target_os = "linux"))]
+    Ok(true)
 }
 
 /// Runs trials of commands.
@@ -73,7 +89,7 @@ pub struct TrialRunner {
     program: PathBuf,
     /// Folder of all trials.
     folder: PathBuf,
-    /// Whether trials are possible, once that is known; otherwise the reason, which follows “no overlay sandbox”.
+    /// Whether trials are possible, once that is known; otherwise the reason.
     support: OnceLock<Result<(), Arc<str>>>,
 }
 
@@ -134,12 +150,20 @@ impl TrialRunner {
         Self { disk, shell, disclosed, program, folder, support: OnceLock::new() }
     }
 
-    /// Checks whether trials are possible. The first call blocks for about 20 ms.
+    /// Checks whether trials are possible and can be kept. The first call blocks for about 20 ms.
     ///
     /// # Errors
-    /// The reason why not, as a text that follows “no overlay sandbox: ”.
+    /// The reason why not, as part of a sentence.
     pub fn check_support(&self) -> Result<(), Arc<str>> {
-        let test = || test_support(&self.program, self.disk.root(), &self.folder).map_err(Arc::from);
+        let test = || {
+            let tested = test_sandbox_as_trial(&self.program, self.disk.root(), &self.folder);
+            tested.map_err(|reason| Arc::from(format!("no overlay sandbox: {reason}")))?;
+            match is_same_mount(self.disk.root(), &self.folder) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err("the project and the data folder of aye are on different file systems".into()),
+                Err(error) => Err(error.to_string().into()),
+            }
+        };
         self.support.get_or_init(test).clone()
     }
 

@@ -60,7 +60,7 @@ async fn run_trial(
     let runner = context.trials.runner.clone().ok_or("a dry run has no trials")?;
     let supporter = runner.clone();
     let support = tokio::task::spawn_blocking(move || supporter.check_support()).await;
-    support.map_err(|_| "the check failed")?.map_err(|reason| format!("no overlay sandbox: {reason}"))?;
+    support.map_err(|_| "the check failed")?.map_err(|reason| reason.to_string())?;
     let (events, id) = (context.events.clone(), call.id.clone());
     let progress = Arc::new(move |progress: CommandProgress<'_>| {
         let (call, output) = (id.clone(), progress.latest.to_owned());

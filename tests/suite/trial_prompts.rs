@@ -1,6 +1,7 @@
 //! Trials from the approval prompt of the real program: what the user sees, what is kept, and what a kill leaves.
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
+use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::read_session;
@@ -168,7 +169,8 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
     program.until_prompt("Keep what the trial did?");
     std::fs::write(program.project().join("a.txt"), "mine\n").unwrap();
     program.press_keys("K");
-    program.until("Done.");
+    let screen = program.until("Done.");
+    assert!(screen.contains("Nothing was kept: a.txt chang"), "{screen}");
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("mine\n"), None));
     let failed = read_entries(&program).into_iter().find_map(|entry| match entry {
         Entry::Settled { outcome: Outcome::Failed(text), .. } => Some(text),
@@ -178,6 +180,60 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
         failed.as_deref(),
         Some("Nothing was kept: a.txt changed since the trial. Nothing was overwritten. Call it again.")
     );
+}
+
+/// The output is shown while the command runs, its last lines afterwards with its time; each change opens as a diff.
+#[test]
+fn output_time_and_every_kind_of_change_are_shown() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let command = "echo begun; while [ ! -e stop ] && [ $((n += 1)) -lt 30 ]; do sleep 0.1; done; seq 8; rm b.txt; echo n > new.txt";
+    let answers = vec![command_answer(command), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (100, 36), &[("b.txt", "gone\n")]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "Run a command?", "t");
+    let screen = program.until("│ begun");
+    assert!(screen.contains("Trying the command"), "it still runs: {screen}");
+    let screen = program.until_prompt("Warning: Keep what the trial did?");
+    for part in ["exit 0 in ", "… 4 earlier lines", "│ 8", "− b.txt", "+ new.txt"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    program.press_keys("o");
+    program.until("1 − gone");
+    program.press_keys("o");
+    program.until_gone("1 − gone");
+    program.press_keys("\x1b[B");
+    program.press_until("o", "1 + n");
+    program.press_until("n", "Done.");
+}
+
+/// Where nothing could be kept, nothing is tried, and the first prompt says why.
+#[test]
+fn without_trials_the_first_prompt_says_why() {
+    if !continue_with_mounts("trial_prompts::without_trials_the_first_prompt_says_why") {
+        return;
+    }
+    let runtime = Runtime::new().unwrap();
+    let answers = vec![command_answer("touch one"), command_answer("touch two"), text_answer("Done.")];
+    let service = runtime.block_on(Service::start(answers));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(100, 30);
+    mount_small_disk(&setup.root.path().join("project"), "size=1m");
+    let mut program = setup.start();
+    let screen = program.until("Messages go to");
+    submit_message(&mut program, "go");
+    let first = program.until("no trial possible: ");
+    if has_overlay_sandbox() {
+        assert!(first.contains("the project and the data folder of aye are on different file systems"), "{first}");
+    }
+    assert!(!screen.contains("Recommended here") && !first.contains("t try"), "{screen}\n{first}");
+    press_when_active(&mut program, "Run a command?", "y");
+    program.until("touch two");
+    let second = program.until_prompt("Run a command?");
+    assert!(!second.contains("no trial possible") && !second.contains("t try"), "{second}");
+    program.press_keys("y");
+    program.until("Done.");
 }
 
 /// Letters typed while the result of a trial appears answer nothing.

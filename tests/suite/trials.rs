@@ -3,6 +3,7 @@
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
+use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::overlay_project::command_line;
 use crate::support::program::program;
 use crate::support::stored_files::write_script;
@@ -11,7 +12,7 @@ use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use aye::project::shell::Shell;
-use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials, test_support};
+use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials, test_sandbox_as_trial};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -287,6 +288,46 @@ async fn a_large_new_folder_is_moved_in_one_step() {
     assert_eq!(fs::read_dir(project.project.join("t/200")).unwrap().count(), 100);
 }
 
+/// A trial reaches no network, and its temporary files are its own.
+#[tokio::test]
+async fn a_trial_has_no_network_and_private_temporary_files() {
+    let Some(project) = TrialProject::with_files(&[("a", "a")]) else { return };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let name = format!("/tmp/aye-trial-{}", std::process::id());
+    let command =
+        format!("(echo x > /dev/tcp/127.0.0.1/{port}) 2>/dev/null && echo reached; echo x > {name} && cat {name}");
+    let trial = project.try_command(&command).await;
+    assert_eq!((trial.outcome.output.as_str(), trial.outcome.exit), ("x\n", Some(0)));
+    assert!(!Path::new(&name).exists(), "{name} is real");
+    assert_eq!(trial.effects.temporary_files, 1);
+}
+
+/// What is kept is moved, and nothing moves between two mounts, even of one file system.
+#[test]
+fn a_project_on_another_mount_is_not_tried() {
+    if !continue_with_mounts("trials::a_project_on_another_mount_is_not_tried") {
+        return;
+    }
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join(name);
+    for (name, is_bind) in [("disk", false), ("bound", true)] {
+        fs::create_dir_all(path(name)).unwrap();
+        match is_bind {
+            false => mount_small_disk(&path(name), "size=1m"),
+            true => rustix::mount::mount_bind(path(name), path(name)).unwrap(),
+        }
+        let disk = Arc::new(Disk::new(&path(name)).unwrap());
+        let shell = Arc::new(Shell::new(program()));
+        let trials = path("data/trials");
+        let runner = TrialRunner::new(disk, shell, DisclosedPaths::default(), program(), trials);
+        let reason = runner.check_support().unwrap_err();
+        let is_known = reason.contains("on different file systems") || reason.starts_with("no overlay sandbox: ");
+        assert!(is_known, "{name}: {reason}");
+        assert!(reason.contains("on different file systems") || !has_overlay_sandbox(), "{name}: {reason}");
+    }
+}
+
 /// While the sandbox is tested, other processes leave its folder alone; what a killed test leaves is removed by them.
 #[test]
 fn a_test_of_the_sandbox_leaves_nothing() {
@@ -299,7 +340,7 @@ fn a_test_of_the_sandbox_leaves_nothing() {
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.01; done; exit 1", may_end.display());
     write_script(&script, &format!(": > '{}'; {wait}", runs.display()));
     let tested = std::thread::scope(|scope| {
-        let test = scope.spawn(|| test_support(&script, &project, &trials));
+        let test = scope.spawn(|| test_sandbox_as_trial(&script, &project, &trials));
         let start = Instant::now();
         while !runs.exists() {
             assert!(start.elapsed() < PATIENCE);

@@ -44,9 +44,9 @@ pub struct Approval {
     /// Selected items of a batch.
     review: Review,
     trial_view: TrialView,
-    layout: LineCache<()>,
+    layout: LineCache<Option<String>>,
     /// Layout for an area with fewer rows than `layout` needs.
-    compact_layout: LineCache<()>,
+    compact_layout: LineCache<Option<String>>,
 }
 
 /// Content that the prompt shows.

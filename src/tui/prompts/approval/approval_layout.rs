@@ -134,7 +134,9 @@ impl Approval {
             Density::Full => &self.layout,
             Density::Compact => &self.compact_layout,
         };
-        BodyRows::Lines(cache.lines_for(width, (), theme, || self.lay_out_text(content, width, theme, density)))
+        // Known only some time after the prompt appeared.
+        let missing_trial_reason = content.missing_trial_reason.map(str::to_owned);
+        BodyRows::Lines(cache.lines_for(width, missing_trial_reason, theme, || self.lay_out_text(content, width, theme, density)))
     }
 
     fn lay_out_text(
@@ -179,7 +181,7 @@ impl Approval {
                 }
                 body.push_reason(content);
                 if let Some(reason) = content.missing_trial_reason {
-                    body.push_text(&format!("no trial possible: no overlay sandbox: {reason}"), theme.dim);
+                    body.push_text(&format!("no trial possible: {reason}"), theme.dim);
                 }
             }
         }
