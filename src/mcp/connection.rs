@@ -55,6 +55,8 @@ pub struct ConnectionContext {
 /// Why a call has no result.
 #[derive(Debug)]
 pub(super) enum CallError {
+    /// The server refuses requests without a login.
+    NeedsLogin,
     /// The server answered with an error, or not in time. For the model.
     Failed(String),
     /// The connection was lost.
@@ -232,14 +234,16 @@ impl From<ServiceError> for CallError {
     fn from(error: ServiceError) -> Self {
         match error {
             ServiceError::TransportClosed => Self::Lost,
-            error if error.is_authorization_required() => Self::Failed(NEEDS_LOGIN.to_owned()),
+            error if error.is_authorization_required() => Self::NeedsLogin,
             error => Self::Failed(clean_error(&format!("The call failed: {}", explain_service_error(&error)))),
         }
     }
 }
 
-/// Advice for a server that refuses requests without a login; the name of the server follows.
-const NEEDS_LOGIN: &str = "it requires authorization. Login needed: aye mcp login";
+/// Explains that a server refuses requests without a login, worded to follow its name.
+pub(super) fn explain_needed_login(server: &str) -> String {
+    format!("it requires authorization. Login needed: aye mcp login {server}")
+}
 
 /// Explains an error without the address, which may hold a key.
 fn explain_service_error(error: &ServiceError) -> String {
@@ -254,7 +258,7 @@ fn explain_service_error(error: &ServiceError) -> String {
 
 fn explain_start_error(error: &ClientInitializeError, server: &str) -> String {
     if error.is_authorization_required() {
-        return format!("{NEEDS_LOGIN} {server}");
+        return explain_needed_login(server);
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),

@@ -5,7 +5,7 @@ mod user_texts;
 
 use super::catalogue::{Catalogue, Difference, KnownServer, compare};
 use super::client_handler::OnProgress;
-use super::connection::{CallError, Connection, ConnectionContext};
+use super::connection::{CallError, Connection, ConnectionContext, explain_needed_login};
 use super::definition::Definition;
 use super::result_text::mark_untrusted;
 use super::server_config::ServerConfig;
@@ -136,6 +136,9 @@ impl Server {
                 Ok(mark_untrusted(name, &text))
             }
             Err(CallError::Failed(text)) => Err(mark_untrusted(name, &text)),
+            Err(CallError::NeedsLogin) => {
+                Err(format!("MCP server {name} cannot be used: {}. The call was not made.", explain_needed_login(name)))
+            }
             Err(CallError::Lost) => Err(format!(
                 "MCP server {name} ended during the call: {}. Whether the call had an effect is unknown.",
                 connection.explain_end().await
