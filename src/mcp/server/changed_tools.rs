@@ -1,6 +1,6 @@
 //! What the user sees of a server, and accepting its changed tools.
 
-use super::{Server, accept_tools};
+use super::{Server, accept_tools, damaged_notice};
 use crate::chat::{Digest, ServerReport, ToolsChange, pluralize};
 use crate::mcp::catalogue::{Difference, KnownServer, compare};
 use std::sync::{Arc, PoisonError};
@@ -36,7 +36,8 @@ impl Server {
             (None, false, None) if is_new => "never connected".to_owned(),
             (None, false, None) => "not connected yet".to_owned(),
         };
-        let differences = state.listed.as_ref().map(|listed| compare(&known.tools, listed)).unwrap_or_default();
+        let listed = state.listed.as_ref().filter(|_| problem.is_none());
+        let differences = listed.map(|listed| compare(&known.tools, listed)).unwrap_or_default();
         let tools = known.tools.iter().flat_map(|tool| {
             let mark = if known.changed.contains(&tool.name) { " (changed, not offered)" } else { "" };
             let unusable = tool.explain_unusable().map(|reason| format!("  not offered: it {reason}"));
@@ -68,11 +69,14 @@ impl Server {
     /// Writes a file.
     ///
     /// # Errors
-    /// A sentence for the user, if the definitions are others by now or cannot be saved. Nothing is accepted then.
+    /// A sentence for the user, if the definitions are others by now, or if the accepted ones cannot be read or saved.
+    /// Nothing is accepted then.
     pub(in crate::mcp) fn accept_change(&self, digest: &Digest) -> Result<usize, String> {
         let _comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         let (identity, name) = (self.config.endpoint.identity(), &self.config.name);
-        let known = self.catalogue.load(&identity).ok().flatten().unwrap_or_default();
+        // Replacing a damaged file would make the tools of all other servers new, and new servers are accepted unseen.
+        let known = self.catalogue.load(&identity).map_err(|error| damaged_notice(&self.catalogue, &error))?;
+        let known = known.unwrap_or_default();
         let listed = self.state().listed.clone().unwrap_or_default();
         let change = describe_change(&compare(&known.tools, &listed));
         let Some(change) = change.filter(|change| change.digest == *digest) else {
