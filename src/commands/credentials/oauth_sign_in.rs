@@ -40,7 +40,10 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
             registration_endpoint: None,
             has_pkce: false,
         },
-        _ => oauth::discover(issuer).await.map_err(UsageError)?,
+        _ => {
+            let advice = "Name its endpoints with --authorization-endpoint and --token-endpoint";
+            oauth::discover(issuer, advice).await.map_err(UsageError)?
+        }
     };
     if options.device && server.device_endpoint.is_none() {
         bail_usage!("{} has no sign-in on another device", clean_line(&server.issuer));

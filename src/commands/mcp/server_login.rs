@@ -34,7 +34,8 @@ impl Servers {
         let credential_name = server.credential.clone().unwrap_or_else(|| format!("mcp-{name}"));
         self.check_replaceable(&credential_name)?;
         let resource = oauth::find_protected_resource(&url).await.map_err(anyhow::Error::msg)?;
-        let found = oauth::discover(&resource.issuer).await.map_err(anyhow::Error::msg)?;
+        let advice = format!("Without it, add a token with aye credentials, and name it as credential of [mcp.{name}]");
+        let found = oauth::discover(&resource.issuer, &advice).await.map_err(anyhow::Error::msg)?;
         if !found.has_pkce {
             bail_usage!("{} does not say that it supports PKCE, which a login needs", clean_line(&found.issuer));
         }

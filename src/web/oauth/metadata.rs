@@ -21,11 +21,11 @@ pub struct AuthorizationServer {
     pub has_pkce: bool,
 }
 
-/// Reads the metadata of an authorization server.
+/// Reads the metadata of an authorization server. `advice` says what else the user can do if it has none.
 ///
 /// # Errors
 /// One sentence, also if the metadata belongs to another issuer or names an endpoint without encryption.
-pub async fn discover(issuer: &str) -> Result<AuthorizationServer, String> {
+pub async fn discover(issuer: &str, advice: &str) -> Result<AuthorizationServer, String> {
     let url = check_endpoint(issuer)?;
     let client = build_client()?;
     let mut last_error = String::new();
@@ -39,12 +39,10 @@ pub async fn discover(issuer: &str) -> Result<AuthorizationServer, String> {
             Err(error) => last_error = error,
         }
     }
-    let advice = "Name its endpoints with --authorization-endpoint and --token-endpoint";
-    let mut error = last_error;
-    if let Some(first) = error.get_mut(..1) {
+    if let Some(first) = last_error.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    Err(format!("{error} {advice}"))
+    Err(format!("{last_error} {advice}"))
 }
 
 /// Parses the address of an issuer or endpoint: `https`, or `http` on this machine, without a user name or a fragment.
