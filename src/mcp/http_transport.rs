@@ -90,11 +90,10 @@ impl StreamableHttpClient for CredentialClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let address = uri.clone();
-        let send = |headers| {
-            self.client.post_message(uri.clone(), message.clone(), session_id.clone(), auth_header.clone(), headers)
-        };
-        self.send_with_credential(&address, custom_headers, send).await
+        // The transport calls the method with limits; the trait requires this one too.
+        let mut limits = StreamableHttpResponseLimits::default();
+        (limits.max_sse_event_size, limits.max_json_response_size) = (MAX_ANSWER_BYTES, MAX_ANSWER_BYTES);
+        self.post_message_with_response_limits(uri, message, session_id, auth_header, custom_headers, limits).await
     }
 
     async fn post_message_with_response_limits(
@@ -106,7 +105,6 @@ impl StreamableHttpClient for CredentialClient {
         custom_headers: Headers,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let address = uri.clone();
         let send = |headers| {
             self.client.post_message_with_response_limits(
                 uri.clone(),
@@ -117,7 +115,7 @@ impl StreamableHttpClient for CredentialClient {
                 limits,
             )
         };
-        self.send_with_credential(&address, custom_headers, send).await
+        self.send_with_credential(&uri, custom_headers, send).await
     }
 
     async fn delete_session(
@@ -127,9 +125,8 @@ impl StreamableHttpClient for CredentialClient {
         auth_header: Option<String>,
         custom_headers: Headers,
     ) -> Result<(), Failure> {
-        let address = uri.clone();
         let send = |headers| self.client.delete_session(uri.clone(), session_id.clone(), auth_header.clone(), headers);
-        self.send_with_credential(&address, custom_headers, send).await
+        self.send_with_credential(&uri, custom_headers, send).await
     }
 
     async fn get_stream(
@@ -160,7 +157,6 @@ impl StreamableHttpClient for CredentialClient {
         custom_headers: Headers,
         max_sse_event_size: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let address = uri.clone();
         let send = |headers| {
             self.client.get_stream_with_max_sse_event_size(
                 uri.clone(),
@@ -171,6 +167,6 @@ impl StreamableHttpClient for CredentialClient {
                 max_sse_event_size,
             )
         };
-        self.send_with_credential(&address, custom_headers, send).await
+        self.send_with_credential(&uri, custom_headers, send).await
     }
 }
