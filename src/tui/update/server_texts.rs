@@ -18,10 +18,10 @@ const UNREAD_TIME: Duration = Duration::from_millis(500);
 /// Requests the resources and prompts once for each word that is completed with them.
 pub(super) fn request_offers(state: &mut State, word: Option<Kind>) {
     let needs_offers = matches!(word, Some(Kind::File | Kind::Command));
-    if needs_offers && !std::mem::replace(&mut state.input.has_requested_offers, needs_offers) {
+    let has_requested_offers = std::mem::replace(&mut state.input.has_requested_offers, needs_offers);
+    if needs_offers && !has_requested_offers {
         state.send_request(HostRequest::ListOffers);
     }
-    state.input.has_requested_offers = needs_offers;
 }
 
 /// Completes these resources and prompts from now on.
