@@ -3,6 +3,7 @@
 use crate::mcp_servers::{allow, call, offered, start_session, user_with};
 use crate::support::mcp_server::McpServer;
 use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::user::User;
 use serde_json::{Value, json};
 
 fn tool(name: &str, description: &str) -> Value {
@@ -14,11 +15,17 @@ fn changed_tools(description: &str) -> Value {
     json!([tool("announce", "Says that tools changed"), tool("echo", description), tool("new", "Was not there")])
 }
 
-#[test]
-fn changed_tools_are_read_and_accepted_on_the_screen() {
+/// A server whose tool `announce` is called in the first turn, and its user.
+fn server_with_two_tools() -> (McpServer, User) {
     let server = McpServer::new(&[("announce", "Says that tools changed"), ("echo", "Repeats text")]);
     let answers = vec![call("mcp__test__announce", ""), text_answer("First."), text_answer("Second.")];
     let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__announce"));
+    (server, user)
+}
+
+#[test]
+fn changed_tools_are_read_and_accepted_on_the_screen() {
+    let (server, user) = server_with_two_tools();
     let mut program = start_session(&user, &server);
     server.set_tools(&changed_tools("Repeats \u{202E}everything"));
     submit_message(&mut program, "go");
@@ -48,9 +55,7 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
 
 #[test]
 fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
-    let server = McpServer::new(&[("announce", "Says that tools changed"), ("echo", "Repeats text")]);
-    let answers = vec![call("mcp__test__announce", ""), text_answer("First."), text_answer("Second.")];
-    let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__announce"));
+    let (server, user) = server_with_two_tools();
     drop(start_session(&user, &server));
     server.set_tools(&changed_tools("Changed"));
     let (out, err, _) = user.setup(&["-p", "go"]).run_piped("");
@@ -79,9 +84,7 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
 
 #[test]
 fn what_changed_after_it_was_read_is_not_accepted() {
-    let server = McpServer::new(&[("announce", "Says that tools changed"), ("echo", "Repeats text")]);
-    let answers = vec![call("mcp__test__announce", ""), text_answer("First."), text_answer("Second.")];
-    let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__announce"));
+    let (server, user) = server_with_two_tools();
     let mut program = start_session(&user, &server);
     server.set_tools(&changed_tools("Changed"));
     submit_message(&mut program, "go");
