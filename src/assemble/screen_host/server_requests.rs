@@ -31,10 +31,11 @@ impl ScreenHost {
 
     pub(super) fn attach_resources(&self, message: String, resources: Vec<(String, String)>) {
         let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
+        let secrets = self.session_builder.credentials.known_secrets();
         tokio::spawn(async move {
             let read = resources.iter().map(async |(server, uri)| {
                 let text = servers.read_resource(server, uri).await?;
-                Ok(Attachment { source: format!("{server}:{uri}"), text })
+                Ok(Attachment { source: format!("{server}:{uri}"), text: secrets.mask(&text).into_owned() })
             });
             let attachments: Result<Vec<_>, String> = futures::future::try_join_all(read).await;
             let result = attachments.map(|attachments| attach(&message, &attachments));
@@ -45,8 +46,10 @@ impl ScreenHost {
 
     pub(super) fn get_server_prompt(&self, server: String, prompt: String, arguments: Vec<(String, String)>) {
         let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
+        let secrets = self.session_builder.credentials.known_secrets();
         tokio::spawn(async move {
-            let result = servers.get_prompt(&server, &prompt, &arguments).await;
+            let text = servers.get_prompt(&server, &prompt, &arguments).await;
+            let result = text.map(|text| secrets.mask(&text).into_owned());
             // The screen may be closed.
             let _ = replies.send(HostReply::PromptReceived { server, result }).await;
         });
