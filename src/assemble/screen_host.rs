@@ -347,8 +347,8 @@ impl Host for ScreenHost {
             HostRequest::ListServers { connects } => self.list_servers(connects),
             HostRequest::ListOffers => self.send_offers(),
             HostRequest::AttachResources { message, resources } => self.attach_resources(message, resources),
-            HostRequest::GetServerPrompt { server, prompt, arguments } => {
-                self.get_server_prompt(server, prompt, arguments);
+            HostRequest::GetServerPrompt { draft, server, prompt, arguments } => {
+                self.get_server_prompt(draft, server, prompt, arguments);
             }
             HostRequest::AcceptServerTools { server, digest } => self.accept_server_tools(server, digest),
             HostRequest::InspectProject(reason) => self.load_project_files(reason),

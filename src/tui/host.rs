@@ -170,6 +170,8 @@ pub enum HostRequest {
     },
     /// Get the text of a prompt of an MCP server. Reply: `PromptReceived`.
     GetServerPrompt {
+        /// The command as typed.
+        draft: String,
         server: String,
         prompt: String,
         /// Names and values.
@@ -218,7 +220,12 @@ pub enum HostReply {
         result: Result<String, String>,
     },
     /// Text of a prompt of an MCP server, or why there is none.
-    PromptReceived { server: String, result: Result<String, String> },
+    PromptReceived {
+        /// The command as typed.
+        draft: String,
+        server: String,
+        result: Result<String, String>,
+    },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
     /// Model servers that answered.

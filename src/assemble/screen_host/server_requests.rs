@@ -44,14 +44,20 @@ impl ScreenHost {
         });
     }
 
-    pub(super) fn get_server_prompt(&self, server: String, prompt: String, arguments: Vec<(String, String)>) {
+    pub(super) fn get_server_prompt(
+        &self,
+        draft: String,
+        server: String,
+        prompt: String,
+        arguments: Vec<(String, String)>,
+    ) {
         let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
         let secrets = self.session_builder.credentials.known_secrets();
         tokio::spawn(async move {
             let text = servers.get_prompt(&server, &prompt, &arguments).await;
             let result = text.map(|text| secrets.mask(&text).into_owned());
             // The screen may be closed.
-            let _ = replies.send(HostReply::PromptReceived { server, result }).await;
+            let _ = replies.send(HostReply::PromptReceived { draft, server, result }).await;
         });
     }
 

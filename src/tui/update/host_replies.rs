@@ -108,7 +108,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::Offers(offers) => server_texts::set_offers(state, offers),
         HostReply::MessageAttached { message, result } => server_texts::send_attached(state, &message, result),
-        HostReply::PromptReceived { server, result } => server_texts::insert_prompt(state, &server, result),
+        HostReply::PromptReceived { draft, server, result } => {
+            server_texts::insert_prompt(state, &draft, &server, result)
+        }
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),

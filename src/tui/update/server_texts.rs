@@ -126,16 +126,22 @@ pub fn run_server_prompt(state: &mut State, draft: &str) -> bool {
             let (server, prompt) = (server.to_owned(), prompt_name.to_owned());
             state.input.composer.take_text();
             state.show_info(&format!("Getting {server}:{prompt}"));
-            state.send_request(HostRequest::GetServerPrompt { server, prompt, arguments });
+            let draft = draft.to_owned();
+            state.send_request(HostRequest::GetServerPrompt { draft, server, prompt, arguments });
         }
     }
     true
 }
 
-/// Appends the text of a prompt to the draft.
-pub fn insert_prompt(state: &mut State, server: &str, result: Result<String, String>) {
+/// Appends the text of a prompt to the draft. If there is none, an empty composer gets the command back.
+pub fn insert_prompt(state: &mut State, command: &str, server: &str, result: Result<String, String>) {
     let text = match result {
-        Err(reason) => return state.show_warning(&reason),
+        Err(reason) => {
+            if state.input.composer.text().is_empty() {
+                state.input.composer.set(command);
+            }
+            return state.show_warning(&reason);
+        }
         Ok(text) if text.trim().is_empty() => {
             return state.show_info(&format!("The prompt of MCP server {server} is empty"));
         }
