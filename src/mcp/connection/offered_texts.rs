@@ -24,27 +24,21 @@ impl Connection {
     /// Returns what the server offers to the user. What cannot be listed is left out.
     pub(in crate::mcp) async fn list_offer(&self) -> ServerOffer {
         let capabilities = self.peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default();
-        let mut offer = ServerOffer::default();
-        let mut cursor = None;
-        for _ in 0..if capabilities.resources.is_some() { MAX_PAGES } else { 0 } {
-            let Ok(page) = self.peer.list_resources(Some(page_after(cursor))).await else { break };
-            offer.resources.extend(page.resources.iter().filter_map(offered_resource));
-            cursor = page.next_cursor;
-            if cursor.is_none() || offer.resources.len() >= MAX_OFFERED {
-                break;
-            }
+        let (mut offer, peer) = (ServerOffer::default(), &self.peer);
+        if capabilities.resources.is_some() {
+            offer.resources = list_pages(|parameters| async move {
+                let page = peer.list_resources(Some(parameters)).await.ok()?;
+                Some((page.resources.iter().filter_map(offered_resource).collect(), page.next_cursor))
+            })
+            .await;
         }
-        cursor = None;
-        for _ in 0..if capabilities.prompts.is_some() { MAX_PAGES } else { 0 } {
-            let Ok(page) = self.peer.list_prompts(Some(page_after(cursor))).await else { break };
-            offer.prompts.extend(page.prompts.iter().filter_map(offered_prompt));
-            cursor = page.next_cursor;
-            if cursor.is_none() || offer.prompts.len() >= MAX_OFFERED {
-                break;
-            }
+        if capabilities.prompts.is_some() {
+            offer.prompts = list_pages(|parameters| async move {
+                let page = peer.list_prompts(Some(parameters)).await.ok()?;
+                Some((page.prompts.iter().filter_map(offered_prompt).collect(), page.next_cursor))
+            })
+            .await;
         }
-        offer.resources.truncate(MAX_OFFERED);
-        offer.prompts.truncate(MAX_OFFERED);
         offer
     }
 
@@ -77,10 +71,24 @@ impl Connection {
     }
 }
 
-fn page_after(cursor: Option<String>) -> PaginatedRequestParams {
-    let mut parameters = PaginatedRequestParams::default();
-    parameters.cursor = cursor;
-    parameters
+/// Returns the items of all pages, at most [`MAX_OFFERED`]. A page that cannot be listed is the end of the list.
+async fn list_pages<T, F>(list_page: impl Fn(PaginatedRequestParams) -> F) -> Vec<T>
+where
+    F: Future<Output = Option<(Vec<T>, Option<String>)>>,
+{
+    let (mut items, mut cursor) = (Vec::new(), None);
+    for _ in 0..MAX_PAGES {
+        let mut parameters = PaginatedRequestParams::default();
+        parameters.cursor = cursor;
+        let Some((page, next_cursor)) = list_page(parameters).await else { break };
+        items.extend(page);
+        cursor = next_cursor;
+        if cursor.is_none() || items.len() >= MAX_OFFERED {
+            break;
+        }
+    }
+    items.truncate(MAX_OFFERED);
+    items
 }
 
 fn explain_error(error: ServiceError) -> String {
