@@ -5,6 +5,7 @@ use crate::support::mcp_server::McpServer;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::user::User;
 use serde_json::{Value, json};
+use std::fs;
 
 fn tool(name: &str, description: &str) -> Value {
     let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
@@ -104,4 +105,21 @@ fn what_changed_after_it_was_read_is_not_accepted() {
     submit_message(&mut program, "go");
     program.until_idle("Second.");
     assert_eq!(offered(&user), ["mcp__test__announce"]);
+}
+
+#[test]
+fn a_damaged_file_of_accepted_tools_is_not_replaced_by_accepting() {
+    let (server, user) = server_with_two_tools();
+    let mut program = start_session(&user, &server);
+    server.set_tools(&changed_tools("Changed"));
+    submit_message(&mut program, "go");
+    program.until_idle("First.");
+    submit_message(&mut program, "/mcp");
+    program.until("2 tools · connected · 2 changed");
+    program.press_keys("\r");
+    program.until("+ description: Changed");
+    let catalogue = user.path("home/aye/data/mcp.json");
+    fs::write(&catalogue, "damaged").unwrap();
+    program.press_until("y", "Cannot read the accepted tools");
+    assert_eq!(fs::read_to_string(&catalogue).unwrap(), "damaged", "other servers would be new again");
 }
