@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 /// Maximum depth of a schema.
 const MAX_DEPTH: usize = 16;
+/// Maximum items of a list in a sample, with the lists inside it.
+const MAX_SAMPLE_ITEMS: usize = 100;
 /// Types of values.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 /// Keywords that describe and do not restrict.
@@ -38,7 +40,7 @@ impl AnswerSchema {
 
     /// Returns a value that has the form of the schema, if its limits are not unusual.
     pub fn sample(&self) -> Value {
-        build_sample(&self.0)
+        build_sample(&self.0, MAX_SAMPLE_ITEMS)
     }
 }
 
@@ -166,7 +168,8 @@ fn check_fields(schema: &Value, fields: &Map<String, Value>, path: &str) -> Resu
     Ok(())
 }
 
-fn build_sample(schema: &Value) -> Value {
+/// Builds a sample. Nested lists share `max_items`, which is at least 1: each level may ask for many.
+fn build_sample(schema: &Value, max_items: usize) -> Value {
     if let Some(value) = schema.get("const").or_else(|| schema["enum"].get(0)).or_else(|| schema.get("default")) {
         return value.clone();
     }
@@ -176,13 +179,15 @@ fn build_sample(schema: &Value) -> Value {
         Some("number" | "integer") => schema.get("minimum").cloned().unwrap_or(json!(0)),
         Some("boolean") => json!(false),
         Some("array") => {
-            let item = schema.get("items").map_or(json!("x"), build_sample);
-            Value::Array(vec![item; minimum("minItems").clamp(1, 100)])
+            let count = minimum("minItems").clamp(1, max_items);
+            let item = schema.get("items").map_or(json!("x"), |items| build_sample(items, max_items / count));
+            Value::Array(vec![item; count])
         }
         Some("null") => Value::Null,
         _ => {
             let properties = schema["properties"].as_object().into_iter().flatten();
-            Value::Object(properties.map(|(name, property)| (name.clone(), build_sample(property))).collect())
+            let samples = properties.map(|(name, property)| (name.clone(), build_sample(property, max_items)));
+            Value::Object(samples.collect())
         }
     }
 }
@@ -261,5 +266,12 @@ mod tests {
             let schema = schema(value);
             assert_eq!(schema.check(&schema.sample()), Ok(()), "{schema:?}");
         }
+    }
+
+    #[test]
+    fn nested_lists_do_not_multiply_in_a_sample() {
+        let list_of = |items: Value| json!({ "type": "array", "minItems": 100, "items": items });
+        let nested = schema(list_of(list_of(list_of(json!({ "type": "string" })))));
+        assert_eq!(nested.sample().to_string().matches('x').count(), 100);
     }
 }
