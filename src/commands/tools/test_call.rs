@@ -52,12 +52,10 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
     refuse_denied(&plan)?;
-    if let Work::EndTurn(_) = &plan.work {
-        let lines = describe_plan(&plan);
-        let lines = lines.lines().map(|line| clean_text(&reveal_to_string(line)).into_owned());
-        return print_lines(lines.chain(["Nothing was done: only a session has a turn to end.".to_owned()]));
-    }
     print_lines(describe_plan(&plan).lines().map(|line| clean_text(&reveal_to_string(line)).into_owned()))?;
+    if let Work::EndTurn(_) = &plan.work {
+        return print_lines(["Nothing was done: only a session has a turn to end.".to_owned()]);
+    }
     let question = || Ok("To make this call".to_owned());
     if !yes && !confirm(question, "Cannot ask for approval: not a terminal. Nothing was sent; --yes approves")? {
         return print_lines(["Nothing was sent.".to_owned()]);
