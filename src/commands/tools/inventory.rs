@@ -94,10 +94,11 @@ impl Inventory {
         Ok(connection.map_err(UsageError::from_error)?)
     }
 
-    /// Returns the limit for tools in the profile that a session would use.
+    /// Returns the limit for tools in the profile that a session would use; `None` if it sends no tools.
     fn tool_limit(&self) -> Option<u64> {
-        let profile = self.resolve_connection().ok().flatten();
-        Some(profile.map_or_else(Profile::default, |connection| connection.settings).tool_tokens)
+        let connection = self.resolve_connection().ok().flatten();
+        let profile = connection.map_or_else(Profile::default, |connection| connection.settings);
+        profile.tools.then_some(profile.tool_tokens)
     }
 
     /// Describes one tool: what it does, its problems, and what the model sees.
