@@ -252,7 +252,7 @@ impl SessionBuilder {
             return (tools, Vec::new());
         }
         let mut taken: Vec<String> = reserved_names().into_iter().chain(tools.rule_names()).collect();
-        if self.tool_factory.find_search().is_none() && !tools.tool_names().iter().any(|name| name == WEB_SEARCH) {
+        if !self.tool_factory.search.is_chosen() && !tools.tool_names().iter().any(|name| name == WEB_SEARCH) {
             taken.retain(|name| name != WEB_SEARCH);
         }
         let found = self.tool_factory.check_files(files, &taken);

@@ -19,13 +19,18 @@ pub(super) struct SearchChoice {
 }
 
 impl SearchChoice {
+    /// Returns whether a service is chosen.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.service != WebSearch::Off
+    }
+
     /// Returns the chosen search, if any, with its state. `disabled` are the names of tools that are turned off.
     pub(super) fn find_search(&self, disabled: &[String], credentials: &CredentialStore) -> Option<FoundTool> {
         let service = SearchService::find(self.service.name())?;
         let file = format!("aye/{}", service.name);
         let failed = |message: String| FileProblem { file: file.clone(), line: 1, message, is_warning: false };
         let mut parsed = match service.tool_file(self.url.as_deref()) {
-            Ok(text) => parse_tool(&file, &text),
+            Ok(text) => parse_search(&file, &text),
             Err(reason) => {
                 let problems = vec![failed(reason)];
                 ParsedTool { function_name: WEB_SEARCH.to_owned(), definition: None, problems }
@@ -36,12 +41,11 @@ impl SearchChoice {
             Some(_) if disabled.iter().any(|name| name == WEB_SEARCH) => ToolState::Disabled,
             Some(_) => ToolState::Active,
         };
-        if let Some(ToolKind::Http(http)) = parsed.definition.as_mut().map(|definition| &mut definition.kind) {
-            // A search with POST changes nothing either.
-            http.is_external = false;
+        if state == ToolState::Active
+            && let Some(ToolKind::Http(http)) = parsed.definition.as_ref().map(|definition| &definition.kind)
+        {
             let url = http.url.sample();
-            let missing = http.credential.as_ref().and_then(|name| credentials.find_missing(name, url));
-            if let Some(reason) = missing.filter(|_| state == ToolState::Active) {
+            if let Some(reason) = http.credential.as_ref().and_then(|name| credentials.find_missing(name, url)) {
                 let advice = service.credential_advice(&url.origin().ascii_serialization()).unwrap_or_default();
                 parsed.problems.push(failed(format!("{reason} Run: {advice}")));
                 state = ToolState::NotConnected;
@@ -56,12 +60,18 @@ impl SearchChoice {
         let to_found = |service: SearchService| {
             let text = service.tool_file(None).or_else(|_| service.tool_file(Some(SAMPLE_URL))).ok()?;
             let file = format!("aye/{}", service.name);
-            let mut parsed = parse_tool(&file, &text);
-            if let Some(ToolKind::Http(http)) = parsed.definition.as_mut().map(|definition| &mut definition.kind) {
-                http.is_external = false;
-            }
-            Some(FoundTool { file, parsed, state: ToolState::Disabled })
+            Some(FoundTool { parsed: parse_search(&file, &text), file, state: ToolState::Disabled })
         };
         others.filter_map(to_found).collect()
     }
+}
+
+/// Parses the file of a service. `file` is its name as displayed.
+fn parse_search(file: &str, text: &str) -> ParsedTool {
+    let mut parsed = parse_tool(file, text);
+    if let Some(ToolKind::Http(http)) = parsed.definition.as_mut().map(|definition| &mut definition.kind) {
+        // A search with POST changes nothing either.
+        http.is_external = false;
+    }
+    parsed
 }
