@@ -4,12 +4,12 @@ use crate::support::mcp_server::McpServer;
 use crate::support::program::Program;
 use crate::support::service::Answer;
 use crate::support::stored_files::{NO_TITLES, read_session};
-use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::tool_service::{call, offered_tools, outcomes};
 use crate::support::user::User;
 use aye::chat::{Entry, Outcome};
 use serde_json::{Value, json};
 use std::fs;
-use std::time::Duration;
 
 /// A user with a server of this many tools, each with about 150 tokens. Tool 7 is about tides.
 fn user_with_tools(count: usize, answers: Vec<Answer>) -> (User, McpServer) {
@@ -28,10 +28,6 @@ fn user_with_tools(count: usize, answers: Vec<Answer>) -> (User, McpServer) {
     (user, server)
 }
 
-fn call(tool: &str, arguments: Value) -> Answer {
-    calls_answer_after(Duration::ZERO, &[(tool, arguments)])
-}
-
 fn run_tool(name: &str, text: &str) -> Answer {
     call("run_tool", json!({ "name": name, "arguments": { "text": text } }))
 }
@@ -44,19 +40,6 @@ fn start_session(user: &User, server: &McpServer, arguments: &[&str]) -> Program
     program.until_condition("the tools of the server", |_| catalogue.exists());
     server.wait_for("tools/list");
     program
-}
-
-/// The names of the tools in each request.
-fn offered_tools(user: &User) -> Vec<Vec<String>> {
-    let name = |tool: &Value| tool["function"]["name"].as_str().unwrap_or_default().to_owned();
-    let names = |body: &Value| body["tools"].as_array().into_iter().flatten().map(name).collect();
-    user.service.received().iter().map(|request| names(&request.body)).collect()
-}
-
-/// The outcomes of all calls of the only session.
-fn outcomes(user: &User) -> Vec<Outcome> {
-    let settled = |entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None };
-    read_session(&user.setup(&[])).into_iter().filter_map(settled).collect()
 }
 
 #[test]

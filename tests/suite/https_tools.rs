@@ -4,15 +4,14 @@ use crate::provider_tls::authority_file;
 use crate::support::https_service::{header, start_https_service};
 use crate::support::program::Setup;
 use crate::support::service::Answer;
-use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{calls_answer_after, text_answer};
+use crate::support::terminal_session::text_answer;
 use crate::support::tls_service::{Authority, ServerCertificate, TlsService, serve_connections};
+use crate::support::tool_service::{add_settings, call, outcomes, write_user_tool};
 use crate::support::user::User;
-use aye::chat::{Entry, Outcome};
-use serde_json::{Value, json};
+use aye::chat::Outcome;
+use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 const SECRET: &str = "canary-of-a-tool-9042";
 
@@ -44,9 +43,7 @@ impl Trusted {
             "name = \"ping\"\ntype = \"http_api\"\nmethod = \"GET\"\nurl = \"{}\"\nallow_private = true\n{lines}\n{timeout}\n",
             self.url(path)
         );
-        let folder = self.user.path("home/aye/config/tools");
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("ping.toml"), text).unwrap();
+        write_user_tool(&self.user, "ping.toml", &text);
         self
     }
 
@@ -75,9 +72,7 @@ impl Trusted {
 /// A user who lets tools read from this port of this machine.
 fn user_with(answers: Vec<Answer>, port: u16) -> User {
     let user = User::new(answers).with_rules("[[rule]]\nverdict = \"allow\"\nhost = \"127.0.0.1\"\n");
-    let settings = user.path("home/aye/config/config.toml");
-    let text = std::fs::read_to_string(&settings).unwrap();
-    std::fs::write(&settings, format!("{text}\n[web]\nprivate_hosts = [\"127.0.0.1:{port}\"]\n")).unwrap();
+    add_settings(&user, &format!("[web]\nprivate_hosts = [\"127.0.0.1:{port}\"]\n"));
     user
 }
 
@@ -87,12 +82,7 @@ fn run_turn(user: &User, variables: &[(&str, &str)]) -> Vec<Outcome> {
     let setup = variables.iter().fold(setup, |setup, (name, value)| setup.env(name, value));
     let (out, err, _) = setup.run_piped("");
     assert!(out.contains("Done.") && !out.contains(SECRET) && !err.contains(SECRET), "{out}{err}");
-    let settled = |entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None };
-    read_session(&user.setup(&[])).into_iter().filter_map(settled).collect()
-}
-
-fn call(tool: &str, arguments: Value) -> Answer {
-    calls_answer_after(Duration::ZERO, &[(tool, arguments)])
+    outcomes(user)
 }
 
 fn fetch(url: &str) -> Vec<Answer> {
