@@ -1,6 +1,5 @@
 //! Tools of files that ask a model outside the conversation.
 
-use crate::support::program::Setup;
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::read_entries;
 use crate::support::terminal_session::{submit_message, text_answer};
@@ -185,8 +184,4 @@ fn a_prompt_is_checked_shown_and_tested() {
     .unwrap();
     let (out, _, _) = run(&user, &["tools", "check"]);
     assert!(out.contains("bad.toml:5: profile: profile \"opneai\" does not exist. Did you mean openai?"), "{out}");
-    let (_, error, code) = Setup::with_home(&user.root, &["tools", "new", "ask", "--kind", "prompt"]).run_piped("");
-    assert_eq!(code, 0, "{error}");
-    let (out, _, _) = run(&user, &["tools", "check", user.path("home/aye/config/tools/ask.toml").to_str().unwrap()]);
-    assert!(out.contains("no problems"), "{out}");
 }

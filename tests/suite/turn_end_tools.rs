@@ -7,6 +7,7 @@ use crate::support::terminal_session::{calls_answer_after, submit_message, text_
 use crate::support::tool_service::{call, outcomes, run, user_with_tool, write_user_tool};
 use crate::support::user::User;
 use aye::chat::{Conclusion, Entry, Outcome};
+use aye::tools::tool_file::FileKind;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -196,7 +197,7 @@ fn a_transfer_that_leads_nowhere_is_an_error_of_the_file() {
 #[test]
 fn new_files_of_every_kind_are_valid_and_can_be_shown_and_tested() {
     let user = User::new(vec![]);
-    for kind in ["http_api", "command", "end_conversation", "transfer"] {
+    for kind in FileKind::ALL.map(FileKind::name) {
         let (_, error, code) = run(&user, &["tools", "new", &format!("my {kind}"), "--kind", kind]);
         assert_eq!(code, 0, "{error}");
         let (out, _, _) = run(&user, &["tools", "show", &format!("my_{kind}")]);
