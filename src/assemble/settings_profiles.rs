@@ -5,7 +5,7 @@ use crate::chat::{Message, Request, Usage};
 use crate::config::{self, Connection, Credentials, Overrides, Settings};
 use crate::runtime::{SideModel, request_answer};
 use crate::store::Places;
-use crate::tools::prompt_tool::{Prompt, PromptModels, PromptTarget};
+use crate::tools::prompt_tool::{MAX_ANSWER_BYTES, Prompt, PromptModels, PromptTarget};
 use crate::tools::transfer_tool::{ProfileFinder, ProfileTarget};
 use async_trait::async_trait;
 use reqwest::Url;
@@ -117,7 +117,7 @@ impl PromptModels for SettingsProfiles {
             ..Request::default()
         };
         let mut usage = None;
-        let answer = request_answer(&side_model, async { Ok(request) }, prompt.max_bytes, &mut usage).await;
+        let answer = request_answer(&side_model, async { Ok(request) }, MAX_ANSWER_BYTES, &mut usage).await;
         (answer, usage)
     }
 }

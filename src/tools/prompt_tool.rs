@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum bytes of an answer; a longer one is an error.
-const MAX_ANSWER_BYTES: usize = 16 << 10;
+pub const MAX_ANSWER_BYTES: usize = 16 << 10;
 /// Maximum bytes of a rejected answer that the model sees again.
 const MAX_REJECTED_BYTES: usize = 4 << 10;
 
@@ -30,7 +30,7 @@ pub trait PromptModels: Send + Sync {
     /// # Errors
     /// Why it cannot be sent, in one sentence.
     fn find_target(&self, profile: Option<&str>, model: Option<&str>) -> Result<PromptTarget, String>;
-    /// Sends a prompt and returns the answer, with the usage if it was reported.
+    /// Sends a prompt and returns the answer, of at most [`MAX_ANSWER_BYTES`], with the usage if it was reported.
     async fn ask(&self, target: &PromptTarget, prompt: &Prompt) -> (Result<String, String>, Option<Usage>);
 }
 
@@ -65,8 +65,6 @@ pub struct Prompt {
     /// JSON schema of the answer, if it has one.
     pub schema: Option<Value>,
     pub max_tokens: u32,
-    /// Maximum bytes of the answer.
-    pub max_bytes: usize,
     /// Time limit.
     pub timeout: Duration,
 }
@@ -151,7 +149,6 @@ impl Tool for PromptTool {
             text: template.render(&values),
             schema: schema.as_ref().map(|schema| schema.as_value().clone()),
             max_tokens: *max_tokens,
-            max_bytes: MAX_ANSWER_BYTES,
             timeout: *timeout,
         };
         let mut lines = vec![format!("to {}", target.describe())];
