@@ -36,7 +36,7 @@ pub(super) fn judge_call(ctx: &mut UpdateContext<'_>, id: &CallId, mut plan: Box
         {
             Verdict::Deny(refusal)
         }
-        // Nobody is asked about a call that cannot end the turn.
+        // No prompt is shown for a call that cannot end the turn.
         Verdict::Allow(_) | Verdict::Rehearse(_) | Verdict::Withhold(_) | Verdict::Ask(_)
             if let Some(refusal) = turn_end::explain_refusal(ctx, id, &plan) =>
         {

@@ -27,7 +27,7 @@ impl SettingsProfiles {
         Self { settings, flags, keys_file, session_model: Mutex::default() }
     }
 
-    /// Sets the model of the open session. Every other one is another provider.
+    /// Sets the model of the open session. Its provider answers prompts that name no profile.
     pub(crate) fn set_session_model(&self, model: &ConnectedModel) {
         *self.session_model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.clone());
     }

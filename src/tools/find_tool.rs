@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MAX_RESULTS: usize = 20;
 /// Maximum characters of a description in a result.
 const MAX_DESCRIPTION_CHARS: usize = 120;
-/// A word that is at least this long is also found as the beginning of a longer one that is searched: `issue` by
+/// Minimum characters of a word of a tool that also matches a longer search word which begins with it: `issue` matches
 /// `issues`.
 const MIN_STEM_CHARS: usize = 4;
 /// Weight of a word in the name of a tool; one in its description counts 1.

@@ -104,7 +104,8 @@ impl PromptTool {
             prompt.text
         );
         let answer = self.ask(target, &Prompt { text, ..prompt.clone() }, usage).await?;
-        check_answer(schema, &answer).map_err(|reason| format!("its answer does not match the schema twice: {reason}"))
+        check_answer(schema, &answer)
+            .map_err(|reason| format!("its second answer does not match the schema either: {reason}"))
     }
 
     async fn ask(&self, target: &PromptTarget, prompt: &Prompt, usage: &mut Option<Usage>) -> Result<String, String> {
@@ -287,7 +288,10 @@ mod tests {
         assert!(prompts.iter().all(|prompt| prompt.schema.is_some()));
         let (ask, models) = tool(SCHEMA, &["no", "{\"n\": null}"]);
         let error = run_call(&ask, &plan(&ask), &project).await.unwrap_err().to_string();
-        assert!(error.contains("does not match the schema twice: the answer.n is not of the type integer"), "{error}");
+        assert!(
+            error.contains("second answer does not match the schema either: the answer.n is not of the type integer"),
+            "{error}"
+        );
         assert_eq!(models.prompts.lock().unwrap().len(), 2);
     }
 

@@ -11,7 +11,7 @@ pub enum ResultKind {
     Text,
     /// A text of which the tool has an example.
     Example(String),
-    /// A text of a known form. Holds a text of that form.
+    /// A text of a known form. Holds a sample of that form.
     Sample(String),
     /// Output and exit status of a command.
     Command {

@@ -138,7 +138,10 @@ fn a_provider_without_schemas_is_asked_without_one() {
 fn answers_that_are_no_answer_are_errors() {
     let long = "x".repeat(20_000);
     for (answers, expected) in [
-        (vec![text_answer("no"), text_answer("{\"rating\": \"high\"}")], "does not match the schema twice"),
+        (
+            vec![text_answer("no"), text_answer("{\"rating\": \"high\"}")],
+            "its second answer does not match the schema either",
+        ),
         (vec![text_answer(&long)], "longer than 16 KB"),
         (vec![Answer::body(500, "text/plain", &[], "broken")], "gave no answer"),
         (vec![call("bash_exec", json!({ "command": "touch owned" }))], "it called a tool, and has none"),

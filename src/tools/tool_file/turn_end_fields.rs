@@ -7,11 +7,11 @@ use super::parameters::{Parameter, ValueType};
 use crate::text::clean::clean_text;
 use std::ops::RangeInclusive;
 
-/// What the model is told about the reason, unless the file says more.
+/// Description of the parameter for the reason, unless the file has its own.
 const REASON_DESCRIPTION: &str = "Why the conversation ends, shown to the user";
-/// What the model is told about the note of a transfer.
+/// Description of the parameter for the note of a transfer.
 const NOTE_DESCRIPTION: &str = "What is done and what is left to do, shown to the user";
-/// Time limit of a transfer in seconds, as other programs have it.
+/// Allowed `timeout` of a transfer in seconds. The key is from exports of other programs and has no effect.
 const TRANSFER_SECONDS: RangeInclusive<i64> = 5..=120;
 /// Maximum bytes of a message.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
