@@ -3,16 +3,12 @@
 
 use super::Error;
 use super::request_body::RequestBody;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Parameters that can be omitted, each with the name that an error has for it.
-const OPTIONAL_PARAMETERS: [(&str, &str); 4] = [
-    ("stream_options", "stream_options"),
-    ("parallel_tool_calls", "parallel_tool_calls"),
-    ("response_format", "response_format"),
-    ("text", "text.format"),
-];
+/// Parameters that can be omitted, as errors name them: a field of an object with a dot.
+const OPTIONAL_PARAMETERS: [&str; 4] = ["stream_options", "parallel_tool_calls", "response_format", "text.format"];
 
 /// Parameters omitted for one provider, until the program exits.
 #[derive(Debug, Default)]
@@ -25,9 +21,9 @@ impl UnsupportedParams {
             return Cow::Borrowed(body);
         }
         let mut body = body.clone();
-        for ((name, _), is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
             if is_omitted.load(Ordering::Relaxed) {
-                body.parameters.shift_remove(*name);
+                remove_parameter(&mut body.parameters, name);
             }
         }
         Cow::Owned(body)
@@ -38,8 +34,8 @@ impl UnsupportedParams {
     pub fn record_rejection(&self, request_body: &RequestBody, error: &Error) -> bool {
         let Error::Provider { status: 400 | 422, message, .. } = error else { return false };
         let mut has_recorded = false;
-        for ((name, mention), is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
-            if request_body.parameters.get(*name).is_some() && message.contains(mention) {
+        for (name, is_omitted) in OPTIONAL_PARAMETERS.iter().zip(&self.0) {
+            if has_parameter(&request_body.parameters, name) && message.contains(name) {
                 is_omitted.store(true, Ordering::Relaxed);
                 has_recorded = true;
             }
@@ -48,10 +44,31 @@ impl UnsupportedParams {
     }
 }
 
+fn has_parameter(parameters: &Map<String, Value>, name: &str) -> bool {
+    match name.split_once('.') {
+        Some((object, field)) => parameters.get(object).is_some_and(|object| object.get(field).is_some()),
+        None => parameters.contains_key(name),
+    }
+}
+
+/// Removes a parameter. The other fields of its object, which the user may have set, stay.
+fn remove_parameter(parameters: &mut Map<String, Value>, name: &str) {
+    let Some((object, field)) = name.split_once('.') else {
+        parameters.shift_remove(name);
+        return;
+    };
+    if let Some(Value::Object(fields)) = parameters.get_mut(object) {
+        fields.shift_remove(field);
+        if fields.is_empty() {
+            parameters.shift_remove(object);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn rejection(status: u16, message: &str) -> Error {
         Error::Provider { status, code: None, message: message.into(), retry_after: None }
@@ -87,5 +104,18 @@ mod tests {
         );
         assert!(params.record_rejection(&smaller_body, &rejection(400, "unknown field \"parallel_tool_calls\"")));
         assert_eq!(params.remove_from(&body).to_value(), json!({"stream": true, "tools": [], "messages": ["said"]}));
+    }
+
+    #[test]
+    fn a_rejected_format_leaves_the_other_settings_of_a_text() {
+        let params = UnsupportedParams::default();
+        let error = rejection(400, "Unsupported parameter: 'text.format'.");
+        let body = request_body(json!({"text": {"format": {}, "verbosity": "low"}}));
+        let smaller_body = request_body(json!({"text": {"verbosity": "low"}}));
+        assert!(!params.record_rejection(&smaller_body, &error), "a parameter that was not sent is not the cause");
+        assert!(params.record_rejection(&body, &error));
+        assert_eq!(params.remove_from(&body).to_value(), smaller_body.to_value());
+        let body = request_body(json!({"text": {"format": {}}}));
+        assert_eq!(params.remove_from(&body).to_value(), json!({"messages": ["said"]}));
     }
 }
