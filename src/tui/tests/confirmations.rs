@@ -133,6 +133,15 @@ fn r34_a_toast_takes_no_row_of_a_small_prompt() {
 }
 
 #[test]
+fn a_list_without_grants_and_calls_offers_only_to_go_back() {
+    let mut screen = Screen::new();
+    screen.send_text("/grants");
+    let text = screen.screen_text();
+    assert!(text.contains("In force: none") && text.contains("Calls: none yet"), "{text}");
+    assert!(text.contains("╰─ esc back ─") && !text.contains("enter open"), "{text}");
+}
+
+#[test]
 fn a_missing_grant_is_a_note_and_not_a_row() {
     let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent("make"));

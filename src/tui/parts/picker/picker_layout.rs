@@ -127,9 +127,10 @@ impl Picker {
         u16::try_from(lines).unwrap_or(u16::MAX).min(MAX_NOTE_ROWS)
     }
 
-    /// Returns whether there is something to filter or to pick: a row, or a name that can be typed.
+    /// Returns whether there is something to filter or to pick: a row that is no heading, or a name that can
+    /// be typed.
     fn is_usable(&self) -> bool {
-        !self.rows.is_empty() || self.typed_verb.is_some()
+        self.rows.iter().any(|row| !row.is_heading) || self.typed_verb.is_some()
     }
 
     fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
