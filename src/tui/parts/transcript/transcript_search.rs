@@ -1,6 +1,8 @@
 //! Search of the transcript: finds an entry by its texts, then scrolls to the line of its layout with the match.
 
 use super::{Direction, Layouts, LinePosition, Transcript};
+use crate::chat::apply_message::describe_request;
+use crate::chat::attachments::own_text;
 use crate::chat::{Conclusion, Entry};
 use crate::text::{clean, escape_sequences};
 use std::borrow::Cow;
@@ -87,7 +89,8 @@ impl Transcript {
 /// Returns the texts of an entry that are searched. Some are displayed only when the entry is open.
 fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
     let (first, second) = match entry {
-        Entry::UserMessage { text } => (text.as_str(), ""),
+        // Of an attachment only its name is displayed, and it is in the user's own text too.
+        Entry::UserMessage { text } => (describe_request(text).unwrap_or_else(|| own_text(text)), ""),
         Entry::Replied { text, reasoning, .. } => (text.as_str(), reasoning.as_str()),
         Entry::Settled { outcome, .. } => (outcome.text(), ""),
         Entry::UserCommand(command) => (command.command.as_str(), command.output.as_str()),
@@ -104,4 +107,23 @@ fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
         Cow::Borrowed(text) => clean::clean_text(text),
         Cow::Owned(text) => Cow::Owned(clean::clean_text(&text).into_owned()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::apply_message::UNDO_MESSAGE;
+    use crate::chat::attachments::{Attachment, attach};
+
+    #[test]
+    fn only_displayed_text_of_a_message_is_searched() {
+        let attachment = Attachment { source: "docs:a".into(), text: "hidden".into() };
+        let attached = attach("see @docs:a", &[attachment]);
+        for (text, expected) in
+            [(attached.as_str(), "see @docs:a"), (UNDO_MESSAGE, "Undo the changes of the last turn")]
+        {
+            let entry = Entry::UserMessage { text: text.to_owned() };
+            assert_eq!(searched_texts(&entry).collect::<Vec<_>>(), [expected]);
+        }
+    }
 }
