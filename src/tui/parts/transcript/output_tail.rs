@@ -35,15 +35,15 @@ pub fn lay_out_failed_lines(context: &LayoutContext<'_>, output: &str) -> Vec<Li
 /// Lays out the last lines of an output that has ended, below a note about what is not shown.
 pub fn lay_out_final_lines(context: &LayoutContext<'_>, output: &str, count: usize) -> Vec<Line<'static>> {
     let styled_output = output::parse_output(output.trim_end(), context.theme.dim, context.theme);
-    let total = styled_output.last_lines(usize::MAX).len();
+    let all_lines = styled_output.last_lines(usize::MAX);
     // A note about one line would take the row of that line.
-    let count = if total == count + 1 { total } else { count };
-    let last_lines = styled_output.last_lines(count);
+    let hidden_count = Some(all_lines.len().saturating_sub(count)).filter(|hidden| *hidden > 1).unwrap_or(0);
+    let last_lines = &all_lines[hidden_count..];
     let max_cells = context.width.saturating_sub(INDENT);
     let is_cut =
         |line: &Vec<(&str, Style)>| line.iter().map(|(part, _)| width::text_width(part)).sum::<usize>() > max_cells;
     let mut hidden_parts = Vec::new();
-    hidden_parts.extend((total > count).then(|| format!("{} earlier lines", total - count)));
+    hidden_parts.extend((hidden_count > 0).then(|| format!("{hidden_count} earlier lines")));
     hidden_parts.extend(last_lines.iter().any(is_cut).then(|| "long lines cut".to_owned()));
     let mut lines = Vec::new();
     if !hidden_parts.is_empty() {

@@ -112,7 +112,8 @@ impl RowBuilder<'_> {
     fn push_running(&mut self, output: &str, elapsed: Duration) {
         let text = format!("running in a throwaway copy for {} s · nothing is changed", elapsed.as_secs());
         self.push_text(&text, self.theme.accent);
-        self.push_output(output, RUNNING_OUTPUT_LINES);
+        let (rows, _) = self.lay_out_tail(output, RUNNING_OUTPUT_LINES);
+        self.push_lines(rows);
     }
 
     fn push_report(&mut self, report: &TrialReport, open_changes: &BTreeSet<usize>) {
@@ -128,11 +129,14 @@ impl RowBuilder<'_> {
         let total = output.trim_end().lines().count();
         // A note about one line would take the row of that line.
         let max_lines = if total == FINAL_OUTPUT_LINES + 1 { total } else { FINAL_OUTPUT_LINES };
-        if total > max_lines {
-            let note = format!("│ … {} earlier lines", total - max_lines);
-            self.push_lines([Line::styled(note, theme.dim)]);
+        let (rows, is_cut) = self.lay_out_tail(output, max_lines);
+        let mut hidden_parts = Vec::new();
+        hidden_parts.extend((total > max_lines).then(|| format!("{} earlier lines", total - max_lines)));
+        hidden_parts.extend(is_cut.then(|| "long lines cut".to_owned()));
+        if !hidden_parts.is_empty() {
+            self.push_lines([Line::styled(format!("│ … {}", hidden_parts.join(", ")), theme.dim)]);
         }
-        self.push_output(output, max_lines);
+        self.push_lines(rows);
         for (index, change) in report.changes.iter().enumerate() {
             self.push_change(index, change, open_changes.contains(&index));
         }
@@ -157,19 +161,21 @@ impl RowBuilder<'_> {
         }
     }
 
-    fn push_output(&mut self, text: &str, max_lines: usize) {
+    /// Lays out the last lines of output, in at most as many rows. Also returns whether rows of long lines are missing.
+    fn lay_out_tail(&self, text: &str, max_lines: usize) -> (Vec<Line<'static>>, bool) {
         let columns = self.width.saturating_sub(INDENT).max(1);
         let text = text.trim_end();
         let last_lines = text.char_indices().rev().filter(|(_, c)| *c == '\n').nth(max_lines - 1);
         let tail = last_lines.map_or(text, |(newline, _)| &text[newline + 1..]);
         if tail.is_empty() {
-            return;
+            return (Vec::new(), false);
         }
         let mut lines = output::lay_out_output(tail, self.theme.text, self.theme, columns);
-        let lines = lines.split_off(lines.len().saturating_sub(max_lines));
+        let hidden_rows = lines.len().saturating_sub(max_lines);
+        let lines = lines.split_off(hidden_rows);
         // The bar distinguishes output from what aye says.
         let bar = Span::styled("│ ", self.theme.dim);
-        self.push_lines(lines.into_iter().map(|line| prefix_line(line, bar.clone())).collect::<Vec<_>>());
+        (lines.into_iter().map(|line| prefix_line(line, bar.clone())).collect(), hidden_rows > 0)
     }
 
     fn push_change(&mut self, index: usize, change: &TrialChange, is_open: bool) {
