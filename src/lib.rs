@@ -93,6 +93,9 @@
 //! - A prompt of a tool goes to the provider of the session like a reply, and to another one like an external call. Its usage is
 //!   recorded with the outcome of its call.
 //! - The searches are tool files that come with the program; the settings choose one, and it is offered once it has its credential.
+//! - Above a limit of tokens the tools of files and MCP servers are deferred. A call of `run_tool` becomes the call inside it
+//!   when the reply is complete, so verdict, prompt and record are those of a direct call; a request shows it as `run_tool`.
+//! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;
