@@ -13,7 +13,8 @@ pub fn rewind_message(quoted_message: &str) -> String {
     format!("{}{quoted_message}{}", REWIND_PARTS.0, REWIND_PARTS.1)
 }
 
-/// Returns what the program was told to do in a turn that begins with this text; `None` for a message that the user wrote.
+/// Returns what such a message requests, without the approval at its end; `None` for any other message. A user message of
+/// exactly this form counts as one.
 pub fn describe_request(text: &str) -> Option<&str> {
     let is_rewind = text.starts_with(REWIND_PARTS.0) && text.ends_with(REWIND_PARTS.1) && !text.contains('\n');
     let is_request = text == UNDO_MESSAGE || text == APPLY_MESSAGE || is_rewind;

@@ -47,13 +47,13 @@ struct Field {
 
 #[derive(Debug, Clone, PartialEq)]
 enum FieldKind {
-    /// Characters: at least, at most. The format is that of JSON schema.
+    /// Minimum and maximum number of characters, and the `format` of JSON Schema.
     Text {
         min: u64,
         max: u64,
         format: String,
     },
-    /// At least, at most.
+    /// Minimum and maximum.
     Number {
         is_integer: bool,
         min: f64,
@@ -61,7 +61,7 @@ enum FieldKind {
     },
     Flag,
     Choice(Vec<String>),
-    /// Selected values: at least, at most.
+    /// Minimum and maximum number of selected values.
     Choices {
         values: Vec<String>,
         min: u64,

@@ -21,9 +21,11 @@ pub struct ToolSpec {
 pub struct ToolCall {
     /// Unique in its session.
     pub id: CallId,
-    /// Name as the model wrote it; there may be no such tool. Of a call through `run_tool`, the name inside it.
+    /// Name as the model wrote it; there may be no such tool. For a call through `run_tool`, the name of the
+    /// deferred tool.
     pub name: String,
-    /// Exactly the text the model sent, which may not be valid JSON. Of a call through `run_tool`, the arguments inside it.
+    /// Exactly the text the model sent, which may not be valid JSON. For a call through `run_tool`, the arguments of
+    /// the deferred tool.
     pub arguments: String,
 }
 

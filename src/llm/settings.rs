@@ -50,7 +50,7 @@ pub struct Quirks {
     pub tools: bool,
     /// Send images to the model.
     pub images: bool,
-    /// Simplify the schemas of tools of files and MCP servers. `None`: where the provider is known to reject parts of them.
+    /// Simplify the schemas of tools of files and MCP servers. `None`: only for providers known to reject parts of them.
     pub simple_schemas: Option<bool>,
     /// Request several calls in one reply. `None`: the parameter is not sent.
     pub parallel_calls: Option<bool>,

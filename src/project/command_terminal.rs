@@ -23,8 +23,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for which a program must wait for keys before it gets the terminal: some programs only ask the terminal
 /// something.
 const NEED_DELAY: Duration = Duration::from_millis(60);
-/// Columns of the user's terminal next to output that is shown below the row of its command: its indentation and the scroll
-/// bar. An attached program has all columns.
+/// Columns of the user's terminal that are not available to output in the transcript: its indentation and the scroll bar.
+/// A program that has the terminal has all columns.
 const SHOWN_MARGIN: u16 = 6;
 /// Size of a terminal that does not know its own.
 const DEFAULT_SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
@@ -125,8 +125,8 @@ impl CommandTerminal {
 }
 
 impl RunningTerminal {
-    /// Opens a pseudo-terminal of the size of the user's terminal, as wide as output is shown there. Returns it with the
-    /// end that the command gets, and a pipe that is dropped when the command has ended.
+    /// Opens a pseudo-terminal with the rows of the user's terminal and the columns in which output is shown there.
+    /// Returns it with the end that the command gets, and a pipe that is dropped when the command has ended.
     pub(super) fn open() -> io::Result<(Arc<Self>, OwnedFd, PipeWriter)> {
         let mut flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
         #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Text of a PDF. Its characters are joined to words and lines by where they stand on the page, in the order of the file.
+//! Text of a PDF. Its characters are joined to words and lines by their positions on the page, in the order of the file.
 
 use hayro_interpret::font::GlyphRun;
 use hayro_interpret::hayro_cmap::BfString;

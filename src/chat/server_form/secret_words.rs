@@ -44,8 +44,8 @@ pub(super) fn names_secret(text: &str) -> bool {
         || words.windows(2).any(|pair| PAIRS.iter().any(|[first, second]| pair[0] == *first && pair[1] == *second))
 }
 
-/// Splits at everything but letters and digits, and before a capital after or before a small letter. Characters that are not shown
-/// split nothing.
+/// Splits a text at characters that are neither letters nor digits, and at the words of camel case (`userPassword`,
+/// `APIToken`). Invisible characters do not split.
 fn split_words(text: &str) -> Vec<String> {
     let text = crate::text::hidden_chars::remove_hidden(text);
     let (mut words, mut word) = (Vec::new(), String::new());

@@ -31,7 +31,7 @@ pub struct Confirmation {
     /// Time of the first readable frame.
     first_drawn: Option<Duration>,
     has_reached_end: bool,
-    /// Lines of a difference that were on the screen, from the first one on without a gap; and of how many lines.
+    /// Number of lines of the difference that were on the screen, counted from the first without a gap, and of all lines.
     seen_lines: (usize, usize),
     /// Layout of the facts.
     layout: LineCache<()>,

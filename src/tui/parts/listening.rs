@@ -29,7 +29,7 @@ pub enum Listening {
     Unseen,
     /// The prompt accepts answers from this time on if no other key is pressed until then. Draw again at that time.
     Until(Duration),
-    /// A text field takes text, but its last keys came faster than a hand types: from this time on Enter is no part of them.
+    /// A text field accepts text, but its last keys came as fast as a paste. Until this time Enter is part of the paste.
     AfterFastInput(Duration),
     /// The composer has an unsent draft, which receives the keys.
     Unsent,

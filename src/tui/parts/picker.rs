@@ -181,7 +181,7 @@ impl Picker {
         Self { action_hint: hint.into(), ..self }
     }
 
-    /// Sets the same hint after the rows changed.
+    /// Sets the hint of [`Self::with_action_hint`] in a list whose rows changed.
     pub fn set_action_hint(&mut self, hint: String) {
         self.action_hint = hint.into();
     }

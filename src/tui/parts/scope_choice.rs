@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Start of the line after those with something to choose: what the grant never covers.
+/// Start of the line that lists what the grant never covers. The lines above it are those to choose from.
 pub const LIMITS_LABEL: &str = "never: ";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
@@ -40,7 +40,7 @@ pub struct ScopeChoice {
 
 /// A line of the choice, not wrapped yet.
 pub struct ChoiceLine {
-    /// Start of the first row; further rows have as many blanks.
+    /// Start of the first row; further rows are indented by its width.
     pub prefix: String,
     pub text: String,
     pub style: Style,
@@ -180,8 +180,8 @@ impl ScopeChoice {
         .to_owned()
     }
 
-    /// Returns all lines of the choice, those with something to choose first. `sandbox_note` says what the sandbox of a
-    /// command allows.
+    /// Returns all lines of the choice, those to choose from first. `sandbox_note` says what the sandbox of a command
+    /// allows.
     pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme) -> Vec<ChoiceLine> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);

@@ -65,7 +65,7 @@ impl Toasts {
         self.push_until(kind, text, now + duration, now);
     }
 
-    /// Shows a toast that is true until a time and disappears then, unless it is an `Error`.
+    /// Shows a toast that disappears at `end`, because its text is false from then on. An `Error` stays.
     pub fn push_until(&mut self, kind: Kind, text: &str, end: Duration, now: Duration) {
         let text = clean::clean_text(text).trim().to_owned();
         if text.is_empty() {

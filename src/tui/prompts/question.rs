@@ -377,8 +377,8 @@ impl QuestionPrompt {
     }
 }
 
-/// Returns whether the text field takes the keys: not those of a draft in the composer, and while it is `untouched` not
-/// those pressed before it could be seen.
+/// Returns whether the text field receives the keys. It does not while the composer has a draft, nor, until its first
+/// key (`is_untouched`), before it was long enough on the screen to be read.
 fn is_field_listening(is_untouched: bool, listening: Listening) -> bool {
     match listening {
         Listening::Ready | Listening::AfterFastInput(_) => true,

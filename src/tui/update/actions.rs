@@ -191,7 +191,7 @@ fn offer_rewind(state: &mut State) {
     show_press_hint(state, REWIND_HINT);
 }
 
-/// Shows what a second press does, as long as it does that.
+/// Shows what a second press does, until it would be too late to count as one.
 fn show_press_hint(state: &mut State, hint: &str) {
     let now = state.timing.now;
     state.notices.toasts.push_until(Kind::Info, hint, now + DOUBLE_PRESS, now);

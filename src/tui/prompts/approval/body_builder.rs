@@ -25,11 +25,11 @@ pub(super) enum Density {
     Compact,
 }
 
-/// Returns why no grant is offered for a command, unless its prompt says that anyway: with the warning of a destructive
-/// command, or with the sensitive file that it names.
+/// Returns why no grant is offered for a command. `None` if the prompt already shows the reason: the warning of a
+/// destructive command, or a sensitive file.
 fn explain_missing_grant(plan: &Plan) -> Option<String> {
-    let is_said = plan.destroys.is_some() || plan.preconditions.sensitive_path().is_some();
-    let is_missing = matches!(plan.access, Access::Run(_)) && plan.grant.is_none() && !is_said;
+    let is_shown = plan.destroys.is_some() || plan.preconditions.sensitive_path().is_some();
+    let is_missing = matches!(plan.access, Access::Run(_)) && plan.grant.is_none() && !is_shown;
     // The reason does not depend on the tool's name, which is left empty.
     if is_missing { explain_no_scopes("", plan) } else { None }
 }
@@ -47,14 +47,13 @@ impl BodyBuilder<'_> {
         self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
     }
 
-    /// Adds the same after a prefix; further rows have as many blanks.
+    /// Adds wrapped text after a prefix; further rows are indented by the width of the prefix.
     pub(super) fn push_hanging(&mut self, prefix: &str, text: &str, style: Style) {
         let shape = Shape::with_hanging_prefix(self.width, vec![Piece::new(prefix, style)]);
         self.lines.extend(wrap::wrap_pieces(&revealed_pieces(text, style, self.theme.mark), &shape).lines);
     }
 
-    /// Adds the reason the policy asks, if any, and the reason no approval of the command lasts. A reason for both is said
-    /// once.
+    /// Adds the reason the policy asks, and the reason no grant is offered, if any. If both are the same, it is shown once.
     pub(super) fn push_reason(&mut self, content: &ApprovalContent<'_>) {
         let grant_problem = explain_missing_grant(content.plan);
         let is_same = grant_problem.as_deref() == Some(content.reason);
