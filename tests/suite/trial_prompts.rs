@@ -170,7 +170,7 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
     std::fs::write(program.project().join("a.txt"), "mine\n").unwrap();
     program.press_keys("K");
     let screen = program.until("Done.");
-    assert!(screen.contains("Nothing was kept: a.txt chang"), "{screen}");
+    assert!(screen.contains("Nothing was kept: a.txt"), "{screen}");
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("mine\n"), None));
     let failed = read_entries(&program).into_iter().find_map(|entry| match entry {
         Entry::Settled { outcome: Outcome::Failed(text), .. } => Some(text),
