@@ -1,7 +1,9 @@
 //! Command lines of which each part is allowed: by a grant, by a rule, or because it only reads.
 
-use super::chain_limits::{creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes};
-use super::command_line::{SimpleCommand, parse_command_line};
+use super::chain_limits::{
+    creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes, runs_project_code,
+};
+use super::command_line::{ParsedLine, SimpleCommand, parse_command_line};
 use super::coverage::{self, can_be_granted, grant_covers_whole};
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
 use super::subject::Subject;
@@ -131,52 +133,96 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
     if is_excluded {
         return Vec::new();
     }
-    let runs_git = |part: &CommandPart| is_git(&parse_command_line(&part.command));
-    let has_git_run = preconditions.parts.iter().any(|part| part.effect == PartEffect::Runs && runs_git(part));
-    let mut may_have_changed = false;
+    let parts = &preconditions.parts;
+    let is_run = |part: &&CommandPart| part.effect == PartEffect::Runs;
+    let has_git_run = parts.iter().filter(is_run).any(|part| is_git(&parse_command_line(&part.command)));
+    // Whatever a part that only reads could do, this code could do in the same sandbox.
+    let has_project_code = parts.iter().filter(is_run).any(|part| {
+        runs_project_code(&parse_command_line(&part.command))
+            && with_subject(subject, line, part, |alone| {
+                matches!(judge.judge_run(line, part, alone), PartVerdict::Allowed(_))
+            })
+    });
+    let mut earlier = EarlierParts::default();
     let judge_part = |part: &CommandPart| {
         let asks = |why: &str| PartVerdict::Asks(why.to_owned());
-        let is_after_change = may_have_changed;
-        let alone =
-            CommandLine { command: part.command.clone(), folder: part.folder.clone(), network: None, ..line.clone() };
-        let preview = Preview::Command(alone.clone());
-        let access = Access::Run(alone.into());
-        let destroys = false;
-        let part_subject = Subject::new(subject.tool, &access, &preview, destroys, &part.preconditions);
-        may_have_changed |=
-            part.effect == PartEffect::Runs && !part_subject.parsed_line().is_some_and(creates_empty_files);
-        if !(judge.permits)(&part_subject) {
-            return asks("a rule asks for it or denies it");
-        }
-        let is_independent = match part.effect {
-            PartEffect::ReadsInput => true,
-            PartEffect::ChangesFolder | PartEffect::ReadsFiles => false,
-            PartEffect::Runs => part_subject.parsed_line().is_some_and(is_independent_of_changes),
-        };
-        if is_after_change && !is_independent {
-            return asks("an earlier part may change what it uses");
-        }
-        if part.effect != PartEffect::Runs {
+        let before = earlier;
+        with_subject(subject, line, part, |alone| {
+            let is_written_as = |test: fn(&ParsedLine) -> bool| alone.parsed_line().is_some_and(test);
+            let is_plain_read = match part.effect {
+                PartEffect::ReadsInput | PartEffect::ReadsFiles | PartEffect::ChangesFolder => true,
+                PartEffect::ReadsWithSettings => has_project_code,
+                PartEffect::Runs => false,
+            };
+            if !is_plain_read {
+                earlier.may_change |= !is_written_as(creates_empty_files);
+                earlier.may_replace |= !is_written_as(is_independent_of_changes) && !is_written_as(creates_empty_files);
+            }
+            if !(judge.permits)(alone) {
+                return asks("a rule asks for it or denies it");
+            }
+            let is_independent = match part.effect {
+                PartEffect::ReadsInput => true,
+                PartEffect::ChangesFolder | PartEffect::ReadsFiles | PartEffect::ReadsWithSettings => {
+                    has_project_code && !before.may_replace
+                }
+                PartEffect::Runs => is_written_as(is_independent_of_changes),
+            };
+            if before.may_change && !is_independent {
+                return asks("an earlier part may change what it uses");
+            }
+            if !is_plain_read {
+                return judge.judge_run(line, part, alone);
+            }
             // Only in the read-only sandbox, git ignores the user's settings, which may name programs.
-            if !has_git_run && part_subject.parsed_line().is_some_and(is_git) {
+            if !has_git_run && !has_project_code && is_written_as(is_git) {
                 return asks("git would obey settings that name programs");
             }
-            return PartVerdict::Reads;
-        }
+            PartVerdict::Reads
+        })
+    };
+    parts.iter().map(judge_part).collect()
+}
+
+/// What the parts before another one may have done.
+#[derive(Clone, Copy, Default)]
+struct EarlierParts {
+    may_change: bool,
+    /// True if one may have replaced a file or a folder by a link.
+    may_replace: bool,
+}
+
+/// Judges one part as if it were given alone.
+fn with_subject<T>(
+    whole: &Subject<'_>,
+    line: &CommandLine,
+    part: &CommandPart,
+    judge: impl FnOnce(&Subject<'_>) -> T,
+) -> T {
+    let alone =
+        CommandLine { command: part.command.clone(), folder: part.folder.clone(), network: None, ..line.clone() };
+    let preview = Preview::Command(alone.clone());
+    let access = Access::Run(alone.into());
+    let destroys = false;
+    judge(&Subject::new(whole.tool, &access, &preview, destroys, &part.preconditions))
+}
+
+impl PartJudge<'_> {
+    /// Judges a part that does more than reading, as if it were the first one.
+    fn judge_run(&self, line: &CommandLine, part: &CommandPart, alone: &Subject<'_>) -> PartVerdict {
+        let asks = |why: &str| PartVerdict::Asks(why.to_owned());
         if part.has_input {
             return asks("it reads the output of another part, which may decide what it does");
         }
         let is_elsewhere = part.folder != line.folder;
-        let excluded = part_subject.parsed_line().map(|parsed_line| explain_excluded_part(parsed_line, is_elsewhere));
-        match excluded {
+        match alone.parsed_line().map(|parsed_line| explain_excluded_part(parsed_line, is_elsewhere)) {
             None => asks("it is not known"),
             Some(Some(why)) => PartVerdict::Asks(why),
             Some(None) => {
-                (judge.approve)(&part_subject).map_or_else(|| asks("no rule or grant allows it"), PartVerdict::Allowed)
+                (self.approve)(alone).map_or_else(|| asks("no rule or grant allows it"), PartVerdict::Allowed)
             }
         }
-    };
-    preconditions.parts.iter().map(judge_part).collect()
+    }
 }
 
 /// Returns the description of the grant or rule that allows a part. A rule for exactly one command is meant for the

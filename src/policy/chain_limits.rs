@@ -2,7 +2,8 @@
 //!
 //! Such a line runs in the sandbox of live commands, not in the read-only one, so only well-known readers count as
 //! reading in it. Its files are checked before it starts, so a part after one that may change files must not depend on
-//! what these files are.
+//! what these files are. Neither matters in a line that is allowed to run code of the project, because this code could
+//! do in the same sandbox whatever a part that reads could.
 
 use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
 use super::coverage::single_plain_command;
@@ -84,6 +85,13 @@ pub fn is_plain_file_reader(command: &str, has_input: bool) -> bool {
 fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
     let parsed_line = parse_command_line(command);
     let [simple] = parsed_line.commands.as_slice() else { return false };
+    written_name(simple).is_some_and(|name| programs.contains(&name)) && has_plain_words(command)
+}
+
+/// Returns whether all words of a single command are known, and it names no list of files.
+pub fn has_plain_words(command: &str) -> bool {
+    let parsed_line = parse_command_line(command);
+    let [simple] = parsed_line.commands.as_slice() else { return false };
     // The files named in a list are not checked; only the read-only sandbox withholds them.
     let has_list = |name: &str| {
         grammar::program_named(name).is_some_and(|program| {
@@ -91,7 +99,7 @@ fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
             arguments.options.iter().any(|option| option.option.value.is_kind(&[ValueKind::List]))
         })
     };
-    written_name(simple).is_some_and(|name| programs.contains(&name) && !has_list(name))
+    written_name(simple).is_some_and(|name| !has_list(name))
         && simple.wrappers.is_empty()
         && simple.assignments.is_empty()
         // The values of variables and the home folder may differ outside the read-only sandbox.
@@ -122,15 +130,23 @@ pub(super) fn is_independent_of_changes(parsed_line: &ParsedLine) -> bool {
     let Some(name) = written_name(simple) else { return false };
     let words: Vec<&str> = simple.arguments().iter().map(Word::display_text).collect();
     let first = words.first().copied().unwrap_or_default();
-    let runs_code = |(program, subcommands): &(&str, &[&str])| {
-        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
-    };
     let is_plain_option = |word: &&str| !word.starts_with('-') || PLAIN_GIT_OPTIONS.contains(word);
     match (name, first) {
         ("git", "add" | "commit") => words[1..].iter().all(is_plain_option),
         ("cargo", "fmt") => words[1..].iter().all(|word| matches!(*word, "--all" | "--check")),
-        _ => CODE_RUNNERS.iter().any(runs_code),
+        _ => runs_project_code(parsed_line),
     }
+}
+
+/// Returns whether a command runs code of the project.
+pub(super) fn runs_project_code(parsed_line: &ParsedLine) -> bool {
+    let Some(simple) = single_plain_command(parsed_line) else { return false };
+    let Some(name) = written_name(simple) else { return false };
+    let first = simple.arguments().first().map(Word::display_text).unwrap_or_default();
+    let runs_code = |(program, subcommands): &(&str, &[&str])| {
+        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
+    };
+    CODE_RUNNERS.iter().any(runs_code)
 }
 
 /// Returns whether a command creates at most empty files and folders, so that it changes nothing that later parts use.

@@ -6,7 +6,7 @@ use super::{losses, scripts};
 use crate::chat::{Access, CommandLine, CommandPart, CommandSandbox, PartEffect, Reach};
 use crate::policy::chains::{ChainPart, split_chain};
 use crate::policy::command_line::parse_command_line;
-use crate::policy::{is_plain_file_reader, reads_only_input};
+use crate::policy::{has_plain_words, is_plain_file_reader, reads_only_input};
 use crate::project::{FileKind, Location, Reader};
 
 /// Returns the parts of a command line. Empty if it has none that can be judged alone, or if one of them destroys
@@ -58,15 +58,16 @@ impl PartJudge<'_> {
             _ => PartEffect::Runs,
         };
         let preconditions = match effect {
-            PartEffect::Runs => scripts::command_preconditions(&command_in_folder, self.files),
+            PartEffect::Runs | PartEffect::ReadsWithSettings => {
+                scripts::command_preconditions(&command_in_folder, self.files)
+            }
             PartEffect::ChangesFolder | PartEffect::ReadsInput | PartEffect::ReadsFiles => Default::default(),
         };
         let folder = if is_root { self.line.folder.clone() } else { folder.real };
         Some(CommandPart { command: part.command, folder, effect, has_input: part.has_input, preconditions })
     }
 
-    /// Returns the effect of a part that only reads. It runs outside the read-only sandbox, so programs that the sandbox
-    /// would have to restrict need approval.
+    /// Returns the effect of a part that only reads. It runs outside the read-only sandbox.
     fn reading_effect(&self, part: &ChainPart) -> PartEffect {
         let command = part.command.as_str();
         let is_unavailable = matches!(self.line.sandbox, CommandSandbox::Unavailable(_));
@@ -76,6 +77,8 @@ impl PartJudge<'_> {
             PartEffect::ReadsInput
         } else if !is_unavailable && is_plain_file_reader(command, part.has_input) {
             PartEffect::ReadsFiles
+        } else if !is_unavailable && !part.has_input && has_plain_words(command) {
+            PartEffect::ReadsWithSettings
         } else {
             PartEffect::Runs
         }

@@ -136,7 +136,9 @@ impl Approval {
         };
         // Known only some time after the prompt appeared.
         let missing_trial_reason = content.missing_trial_reason.map(str::to_owned);
-        BodyRows::Lines(cache.lines_for(width, missing_trial_reason, theme, || self.lay_out_text(content, width, theme, density)))
+        BodyRows::Lines(
+            cache.lines_for(width, missing_trial_reason, theme, || self.lay_out_text(content, width, theme, density)),
+        )
     }
 
     fn lay_out_text(
