@@ -3,10 +3,13 @@
 //! A trial is kept without a prompt only if everything it changed is known to be harmless: build output that git
 //! ignores, ordinary files of the project, and commits. Anything else asks, with the result of the trial on the prompt.
 
+mod endless_commands;
+
 use super::{Mode, Policy};
 use crate::chat::batch::Group;
 use crate::chat::{Access, ChangeKind, DiffLine, Plan, Reach, TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
+use endless_commands::is_endless;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +31,7 @@ const SERVICE_FILES: [&str; 29] = [
 const COMMIT_PARTS: [&str; 5] = ["index", "objects/", "refs/heads/", "logs/", "COMMIT_EDITMSG"];
 
 /// Returns whether a call that would ask is tried first, so that its effects are judged: a command in mode `auto` that
-/// needs no network and can disclose no secrets, and that would run in a sandbox live too.
+/// needs no network, can disclose no secrets and ends by itself, and that would run in a sandbox live too.
 pub fn is_tried_first(policy: &Policy, plan: &Plan) -> bool {
     matches!(&plan.access, Access::Run(run) if run.sandbox.is_offline()) && may_be_tried_first(policy, plan)
 }
@@ -48,6 +51,7 @@ pub(super) fn may_be_tried_first(policy: &Policy, plan: &Plan) -> bool {
         && !run.may_disclose
         && plan.preconditions.hard_links.is_none()
         && plan.preconditions.sensitive_path().is_none()
+        && !is_endless(&run.line.command)
 }
 
 /// Judges the effects of a trial that no user has seen.

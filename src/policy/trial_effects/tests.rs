@@ -65,6 +65,7 @@ fn only_confined_commands_of_auto_mode_are_tried_first() {
     assert!(!with(|run| {
         run.line.sandbox = CommandSandbox::enforced(SandboxAccess { sockets: true, ..SandboxAccess::default() });
     }));
+    assert!(!with(|run| run.line.command = "npm start".into()));
     assert!(!with(|run| run.is_sensitive = true));
     assert!(!with(|run| run.may_disclose = true));
     assert!(!with(|run| run.reach = Reach::Denied));
