@@ -12,6 +12,7 @@ mod overlay_copy;
 pub mod places;
 pub mod private_files;
 pub mod removal;
+pub mod rule_uses;
 pub mod search;
 pub mod session_header;
 pub mod session_list;

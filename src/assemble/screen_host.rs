@@ -309,6 +309,7 @@ impl Host for ScreenHost {
             HostRequest::SwitchConnection(number) => self.confirm_switch(number),
             HostRequest::SaveModel { profile, address, model } => self.save_model(profile, &address, model),
             HostRequest::ReadEntryTimes(id) => self.read_entry_times(id),
+            HostRequest::CountRuleUses(rules, except) => self.count_rule_uses(rules, except),
             HostRequest::ListFiles => self.list_files(),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
             HostRequest::SaveTheme(name) => {

@@ -205,6 +205,11 @@ impl Rule {
         format!("{}{since}{until}", self.location)
     }
 
+    /// Returns the beginning of the reason with which it allows a call. It stays the same from day to day.
+    pub fn reason_start(&self) -> String {
+        format!("your rule: {} ({}", self.describe(), self.describe_scope())
+    }
+
     /// Describes the rule, where it is valid, its age and its location, for a rule that allowed a call.
     pub fn describe_origin(&self, today: &str) -> String {
         let age = self.describe_age(today).map(|age| format!(", saved {age}")).unwrap_or_default();

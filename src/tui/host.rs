@@ -14,6 +14,7 @@ use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
 use crate::runtime::Unsaved;
 use crate::text::link::LinkTarget;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -41,6 +42,8 @@ pub enum HostRequest {
     StartSession,
     /// Read when each entry of this session was written. Reply: `EntryTimes`.
     ReadEntryTimes(SessionId),
+    /// Count the calls that these rules allowed in all sessions but this one. Reply: `RuleUses`.
+    CountRuleUses(Vec<Rule>, SessionId),
     /// Save the unsent text of this session in place of the text saved before. Reply: `UnsentSaved` when saving
     /// starts to fail or works again.
     SaveUnsent(SessionId, Box<UnsentText>),
@@ -204,6 +207,9 @@ pub enum HostReply {
     Models(Models),
     /// Formatted time of each entry of this session that is on disk.
     EntryTimes(SessionId, Vec<String>),
+    /// For each rule, by [`Rule::reason_start`]: the number of calls that it allowed in other sessions, and the
+    /// formatted time of the last one.
+    RuleUses(HashMap<String, (usize, String)>),
     /// Files of the project.
     Files {
         /// All paths found so far.

@@ -20,6 +20,7 @@ use crate::policy::Mode;
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -112,6 +113,8 @@ pub struct GrantList {
     pub approvals: Vec<LastingApproval>,
     /// Calls with a verdict, newest first.
     pub calls: Vec<CallId>,
+    /// Calls that rules allowed in other sessions, once they are counted; see [`super::host::HostReply::RuleUses`].
+    pub earlier_uses: HashMap<String, (usize, String)>,
 }
 
 /// Content of a row of the list of grants.

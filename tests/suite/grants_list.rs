@@ -59,6 +59,36 @@ fn r11_a_rule_is_edited_in_the_list_and_an_invalid_edit_keeps_it() {
     assert!(read_session(&Setup::with_home(&user.root, &[])).iter().any(replaced), "the change is in the session");
 }
 
+/// Rules are counted over all sessions of the project, grants and other projects are not.
+#[test]
+fn calls_that_a_rule_allowed_in_earlier_sessions_count() {
+    let rules = "[[rule]]\nverdict = \"allow\"\ntool = \"bash_exec\"\nprefix = [\"touch\"]\n";
+    let answers = vec![
+        command_answer("touch one"),
+        command_answer("touch two && pwd"),
+        text_answer("One."),
+        command_answer("touch three"),
+        text_answer("Two."),
+    ];
+    let user = User::new(answers).with_rules(rules);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_idle("One.");
+    program.press_keys("\x04");
+    program.wait_for_exit();
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "/grants");
+    program.until("2 calls before, last ");
+    program.press_keys("\x1b");
+    submit_message(&mut program, "go");
+    program.until_idle("Two.");
+    submit_message(&mut program, "/grants");
+    program.until("1 call here: touch three");
+    program.until("2 calls before");
+}
+
 #[test]
 fn r11_revoked_session_grant_stays_revoked_after_a_restart() {
     let calls = || {

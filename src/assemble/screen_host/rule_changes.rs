@@ -2,15 +2,33 @@
 
 use super::ScreenHost;
 use crate::agent::Event;
-use crate::chat::{CallId, Decider, Grant};
+use crate::chat::{CallId, Decider, Grant, SessionId};
 use crate::config::rules::{ProjectSource, expiry_date, rules_editor, today_date};
-use crate::policy::Rule;
+use crate::policy::{Rule, RuleScope};
+use crate::store::local_time;
+use crate::store::rule_uses::{RuleUses, UsedRule};
 use crate::tui::host::HostReply;
 use std::sync::Arc;
 
 impl ScreenHost {
     pub(super) fn project_source(&self) -> ProjectSource {
         self.session_builder.project_source(&self.session_builder.folder)
+    }
+
+    /// Counts the calls that rules allowed in other sessions than this.
+    pub(super) fn count_rule_uses(&self, rules: Vec<Rule>, except: SessionId) {
+        let (sessions, folder) = (self.session_builder.stored_sessions(), self.session_builder.folder.clone());
+        self.run_in_background(move || {
+            let used_rule = |rule: &Rule| UsedRule {
+                reason_start: rule.reason_start(),
+                is_everywhere: rule.scope == RuleScope::EveryProject,
+            };
+            let rules: Vec<UsedRule> = rules.iter().map(used_rule).collect();
+            let uses = sessions.count_rule_uses(&folder, &rules, &except).ok()?;
+            let format = |uses: RuleUses| (uses.count, local_time::format_entry_time(uses.last_ms));
+            let starts = rules.into_iter().map(|rule| rule.reason_start);
+            Some(HostReply::RuleUses(starts.zip(uses.into_iter().map(format)).collect()))
+        });
     }
 
     /// Writes the rule for a grant.

@@ -17,6 +17,7 @@ use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::scope_choice::label_scope;
 use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
 use crate::tui::state::State;
+use std::collections::HashMap;
 
 /// Columns for the action and the summary of a call.
 const CALL_COLUMNS: usize = 26;
@@ -26,10 +27,17 @@ pub fn open_grants(state: &mut State) {
     let approvals = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
-    let rows = list_rows(&approvals, &judged, &state.session, &state.agent.rules.today);
+    let rows = list_rows(&approvals, &judged, &state.session, &state.agent.rules.today, &HashMap::new());
     let mut picker = Picker::new("Grants and rules", "", rows);
     describe_list(&mut picker, &approvals, judged.len(), &state.keys);
-    state.viewport.popups.push(Popup::List(picker, List::Grants(GrantList { approvals, calls })));
+    let rules = approvals.iter().filter_map(|approval| match &approval.source {
+        ApprovalSource::Rule(rule) => Some((**rule).clone()),
+        ApprovalSource::Session(_) => None,
+    });
+    let count_request = HostRequest::CountRuleUses(rules.collect(), state.session.id.clone());
+    let grants = GrantList { approvals, calls, earlier_uses: HashMap::new() };
+    state.viewport.popups.push(Popup::List(picker, List::Grants(grants)));
+    state.send_request(count_request);
     state.send_request(HostRequest::ReloadRules);
     state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
@@ -54,19 +62,36 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 pub fn refresh_grants(state: &mut State) {
     let judged = judged_calls(state.agent.session.entries());
     for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Grants(GrantList { approvals, calls })) = popup {
+        if let Popup::List(picker, List::Grants(GrantList { approvals, calls, earlier_uses })) = popup {
             *approvals = list_lasting_approvals(&state.agent);
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
-            picker.set_rows(list_rows(approvals, &listed, &state.session, &state.agent.rules.today));
+            let today = &state.agent.rules.today;
+            picker.set_rows(list_rows(approvals, &listed, &state.session, today, earlier_uses));
             describe_list(picker, approvals, listed.len(), &state.keys);
         }
     }
 }
 
+/// Shows how often rules were used in other sessions.
+pub fn set_earlier_uses(state: &mut State, uses: HashMap<String, (usize, String)>) {
+    for popup in &mut state.viewport.popups {
+        if let Popup::List(_, List::Grants(GrantList { earlier_uses, .. })) = popup {
+            earlier_uses.clone_from(&uses);
+        }
+    }
+    refresh_grants(state);
+}
+
 /// Returns the rows of the list, in the order of [`GrantList::row`].
-fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &OpenSession, today: &str) -> Vec<Row> {
+fn list_rows(
+    approvals: &[LastingApproval],
+    judged: &[Record<'_>],
+    session: &OpenSession,
+    today: &str,
+    earlier_uses: &HashMap<String, (usize, String)>,
+) -> Vec<Row> {
     let times = session.entry_times.as_slice();
     let heading = match approvals.is_empty() {
         true => "In force: none",
@@ -75,7 +100,8 @@ fn list_rows(approvals: &[LastingApproval], judged: &[Record<'_>], session: &Ope
     let history = if judged.is_empty() { "Calls: none yet" } else { "Calls and how they were decided" };
     let approval_rows = approvals.iter().enumerate().map(|(number, approval)| {
         let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
-        let secondary = format!("{} · {}", describe_covered_calls(approval, times), describe_origin(approval, today));
+        let secondary =
+            format!("{} · {}", describe_uses(approval, times, earlier_uses), describe_origin(approval, today));
         Row::new(&name_approval(approval)).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
     });
     let call_rows = judged.iter().map(|record| {
@@ -128,6 +154,26 @@ fn describe_origin(approval: &LastingApproval, today: &str) -> String {
     }
 }
 
+/// Describes the calls that the grant or rule allowed, in this session and in others.
+fn describe_uses(
+    approval: &LastingApproval,
+    times: &[String],
+    earlier_uses: &HashMap<String, (usize, String)>,
+) -> String {
+    let here = describe_covered_calls(approval, times);
+    let earlier = match &approval.source {
+        ApprovalSource::Rule(rule) => earlier_uses.get(&rule.reason_start()),
+        ApprovalSource::Session(_) => None,
+    };
+    match earlier {
+        None | Some((0, _)) => here,
+        Some((count, last)) if approval.allowed_calls.is_empty() => {
+            format!("{} before, last {last}", pluralize(*count, "call"))
+        }
+        Some((count, _)) => format!("{here} · {} before", pluralize(*count, "call")),
+    }
+}
+
 /// Describes the calls of this session that the grant or rule covered.
 fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> String {
     let time_suffix =
@@ -170,6 +216,7 @@ pub fn open_grant_row(state: &mut State, picker: Picker, grants: GrantList, row:
 /// Asks for confirmation to revoke the grant or rule in the selected row.
 pub fn revoke_selected(state: &mut State) {
     let Some(Popup::List(picker, List::Grants(grants))) = state.viewport.popups.last() else { return };
+    let earlier_uses = grants.earlier_uses.clone();
     let Some(GrantRow::Approval(approval)) = picker.selected_row().and_then(|row| grants.row(row)) else {
         return state.show_info("Only a grant or a rule can be revoked");
     };
@@ -177,7 +224,7 @@ pub fn revoke_selected(state: &mut State) {
     let facts = vec![
         name_approval(&approval),
         describe_origin(&approval, &state.agent.rules.today),
-        describe_covered_calls(&approval, &state.session.entry_times),
+        describe_uses(&approval, &state.session.entry_times, &earlier_uses),
     ];
     let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
     let confirmation = Confirmation::new("Revoke it?", labels, facts);

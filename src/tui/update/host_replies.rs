@@ -74,6 +74,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             audit_list::set_entry_times(state, &session, times);
             grant_list::refresh_grants(state);
         }
+        HostReply::RuleUses(uses) => grant_list::set_earlier_uses(state, uses),
         HostReply::AgentEvent(event) => {
             agent_events::handle_agent_event(state, event);
             grant_list::refresh_grants(state);
