@@ -14,6 +14,8 @@ use crate::project::disk::Disk;
 use crate::project::git_index::{IndexEntry, parse_index};
 use crate::project::groups::GroupClassifier;
 use crate::project::rehearsal::Rehearsal;
+use crate::project::sandbox::writable_folders::temporary_folders;
+use crate::text::escaped_path::escape_path;
 use crate::text::truncation::truncate_end;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -44,6 +46,32 @@ pub struct CommandSnapshot {
     before: Option<Scan>,
 }
 
+/// Returns what a command may do outside the project, each worded to follow “Not restored: ”. What it leaves in temporary
+/// folders is not named.
+fn outside_effects(line: &CommandLine, command: &str) -> Vec<String> {
+    let mut effects = Vec::new();
+    let CommandSandbox::Enforced(access) = &line.sandbox else {
+        if line.network.is_some() {
+            effects.push(format!("network effects of “{command}”"));
+        }
+        effects.push(format!("effects of “{command}” outside the project, because it ran without a sandbox"));
+        return effects;
+    };
+    if access.network || line.network.is_some() {
+        effects.push(format!("network effects of “{command}”"));
+    }
+    if access.sockets {
+        effects.push(format!("what other programs did for “{command}”, because it may use their sockets"));
+    }
+    let temporary = temporary_folders(&[]);
+    let places: Vec<String> =
+        access.write.iter().filter(|folder| !temporary.contains(folder)).map(|folder| escape_path(folder)).collect();
+    if !places.is_empty() {
+        effects.push(format!("changes of “{command}” in {}, which it may write", places.join(", ")));
+    }
+    effects
+}
+
 /// All files and folders of a project that git does not ignore.
 struct Scan {
     /// By path relative to the project. The path is no `Path`, which is slow to compare.
@@ -60,15 +88,7 @@ impl CommandSnapshot {
     pub fn take(recorder: Arc<CallRecorder>, line: &CommandLine) -> Option<Self> {
         let root = recorder.target()?.1.to_owned();
         let command = truncate_end(line.command.lines().next().unwrap_or_default(), MAX_COMMAND_CHARS);
-        let mut not_stored = Vec::new();
-        let has_network = line.network.is_some()
-            || matches!(&line.sandbox, CommandSandbox::Enforced(access) if access.network)
-            || !matches!(line.sandbox, CommandSandbox::Enforced(_));
-        if line.network.is_some() {
-            not_stored.push(format!("network effects of “{command}”"));
-        } else if has_network && !matches!(line.sandbox, CommandSandbox::Enforced(_)) {
-            not_stored.push(format!("effects of “{command}” outside the project, because it ran without a sandbox"));
-        }
+        let mut not_stored = outside_effects(line, &command);
         let before = match scan_project(&root, None) {
             Ok(scan) => Some(scan),
             Err(reason) => {

@@ -90,6 +90,31 @@ fn effects_that_git_cannot_restore_are_named() {
     );
 }
 
+/// What a command may do outside the project is named by what its sandbox let it do.
+#[test]
+fn effects_outside_the_project_are_named() {
+    let Some(fixture) = commit_files(1) else { return };
+    let temporary = std::env::temp_dir().canonicalize().unwrap();
+    let access = SandboxAccess { write: vec![temporary, "/home/ada/.cargo".into()], network: true, sockets: true };
+    let without = CommandSandbox::Unavailable("old kernel".into());
+    for (call, sandbox, expected) in [
+        (
+            "all",
+            CommandSandbox::enforced(access),
+            &[
+                "network effects of “x”",
+                "what other programs did for “x”, because it may use their sockets",
+                "changes of “x” in /home/ada/.cargo, which it may write",
+            ][..],
+        ),
+        ("none", without, &["effects of “x” outside the project, because it ran without a sandbox"][..]),
+    ] {
+        take_snapshot(&fixture, call, &CommandLine { sandbox, ..command_line() }).finish();
+        let calls = fixture.session.checkpoints.read_calls();
+        assert_eq!(calls.last().unwrap().not_stored, expected, "{call}");
+    }
+}
+
 #[test]
 fn a_file_that_git_stores_in_another_form_is_not_restored() {
     let Some(fixture) = commit_files(1) else { return };
