@@ -11,7 +11,7 @@ use crate::policy::{Mode, is_tried_first, judge_trial};
 
 /// Returns whether a call can be tried: a command that needs no network, in a live session.
 fn can_be_tried(state: &State, plan: &Plan) -> bool {
-    matches!(&plan.work, Work::Command(line) if line.network.is_none()) && !state.is_dry_run()
+    matches!(plan.work, Work::Command(_)) && !state.is_dry_run()
 }
 
 impl State {

@@ -190,3 +190,19 @@ fn other_effects_are_asked_about_before_they_are_real() {
     }
     assert!(unasked.is_empty(), "{unasked:#?}");
 }
+
+/// A command that would not end by itself is not waited for.
+#[test]
+fn a_command_that_never_ends_asks_at_once() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let commands = ["touch made; tail -f a.txt".to_owned()];
+    let (_runtime, _service, mut program) = start_in_repository(&commands, Setup::new(&[]));
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Run a command?");
+    assert!(screen.contains("y approve · t try it first"), "{screen}");
+    let entries = read_session(&Setup::with_home(&program.root, &[]));
+    assert!(!entries.iter().any(|entry| matches!(entry, Entry::Tried { .. })), "{entries:#?}");
+    assert_eq!(program.file("made"), None);
+}

@@ -5,11 +5,12 @@ use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{command_answer, submit_message, text_answer};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use crate::support::{Dice, requested_trials};
 use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::{Decision, Entry, Outcome};
 use rustix::process::Signal;
+use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -234,6 +235,27 @@ fn without_trials_the_first_prompt_says_why() {
     assert!(!second.contains("no trial possible") && !second.contains("t try"), "{second}");
     program.press_keys("y");
     program.until("Done.");
+}
+
+/// A command that asks for the network is tried without it; the prompt and the model are told.
+#[test]
+fn a_command_that_needs_the_network_is_tried_without_it() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let arguments = json!({"command": "echo x > made; exit 6", "network": "to fetch it"});
+    let answers = vec![calls_answer_after(Duration::ZERO, &[("bash_exec", arguments)]), text_answer("Done.")];
+    let (_runtime, service, mut program) = start_in_project(answers, (100, 30), &[]);
+    submit_message(&mut program, "go");
+    program.until("t try");
+    press_when_active(&mut program, "network ON", "t");
+    let screen = program.until_prompt("Keep what the trial did?");
+    assert!(screen.contains("run live it may end differently: it asked for the network"), "{screen}");
+    program.press_keys("k");
+    program.until("Done.");
+    assert_eq!(program.file("made").as_deref(), Some("x\n"));
+    let request = service.received().last().unwrap().body.to_string();
+    assert!(request.contains("It ran on trial, without network access."), "{request}");
 }
 
 /// Letters typed while the result of a trial appears answer nothing.

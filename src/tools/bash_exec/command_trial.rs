@@ -25,12 +25,17 @@ pub(super) async fn try_command(
     let limit = overlay_limit(line, outcome, trial.is_disk_full);
     // A live run in the sandbox would add the same hint.
     let hint = sandbox_hints::sandbox_hint(line, outcome).filter(|_| withheld.is_none());
+    let no_network = line.network.is_some().then(|| "it asked for the network, which a trial does not have".to_owned());
+    let hint = match &no_network {
+        Some(_) => Some("It ran on trial, without network access.".to_owned()),
+        None => hint,
+    };
     let report = TrialReport {
         result: format_outcome(outcome, line.seconds, settings, hint),
         status: describe_status(outcome, line.seconds, settings),
         duration: outcome.duration,
-        doubt: limit
-            .map(str::to_owned)
+        doubt: no_network
+            .or_else(|| limit.map(str::to_owned))
             .or(withheld)
             .or_else(|| describe_cut(outcome))
             .or_else(|| describe_missing_program(outcome)),
