@@ -15,3 +15,4 @@ pub mod result_text;
 mod server;
 pub mod server_config;
 pub mod server_pool;
+pub mod unlisted_server;

@@ -36,6 +36,7 @@ pub mod read_only_commands;
 pub mod read_output;
 pub mod restore_files;
 mod result_kind;
+mod run_mcp_tool;
 mod run_tool;
 mod sandbox_hints;
 mod scripts;

@@ -50,8 +50,8 @@ impl ProgressReceivers {
 pub(super) struct Client {
     /// Name of the server.
     server: String,
-    /// Address of the project's folder.
-    root: String,
+    /// Address of the project's folder, if the server may know it.
+    root: Option<String>,
     pub(super) progress: ProgressReceivers,
     /// Notified when the server says that its tools, resources or prompts changed.
     pub(super) tools_changed: Arc<Notify>,
@@ -66,12 +66,25 @@ impl Client {
         let root = reqwest::Url::from_directory_path(&context.project);
         Self {
             server: server.to_owned(),
-            root: root.map_or_else(|()| "file:///".to_owned(), String::from),
+            root: Some(root.map_or_else(|()| "file:///".to_owned(), String::from)),
             progress: ProgressReceivers::default(),
             tools_changed: Arc::default(),
             calls: CallsInProgress::new(),
             form_prompts: context.form_prompts.clone(),
             journal: context.journal.clone(),
+        }
+    }
+
+    /// aye as a server sees it that is not configured: it offers nothing.
+    pub(super) fn without_offers() -> Self {
+        Self {
+            server: String::new(),
+            root: None,
+            progress: ProgressReceivers::default(),
+            tools_changed: Arc::default(),
+            calls: CallsInProgress::new(),
+            form_prompts: None,
+            journal: Journal::default(),
         }
     }
 
@@ -87,14 +100,14 @@ impl Client {
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        capabilities.roots = Some(RootsCapabilities::default());
+        capabilities.roots = self.root.as_ref().map(|_| RootsCapabilities::default());
         let form = || ElicitationCapability::new().with_form(FormElicitationCapability::new());
         capabilities.elicitation = self.form_prompts.as_ref().map(|_| form());
         ClientConfig::new(capabilities, Implementation::new("aye", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(vec![Root::new(self.root.clone())]))
+        Ok(ListRootsResult::new(self.root.iter().map(|root| Root::new(root.clone())).collect()))
     }
 
     async fn create_elicitation(

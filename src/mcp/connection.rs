@@ -6,7 +6,7 @@ use super::calls_in_progress::CallsInProgress;
 use super::client_handler::{Client, OnProgress, ProgressReceivers};
 use super::definition::Definition;
 use super::form_prompts::FormPrompts;
-use super::http_transport::open_transport;
+use super::http_transport::{open_transport, plain_transport};
 use super::result_text::describe_result;
 use super::server_config::{Endpoint, ServerConfig};
 use crate::project::stdio_program::StdioProgram;
@@ -18,8 +18,8 @@ use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams, ServerResult,
 };
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningServiceCancellationToken,
-    ServiceError, serve_client,
+    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService,
+    RunningServiceCancellationToken, ServiceError, serve_client,
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -105,6 +105,24 @@ impl Connection {
                 (service.map_err(|error| clean_error(&explain_start_error(&error, &config.name)))?, None)
             }
         };
+        Ok(Self::from_service(service, client, program))
+    }
+
+    /// Connects to a server that is not configured, and offers it nothing. `http` decides which addresses it reaches.
+    pub(super) async fn open_unlisted(url: &str, http: reqwest::Client) -> Result<Self, CallError> {
+        let client = Client::without_offers();
+        match serve_client(client.clone(), plain_transport(url, http)).await {
+            Ok(service) => Ok(Self::from_service(service, client, None)),
+            Err(error) if error.is_authorization_required() => Err(CallError::NeedsLogin),
+            Err(error) => Err(CallError::Failed(clean_error(&explain_start_error(&error, "")))),
+        }
+    }
+
+    fn from_service(
+        service: RunningService<RoleClient, Client>,
+        client: Client,
+        program: Option<StdioProgram>,
+    ) -> Self {
         let (peer, stop) = (service.peer().clone(), Some(service.cancellation_token()));
         let (end_sender, has_ended) = watch::channel(false);
         tokio::spawn(async move {
@@ -112,7 +130,7 @@ impl Connection {
             end_sender.send_replace(true);
         });
         let Client { progress, tools_changed, calls, .. } = client;
-        Ok(Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into() })
+        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into() }
     }
 
     /// Returns a receiver that becomes true once the connection has ended.

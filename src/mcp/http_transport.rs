@@ -34,11 +34,24 @@ pub(super) async fn open_transport(
     let headers: HashMap<HeaderName, HeaderValue> = headers.iter().map(parse_header).collect::<Result<_, _>>()?;
     let built = tokio::task::spawn_blocking(build_service_client).await;
     let client = built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+    Ok(new_transport(url, headers, CredentialClient { client, credential }))
+}
+
+/// Creates a transport without headers and credential, whose client decides what it reaches.
+pub(super) fn plain_transport(url: &str, client: Client) -> StreamableHttpClientTransport<CredentialClient> {
+    new_transport(url, HashMap::new(), CredentialClient { client, credential: None })
+}
+
+fn new_transport(
+    url: &str,
+    headers: Headers,
+    client: CredentialClient,
+) -> StreamableHttpClientTransport<CredentialClient> {
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(headers)
         .max_json_response_size(MAX_ANSWER_BYTES)
         .max_sse_event_size(MAX_ANSWER_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(CredentialClient { client, credential }, config))
+    StreamableHttpClientTransport::with_client(client, config)
 }
 
 /// A credential: where it is found, and its name.

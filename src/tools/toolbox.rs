@@ -29,7 +29,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let web = settings.web.clone().map(|hosts| super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts))));
+        let web = settings.web.clone().map(|hosts| Arc::new(WebClient::new(hosts)));
         let mut tools = Self::from_tools(vec![
             Arc::new(super::ask_question::AskQuestion),
             Arc::new(super::read_file::ReadFile),
@@ -41,7 +41,10 @@ impl Toolbox {
             Arc::new(super::sub_agent::SubAgent),
             Arc::new(super::calculator::Calculator),
         ]);
-        tools.tools.extend(web.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+        if let Some(client) = web {
+            tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(client.clone())));
+            tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(client)));
+        }
         tools
     }
 

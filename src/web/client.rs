@@ -108,6 +108,17 @@ impl WebClient {
         Err(format!("{} redirected more than {MAX_REDIRECTS} times.", request.target.host).into())
     }
 
+    /// Builds a client that may reach a target, for a protocol that keeps responses open. It follows no redirects.
+    ///
+    /// # Errors
+    /// One sentence, if it cannot be built.
+    pub async fn build_client_for(target: &Target) -> Result<Client, String> {
+        let is_private_allowed = target.is_private_allowed;
+        let build = move || build_with_roots(&|| new_builder(is_private_allowed).pool_max_idle_per_host(0));
+        let built = tokio::task::spawn_blocking(build).await;
+        built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+
     /// Returns the client, and builds it on a thread that may block if this is its first request.
     async fn client(&self, is_private_allowed: bool) -> Result<Client, String> {
         let cell = if is_private_allowed { &self.unguarded } else { &self.guarded };
@@ -139,17 +150,18 @@ fn proxy_hosts() -> Vec<String> {
 }
 
 fn build_client(is_private_allowed: bool) -> reqwest::Result<Client> {
+    build_with_roots(&|| new_builder(is_private_allowed))
+}
+
+fn new_builder(is_private_allowed: bool) -> ClientBuilder {
     // reqwest panics without a default provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let new_builder = || -> ClientBuilder {
-        let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
-        match is_private_allowed {
-            // A proxy for external addresses must not receive requests to the local network.
-            true => builder.no_proxy(),
-            false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: proxy_hosts() })),
-        }
-    };
-    build_with_roots(&new_builder)
+    let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
+    match is_private_allowed {
+        // A proxy for external addresses must not receive requests to the local network.
+        true => builder.no_proxy(),
+        false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: proxy_hosts() })),
+    }
 }
 
 /// Builds a client for a service whose address the user has configured. It uses the system's proxy and follows no

@@ -138,8 +138,9 @@ mod trials;
 mod turn_end_tools;
 mod turns;
 mod undo;
-mod unusual_files;
 #[cfg(target_os = "linux")]
+mod unlisted_mcp_servers;
+mod unusual_files;
 mod unusual_overlays;
 mod unusual_paths;
 mod unusual_servers;

@@ -36,7 +36,7 @@ fn count_tokens(specs: Vec<ToolSpec>) -> usize {
 #[test]
 fn tool_specs_use_few_tokens() {
     let tokens = count_tokens(all_tools().tool_specs());
-    assert!(tokens < 1_100, "{tokens} tokens");
+    assert!(tokens < 1_180, "{tokens} tokens");
     let tokens = count_tokens(Toolbox::background_specs());
     assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
     let tokens = count_tokens(Toolbox::search_specs());
@@ -76,7 +76,12 @@ async fn run_search(tools: &Toolbox, name: &str, arguments: Value) -> Result<Str
 #[tokio::test]
 async fn custom_tools_are_searched_and_described() {
     let tools = all_tools().with_user_tools(vec![Arc::new(CustomTool("tides".into()))], Vec::new());
-    assert_eq!(tools.tool_names().iter().filter(|name| name.ends_with("_tool")).count(), 0, "{:?}", tools.tool_names());
+    assert_eq!(
+        tools.tool_names().iter().filter(|name| ["find_tool", "describe_tool", "run_tool"].contains(&&***name)).count(),
+        0,
+        "{:?}",
+        tools.tool_names()
+    );
     let found = run_search(&tools, "find_tool", json!({"words": "tide"})).await.unwrap();
     assert!(found.starts_with("tides: Reports tides.\n") && !found.contains("read_file"), "{found}");
     let described = run_search(&tools, "describe_tool", json!({"name": "tides"})).await.unwrap();

@@ -23,6 +23,7 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
         "ask_question" => "Ask",
         "sub_agent" => "Sub-agent",
         "web_fetch" => "Fetch",
+        "run_mcp_tool" => "Call",
         "calculator" => "Calculate",
         "read_output" => "Output",
         "kill" => "Stop",

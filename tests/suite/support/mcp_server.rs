@@ -66,6 +66,14 @@ impl McpServer {
         format!("[mcp.{name}]\nurl = \"http://{address}/mcp\"\nheaders = {{ x-key = \"{key}\" }}\n")
     }
 
+    /// Starts the server on a port, and returns its address. Requests need nothing.
+    pub fn start_open(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        self.serve(listener, |_| true, json!(null));
+        url
+    }
+
     /// Starts the server on a port, and returns its settings. Requests need a token of this authorization server.
     pub fn start_protected(&self, name: &str, issuer: &OAuthServer) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
