@@ -7,7 +7,7 @@ use crate::config::tool_credentials::{BoundOrigin, CredentialKind, SecretSource,
 use crate::text::clean::clean_line;
 use crate::text::known_secrets::KnownSecrets;
 use crate::tools::connect_credential::{Connection, CredentialConnector};
-use crate::tui::host::{CredentialRequest, HostReply};
+use crate::tui::host::{CredentialRequest, HostReply, ListedCredential, ListedState};
 use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -43,6 +43,19 @@ impl CredentialPrompts {
     /// Shows the prompts on this screen from now on.
     pub fn set_screen(&self, replies: mpsc::Sender<HostReply>) {
         self.requests.set_screen(replies);
+    }
+
+    /// Returns the states of credentials. May block.
+    pub(super) fn list_states(&self, named: Vec<NamedCredential>) -> Vec<ListedCredential> {
+        let find_state = |NamedCredential { name, origins }| {
+            let state = match self.store.check_credential(&name, &origins) {
+                CredentialState::Usable => ListedState::Connected,
+                CredentialState::Absent => ListedState::Missing,
+                CredentialState::Unusable(problem) => ListedState::Unusable(problem),
+            };
+            ListedCredential { name, origins, state }
+        };
+        named.into_iter().map(find_state).collect()
     }
 
     /// Passes on the answer to a prompt. An answer to one that was withdrawn is dropped.

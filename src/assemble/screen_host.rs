@@ -1,5 +1,6 @@
 //! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
+mod credential_requests;
 mod lookups;
 mod model_switch;
 mod rule_changes;
@@ -355,6 +356,8 @@ impl Host for ScreenHost {
             HostRequest::InspectProject(reason) => self.load_project_files(reason),
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
             HostRequest::RevokeTrust(folder) => self.remove_trust(folder),
+            HostRequest::ListCredentials => self.list_credentials(),
+            HostRequest::ConnectCredential(name) => self.connect_credential(name),
             HostRequest::FindLocalServers => self.find_local_servers(),
             HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
             HostRequest::SaveKey(key) => self.save_key(&key),

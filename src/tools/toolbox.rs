@@ -89,9 +89,8 @@ impl Toolbox {
         Self { connector: Some(connector), ..self }
     }
 
-    /// Returns the tool that connects the credentials which tools name; `None` if none does.
-    fn credential_tool(&self) -> Option<Arc<dyn Tool>> {
-        let connector = self.connector.clone()?;
+    /// Returns the credentials that tools name, each once.
+    pub fn named_credentials(&self) -> Vec<NamedCredential> {
         let mut credentials: Vec<NamedCredential> = Vec::new();
         for named in self.tools.iter().chain(&self.project_tools).filter_map(|tool| tool.named_credential()) {
             match credentials.iter_mut().find(|known| known.name == named.name) {
@@ -103,6 +102,12 @@ impl Toolbox {
                 None => credentials.push(named),
             }
         }
+        credentials
+    }
+
+    /// Returns the tool that connects the credentials which tools name; `None` if none does.
+    fn credential_tool(&self) -> Option<Arc<dyn Tool>> {
+        let (connector, credentials) = (self.connector.clone()?, self.named_credentials());
         (!credentials.is_empty()).then(|| Arc::new(ConnectCredential { credentials, connector }) as Arc<dyn Tool>)
     }
 

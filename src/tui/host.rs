@@ -1,8 +1,8 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 pub use super::host_data::{
-    Connection, CredentialRequest, FormRequest, InspectionReason, LinkStatus, ListState, LocalServer, ModelList,
-    ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SessionRow,
+    Connection, CredentialRequest, FormRequest, InspectionReason, LinkStatus, ListState, ListedCredential, ListedState,
+    LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SessionRow,
 };
 
 use crate::agent;
@@ -51,6 +51,11 @@ pub enum HostRequest {
     ListModels,
     /// Use this model from the next request on. The screen, not the host, records the change in the session.
     UseModel(String),
+    /// List the credentials that tools name. Reply: `Credentials`.
+    ListCredentials,
+    /// Ask for the secret of the credential with this name and store it. Replies: `CredentialRequested`, then
+    /// `Credentials` and, unless it was declined, `Notice`.
+    ConnectCredential(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
     /// Use this model server from now on. Reply: `Connected`; if the session is empty or the tour, `Opened` with a
@@ -238,6 +243,8 @@ pub enum HostReply {
     LocalServers(Vec<LocalServer>),
     /// Another provider is ready; `SwitchConnection` starts to use it.
     Connected(Box<PendingConnection>),
+    /// The credentials that tools name.
+    Credentials(Vec<ListedCredential>),
     /// A tool needs a credential. Answer: `AnswerCredential`.
     CredentialRequested(Arc<CredentialRequest>),
     /// The request for a credential with this number needs no answer any more.

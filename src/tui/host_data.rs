@@ -23,6 +23,24 @@ pub struct CredentialRequest {
     pub reason: String,
 }
 
+/// A credential that tools name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedCredential {
+    pub name: String,
+    /// The only origins it is sent to.
+    pub origins: Vec<String>,
+    pub state: ListedState,
+}
+
+/// State of a credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListedState {
+    Connected,
+    Missing,
+    /// It is stored but cannot be used, for this reason.
+    Unusable(String),
+}
+
 /// A form of an MCP server that a running call waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormRequest {

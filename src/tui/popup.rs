@@ -1,6 +1,6 @@
 //! Popups the user opens over the screen: lists, pages, key help.
 
-use super::host::{HostRequest, LocalServer, ModelRow, SessionRow};
+use super::host::{HostRequest, ListedCredential, LocalServer, ModelRow, SessionRow};
 use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
@@ -175,6 +175,8 @@ pub enum ProviderChoice {
     Server(LocalServer),
     /// A provider that needs a key.
     EnterKey,
+    /// A credential that tools name.
+    Credential(ListedCredential),
     /// Keep the current provider.
     KeepCurrent,
 }

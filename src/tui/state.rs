@@ -3,7 +3,7 @@
 mod initial_state;
 
 use super::effect::Effect;
-use super::host::{HostRequest, LocalServer};
+use super::host::{HostRequest, ListedCredential, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
 use super::parts::reply_timing::{ReplyTiming, Wait};
@@ -76,6 +76,8 @@ pub struct State {
     pub notices: Notices,
     /// Model servers found on this machine.
     pub local_servers: Vec<LocalServer>,
+    /// The credentials that tools name, once they were listed.
+    pub credentials: Vec<ListedCredential>,
     /// Terminal window and what it shows.
     pub viewport: Viewport,
     /// Clocks of the screen.

@@ -24,6 +24,7 @@ mod commands;
 mod commit_subjects;
 mod compaction;
 mod composer;
+mod connect_list;
 mod continued_providers;
 mod conversation;
 mod crates;

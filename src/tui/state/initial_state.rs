@@ -49,6 +49,7 @@ impl State {
             prompts: Prompts::default(),
             notices: Notices::default(),
             local_servers: Vec::new(),
+            credentials: Vec::new(),
             viewport: Viewport::default(),
             timing: Timing::default(),
             lookups: LinkLookups::default(),

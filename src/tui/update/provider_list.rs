@@ -1,7 +1,8 @@
-//! Choosing a provider: a server found on this machine, or an API key that the user enters.
+//! Choosing a provider: a server found on this machine, or an API key that the user enters; and connecting the credentials
+//! of tools.
 
 use super::popup_stack;
-use crate::tui::host::{HostRequest, LocalServer};
+use crate::tui::host::{HostRequest, ListedCredential, ListedState, LocalServer};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::text_field::{KeyResult, TextField};
@@ -16,11 +17,22 @@ pub fn open_provider_list(state: &mut State) {
     let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Connect(choices)));
     state.send_request(HostRequest::FindLocalServers);
+    state.send_request(HostRequest::ListCredentials);
 }
 
 /// Shows the local servers that were found.
 pub fn set_local_servers(state: &mut State, servers: Vec<LocalServer>) {
     state.local_servers = servers;
+    refresh_list(state);
+}
+
+/// Shows the credentials that tools name.
+pub fn set_credentials(state: &mut State, credentials: Vec<ListedCredential>) {
+    state.credentials = credentials;
+    refresh_list(state);
+}
+
+fn refresh_list(state: &mut State) {
     let new_choices = list_providers(state);
     if let Some(Popup::List(picker, List::Connect(choices))) = state.viewport.popups.last_mut() {
         picker.set_rows(provider_rows(&new_choices));
@@ -33,6 +45,13 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
     match choice {
         ProviderChoice::KeepCurrent => {}
         ProviderChoice::EnterKey => state.viewport.popups.push(Popup::ApiKey(TextField::default())),
+        ProviderChoice::Credential(ListedCredential { name, state: credential_state, .. }) => match credential_state {
+            ListedState::Missing => state.send_request(HostRequest::ConnectCredential(name)),
+            ListedState::Connected => {
+                state.show_info(&format!("{name} is connected · aye credentials rotate {name} replaces its secret"));
+            }
+            ListedState::Unusable(problem) => state.show_warning(&format!("{name} cannot be used: {problem}")),
+        },
         ProviderChoice::Server(server) => {
             let save_request = HostRequest::SaveModel {
                 profile: String::new(),
@@ -83,7 +102,8 @@ pub fn can_switch_provider(state: &mut State) -> bool {
     state.agent.is_idle()
 }
 
-/// Returns one choice per model of each server, then the API key, then the tour if it is in use.
+/// Returns one choice per model of each server, then the API key, then the credentials of tools, then the tour if it is in
+/// use.
 fn list_providers(state: &State) -> Vec<ProviderChoice> {
     let mut choices = Vec::new();
     for server in &state.local_servers {
@@ -95,6 +115,7 @@ fn list_providers(state: &State) -> Vec<ProviderChoice> {
         }
     }
     choices.push(ProviderChoice::EnterKey);
+    choices.extend(state.credentials.iter().cloned().map(ProviderChoice::Credential));
     if state.session.connection.is_tour {
         choices.push(ProviderChoice::KeepCurrent);
     }
@@ -112,6 +133,16 @@ fn provider_rows(choices: &[ProviderChoice]) -> Vec<Row> {
         }
         ProviderChoice::EnterKey => {
             Row::new("Enter an API key…").with_secondary("for OpenAI or the provider in your settings")
+        }
+        ProviderChoice::Credential(ListedCredential { name, origins, state }) => {
+            let state = match state {
+                ListedState::Connected => "connected",
+                ListedState::Missing => "missing",
+                ListedState::Unusable(_) => "cannot be used",
+            };
+            Row::new(&format!("Credential {name}"))
+                .with_secondary(&format!("{state} · sent only to {}", origins.join(", ")))
+                .with_key(format!("credential {name}"))
         }
         ProviderChoice::KeepCurrent => Row::new("Tour").with_secondary("scripted replies, no model; no setup needed"),
     };
