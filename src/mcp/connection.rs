@@ -74,6 +74,8 @@ pub struct Connection {
     /// True once the connection has ended.
     has_ended: watch::Receiver<bool>,
     program: tokio::sync::Mutex<Option<StdioProgram>>,
+    /// Dropped with the connection, so that nothing waits for an answer any more.
+    _user: watch::Sender<()>,
 }
 
 impl Connection {
@@ -82,7 +84,7 @@ impl Connection {
     /// # Errors
     /// One sentence, worded to follow the server's name.
     pub async fn open(config: &ServerConfig, context: &ConnectionContext) -> Result<Self, String> {
-        let client = Client::new(&config.name, context);
+        let (client, user) = (Client::new(&config.name, context), watch::Sender::new(()));
         let (service, program) = match &config.endpoint {
             Endpoint::Program { command_line, variables, folder } => {
                 let mut environment = context.environment.clone();
@@ -100,19 +102,19 @@ impl Connection {
             }
             Endpoint::Address { url, headers, credential } => {
                 let credential = credential.clone().map(|name| (context.credentials.clone(), name));
-                let transport = open_transport(url, headers, credential).await?;
+                let transport = open_transport(url, headers, credential, user.subscribe()).await?;
                 let service = serve_client(client.clone(), transport).await;
                 (service.map_err(|error| clean_error(&explain_start_error(&error, &config.name)))?, None)
             }
         };
-        Ok(Self::from_service(service, client, program))
+        Ok(Self::from_service(service, client, program, user))
     }
 
     /// Connects to a server that is not configured, and offers it nothing. `http` decides which addresses it reaches.
     pub(super) async fn open_unlisted(url: &str, http: reqwest::Client) -> Result<Self, CallError> {
-        let client = Client::without_offers();
-        match serve_client(client.clone(), plain_transport(url, http)).await {
-            Ok(service) => Ok(Self::from_service(service, client, None)),
+        let (client, user) = (Client::without_offers(), watch::Sender::new(()));
+        match serve_client(client.clone(), plain_transport(url, http, user.subscribe())).await {
+            Ok(service) => Ok(Self::from_service(service, client, None, user)),
             Err(error) if error.is_authorization_required() => Err(CallError::NeedsLogin),
             Err(error) => Err(CallError::Failed(clean_error(&explain_start_error(&error, "")))),
         }
@@ -122,6 +124,7 @@ impl Connection {
         service: RunningService<RoleClient, Client>,
         client: Client,
         program: Option<StdioProgram>,
+        user: watch::Sender<()>,
     ) -> Self {
         let (peer, stop) = (service.peer().clone(), Some(service.cancellation_token()));
         let (end_sender, has_ended) = watch::channel(false);
@@ -130,7 +133,7 @@ impl Connection {
             end_sender.send_replace(true);
         });
         let Client { progress, tools_changed, calls, .. } = client;
-        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into() }
+        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into(), _user: user }
     }
 
     /// Returns a receiver that becomes true once the connection has ended.

@@ -14,6 +14,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Error as SseError, Sse};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// Maximum bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
@@ -26,6 +27,7 @@ pub(super) async fn open_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     credential: Option<NamedStore>,
+    user: watch::Receiver<()>,
 ) -> Result<StreamableHttpClientTransport<CredentialClient>, String> {
     let parse_header = |(name, value): (&String, &String)| {
         let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
@@ -34,12 +36,16 @@ pub(super) async fn open_transport(
     let headers: HashMap<HeaderName, HeaderValue> = headers.iter().map(parse_header).collect::<Result<_, _>>()?;
     let built = tokio::task::spawn_blocking(build_service_client).await;
     let client = built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    Ok(new_transport(url, headers, CredentialClient { client, credential }))
+    Ok(new_transport(url, headers, CredentialClient { client, credential, user }))
 }
 
 /// Creates a transport without headers and credential, whose client decides what it reaches.
-pub(super) fn plain_transport(url: &str, client: Client) -> StreamableHttpClientTransport<CredentialClient> {
-    new_transport(url, HashMap::new(), CredentialClient { client, credential: None })
+pub(super) fn plain_transport(
+    url: &str,
+    client: Client,
+    user: watch::Receiver<()>,
+) -> StreamableHttpClientTransport<CredentialClient> {
+    new_transport(url, HashMap::new(), CredentialClient { client, credential: None, user })
 }
 
 fn new_transport(
@@ -64,10 +70,26 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 pub(super) struct CredentialClient {
     client: Client,
     credential: Option<NamedStore>,
+    /// Its sender belongs to whoever uses the connection. Once that is dropped no answer is waited for any more, because
+    /// the task of the transport would wait for a silent server for ever.
+    user: watch::Receiver<()>,
 }
 
 impl CredentialClient {
     async fn send_with_credential<T, F: Future<Output = Result<T, Failure>>>(
+        &self,
+        uri: &str,
+        headers: Headers,
+        send: impl Fn(Headers) -> F,
+    ) -> Result<T, Failure> {
+        let mut user = self.user.clone();
+        tokio::select! {
+            result = self.send_and_renew(uri, headers, send) => result,
+            Err(_) = user.changed() => Err(Failure::TransportChannelClosed),
+        }
+    }
+
+    async fn send_and_renew<T, F: Future<Output = Result<T, Failure>>>(
         &self,
         uri: &str,
         headers: Headers,
@@ -139,7 +161,8 @@ impl StreamableHttpClient for CredentialClient {
         custom_headers: Headers,
     ) -> Result<(), Failure> {
         let send = |headers| self.client.delete_session(uri.clone(), session_id.clone(), auth_header.clone(), headers);
-        self.send_with_credential(&uri, custom_headers, send).await
+        // Sent when the connection is no longer used.
+        self.send_and_renew(&uri, custom_headers, send).await
     }
 
     async fn get_stream(

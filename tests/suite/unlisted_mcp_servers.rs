@@ -5,6 +5,7 @@ use crate::support::oauth_server::OAuthServer;
 use crate::support::service::Answer;
 use crate::support::stored_files::read_entries;
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use crate::support::tool_service::{ApiServer, response};
 use crate::support::user::User;
 use aye::chat::{Entry, Outcome};
 use serde_json::{Value, json};
@@ -69,6 +70,39 @@ fn its_tools_are_listed_and_called_after_an_approval() {
     assert_eq!(server.calls(), ["echo", "none"]);
     let initialize = server.wait_for("initialize");
     assert_eq!(initialize["params"]["capabilities"], json!({}), "it learns of no folder and no user");
+}
+
+/// Redirects are not followed, endless answers end, and a stopped turn leaves no connection.
+#[test]
+fn hostile_servers_reach_nothing_else_and_can_be_stopped() {
+    let secret = ApiServer::start(&[&response("200 OK", "", "secret")]);
+    let location = format!("Location: {}\r\n", secret.url("/mcp"));
+    let redirecting = ApiServer::start(&[&response("307 Temporary Redirect", &location, "")]);
+    let garbage = ApiServer::start(&[&response("200 OK", "Content-Type: application/json\r\n", &"[".repeat(200_000))]);
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent_url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    let answers = vec![
+        run(json!({ "server_url": redirecting.url("/mcp") })),
+        run(json!({ "server_url": garbage.url("/mcp") })),
+        run(json!({ "server_url": silent_url })),
+        text_answer("Done."),
+    ];
+    let user = user_with(answers, "[web]\nprivate_hosts = [\"127.0.0.1\"]\n");
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    for url in [redirecting.url("/mcp"), garbage.url("/mcp"), silent_url] {
+        program.until(&url);
+        program.until_prompt("Use an MCP server?");
+        program.press_keys("y");
+    }
+    let (mut stream, _) = silent.accept().unwrap();
+    program.press_until("\x1b", "stopped by you");
+    // The end of the connection, after the request.
+    std::io::Read::read_to_end(&mut stream, &mut Vec::new()).unwrap();
+    program.until_condition("both failures are stored", |_| outcomes(&user).len() >= 2);
+    assert!(outcomes(&user).iter().all(|(is_failed, _)| *is_failed), "{:?}", outcomes(&user));
+    assert_eq!(secret.connection_count(), 0);
 }
 
 #[test]
