@@ -53,7 +53,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
         "prefix = [\"touch\"]",
         "tool = \"bash_exec\"",
         "stored in your rules.toml for 90 days",
-        "never: a substitution, variable or redirection",
+        "never: a variable, a substitution, > FILE, a path outside the project",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }

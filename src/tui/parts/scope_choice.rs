@@ -13,7 +13,8 @@ use ratatui::style::Style;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Start of the line that lists what the grant never covers. The lines above it are those to choose from.
+/// Start of the line that lists what the selected scope never covers, if the others do not say it too. The lines above it
+/// are those to choose from.
 pub const LIMITS_LABEL: &str = "never: ";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
@@ -181,8 +182,14 @@ impl ScopeChoice {
     }
 
     /// Returns all lines of the choice, those to choose from first. `sandbox_note` says what the sandbox of a command
-    /// allows.
-    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme) -> Vec<ChoiceLine> {
+    /// allows. What a scope never covers is said of every scope, or only of the selected one.
+    pub fn choice_lines(
+        &self,
+        width: usize,
+        sandbox_note: &str,
+        theme: &Theme,
+        shows_all_limits: bool,
+    ) -> Vec<ChoiceLine> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
         let line = |text: String, style| ChoiceLine { prefix: String::new(), text, style };
@@ -194,14 +201,26 @@ impl ScopeChoice {
             let example = option.example.as_ref().map(|example| format!("{label} · such as {example}"));
             let fits = |text: &String| text_width(&prefix) + text_width(text) <= width;
             let text = example.filter(fits).unwrap_or(label);
+            let limits_prefix = format!("{}{LIMITS_LABEL}", " ".repeat(text_width(&prefix)));
             lines.push(ChoiceLine { prefix, text, style });
+            if shows_all_limits {
+                let text = describe_limits(&option.grant).to_owned();
+                lines.push(ChoiceLine { prefix: limits_prefix, text, style: theme.dim });
+            }
         }
         let spans = self.spans().iter().map(|span| match *span == self.span {
             true => format!("[{}]", span.describe_span()),
             false => span.describe_span().to_owned(),
         });
         lines.push(line(spans.collect::<Vec<_>>().join(" · "), theme.text));
-        lines.push(line(format!("{LIMITS_LABEL}{}", describe_limits(&grant)), theme.dim));
+        let (limits, common_limits) = (describe_limits(&grant), describe_common_limits(&grant));
+        let common = match (shows_all_limits, common_limits) {
+            (true, None) => None,
+            (true, Some(common)) => Some(format!("none covers {common}")),
+            (false, None) => Some(format!("{LIMITS_LABEL}{limits}")),
+            (false, Some(common)) => Some(format!("{LIMITS_LABEL}{limits}, {common}")),
+        };
+        lines.extend(common.map(|text| line(text, theme.dim)));
         if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
             lines.push(line(format!("the sandbox of every such command: {sandbox_note}"), theme.dim));
         }
@@ -270,18 +289,29 @@ pub fn label_scope(grant: &Grant) -> String {
     }
 }
 
-/// Describes the calls that the grant never covers.
-fn describe_limits(grant: &Grant) -> String {
-    let sensitive = "secrets, files that configure other programs, destructive actions";
+/// Describes the calls that a grant of this scope never covers, besides those that none covers.
+fn describe_limits(grant: &Grant) -> &'static str {
     match &grant.scope {
-        GrantScope::Command { .. } => format!("a command that differs in any character; {sensitive}"),
-        GrantScope::Prefix { .. } => {
-            format!("a substitution, variable or redirection; a path outside the project; {sensitive}")
+        GrantScope::Command { .. } => "a command that differs in any character",
+        GrantScope::Prefix { .. } => "a variable, a substitution, > FILE, a path outside the project",
+        GrantScope::File(_) => "another file, another tool",
+        GrantScope::Folder(path) if path == Path::new("") => "a file outside the project, another tool",
+        GrantScope::Folder(_) => "a file outside this folder, another tool",
+        GrantScope::FileChanges => "a file outside the project, a command",
+        GrantScope::Service(_) => "another service, another tool",
+        GrantScope::Host(_) => "another host, also one below it; an address in a private network",
+    }
+}
+
+/// Describes the calls that no scope for the same call covers.
+fn describe_common_limits(grant: &Grant) -> Option<&'static str> {
+    match &grant.scope {
+        GrantScope::Command { .. } | GrantScope::Prefix { .. } => {
+            Some("secrets, configuration of other programs, destructive actions")
         }
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
-            "secrets such as .env, files that configure other programs such as .git/, destructive actions".to_owned()
+            Some("secrets such as .env, configuration of other programs such as .git/, destructive actions")
         }
-        GrantScope::Service(_) => "another service, another tool".to_owned(),
-        GrantScope::Host(_) => "another host, also one below it; an address in a private network".to_owned(),
+        GrantScope::Service(_) | GrantScope::Host(_) => None,
     }
 }

@@ -53,15 +53,16 @@ impl Approval {
         let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
         // If this frame is the first to show the end, its hints must already offer approval: it may be the last frame.
-        let is_diff = matches!(content.plan.preview, Preview::Edit(_));
-        let density = match is_diff && self.preferred_height(content, area.width, theme) > area.height {
+        let has_compact_form = matches!(content.plan.preview, Preview::Edit(_)) || self.is_choosing_scope();
+        let density = match has_compact_form && self.preferred_height(content, area.width, theme) > area.height {
             true => Density::Compact,
             false => Density::Full,
         };
         let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));
         let scroll = match &self.view {
             ApprovalView::Scope(choice) if self.scroll == CHOICE_START => {
-                let choice_lines = lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme);
+                let choice_lines =
+                    lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme, density);
                 let rows_above = needed_rows.saturating_sub(choice_lines.len() + 2);
                 // The heading and all that can be chosen, or everything before the text of the rule.
                 let position = |text| choice_lines.iter().position(|line| line.to_string().starts_with(text));
@@ -155,7 +156,7 @@ impl Approval {
                 body.push_sub_agent(content);
                 body.push_preview(&content.plan.preview, Density::Compact);
                 body.lines.push(Line::default());
-                body.lines.extend(lay_out_choice(choice, content, width, theme));
+                body.lines.extend(lay_out_choice(choice, content, width, theme, density));
             }
             // The form draws its fields itself; only the number of these lines is used.
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
@@ -269,6 +270,7 @@ fn lay_out_choice(
     content: &ApprovalContent<'_>,
     width: usize,
     theme: &Theme,
+    density: Density,
 ) -> Vec<Line<'static>> {
     let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
     let sandbox_note = match &content.plan.access {
@@ -278,7 +280,9 @@ fn lay_out_choice(
         }
         _ => String::new(),
     };
-    for ChoiceLine { prefix, text, style } in choice.choice_lines(body.width, &sandbox_note, theme) {
+    for ChoiceLine { prefix, text, style } in
+        choice.choice_lines(body.width, &sandbox_note, theme, density == Density::Full)
+    {
         body.push_hanging(&prefix, &text, style);
     }
     body.lines

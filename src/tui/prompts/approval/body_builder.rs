@@ -21,7 +21,8 @@ const COMPACT_CONTEXT: usize = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Density {
     Full,
-    /// For an area with fewer rows than all of the body needs: the changes of a diff come first.
+    /// For an area with fewer rows than all of the body needs: the changes of a diff come first, and only the selected
+    /// scope of a choice says what it never covers.
     Compact,
 }
 

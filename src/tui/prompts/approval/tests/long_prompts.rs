@@ -156,6 +156,20 @@ fn all_scopes_are_listed_below_the_change() {
 }
 
 #[test]
+fn every_scope_says_what_it_never_covers_if_there_are_enough_rows() {
+    let (own, other) = ("never: another file, another tool", "never: a file outside this folder, another tool");
+    for (rows, expected) in [(20, [true, true]), (17, [true, true]), (16, [true, false])] {
+        let (_, _, screen) = draw_choice_below_a_diff((100, rows));
+        assert_eq!([own, other].map(|limit| screen.contains(limit)), expected, "{rows}: {screen}");
+        assert!(screen.contains("secrets such as .env, ") && !screen.contains("lines below"), "{rows}: {screen}");
+    }
+    for width in 1..60 {
+        let (_, _, screen) = draw_choice_below_a_diff((width, 300));
+        assert!(width < 30 || screen.matches("never: ").count() == 2, "{width}: {screen}");
+    }
+}
+
+#[test]
 fn a_number_selects_a_scope_and_a_missing_one_is_explained() {
     let (mut prompt, plan, _) = draw_choice_below_a_diff((100, 20));
     assert_eq!(press_key(&mut prompt, &plan, KeyCode::Char('2'), 7000), KeyResult::Handled);
