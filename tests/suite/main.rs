@@ -118,6 +118,7 @@ mod rehearsals;
 mod retries;
 mod rules;
 mod sandbox_escapes;
+mod scope_choices;
 mod script_grants;
 mod secrets;
 mod session_files;

@@ -38,6 +38,8 @@ pub struct Setup {
     columns: u16,
     environment: Vec<(String, String)>,
     umask: Option<&'static str>,
+    /// Name of the folder in which the program starts.
+    folder: &'static str,
     pub root: Arc<Folder>,
 }
 
@@ -48,14 +50,21 @@ impl Setup {
         std::fs::create_dir(root.path().join("project")).unwrap();
         std::fs::create_dir(root.path().join("home")).unwrap();
         std::fs::create_dir(root.path().join("tmp")).unwrap();
-        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, root: Arc::new(root) }
+        Self::with_home(&Arc::new(root), arguments)
     }
 
     /// The program in an existing home and project.
     pub fn with_home(root: &Arc<Folder>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        Self { arguments, rows: 24, columns: 80, environment: Vec::new(), umask: None, root: root.clone() }
+        Self {
+            arguments,
+            rows: 24,
+            columns: 80,
+            environment: Vec::new(),
+            umask: None,
+            folder: "project",
+            root: root.clone(),
+        }
     }
 
     pub fn size(mut self, columns: u16, rows: u16) -> Self {
@@ -71,6 +80,13 @@ impl Setup {
     /// Sets the umask of the program.
     pub fn umask(mut self, umask: &'static str) -> Self {
         self.umask = Some(umask);
+        self
+    }
+
+    /// Starts the program in another folder than `project`, next to it. Creates the folder.
+    pub fn in_folder(mut self, name: &'static str) -> Self {
+        self.folder = name;
+        std::fs::create_dir_all(self.root.path().join(name)).unwrap();
         self
     }
 
@@ -120,7 +136,7 @@ impl Setup {
             .args(arguments)
             .env_clear()
             .envs(self.variables())
-            .current_dir(self.root.path().join("project"))
+            .current_dir(self.root.path().join(self.folder))
             .stdin(std::process::Stdio::piped())
             .stdout(out)
             .stderr(std::process::Stdio::piped())
@@ -144,7 +160,7 @@ impl Setup {
         for (name, value) in self.variables() {
             command.env(name, value);
         }
-        command.cwd(self.root.path().join("project"));
+        command.cwd(self.root.path().join(self.folder));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let output = SharedOutput::default();

@@ -1,0 +1,140 @@
+//! The choice of the scope of a grant or rule in the real program: what it lists, its keys, and where it applies.
+
+use crate::sandbox_escapes::has_sandbox;
+use crate::support::program::Program;
+use crate::support::stored_files::read_entries;
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
+use crate::support::user::User;
+use aye::chat::Entry;
+use serde_json::json;
+use std::time::Duration;
+
+const LEFT: &str = "\x1b[D";
+const RIGHT: &str = "\x1b[C";
+const DOWN: &str = "\x1b[B";
+
+/// Opens the choice of scopes for the call of the next message.
+fn open_choice(program: &mut Program, prompt: &str) {
+    program.until("Messages go to");
+    submit_message(program, "go");
+    program.until_prompt(prompt);
+    program.press_until("a", "Allow without asking");
+}
+
+/// Both arrows and the numbers choose. For every command of a build tool, the screen says what its sandbox guarantees.
+#[test]
+fn arrows_choose_and_the_sandbox_of_a_whole_program_is_shown() {
+    if !has_sandbox() {
+        return;
+    }
+    let user = User::new(vec![command_answer("make test"), text_answer("Done.")]);
+    let mut program = user.start(&[]);
+    open_choice(&mut program, "make test");
+    let guarantee = "the sandbox of every such command: network off · may write here";
+    let screen = program.until("› 1  exactly this command");
+    assert!(!screen.contains(guarantee), "{screen}");
+    program.press_until(RIGHT, "› 2  make test …");
+    program.press_until(RIGHT, "› 3  make …");
+    program.until(guarantee);
+    program.press_until(RIGHT, "This is the widest scope");
+    program.press_until(LEFT, "› 2  make test …");
+    program.press_until(LEFT, "› 1  exactly this command");
+    program.until_gone(guarantee);
+    program.press_until(LEFT, "This is the narrowest scope");
+    program.press_until("3", "› 3  make …");
+    program.until(guarantee);
+}
+
+/// Every scope says what it never covers if there are enough rows, otherwise only the selected one.
+#[test]
+fn each_scope_says_what_it_never_covers() {
+    let edit = json!({ "path": "src/a.txt", "old_text": "one", "new_text": "two" });
+    let edit = || calls_answer_after(Duration::ZERO, &[("edit_file", edit.clone())]);
+    let limits = [
+        ("edit src/a.txt", "never: another file, another tool"),
+        ("edit any file below src/", "never: a file outside this folder, another tool"),
+        ("edit any file of the project", "never: a file outside the project, another tool"),
+        ("file changes in this project", "never: a file outside the project, a command"),
+    ];
+    for (size, is_large) in [((120, 36), true), ((80, 24), false), ((60, 15), false)] {
+        let user = User::new(vec![edit()]).with_project_file("src/a.txt", "one\n");
+        let mut program = user.setup(&[]).size(size.0, size.1).start();
+        open_choice(&mut program, "src/a.txt");
+        for (number, (label, limit)) in (1..).zip(limits) {
+            program.press_until(&number.to_string(), &format!("› {number}  {label}"));
+            let screen = program.screen();
+            let rows: Vec<&str> = screen.lines().collect();
+            let row = |text: &str| rows.iter().position(|row| row.contains(text));
+            for (label, limit) in limits {
+                assert!(row(label).is_some(), "{size:?}: {label}: {screen}");
+                let is_below = row(label).is_some_and(|row| rows[row + 1].contains(limit));
+                assert_eq!(is_below, is_large, "{size:?}: {limit}: {screen}");
+            }
+            let secrets = if is_large { "none covers secrets such as .env" } else { limit };
+            assert!(screen.contains(secrets), "{size:?}: {screen}");
+        }
+    }
+}
+
+/// The choice for a short command fits into 24 rows whichever scope is selected.
+#[test]
+fn each_scope_of_a_short_command_says_what_it_never_covers_in_24_rows() {
+    if !has_sandbox() {
+        return;
+    }
+    let user = User::new(vec![command_answer("make test")]);
+    let mut program = user.setup(&[]).size(80, 24).start();
+    open_choice(&mut program, "make test");
+    let words = "never: a variable, a substitution, > FILE, a path outside the project";
+    let limits = [
+        ("exactly this command", "never: a command that differs in any character"),
+        ("make test …", words),
+        ("make …", words),
+    ];
+    for (number, (selected, _)) in (1..).zip(limits) {
+        program.press_until(&number.to_string(), &format!("› {number}  {selected}"));
+        let screen = program.until("none covers secrets, ");
+        let rows: Vec<&str> = screen.lines().collect();
+        for (number, (label, limit)) in (1..).zip(limits) {
+            let row = rows.iter().position(|row| row.contains(&format!("{number}  {label}")));
+            assert!(row.is_some_and(|row| rows[row + 1].contains(limit)), "{label}: {screen}");
+        }
+        assert!(screen.contains("╰─ enter approve and grant"), "nothing is below: {screen}");
+    }
+}
+
+/// A rule for every project allows in another one what the same rule for one project does not.
+#[test]
+fn a_rule_for_every_project_applies_in_another_one() {
+    for (steps, span) in [(1, "[in this project]"), (2, "[in every project]")] {
+        let commands = ["touch one", "touch two"].map(command_answer);
+        let [first, second] = commands;
+        let user = User::new(vec![first, text_answer("One."), second, text_answer("Two.")]);
+        let mut program = user.start(&[]);
+        open_choice(&mut program, "touch one");
+        program.press_until("3", "› 3  touch …");
+        for _ in 0..steps {
+            program.press_keys(DOWN);
+        }
+        program.until(span);
+        program.press_until("\r", "One.");
+        drop(program);
+        let sessions = user.path("home/aye/data/sessions");
+        std::fs::remove_dir_all(sessions).unwrap();
+        let mut program = user.setup(&[]).in_folder("other").start();
+        program.until("Messages go to");
+        submit_message(&mut program, "again");
+        let is_everywhere = steps == 2;
+        if !is_everywhere {
+            program.until_prompt("touch two");
+            assert!(!user.path("other/two").exists());
+            continue;
+        }
+        program.until_idle("Two.");
+        assert!(user.path("other/two").exists() && !user.path("project/two").exists());
+        let is_decided = |entry: &Entry| matches!(entry, Entry::Decided { .. });
+        let entries = read_entries(user.root.path());
+        let is_allowed = |entry: &Entry| matches!(entry, Entry::Planned { verdict, .. } if verdict == "allow");
+        assert!(entries.iter().any(is_allowed) && !entries.iter().any(is_decided), "{entries:#?}");
+    }
+}
