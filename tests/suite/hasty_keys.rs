@@ -1,5 +1,6 @@
 //! Hasty keys in the real program: keys typed, held or pasted while prompts appear and disappear.
 
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::stored_files::read_session;
@@ -29,10 +30,16 @@ fn run_trials(description: &str, trials: usize, seed: u64, run_share: impl Fn(&m
     println!("{description}: {trials} trials, none failed");
 }
 
-/// Counts the decisions in all sessions of a program.
+/// Counts the decisions and the trials in all sessions of a program.
 fn count_decisions(program: &Program) -> usize {
-    let decided = |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. });
+    let decided =
+        |entry: &&Entry| matches!(entry, Entry::Decided { .. } | Entry::Answered { .. } | Entry::Tried { .. });
     read_session(&Setup::with_home(&program.root, &[])).iter().filter(decided).count()
+}
+
+/// The keys that answer the prompt of a command: approval, and a trial where there are any.
+fn answer_keys() -> &'static [&'static str] {
+    if has_overlay_sandbox() { &["y", "t"] } else { &["y"] }
 }
 
 /// Stops the turn and empties the composer.
@@ -79,6 +86,11 @@ fn run_type_ahead_trials(key: &str, seed: u64) {
 #[test]
 fn r03_type_ahead_of_y_never_answers() {
     run_type_ahead_trials("y", 1);
+}
+
+#[test]
+fn r03_type_ahead_of_t_never_starts_a_trial() {
+    run_type_ahead_trials("t", 9);
 }
 
 #[test]
@@ -144,6 +156,10 @@ fn r03_enter_held_after_sending_answers_no_question() {
 /// The first half second of a prompt, with nothing typed before it: without the waiting time this test fails at once.
 #[test]
 fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
+    answer_keys().iter().for_each(|key| press_in_the_first_half_second(key));
+}
+
+fn press_in_the_first_half_second(key: &str) {
     let wanted = trial_count(3);
     // On a busy machine the key may be read too late for the trial to count.
     let max_trials = wanted * 10;
@@ -151,17 +167,18 @@ fn r03_a_key_in_the_first_half_second_of_a_prompt_answers_nothing() {
     let (_runtime, service, mut program) = start_session((0..max_trials).map(|_| call()).collect(), (100, 24), &[]);
     let mut counted = 0;
     for trial in 1..=max_trials {
+        let before = count_decisions(&program);
         program.type_text("go");
         let sent = Instant::now();
         program.press_keys("\r");
         program.until("$ touch made");
-        program.press_keys("y");
+        program.press_keys(key);
         // The next key is sent once this one was read.
         program.press_keys("x");
         let is_early = sent.elapsed() < Duration::from_millis(490);
         if is_early {
-            program.until("❯ yx");
-            assert_eq!((program.file("made"), count_decisions(&program)), (None, 0), "trial {trial}");
+            program.until(&format!("❯ {key}x"));
+            assert_eq!((program.file("made"), count_decisions(&program)), (None, before), "trial {trial}");
             counted += 1;
         }
         if counted == wanted {
@@ -215,14 +232,16 @@ fn r04_a_double_press_answers_one_prompt() {
 }
 
 #[test]
-fn r05_a_pasted_y_answers_nothing() {
-    run_trials("a paste of y and Enter", trial_count(4).div_ceil(4), 6, |dice, trials| {
-        let (_runtime, _service, mut program) = start_session(vec![two_calls_reply(); trials], (100, 24), &[]);
-        for _ in 0..trials {
+fn r05_a_pasted_key_answers_nothing() {
+    run_trials("a paste of y or t and Enter", trial_count(4).div_ceil(4), 6, |dice, trials| {
+        let keys = answer_keys();
+        let replies = vec![two_calls_reply(); trials * keys.len()];
+        let (_runtime, _service, mut program) = start_session(replies, (100, 24), &[]);
+        for key in (0..trials).flat_map(|_| keys) {
             wait_for_two_calls(&mut program);
-            let paste = if dice.below(2) == 0 { "\x1b[200~y\n\x1b[201~" } else { "y\r" };
-            program.press_keys(paste);
-            program.until("❯ y");
+            let paste = if dice.below(2) == 0 { format!("\x1b[200~{key}\n\x1b[201~") } else { format!("{key}\r") };
+            program.press_keys(&paste);
+            program.until(&format!("❯ {key}"));
             program.wait_ms(100);
             reset_composer(&mut program);
             assert_eq!(count_decisions(&program), 0);
@@ -343,24 +362,88 @@ fn r05_can_quit_during_a_paste_without_an_end() {
 
 #[test]
 fn r06_a_key_or_click_that_focuses_the_window_does_not_answer() {
+    answer_keys().iter().for_each(|key| press_while_focusing(key));
+}
+
+fn press_while_focusing(key: &str) {
+    let typed = format!("❯ {key}");
     let (_runtime, _service, mut program) =
         start_session(vec![command_answer("touch made"), text_answer("Done.")], (100, 24), &[]);
     submit_message(&mut program, "go");
     program.until_prompt("$ touch made");
     program.press_keys("\x1b[O");
     program.press_keys("\x1b[I");
-    program.press_keys("y");
-    program.until("❯ y");
+    program.press_keys(key);
+    program.until(&typed);
     program.press_keys("\x7f");
-    program.until_gone("❯ y");
+    program.until_gone(&typed);
     program.until_prompt("$ touch made");
     // The prompt is in these rows; a click on it is not an answer either.
     for row in 14..24 {
         program.press_keys(&format!("\x1b[<0;5;{row}M\x1b[<0;5;{row}m"));
     }
-    program.press_keys("y");
-    program.until("❯ y");
-    assert_eq!(program.file("made"), None);
+    program.press_keys(key);
+    program.until(&typed);
+    assert_eq!((program.file("made"), count_decisions(&program)), (None, 0), "{key}");
+}
+
+/// While the composer has a draft, keys are text, whatever they would answer; Tab moves the keyboard to the prompt.
+#[test]
+fn r03_keys_that_answer_are_text_in_a_draft() {
+    let (_runtime, _service, mut program) =
+        start_session(vec![command_answer("touch made"), text_answer("Done.")], (100, 24), &[]);
+    submit_message(&mut program, "go");
+    program.until_prompt("$ touch made");
+    program.type_text("hi");
+    for key in ["y", "a", "n", "t"] {
+        program.wait_ms(700);
+        program.press_keys(key);
+    }
+    let screen = program.until("❯ hiyant");
+    assert!(screen.contains("tab to answer") && screen.contains("Run a command?"), "{screen}");
+    assert_eq!((program.file("made"), count_decisions(&program)), (None, 0));
+    program.press_keys("\t");
+    program.until_prompt("y approve");
+    program.wait_ms(700);
+    if has_overlay_sandbox() {
+        program.press_keys("t");
+        program.until_prompt("Keep what the trial did?");
+        assert_eq!((program.file("made"), count_decisions(&program)), (None, 1));
+    }
+}
+
+#[test]
+fn r04_a_held_t_starts_one_trial() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let (_runtime, _service, mut program) = start_session(vec![command_answer("echo tried")], (100, 24), &[]);
+    // On a busy machine the first presses are read together, as a paste; then the trial is repeated.
+    program.until_condition("the key starts a trial", |program| {
+        submit_message(program, "go");
+        program.until_prompt("t try");
+        for _ in 0..150 {
+            program.press_keys("t");
+            program.wait_ms(10);
+        }
+        program.until_condition("the key has an effect", |program| {
+            let screen = program.screen();
+            let is_typed = screen.contains("❯ t") && !screen.contains("Trying the command");
+            is_typed || screen.contains("Keep what the trial did?")
+        });
+        let is_tried = program.screen().contains("Keep what the trial did?");
+        if !is_tried {
+            reset_composer(program);
+        }
+        is_tried
+    });
+    // One that is pressed again does not start another either.
+    program.wait_ms(700);
+    if program.has_active_prompt() {
+        program.press_keys("t");
+        program.until("The command was tried");
+    }
+    assert_eq!(count_decisions(&program), 1);
 }
 
 #[test]
