@@ -4,7 +4,7 @@ use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::stored_files::read_session;
+use crate::support::stored_files::{NO_TITLES, read_session, write_settings};
 use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use crate::support::{Dice, requested_trials};
 use aye::chat::audit::{Integrity, collect_records};
@@ -222,8 +222,10 @@ fn without_trials_the_first_prompt_says_why() {
     let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(100, 30);
     mount_small_disk(&setup.root.path().join("project"), "size=1m");
     let mut program = setup.start();
-    let screen = program.until("Messages go to");
-    submit_message(&mut program, "go");
+    program.until("Messages go to");
+    program.type_text("go");
+    let screen = program.until("❯ go");
+    program.press_keys("\r");
     let first = program.until("no trial possible: ");
     if has_overlay_sandbox() {
         assert!(first.contains("the project and the data folder of aye are on different file systems"), "{first}");
@@ -276,6 +278,100 @@ fn letters_typed_while_the_result_appears_are_no_answer() {
     }
     assert!(program.until("Keep what the trial did?").contains("kkk"), "they are in the composer");
     assert_eq!(program.file("made"), None);
+}
+
+/// By default a trial reads the toolchains in the home, and with `shell.read` what that names; nothing else of the home.
+#[test]
+fn a_trial_reads_toolchains_and_what_the_settings_name_but_no_more_of_the_home() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let files = [".cargo/registry/a", ".rustup/b", "library/c", "private/d", ".cargo/credentials.toml"];
+    let command = format!("cd ~; for f in {}; do cat $f 2>/dev/null || echo hidden; done", files.join(" "));
+    for (settings, library) in [("", "hidden"), ("[shell]\nread = [\"~/library\"]\n", "library/c")] {
+        let runtime = Runtime::new().unwrap();
+        let service = runtime.block_on(Service::start(vec![command_answer(&command), text_answer("Done.")]));
+        let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(100, 30);
+        write_settings(&setup, &format!("{NO_TITLES}{settings}"));
+        for file in files {
+            let path = setup.root.path().join("home").join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, format!("{file}\n")).unwrap();
+        }
+        let mut program = setup.start();
+        program.until("Messages go to");
+        submit_message(&mut program, "go");
+        program.until("t try");
+        press_when_active(&mut program, "Run a command?", "t");
+        press_when_active(&mut program, "Keep what the trial did?", "k");
+        program.until("Done.");
+        let outcome = read_entries(&program).into_iter().find_map(|entry| match entry {
+            Entry::Settled { outcome: Outcome::Done(text), .. } => Some(text),
+            _ => None,
+        });
+        let expected = format!(".cargo/registry/a\n.rustup/b\n{library}\nhidden\nhidden\nexit 0");
+        assert_eq!(outcome, Some(expected), "{settings}");
+    }
+}
+
+/// The audit names each trial and its digest, what was decided about it, and whether what was kept is what was shown.
+#[test]
+fn the_audit_records_kept_and_discarded_trials() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let answers = vec![command_answer("echo a > a.txt"), command_answer("echo b > b.txt"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (100, 30), &[]);
+    submit_message(&mut program, "go");
+    for (command, key) in [("$ echo a", "k"), ("$ echo b", "n")] {
+        program.until_all(&[command, "t try"]);
+        press_when_active(&mut program, "Run a command?", "t");
+        press_when_active(&mut program, "Keep what the trial did?", key);
+    }
+    program.until("Done.");
+    assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("a\n"), None));
+    let digests: Vec<String> = read_entries(&program)
+        .into_iter()
+        .filter_map(|entry| match entry {
+            Entry::Tried { trial, .. } => Some(trial.as_str().to_owned()),
+            _ => None,
+        })
+        .collect();
+    let [kept, discarded] = &digests[..] else { panic!("{digests:?}") };
+    let read_audit = |program: &Program| {
+        let (text, _, _) = Setup::with_home(&program.root, &["audit"]).run_piped("");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let audit = read_audit(&program);
+    let (first, second) = audit.split_once("bash_exec · echo b > b.txt").unwrap();
+    for part in [
+        "you tried it: exit 0 in ",
+        &format!(", 1 created · trial {}", &kept[..12]),
+        &format!("you kept the changes of trial {} · k · ", &kept[..12]),
+        "unchanged from prompt to run",
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    for part in ["you tried it: exit 0 in ", &format!(", 1 created · trial {}", &discarded[..12]), "you denied · n · "]
+    {
+        assert!(second.contains(part), "{part}: {second}");
+    }
+    assert!(!second.contains("kept"), "{second}");
+    // A record in which another trial was kept than the one that was shown.
+    program.until_condition("the turn is saved", |program| {
+        read_entries(program).iter().any(|entry| matches!(entry, Entry::Ended { .. }))
+    });
+    let sessions = program.root.path().join("home/aye/data/sessions");
+    let mut files = std::fs::read_dir(sessions).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.find(|path| path.extension().is_some_and(|extension| extension == "jsonl")).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let changed = text.lines().map(|line| match line.contains("\"decided\"") {
+        true => line.replace(kept, discarded),
+        false => line.to_owned(),
+    });
+    std::fs::write(&file, changed.map(|line| line + "\n").collect::<String>()).unwrap();
+    let audit = read_audit(&program);
+    assert!(audit.contains("warning: what was kept is not what the trial showed"), "{audit}");
 }
 
 const FOLDERS: usize = 300;

@@ -4,7 +4,7 @@
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
-use crate::support::stored_files::read_session;
+use crate::support::stored_files::{find_files_with, read_session};
 use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
 use aye::chat::{Entry, Outcome};
 use rustix::process::Signal;
@@ -162,6 +162,47 @@ fn a_kept_trial_can_be_undone_after_a_kill() {
     assert!(!program.project().join("out").exists() && !program.project().join("link").is_symlink());
     use std::os::unix::fs::MetadataExt;
     assert_eq!(program.project().join("c.sh").metadata().unwrap().mode() & 0o777, 0o644);
+}
+
+/// What git ignores is neither stored nor restored, and the undo says so.
+#[test]
+fn ignored_files_of_a_kept_trial_are_not_stored() {
+    if !has_overlay_sandbox() || !has_git() {
+        return;
+    }
+    let command = "echo new > a.txt; echo new > x.log; rm -r build";
+    let answers = vec![command_answer(command), text_answer("Done.")];
+    let files = [
+        (".gitignore", "*.log\nbuild\n"),
+        ("a.txt", "text of a source\n"),
+        ("x.log", "text of a log\n"),
+        ("build/out", "text of a build\n"),
+    ];
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(answers));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]);
+    let setup = files.iter().fold(setup, |setup, (path, text)| setup.with_file(path, text)).size(100, 30);
+    run_git(&setup.root.path().join("project"), &["init", "-q"]);
+    let mut program = setup.start();
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until("t try");
+    program.until_prompt("Run a command?");
+    program.press_keys("t");
+    program.until_prompt("Keep what the trial did?");
+    program.press_keys("K");
+    program.until_idle("Done.");
+    assert_eq!((program.file("x.log").as_deref(), program.file("build/out")), (Some("new\n"), None));
+    let data = program.root.path().join("home/aye/data");
+    let stored = |text: &str| !find_files_with(&data.join("checkpoints"), text).is_empty();
+    assert!(stored("text of a source"), "{data:?}");
+    assert!(!stored("text of a log") && !stored("text of a build"), "{data:?}");
+    send_undo(&mut program);
+    let screen = approve_restoring(&mut program);
+    assert!(screen.contains("Not restored: 2 changes ignored by git"), "{screen}");
+    program.until("1 of 1 restored");
+    assert_eq!(program.file("a.txt").as_deref(), Some("text of a source\n"));
+    assert_eq!((program.file("x.log").as_deref(), program.file("build/out")), (Some("new\n"), None));
 }
 
 /// Esc twice on an empty draft lists the messages; both conversation and files go back, as a copy.

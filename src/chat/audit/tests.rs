@@ -138,6 +138,34 @@ fn r08_a_record_with_differing_digests_is_reported() {
 }
 
 #[test]
+fn a_kept_trial_is_intact_only_if_it_is_the_last_one_that_was_shown() {
+    let shown = plan_digest("{}", "one");
+    let trial = |name: &str| Digest::of_bytes(name.as_bytes());
+    let tried = |name: &str| Entry::Tried {
+        call: "a".into(),
+        status: "exit 0".into(),
+        changes: Default::default(),
+        destroys: None,
+        is_automatic: false,
+        took_ms: 1,
+        trial: trial(name),
+        sha256: shown.clone(),
+    };
+    let verify_steps = |steps: Vec<Entry>| {
+        let call = [reply_entry(vec![write_call("a", "{}")]), plan_entry("a", "{}", "one", "ask")];
+        let end = settle_entry("a", done_outcome(), shown.clone());
+        verify_first(&call.into_iter().chain(steps).chain([end]).collect::<Vec<_>>())
+    };
+    let kept = |name: &str| decision_entry("a", Decision::Kept(trial(name)), shown.clone());
+    let broken = Integrity::Broken("what was kept is not what the trial showed");
+    assert_eq!(verify_steps(vec![tried("x"), kept("x")]), Integrity::Intact);
+    assert_eq!(verify_steps(vec![tried("x"), tried("y"), kept("y")]), Integrity::Intact);
+    assert_eq!(verify_steps(vec![tried("x"), kept("y")]), broken);
+    assert_eq!(verify_steps(vec![tried("x"), tried("y"), kept("x")]), broken);
+    assert_eq!(verify_steps(vec![kept("x")]), broken);
+}
+
+#[test]
 fn a_record_of_an_older_version_without_digests_is_unknown() {
     let mut entries = edited_call_entries();
     for entry in &mut entries {
