@@ -167,6 +167,73 @@ fn harmless_effects_are_kept_without_a_prompt() {
     assert_eq!(entries.iter().filter(is_kept).count(), KEPT.len(), "{entries:#?}");
 }
 
+/// Files that git ignores may be created, changed and deleted. The row of each call says what changed.
+#[test]
+fn changes_of_ignored_files_are_kept_and_named_in_the_row_of_the_call() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let commands = [
+        ("mkdir build && seq 5 > build/few && echo x > new.txt", "kept: 2 created", Some("1\n2\n3\n4\n5\n")),
+        ("echo other > build/few", "kept: 1 changed", Some("other\n")),
+        ("echo more >> build/few && echo more >> new.txt", "kept: 2 changed", Some("other\nmore\n")),
+        ("rm build/few", "kept: 1 deleted", None),
+    ];
+    let lines = commands.map(|(command, ..)| command.to_owned());
+    let (_runtime, _service, mut program) = start_in_repository(&lines, Setup::new(&[]));
+    for ((command, changes, text), turn) in commands.into_iter().zip(1..) {
+        assert!(!play_turn(&mut program, turn), "{command}: {}", program.screen());
+        let screen = program.screen();
+        let row = screen.lines().rfind(|line| line.contains(command));
+        assert!(row.is_some_and(|row| row.contains(changes)), "{command}: {screen}");
+        assert_eq!(program.file("build/few").as_deref(), text, "{command}");
+    }
+}
+
+#[test]
+fn a_prompt_after_a_trial_of_the_mode_shows_its_result() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let command = "for f in a; do rm $f.txt; echo y > new.txt; echo printed; done";
+    let (_runtime, _service, mut program) = start_in_repository(&[command.to_owned()], Setup::new(&[]));
+    submit_message(&mut program, "turn 1");
+    let screen = program.until_prompt("Warning: Keep what the trial did?");
+    for part in [
+        "exit 0 in ",
+        "1 created, 1 deleted",
+        "│ printed",
+        "− a.txt",
+        "+ new.txt",
+        "reason: ",
+        "keeping destroys a.txt",
+        "K keep these changes",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!((program.file("a.txt").as_deref(), program.file("new.txt")), (Some("one\n"), None));
+    program.press_keys("n");
+    program.until("That was turn 1.");
+    assert_eq!((program.file("a.txt").as_deref(), program.file("new.txt")), (Some("one\n"), None));
+}
+
+/// The first screen recommends the mode where commands can be tried, and only there.
+#[test]
+fn the_first_screen_recommends_the_mode() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(Vec::new()));
+    let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b"];
+    let mut program = Setup::new(&arguments).size(100, 30).start();
+    let screen = program.until("Messages go to");
+    assert!(screen.contains("ask mode"), "the default stays: {screen}");
+    if has_overlay_sandbox() {
+        program.until("Recommended here: /mode auto");
+        return;
+    }
+    program.wait_ms(500);
+    assert!(!program.screen().contains("/mode auto"), "{}", program.screen());
+}
+
 #[test]
 fn other_effects_are_asked_about_before_they_are_real() {
     if !has_overlay_sandbox() {

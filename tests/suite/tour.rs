@@ -50,7 +50,9 @@ fn the_tour_shows_approvals_a_trial_a_question_a_dry_run_and_the_audit() {
     program.until("Dry run from here on");
     submit_message(&mut program, "go on");
     program.until("This is the end of the tour");
-    program.until("aye --base-url");
+    let screen = program.until("aye --base-url");
+    let text = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("the mode auto is a good start where commands can be tried"), "{screen}");
     assert!(read("src/lib.rs").is_some(), "the dry run deleted nothing");
     submit_message(&mut program, "/audit");
     let screen = program.until("Calls and decisions");

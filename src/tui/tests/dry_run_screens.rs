@@ -234,6 +234,23 @@ fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
 }
 
 #[test]
+fn the_welcome_screen_recommends_the_mode_auto_only_where_commands_can_be_tried() {
+    use crate::agent::TrialSupport;
+    let unavailable = TrialSupport::Unavailable { reason: "old kernel".into(), call: "a".into() };
+    for (support, is_recommended) in [
+        (TrialSupport::Unknown, false),
+        (TrialSupport::Requested, false),
+        (unavailable, false),
+        (TrialSupport::Available, true),
+    ] {
+        let mut screen = Screen::new();
+        screen.state.agent.trial_support = support;
+        let text = screen.screen_text();
+        assert_eq!(text.contains("Recommended here: /mode auto"), is_recommended, "{text}");
+    }
+}
+
+#[test]
 fn line_counts_are_never_cut_by_long_paths() {
     for (width, height) in [(120, 36), (80, 24), (60, 15), (40, 15)] {
         for (path, lines) in [("docs/guide/intro/two.md", 39), ("src/a/b/c/d/e/f/g/h/i/a-rather-long-name.rs", 1234)] {
