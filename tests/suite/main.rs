@@ -132,6 +132,7 @@ mod sub_agents;
 mod support;
 mod terminal;
 mod terminal_disruptions;
+mod timeouts;
 mod titles;
 mod tool_files;
 mod tour;
