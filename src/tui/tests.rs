@@ -31,6 +31,7 @@ mod screen_snapshots;
 mod scrollbar_dragging;
 mod server_screens;
 mod session_search;
+mod small_screens;
 mod sub_agent_screens;
 mod toasts;
 mod trust_screens;

@@ -330,12 +330,11 @@ impl Transcript {
 
     /// Scrolls until the start of an item is visible.
     pub fn scroll_into_view(&mut self, layouts: &mut Layouts<'_>, item: usize) {
-        let visible = self.visible_lines(layouts);
-        // The first line of an item may be blank, so the second one also counts as its start.
-        if visible.iter().any(|visible_line| visible_line.position.item == item && visible_line.position.line <= 1) {
-            return;
+        let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
+        let start = LinePosition { item, line: layout.first_text_line() };
+        if self.visible_lines(layouts).iter().all(|visible_line| visible_line.position != start) {
+            self.scroll_to_upper_third(layouts, start);
         }
-        self.scroll_to_upper_third(layouts, LinePosition { item, line: 0 });
     }
 
     /// Scrolls a line to one third of the height from the top, so that earlier lines stay visible.

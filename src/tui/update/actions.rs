@@ -83,6 +83,9 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             _ => {}
         }
     });
+    if matches!(action, Action::SelectPrevious | Action::SelectNext) {
+        change_transcript(state, cache, |transcript, layouts| transcript.show_selection(layouts));
+    }
 }
 
 /// Opens the whole text of the selected entry.

@@ -78,8 +78,13 @@ pub fn compute_areas(state: &State) -> Areas {
         true if open_prompt.is_some() => take_rows(state.input.composer.preferred_height(width - margin, 3).min(3), 1),
         true => take_rows(state.input.composer.preferred_height(width - margin, (height / 3).max(1)), 0),
     };
-    // Keep some rows of the transcript above the prompt, if there is space for both.
-    let prompt = take_rows(state.prompt_height(width), if height >= 20 { 4 } else { 0 });
+    // Keep some rows of the transcript above the prompt if there is space for both, and always if a row is selected.
+    let kept_transcript_rows = match state.viewport.transcript.has_selection() {
+        _ if height >= 20 => 4,
+        true => 3,
+        false => 0,
+    };
+    let prompt = take_rows(state.prompt_height(width), kept_transcript_rows);
     // The separator is a line between transcript and composer. Above a prompt it is blank, and toasts may use it.
     let shared_rows = if open_prompt.is_some() { separator } else { 0 };
     let transcript_rows =

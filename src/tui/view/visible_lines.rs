@@ -5,7 +5,6 @@ use crate::text::width;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::parts::transcript::{Layouts, VisibleLine};
 use crate::tui::state::State;
-use crate::tui::text::Page;
 use crate::tui::text::bidi::VisualOrder;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -69,12 +68,7 @@ pub fn draw_scroll_bar(state: &State, cache: &mut LayoutCache, area: Rect, buffe
 
 /// Returns whether this is the first non-blank line of its item. A click on that line expands or collapses the item.
 fn is_first_line(visible_line: &VisibleLine) -> bool {
-    let is_blank = |(page, line): (&Page, usize)| page.lines[line].width() == 0;
-    match visible_line.position.line {
-        0 => !visible_line.layout.find_line(0).is_some_and(is_blank),
-        1 => visible_line.layout.find_line(0).is_some_and(is_blank),
-        _ => false,
-    }
+    visible_line.position.line == visible_line.layout.first_text_line()
 }
 
 /// Returns the visible links, each once, with their first cell.

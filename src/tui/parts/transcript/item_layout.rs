@@ -40,6 +40,11 @@ impl ItemLayout {
         Self { height: page.lines.len(), pages: vec![Arc::new(page)] }
     }
 
+    /// Returns the line with which the text begins: the second one if the first is blank.
+    pub fn first_text_line(&self) -> usize {
+        usize::from(self.find_line(0).is_some_and(|(page, line)| page.lines[line].width() == 0))
+    }
+
     /// Returns the page that contains a line, and the index of the line in that page.
     pub fn find_line(&self, mut line: usize) -> Option<(&Page, usize)> {
         // Most requests are for the last page.

@@ -51,6 +51,18 @@ impl Transcript {
         }
     }
 
+    /// Scrolls to the selected entry once the rows of the transcript are known: a selection may take rows from the prompt,
+    /// and a view that does not show the end leaves a row to the chip that says so.
+    pub fn show_selection(&mut self, layouts: &mut Layouts<'_>) {
+        if let Some(item) = self.selected_item(layouts) {
+            self.scroll_into_view(layouts, item);
+        }
+        // With more rows than before, the view may show the end again.
+        if let Some(top) = self.top {
+            self.scroll_to(layouts, top);
+        }
+    }
+
     fn select_command(&mut self, command: &CallId) {
         (self.selected, self.selected_call) = (None, Some(command.clone()));
         self.follow_end();

@@ -1,0 +1,50 @@
+//! Screens with hardly any room: the selected row, the whole of each key and what a second press does are visible.
+
+use super::*;
+use ratatui::style::Modifier;
+
+/// A turn with three calls, whose model then asks for a command of this many lines.
+fn screen_with_prompt((width, height): (u16, u16), lines: usize) -> Screen {
+    let mut screen = Screen::with_turn();
+    screen.resize_screen(width, height);
+    for id in ["r1", "r2", "r3"] {
+        screen.receive_call(id, "bash_exec", command_intent(&format!("echo {id}")));
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        screen.finish_call(id, Outcome::Done(format!("{id}\nexit 0")));
+    }
+    let command: Vec<String> = (0..lines).map(|line| format!("make part-{line}")).collect();
+    screen.receive_call("p", "bash_exec", command_intent(&command.join("\n")));
+    screen.advance_ms(2000);
+    screen
+}
+
+/// Returns the text of the rows that are drawn as selected.
+fn selected_rows(screen: &mut Screen) -> Vec<String> {
+    let buffer = screen.draw_frame();
+    let is_selected = |row: &Rect| buffer[(row.x + 5, row.y)].modifier.contains(Modifier::REVERSED);
+    let row_text = |row: Rect| row.columns().map(|cell| buffer[cell.as_position()].symbol()).collect::<String>();
+    buffer.area.rows().filter(is_selected).map(row_text).collect()
+}
+
+#[test]
+fn the_selected_row_is_visible_whatever_the_prompt_needs() {
+    for size in [(80, 24), (60, 15), (60, 12), (40, 9), (40, 7)] {
+        for lines in 1..22 {
+            let mut screen = screen_with_prompt(size, lines);
+            for (chord, name) in [
+                ("alt-up", "r3"),
+                ("alt-up", "r2"),
+                ("alt-up", "r1"),
+                ("alt-up", "r1"),
+                ("alt-down", "r2"),
+                ("alt-down", "r3"),
+            ] {
+                screen.press_key(chord);
+                let rows = selected_rows(&mut screen);
+                let is_shown = rows.len() == 1 && rows[0].contains(&format!("Run echo {name}"));
+                assert!(is_shown, "{size:?}, {lines} lines, {chord}: {rows:?}\n{}", screen.screen_text());
+            }
+        }
+    }
+}
