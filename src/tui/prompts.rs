@@ -161,10 +161,14 @@ impl State {
         self.prompts.front().map_or(0, |prompt| prompt.prompt_height(&facts, width))
     }
 
-    /// Draws the open prompt. Returns the part of it that was visible.
-    pub fn draw_prompt(&self, area: Rect, buffer: &mut Buffer) -> Option<DrawnPrompt> {
+    /// Draws the open prompt, which shows this hint unless it has a message of its own. Returns the part of it that was
+    /// visible.
+    pub fn draw_prompt(&self, hint: &str, area: Rect, buffer: &mut Buffer) -> Option<DrawnPrompt> {
         let (prompt, listening) = (self.prompts.front()?, self.prompt_listening()?);
         let mut message = self.prompts.key_message.clone();
+        if message.is_empty() {
+            message = hint.to_owned();
+        }
         if message.is_empty() && listening == Listening::Unsent && !prompt.takes_text(listening) {
             message = self.draft_hint();
         }

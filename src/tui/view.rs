@@ -86,8 +86,9 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
 fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Buffer) -> DrawnScreen {
     let theme = &state.theme;
     let focus = current_focus(state);
+    let hint = if areas.toasts.is_empty() { state.notices.toasts.newest_hint() } else { "" };
     // A prompt without a visible row has not been seen.
-    let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(areas.prompt, buffer) };
+    let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(hint, areas.prompt, buffer) };
     let mut cursor = drawn_prompt.filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor);
     if !areas.composer.is_empty() {
         let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);

@@ -32,6 +32,8 @@ const MIN_READING_TIME: Duration = Duration::from_secs(2);
 pub enum Kind {
     /// Information.
     Info,
+    /// What a second press of the same key does. Without rows for toasts, a prompt shows it.
+    Hint,
     /// A setting was saved. Stays if the session changes, because it applies to every session.
     Setting,
     Warning,
@@ -124,6 +126,12 @@ impl Toasts {
         self.list.iter().filter_map(|toast| toast.expires_at).min()
     }
 
+    /// Returns the text of the newest hint; empty if there is none.
+    pub fn newest_hint(&self) -> &str {
+        let hint = self.list.iter().find(|toast| toast.kind == Kind::Hint);
+        hint.map_or("", |toast| toast.text.as_str())
+    }
+
     /// Returns how many toasts are drawn at this width and the rows they need, at most `max_rows`. Only the newest one may
     /// be cut; an older one without room is not drawn.
     pub fn fit_rows(&self, width: u16, max_rows: u16) -> (usize, u16) {
@@ -150,7 +158,7 @@ impl Toasts {
         let width = u16::try_from(widest).unwrap_or(u16::MAX).min(area.width);
         for toast in self.list.iter().take(count) {
             let style = match toast.kind {
-                Kind::Info | Kind::Setting => theme.accent,
+                Kind::Info | Kind::Hint | Kind::Setting => theme.accent,
                 Kind::Warning => theme.warning,
                 Kind::Error => theme.danger,
             };

@@ -48,3 +48,36 @@ fn the_selected_row_is_visible_whatever_the_prompt_needs() {
         }
     }
 }
+
+#[test]
+fn what_a_second_press_does_is_shown_by_a_prompt_that_fills_the_screen() {
+    let mut screen = screen_with_prompt((60, 15), 20);
+    let hints = "╰─ end jump to the end, then y approve · n deny ───────────╯";
+    assert!(screen.screen_text().contains(hints), "{}", screen.screen_text());
+    screen.press_key("esc");
+    let text = screen.screen_text();
+    assert!(text.contains("╰─ Press esc again to stop the turn ───") && !text.contains("n deny"), "{text}");
+    screen.advance_ms(1100);
+    assert!(screen.screen_text().contains(hints), "a later press is not the second: {}", screen.screen_text());
+    screen.press_key("esc");
+    screen.press_key("esc");
+    assert!(screen.state.agent.is_idle(), "{}", screen.screen_text());
+    // With room above the prompt, its hints stay.
+    let mut screen = screen_with_prompt((60, 15), 1);
+    screen.press_key("esc");
+    let text = screen.screen_text();
+    assert!(text.contains("▌ Press esc again to stop the turn") && text.contains("n deny"), "{text}");
+}
+
+#[test]
+fn the_key_that_quits_is_shown_by_a_question_that_fills_the_screen() {
+    let Intent::Ask(mut questions) = question_intent() else { panic!("a question asks") };
+    questions.list[0].text = "Which clock should the test use? ".repeat(20);
+    let mut screen = Screen::with_turn();
+    screen.resize_screen(60, 15);
+    screen.receive_call("a", "ask_question", Intent::Ask(questions));
+    screen.advance_ms(2000);
+    screen.press_key("ctrl-c");
+    let text = screen.screen_text();
+    assert!(text.contains("Press ctrl-c again to quit; the question keeps waiting"), "{text}");
+}

@@ -197,7 +197,7 @@ fn offer_rewind(state: &mut State) {
 /// Shows what a second press does, until it would be too late to count as one.
 fn show_press_hint(state: &mut State, hint: &str) {
     let now = state.timing.now;
-    state.notices.toasts.push_until(Kind::Info, hint, now + DOUBLE_PRESS, now);
+    state.notices.toasts.push_until(Kind::Hint, hint, now + DOUBLE_PRESS, now);
 }
 
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.
@@ -225,5 +225,5 @@ pub fn stop_or_quit(state: &mut State) {
         }
         (false, false) => String::new(),
     };
-    state.show_info(&format!("Press {quit_key} again to quit{consequence}"));
+    state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Hint);
 }
