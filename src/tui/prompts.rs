@@ -154,11 +154,13 @@ impl State {
         self.prompts.parked = parked;
     }
 
-    /// Returns the rows the open prompt needs; 0 if none is open.
-    pub fn prompt_height(&self, width: u16) -> u16 {
+    /// Returns the rows the open prompt needs if it can have up to `max_rows`; 0 if none is open.
+    pub fn prompt_height(&self, width: u16, max_rows: u16) -> u16 {
         // The height depends neither on whether the prompt listens nor on its message.
         let facts = self.prompt_facts(Listening::Unseen, "");
-        self.prompts.front().map_or(0, |prompt| prompt.prompt_height(&facts, width))
+        let Some(prompt) = self.prompts.front() else { return 0 };
+        let rows = prompt.prompt_height(&facts, width);
+        if rows <= max_rows { rows } else { prompt.compact_height(&facts, width) }
     }
 
     /// Draws the open prompt, which shows this hint unless it has a message of its own. Returns the part of it that was

@@ -50,6 +50,11 @@ pub trait Prompt: Debug {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16;
 
+    /// Returns the rows the prompt needs if it cannot have [`Self::prompt_height`] rows.
+    fn compact_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        self.prompt_height(facts, width)
+    }
+
     /// Draws the prompt. Returns the part of it that is visible.
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt;
 

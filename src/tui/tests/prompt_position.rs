@@ -71,7 +71,7 @@ fn the_commands_of_a_draft_are_listed_in_the_blank_rows() {
 }
 
 /// A plan that changes line 50 of a file of 100 lines.
-fn edit_intent() -> Intent {
+pub fn edit_intent() -> Intent {
     let before: String = (1..=100).map(|line| format!("let line_{line} = {line};\n")).collect();
     let after = before.replace("line_50 = 50", "line_50 = 51");
     let edit = Edit { path: "src/a.rs".into(), before: Some(before), after };
@@ -109,4 +109,18 @@ fn a_diff_that_does_not_fit_shows_its_changes_first_with_one_line_around_them() 
     screen.advance_ms(600);
     let text = screen.screen_text();
     assert!(text.contains("47   let line_47") && text.contains("53   let line_53"), "{text}");
+}
+
+#[test]
+fn a_diff_that_does_not_fit_leaves_no_row_empty() {
+    for (width, height) in (9..24).flat_map(|height| [(60, height), (100, height)]) {
+        let mut screen = Screen::with_entries([user_message("go"), reply_entry(&"a line\n\n".repeat(60)), turn_end()]);
+        screen.resize_screen(width, height);
+        screen.send_text("edit");
+        screen.receive_call("a", "edit_file", edit_intent());
+        screen.advance_ms(2000);
+        let (rows, _, bottom) = prompt_rows(&mut screen);
+        let last_row = rows[bottom - 1].trim_matches(['│', ' ']);
+        assert!(!last_row.is_empty(), "{width}x{height}: {}", rows.join("\n"));
+    }
 }

@@ -84,7 +84,9 @@ pub fn compute_areas(state: &State) -> Areas {
         true => 3,
         false => 0,
     };
-    let prompt = take_rows(state.prompt_height(width), kept_transcript_rows);
+    let max_prompt_rows = take_rows(height, kept_transcript_rows);
+    let prompt = state.prompt_height(width, max_prompt_rows).min(max_prompt_rows);
+    rows_left += max_prompt_rows - prompt;
     // The separator is a line between transcript and composer. Above a prompt it is blank, and toasts may use it.
     let shared_rows = if open_prompt.is_some() { separator } else { 0 };
     let transcript_rows =

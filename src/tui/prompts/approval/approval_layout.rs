@@ -31,6 +31,21 @@ impl Approval {
         self.count_rows(content, width, theme, Density::Full)
     }
 
+    /// Returns the rows the prompt needs at this width if it cannot have the preferred number.
+    pub fn compact_height(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme) -> u16 {
+        self.count_rows(content, width, theme, self.compact_density(content))
+    }
+
+    /// Returns the density for an area with fewer rows than the whole body needs: only a diff and a choice of scope can be
+    /// compact.
+    fn compact_density(&self, content: &ApprovalContent<'_>) -> Density {
+        match content.plan.preview {
+            _ if self.is_choosing_scope() => Density::Compact,
+            Preview::Edit(_) => Density::Compact,
+            Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => Density::Full,
+        }
+    }
+
     fn count_rows(&self, content: &ApprovalContent<'_>, width: u16, theme: &Theme, density: Density) -> u16 {
         let rows = self.lay_out_body(content, usize::from(width.saturating_sub(4)), theme, density).len() + 2;
         let input_rows = usize::from(matches!(self.view, ApprovalView::DenyMessage(_)));
@@ -53,9 +68,8 @@ impl Approval {
         let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
         // If this frame is the first to show the end, its hints must already offer approval: it may be the last frame.
-        let has_compact_form = matches!(content.plan.preview, Preview::Edit(_)) || self.is_choosing_scope();
-        let density = match has_compact_form && self.preferred_height(content, area.width, theme) > area.height {
-            true => Density::Compact,
+        let density = match self.preferred_height(content, area.width, theme) > area.height {
+            true => self.compact_density(content),
             false => Density::Full,
         };
         let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));

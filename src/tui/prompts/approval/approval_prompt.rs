@@ -31,6 +31,10 @@ impl Prompt for Approval {
         content(facts).map_or(0, |content| self.preferred_height(&content, width, facts.context.theme))
     }
 
+    fn compact_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        content(facts).map_or(0, |content| self.compact_height(&content, width, facts.context.theme))
+    }
+
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         content(facts).map_or_else(DrawnPrompt::default, |content| self.draw(&content, &facts.context, area, buffer))
     }
