@@ -1,6 +1,8 @@
 //! Screens with hardly any room: the selected row, the whole of each key and what a second press does are visible.
 
 use super::*;
+use crate::tui::parts::text_field::TextField;
+use crate::tui::popup::Popup;
 use ratatui::style::Modifier;
 
 /// A turn with three calls, whose model then asks for a command of this many lines.
@@ -80,4 +82,39 @@ fn the_key_that_quits_is_shown_by_a_question_that_fills_the_screen() {
     screen.press_key("ctrl-c");
     let text = screen.screen_text();
     assert!(text.contains("Press ctrl-c again to quit; the question keeps waiting"), "{text}");
+}
+
+/// The diff of a prompt keeps no background of its own while a popup takes the keys.
+#[test]
+fn everything_behind_a_popup_is_dimmed() {
+    let themes = Themes::bundled().all.into_iter().chain([Theme::without_colours()]);
+    for theme in themes {
+        let name = theme.name.clone();
+        let mut screen = Screen::new();
+        screen.state.theme = theme;
+        screen.send_text("go");
+        screen.receive_call("a", "edit_file", super::prompt_position::edit_intent());
+        screen.advance_ms(2000);
+        let marked_rows = |screen: &mut Screen| {
+            let (plain, buffer) = (screen.state.theme.background.bg.unwrap_or_default(), screen.draw_frame());
+            let text = buffer_text(&buffer);
+            // Rows of the popup have a second border.
+            let is_behind =
+                |row: &Rect| text.lines().nth(usize::from(row.y)).is_some_and(|line| line.contains(" let line_"));
+            let is_marked = |row: &Rect| {
+                row.columns().any(|cell| {
+                    let cell = &buffer[cell.as_position()];
+                    cell.bg != plain
+                        || cell.modifier.intersects(Modifier::REVERSED | Modifier::UNDERLINED | Modifier::BOLD)
+                })
+            };
+            let rows: Vec<Rect> = buffer.area.rows().filter(is_behind).collect();
+            (rows.len(), rows.iter().filter(|row| is_marked(row)).count())
+        };
+        let (_, marked) = marked_rows(&mut screen);
+        assert!(marked > 0, "{name}: {}", screen.screen_text());
+        screen.state.viewport.popups.push(Popup::ApiKey(TextField::default()));
+        let (rows, marked) = marked_rows(&mut screen);
+        assert!(rows > 0 && marked == 0, "{name}: {marked} of {rows}\n{}", screen.screen_text());
+    }
 }

@@ -13,6 +13,7 @@ use crate::tui::state::State;
 use crate::tui::text::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 /// A drawn popup.
 pub struct DrawnPopup {
@@ -61,7 +62,10 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
             | Popup::Reader(_),
         ) => {
             let screen_area = buffer.area;
-            buffer.set_style(screen_area, state.theme.border_dim);
+            let theme = &state.theme;
+            // Everything else that a cell had, such as the background of a diff, is reset.
+            let dimmed = Style::reset().patch(theme.background).patch(theme.text).patch(theme.border_dim);
+            buffer.set_style(screen_area, dimmed);
             bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
         }
     }
