@@ -98,8 +98,13 @@ impl Help {
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let chord_list = |row: &KeyBinding| row.chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(" ");
         let chord_lists: Vec<String> = keys.help_rows(&self.scopes).map(chord_list).collect();
-        let longest = chord_lists.iter().map(|chord_list| width::text_width(chord_list)).max().unwrap_or(0);
-        let key_cells = longest.min(MAX_KEY_CELLS).min(width / 2).max(1);
+        let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(width::text_width).max().unwrap_or(0);
+        let widest_list = widest(&mut chord_lists.iter().map(String::as_str));
+        let widest_chord = widest(&mut chord_lists.iter().flat_map(|chord_list| chord_list.split(' ')));
+        let widest_label = widest(&mut keys.help_rows(&self.scopes).map(|row| row.action.help()));
+        // A narrow page has room for the labels rather than for several chords in a row.
+        let free_cells = width.saturating_sub(widest_label + GAP_CELLS).max(widest_chord);
+        let key_cells = widest_list.min(MAX_KEY_CELLS).min(free_cells).min(width / 2).max(1);
         let mut lines = Vec::new();
         let mut previous_scope = None;
         for (KeyBinding { scope, action, .. }, chord_list) in keys.help_rows(&self.scopes).zip(chord_lists) {

@@ -1,6 +1,7 @@
 //! Screens with hardly any room: the selected row, the whole of each key and what a second press does are visible.
 
 use super::*;
+use crate::tui::keys::Scope;
 use crate::tui::parts::text_field::TextField;
 use crate::tui::popup::Popup;
 use ratatui::style::Modifier;
@@ -82,6 +83,52 @@ fn the_key_that_quits_is_shown_by_a_question_that_fills_the_screen() {
     screen.press_key("ctrl-c");
     let text = screen.screen_text();
     assert!(text.contains("Press ctrl-c again to quit; the question keeps waiting"), "{text}");
+}
+
+#[test]
+fn key_help_shows_every_key_whole_and_most_labels_on_one_row() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    screen.press_key("?");
+    let (mut text, mut pages) = (String::new(), 0);
+    while pages < 12 {
+        let page = screen.screen_text();
+        text.push_str(&page);
+        text.push('\n');
+        pages += 1;
+        if !page.contains("more rows") {
+            break;
+        }
+        screen.press_key("page-down");
+    }
+    let keymap = Keymap::default();
+    let rows: Vec<_> = keymap.help_rows(&[Scope::Anywhere, Scope::Composer]).collect();
+    let is_drawn = |part: &str| text.lines().any(|line| line.contains(part));
+    let broken_labels: Vec<&str> = rows.iter().map(|row| row.action.help()).filter(|label| !is_drawn(label)).collect();
+    assert_eq!(broken_labels, ["Delete next character, or quit if empty"], "{text}");
+    for chord in rows.iter().flat_map(|row| &row.chords) {
+        let is_whole = text.lines().any(|line| line.split([' ', '│']).any(|word| word == chord.to_string()));
+        assert!(is_whole, "{chord}: {text}");
+    }
+    assert!(text.lines().all(|line| crate::text::width::text_width(line) <= 60), "{text}");
+}
+
+#[test]
+fn the_command_that_opens_the_original_session_is_not_broken() {
+    let source = SessionId("01KB3XWZ5N2V8QH4T6R9M1C7DF".into());
+    for (dry_run, start) in [(true, "— Dry run from here on"), (false, "— Live from here on")] {
+        for (width, rows) in [(120, 1), (80, 2), (60, 3 - usize::from(!dry_run))] {
+            let mut screen = Screen::with_entries([
+                Entry::DryRunChanged { dry_run, copied_from: source.clone() },
+                user_message("go"),
+            ]);
+            screen.resize_screen(width, 20);
+            let text = screen.screen_text();
+            let row =
+                |part: &str| text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(row(&format!("aye --resume {source}")) - row(start) + 1, rows, "{width}: {text}");
+        }
+    }
 }
 
 /// The diff of a prompt keeps no background of its own while a popup takes the keys.

@@ -10,6 +10,7 @@ use crate::chat::deferred_tools::describe_change;
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
+use crate::text::width;
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
@@ -96,7 +97,8 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         }
         Entry::DryRunChanged { dry_run, copied_from } => {
             let style = if *dry_run { context.theme.accent } else { context.theme.danger };
-            context.lay_out_plain(&describe_switch(*dry_run, copied_from), style, "— ")
+            let text = describe_switch(*dry_run, copied_from, context.width);
+            context.lay_out_plain(&text, style, SWITCH_PREFIX)
         }
         Entry::Concluded(conclusion) => lay_out_conclusion(context, conclusion),
         Entry::BackgroundEnded(end) => background_layout::lay_out_end(context, end, is_toggled),
@@ -254,11 +256,20 @@ pub fn describe_new_grant(grant: &Grant) -> String {
     format!("allowed from now on: {} ({})", grant.describe_tools(), grant.describe_grant())
 }
 
-/// Describes the switch between dry run and live, which continues in a copy of the `original` session.
-fn describe_switch(is_dry_run: bool, original: &SessionId) -> String {
-    match is_dry_run {
-        true => format!("Dry run from here on: no live changes. The original session is kept: aye --resume {original}"),
-        false => format!("Live from here on, in a copy. The dry run is kept: aye --resume {original}"),
+/// Prefix of the row about a switch between dry run and live.
+const SWITCH_PREFIX: &str = "— ";
+
+/// Describes the switch between dry run and live, which continues in a copy of the `original` session. The command that
+/// opens it has a row of its own if it does not fit after the description.
+fn describe_switch(is_dry_run: bool, original: &SessionId, width: usize) -> String {
+    let description = match is_dry_run {
+        true => "Dry run from here on: no live changes. The original session is kept:",
+        false => "Live from here on, in a copy. The dry run is kept:",
+    };
+    let text = format!("{description} aye --resume {original}");
+    match width::text_width(SWITCH_PREFIX) + width::text_width(&text) <= width {
+        true => text,
+        false => format!("{description}\naye --resume {original}"),
     }
 }
 
