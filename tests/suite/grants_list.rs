@@ -1,5 +1,6 @@
 //! The list of grants and rules in the real program: what it says, and that a rule is edited and revoked there.
 
+use crate::call_reasons::days_ago;
 use crate::support::program::Setup;
 use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{command_answer, submit_message, text_answer};
@@ -137,4 +138,25 @@ fn a_list_without_grants_names_its_calls_and_offers_no_revocation() {
     let screen = program.until("0 in force · 1 call");
     assert!(screen.contains("Run touch one · asked you") && screen.contains("enter open"), "{screen}");
     assert!(!screen.contains("x revoke") && !screen.contains("edit or open"), "{screen}");
+}
+
+/// The row of a rule: what it allows, since when, how often it was used, and for what last.
+#[test]
+fn the_row_of_a_rule_says_since_when_and_how_often_it_was_used() {
+    let rules =
+        |created: &str| format!("[[rule]]\nverdict = \"allow\"\nprefix = [\"touch\", \"one\"]\ncreated = {created}\n");
+    let answers = vec![command_answer("touch one"), command_answer("touch one more"), text_answer("Done.")];
+    let user = User::new(answers).with_rules(&rules(&days_ago(3)));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "/grants");
+    program.until_all(&["touch one …", "no calls", "saved 3 days ago"]);
+    program.press_keys("\x1b");
+    submit_message(&mut program, "go");
+    program.until_idle("Done.");
+    submit_message(&mut program, "/grants");
+    let screen = program.until_all(&["1 in force", "2 calls", "last: touch one more"]);
+    let is_row =
+        |line: &&str| line.contains("touch one …") && line.contains("2 calls") && line.contains("saved 3 days ago");
+    assert_eq!(screen.lines().filter(is_row).count(), 1, "{screen}");
 }

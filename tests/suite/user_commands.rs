@@ -329,3 +329,28 @@ fn a_dry_run_without_an_overlay_sandbox_refuses_and_says_why() {
     program.until("$ !touch made");
     assert_eq!(program.file("made"), None);
 }
+
+/// Neither sandbox nor filter of system calls: the command may do what the user may do.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_has_the_rights_of_the_user() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = port.try_clone().unwrap();
+    // Every connection is closed at once.
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let (_runtime, _service, mut program) = start_session(vec![], (80, 24), &[]);
+    let limits = "grep -E '^(NoNewPrivs|Seccomp|CapEff):' /proc/self/status";
+    let script = format!(
+        "echo out > ../outside; echo home > ~/.profile; bash -c 'cat < /dev/tcp/127.0.0.1/{}' && echo reached; {limits}",
+        port.local_addr().unwrap().port()
+    );
+    std::fs::write(program.project().join("s.sh"), script).unwrap();
+    submit_message(&mut program, "!sh s.sh");
+    program.until("✓ ! sh s.sh");
+    let output = wait_for_commands(&mut program, 1)[0].output.clone();
+    let own_limits = std::process::Command::new("sh").args(["-c", limits]).output().unwrap().stdout;
+    assert_eq!(output, format!("reached\n{}", String::from_utf8(own_limits).unwrap()));
+    for (file, text) in [("outside", "out\n"), ("home/.profile", "home\n")] {
+        assert_eq!(std::fs::read_to_string(program.root.path().join(file)).unwrap(), text);
+    }
+}

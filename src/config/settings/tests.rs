@@ -24,6 +24,12 @@ fn the_example_file_equals_the_defaults() {
 }
 
 #[test]
+fn a_project_may_keep_500_mb_for_undo_unless_the_settings_say_otherwise() {
+    assert_eq!(parse_user_settings("").config.undo.max_mb, 500);
+    assert_eq!(parse_user_settings("[undo]\nmax_mb = 20").config.undo.max_mb, 20);
+}
+
+#[test]
 fn the_example_file_contains_every_setting_with_a_valid_value() {
     let uncommented: String = EXAMPLE
         .lines()
