@@ -44,8 +44,8 @@ pub const AFTER: [&str; 4] = [
      composer to see the key bindings.",
     "This is still the script. `/fork dry` continues in a dry run, where no real file is changed; `/rehearsal` shows what \
      it would have changed.",
-    "This is only a script. Quit and return with `aye --continue`: the session is restored, including the answered \
-     question.",
+    "This is only a script. Quit and return with `aye --tour --continue`: the session is restored, including the \
+     answered question.",
     "This is a script. To use a model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API: \
      `aye --base-url http://127.0.0.1:8080/v1 --model NAME`.",
 ];
