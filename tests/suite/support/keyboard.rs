@@ -150,7 +150,7 @@ impl Program {
     pub fn until_condition(&mut self, description: &str, mut condition: impl FnMut(&mut Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         // A terminal shows a synchronized frame at once.
-        while self.is_frame_incomplete() || !condition(self) {
+        while self.is_frame_incomplete() || !condition(self) || self.is_frame_incomplete() {
             let screen = self.screen();
             assert!(Instant::now() < deadline, "{description}: that never came:\n{screen}");
             std::thread::sleep(Duration::from_millis(10));
