@@ -145,9 +145,9 @@ mod turn_end_tools;
 mod turns;
 mod undo;
 mod undo_limits;
-#[cfg(target_os = "linux")]
 mod unlisted_mcp_servers;
 mod unusual_files;
+#[cfg(target_os = "linux")]
 mod unusual_overlays;
 mod unusual_paths;
 mod unusual_servers;
