@@ -23,7 +23,7 @@ mod verdict;
 mod wide_prefixes;
 
 pub use chain_coverage::{chain_is_covered, grant_allows_some_part, grant_covers, rule_allows_some_part};
-pub use chain_limits::{has_plain_words, is_plain_file_reader, reads_only_input};
+pub use chain_limits::{is_plain_file_reader, reads_only_input};
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};

@@ -32,9 +32,6 @@ pub enum PartEffect {
     ReadsInput,
     /// Reads files of the project that hold no secrets.
     ReadsFiles,
-    /// Like `ReadsFiles`, for programs that obey settings or have so many options that only the read-only sandbox makes
-    /// sure of it: `git diff`, `rg x`.
-    ReadsWithSettings,
     /// Needs approval, a grant or a rule.
     Runs,
 }

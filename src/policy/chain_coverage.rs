@@ -1,8 +1,6 @@
 //! Command lines of which each part is allowed: by a grant, by a rule, or because it only reads.
 
-use super::chain_limits::{
-    creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes, runs_project_code,
-};
+use super::chain_limits::{creates_empty_files, explain_excluded_part, is_independent_of_changes};
 use super::command_line::{ParsedLine, SimpleCommand, parse_command_line};
 use super::coverage::{self, can_be_granted, grant_covers_whole};
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
@@ -133,62 +131,41 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
     if is_excluded {
         return Vec::new();
     }
-    let parts = &preconditions.parts;
-    let is_run = |part: &&CommandPart| part.effect == PartEffect::Runs;
-    let has_git_run = parts.iter().filter(is_run).any(|part| is_git(&parse_command_line(&part.command)));
-    // Whatever a part that only reads could do, this code could do in the same sandbox.
-    let has_project_code = parts.iter().filter(is_run).any(|part| {
-        runs_project_code(&parse_command_line(&part.command))
-            && with_subject(subject, line, part, |alone| {
-                matches!(judge.judge_run(line, part, alone), PartVerdict::Allowed(_))
-            })
-    });
     let mut earlier = EarlierParts::default();
     let judge_part = |part: &CommandPart| {
         let asks = |why: &str| PartVerdict::Asks(why.to_owned());
         let before = earlier;
         with_subject(subject, line, part, |alone| {
             let is_written_as = |test: fn(&ParsedLine) -> bool| alone.parsed_line().is_some_and(test);
-            let is_plain_read = match part.effect {
-                PartEffect::ReadsInput | PartEffect::ReadsFiles | PartEffect::ChangesFolder => true,
-                PartEffect::ReadsWithSettings => has_project_code,
-                PartEffect::Runs => false,
-            };
-            if !is_plain_read {
-                earlier.may_change |= !is_written_as(creates_empty_files);
-                earlier.may_replace |= !is_written_as(is_independent_of_changes) && !is_written_as(creates_empty_files);
+            let is_run = part.effect == PartEffect::Runs;
+            if is_run && !is_written_as(creates_empty_files) {
+                earlier.may_change = true;
+                earlier.may_replace |= !is_written_as(is_independent_of_changes);
             }
             if !(judge.permits)(alone) {
                 return asks("a rule asks for it or denies it");
             }
             let is_independent = match part.effect {
                 PartEffect::ReadsInput => true,
-                PartEffect::ChangesFolder | PartEffect::ReadsFiles | PartEffect::ReadsWithSettings => {
-                    has_project_code && !before.may_replace
-                }
-                PartEffect::Runs => is_written_as(is_independent_of_changes),
+                PartEffect::ChangesFolder | PartEffect::ReadsFiles => !before.may_replace,
+                PartEffect::Runs => !before.may_change || is_written_as(is_independent_of_changes),
             };
-            if before.may_change && !is_independent {
-                return asks("an earlier part may change what it uses");
+            match (is_independent, is_run) {
+                (false, _) => asks("an earlier part may change what it uses"),
+                (true, true) => judge.judge_run(line, part, alone),
+                (true, false) => PartVerdict::Reads,
             }
-            if !is_plain_read {
-                return judge.judge_run(line, part, alone);
-            }
-            // Only in the read-only sandbox, git ignores the user's settings, which may name programs.
-            if !has_git_run && !has_project_code && is_written_as(is_git) {
-                return asks("git would obey settings that name programs");
-            }
-            PartVerdict::Reads
         })
     };
-    parts.iter().map(judge_part).collect()
+    preconditions.parts.iter().map(judge_part).collect()
 }
 
 /// What the parts before another one may have done.
 #[derive(Clone, Copy, Default)]
 struct EarlierParts {
     may_change: bool,
-    /// True if one may have replaced a file or a folder by a link.
+    /// True if one may have replaced a file or a folder by a link, which would lead a part that reads elsewhere. Code of the
+    /// project may too, but could also read by itself.
     may_replace: bool,
 }
 

@@ -1,9 +1,7 @@
 //! Limits of the parts of a command line that a rule allows in parts.
 //!
-//! Such a line runs in the sandbox of live commands, not in the read-only one, so only well-known readers count as
-//! reading in it. Its files are checked before it starts, so a part after one that may change files must not depend on
-//! what these files are. Neither matters in a line that is allowed to run code of the project, because this code could
-//! do in the same sandbox whatever a part that reads could.
+//! Such a line runs in the sandbox of live commands, not in the read-only one. Its files are checked before it starts, so a
+//! part that reads must not follow one that may have replaced a file by a link.
 
 use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
 use super::coverage::single_plain_command;
@@ -16,19 +14,6 @@ use crate::chat::Reach;
 const INPUT_READERS: &[&str] = &[
     "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "echo", "printf", "true",
     "false", ":", "pwd",
-];
-/// Programs that may read files of the project before the first part that may change them.
-#[rustfmt::skip]
-const FILE_READERS: &[&str] = &[
-    "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "ls", "stat", "file",
-    "diff", "cmp", "basename", "dirname", "which", "test", "echo",
-];
-/// Commands of git that count as reading in a line in which a rule allows another command of git, which obeys the user's
-/// settings of git too. They show no content of files and start no program that `git add` does not start.
-#[rustfmt::skip]
-const GIT_READS: &[&str] = &[
-    "git status", "git status -s", "git status --short", "git branch --show-current", "git diff --stat",
-    "git diff --name-only", "git diff --cached --stat", "git diff --staged --stat",
 ];
 /// Builtins of bash. Some change the shell in which the following parts run, and a rule for one says nothing about that.
 #[rustfmt::skip]
@@ -78,8 +63,7 @@ pub fn reads_only_input(command: &str) -> bool {
 /// Returns whether a command that is known to only read may read files outside the read-only sandbox. `has_input` is
 /// whether it reads the output of another command, which may not choose the files.
 pub fn is_plain_file_reader(command: &str, has_input: bool) -> bool {
-    let is_git_read = GIT_READS.contains(&command) && !has_input;
-    is_git_read || is_plain_reader(command, FILE_READERS) && (!has_input || is_plain_reader(command, INPUT_READERS))
+    if has_input { is_plain_reader(command, INPUT_READERS) } else { has_plain_words(command) }
 }
 
 fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
@@ -89,7 +73,7 @@ fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
 }
 
 /// Returns whether all words of a single command are known, and it names no list of files.
-pub fn has_plain_words(command: &str) -> bool {
+fn has_plain_words(command: &str) -> bool {
     let parsed_line = parse_command_line(command);
     let [simple] = parsed_line.commands.as_slice() else { return false };
     // The files named in a list are not checked; only the read-only sandbox withholds them.
@@ -104,11 +88,6 @@ pub fn has_plain_words(command: &str) -> bool {
         && simple.assignments.is_empty()
         // The values of variables and the home folder may differ outside the read-only sandbox.
         && simple.words.iter().all(|word| word.known_text().is_some())
-}
-
-/// Returns whether a command runs git.
-pub(super) fn is_git(parsed_line: &ParsedLine) -> bool {
-    matches!(parsed_line.commands.as_slice(), [simple] if written_name(simple) == Some("git"))
 }
 
 /// Returns why no rule or grant may allow this command as a part; `None` if one may.
@@ -130,23 +109,15 @@ pub(super) fn is_independent_of_changes(parsed_line: &ParsedLine) -> bool {
     let Some(name) = written_name(simple) else { return false };
     let words: Vec<&str> = simple.arguments().iter().map(Word::display_text).collect();
     let first = words.first().copied().unwrap_or_default();
+    let runs_code = |(program, subcommands): &(&str, &[&str])| {
+        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
+    };
     let is_plain_option = |word: &&str| !word.starts_with('-') || PLAIN_GIT_OPTIONS.contains(word);
     match (name, first) {
         ("git", "add" | "commit") => words[1..].iter().all(is_plain_option),
         ("cargo", "fmt") => words[1..].iter().all(|word| matches!(*word, "--all" | "--check")),
-        _ => runs_project_code(parsed_line),
+        _ => CODE_RUNNERS.iter().any(runs_code),
     }
-}
-
-/// Returns whether a command runs code of the project.
-pub(super) fn runs_project_code(parsed_line: &ParsedLine) -> bool {
-    let Some(simple) = single_plain_command(parsed_line) else { return false };
-    let Some(name) = written_name(simple) else { return false };
-    let first = simple.arguments().first().map(Word::display_text).unwrap_or_default();
-    let runs_code = |(program, subcommands): &(&str, &[&str])| {
-        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
-    };
-    CODE_RUNNERS.iter().any(runs_code)
 }
 
 /// Returns whether a command creates at most empty files and folders, so that it changes nothing that later parts use.

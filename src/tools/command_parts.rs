@@ -6,7 +6,7 @@ use super::{losses, scripts};
 use crate::chat::{Access, CommandLine, CommandPart, CommandSandbox, PartEffect, Reach};
 use crate::policy::chains::{ChainPart, split_chain};
 use crate::policy::command_line::parse_command_line;
-use crate::policy::{has_plain_words, is_plain_file_reader, reads_only_input};
+use crate::policy::{is_plain_file_reader, reads_only_input};
 use crate::project::{FileKind, Location, Reader};
 
 /// Returns the parts of a command line. Empty if it has none that can be judged alone, or if one of them destroys
@@ -58,9 +58,7 @@ impl PartJudge<'_> {
             _ => PartEffect::Runs,
         };
         let preconditions = match effect {
-            PartEffect::Runs | PartEffect::ReadsWithSettings => {
-                scripts::command_preconditions(&command_in_folder, self.files)
-            }
+            PartEffect::Runs => scripts::command_preconditions(&command_in_folder, self.files),
             PartEffect::ChangesFolder | PartEffect::ReadsInput | PartEffect::ReadsFiles => Default::default(),
         };
         let folder = if is_root { self.line.folder.clone() } else { folder.real };
@@ -77,8 +75,6 @@ impl PartJudge<'_> {
             PartEffect::ReadsInput
         } else if !is_unavailable && is_plain_file_reader(command, part.has_input) {
             PartEffect::ReadsFiles
-        } else if !is_unavailable && !part.has_input && has_plain_words(command) {
-            PartEffect::ReadsWithSettings
         } else {
             PartEffect::Runs
         }
