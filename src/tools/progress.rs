@@ -2,6 +2,7 @@
 
 use super::Progress;
 use crate::project::output::CommandProgress;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Work that is shorter than this reports nothing.
@@ -36,6 +37,26 @@ impl ProgressReporter {
     }
 }
 
+/// Measures work on another thread. Once its caller no longer waits, it is out of time.
+pub(super) struct WorkClock {
+    started: Instant,
+    caller: Weak<()>,
+}
+
+impl WorkClock {
+    /// Starts to measure. The caller waits until it drops the first value.
+    pub(super) fn start() -> (Arc<()>, Self) {
+        let caller = Arc::new(());
+        let clock = Self { started: Instant::now(), caller: Arc::downgrade(&caller) };
+        (caller, clock)
+    }
+
+    /// Returns the time since the start; the longest possible one if nothing waits.
+    pub(super) fn elapsed(&self) -> Duration {
+        if self.caller.strong_count() == 0 { Duration::MAX } else { self.started.elapsed() }
+    }
+}
+
 /// Formats a count: `12,340 files`.
 pub(super) fn format_count(count: usize, singular: &str, plural: &str) -> String {
     let digits = count.to_string();
@@ -52,7 +73,15 @@ pub(super) fn format_count(count: usize, singular: &str, plural: &str) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Mutex;
+
+    #[test]
+    fn work_that_nobody_waits_for_is_out_of_time() {
+        let (caller, clock) = WorkClock::start();
+        assert!(clock.elapsed() < Duration::from_secs(5));
+        drop(caller);
+        assert_eq!(clock.elapsed(), Duration::MAX);
+    }
 
     #[test]
     fn reports_only_long_work_and_not_every_step() {

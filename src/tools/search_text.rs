@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::planned_path::{self, PlannedPath};
-use super::progress::{ProgressReporter, format_count};
+use super::progress::{ProgressReporter, WorkClock, format_count};
 use super::{
     Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, rehearse_read,
     run_blocking, summary_line,
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Matching lines returned per call.
 const MAX_MATCHES: usize = 100;
@@ -109,11 +109,12 @@ async fn run_search(
 ) -> Result<String, Error> {
     let mut reporter = ProgressReporter::new(progress.clone());
     let (request, excluded): (SearchRequest, ExcludedPaths) = (parse_plan_data(plan)?, excluded.clone());
-    run_blocking(files, move |files| {
-        let started = Instant::now();
-        request.search(files, &excluded, &mut reporter, &|| started.elapsed())
-    })
-    .await
+    // Dropped with this future.
+    let (caller, clock) = WorkClock::start();
+    let result =
+        run_blocking(files, move |files| request.search(files, &excluded, &mut reporter, &|| clock.elapsed())).await;
+    drop(caller);
+    result
 }
 
 impl SearchRequest {
