@@ -27,6 +27,7 @@ mod resumption;
 mod reviewers;
 mod reviews;
 mod running_background;
+mod served_turn;
 mod session_title;
 mod state;
 mod streaming_reply;
@@ -46,7 +47,7 @@ pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
 pub use call_state::{Preapproval, QueuePreview, Trial, TrialSupport};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
-pub use event::{ApplyRequest, Event};
+pub use event::{ApplyRequest, Event, ServedCall};
 pub use grants::{
     ApprovalSource, GrantOption, LastingApproval, explain_no_grant, grant_options, list_lasting_approvals,
 };
@@ -119,6 +120,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             user_commands::finish_command(ctx, output, status, duration);
         }
         Event::ApplyRequested(request) => apply_turn::start_apply_turn(ctx, request),
+        Event::CallServed(call) => served_turn::start_served_turn(ctx, call),
         Event::QueuedMessagesWithdrawn => ctx.state.queued_messages.clear(),
         Event::ReplyChunk { chunk, elapsed, .. } => model_requests::handle_chunk(ctx, chunk, elapsed),
         Event::ReplySaveDue { .. } => model_requests::save_partial_reply(ctx),

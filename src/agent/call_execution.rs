@@ -53,7 +53,7 @@ pub(super) fn start_ready_calls(ctx: &mut UpdateContext<'_>) {
         }
         let Some(index) = next else {
             match all_settled {
-                true if ctx.state.turn.is_apply_turn() => ctx.end_turn(Ending::Finished),
+                true if ctx.state.turn.has_no_model() => ctx.end_turn(Ending::Finished),
                 true => model_requests::request_reply(ctx, turn),
                 false => {}
             }

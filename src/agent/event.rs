@@ -16,6 +16,14 @@ pub struct ApplyRequest {
     pub calls: Vec<LiveCall>,
 }
 
+/// A call that another program makes through aye.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedCall {
+    pub tool: String,
+    /// Its arguments, as JSON.
+    pub arguments: String,
+}
+
 /// An event. Those with a `turn` are ignored once that turn has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -49,6 +57,8 @@ pub enum Event {
     },
     /// The user applies a dry run with these calls, which no model made. Ignored while a turn runs and in a dry run.
     ApplyRequested(ApplyRequest),
+    /// Another program calls a tool. No model takes part: the turn ends with the call. Ignored while a turn runs.
+    CallServed(ServedCall),
     /// The user withdrew the queued messages. The caller reads [`super::State::queued_messages`] first, to put them
     /// back into the draft.
     QueuedMessagesWithdrawn,
@@ -242,6 +252,7 @@ impl Event {
             Self::UserMessage(_)
             | Self::UserCommandRequested { .. }
             | Self::ApplyRequested(_)
+            | Self::CallServed(_)
             | Self::QueuedMessagesWithdrawn
             | Self::QueueOpened
             | Self::EarlyPromptRequested(_)

@@ -14,6 +14,7 @@ mod log_entries;
 mod partial_output;
 mod preapproval;
 mod reviews;
+mod served_turns;
 mod session_title;
 mod shown_plans;
 mod sub_agent_orders;

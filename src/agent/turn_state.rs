@@ -23,12 +23,19 @@ pub(super) struct TurnState {
     pub(super) untrusted_text: UntrustedText,
     /// Paths changed by each call while it was rehearsed; `None` unless this is an apply turn.
     pub(super) rehearsed_paths: Option<HashMap<CallId, Vec<String>>>,
+    /// True if the call comes from another program.
+    pub(super) is_served: bool,
 }
 
 impl TurnState {
     /// Returns whether the calls apply a dry run (`/rehearsal apply`) instead of coming from a model.
     pub(super) fn is_apply_turn(&self) -> bool {
         self.rehearsed_paths.is_some()
+    }
+
+    /// Returns whether no model takes part: the turn ends with its last call.
+    pub(super) fn has_no_model(&self) -> bool {
+        self.is_apply_turn() || self.is_served
     }
 
     /// Returns how often this call failed in a row with the same arguments.

@@ -58,7 +58,7 @@ impl<'a> UpdateContext<'a> {
         self.state.phase = Phase::Idle;
         if is_finished && !self.state.queued_messages.is_empty() {
             self.next_steps.push_back(NextStep::StartTurn);
-        } else if is_finished && !self.state.turn.is_apply_turn() {
+        } else if is_finished && !self.state.turn.has_no_model() {
             self.next_steps.push_back(NextStep::RequestTitle);
         }
     }

@@ -6,6 +6,7 @@ mod record_json;
 #[cfg(test)]
 mod tests;
 
+use super::apply_message::SERVED_MESSAGE;
 use super::tool::parse_failure_status;
 use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
 pub use audit_item::{AuditItem, AuditKey, collect_items};
@@ -20,6 +21,8 @@ pub struct Record<'a> {
     pub call: &'a ToolCall,
     /// Name of the sub-agent that made it; `None` if the turn itself did.
     pub sub_agent: Option<&'a str>,
+    /// True if another program made it, through `aye serve`.
+    pub is_served: bool,
     /// Index of the reply that made it.
     pub reply_index: usize,
     /// The entries about it, in order, each with its index.
@@ -41,17 +44,20 @@ pub enum Integrity {
 pub fn collect_records(entries: &[Entry]) -> Vec<Record<'_>> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut record_index = HashMap::new();
+    let mut is_served = false;
     for (index, entry) in entries.iter().enumerate() {
         let (sub_agent_call, entry) = match entry {
             Entry::SubAgent { call, entry } => (Some(call), &**entry),
             entry => (None, entry),
         };
-        if let Entry::Replied { calls, .. } = entry {
+        if let (None, Entry::UserMessage { text }) = (sub_agent_call, entry) {
+            is_served = text == SERVED_MESSAGE;
+        } else if let Entry::Replied { calls, .. } = entry {
             let name = |call: &CallId| record_index.get(call).map_or("", |index: &usize| records[*index].summary());
             let sub_agent = sub_agent_call.map(name);
             for call in calls {
                 record_index.entry(&call.id).or_insert_with(|| {
-                    records.push(Record { call, sub_agent, reply_index: index, steps: Vec::new() });
+                    records.push(Record { call, sub_agent, is_served, reply_index: index, steps: Vec::new() });
                     records.len() - 1
                 });
             }

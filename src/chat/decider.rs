@@ -17,6 +17,8 @@ pub enum Decider {
     },
     /// The user, by a file of answers.
     File,
+    /// The client of `aye serve`, for its user. It answers questions only; no client can approve a call.
+    Client,
     /// The mode `auto`, by the effects of a trial.
     AutoMode,
     /// No user is available: the headless frontend denies.
@@ -35,6 +37,7 @@ impl Decider {
         match self {
             Self::User { .. } => "user",
             Self::File => "file",
+            Self::Client => "client",
             Self::AutoMode => "auto_mode",
             Self::Headless => "headless",
         }

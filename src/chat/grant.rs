@@ -101,7 +101,7 @@ impl SessionGrant {
         let key_note = match &self.by {
             Decider::User { key, .. } => format!(" with {key}"),
             Decider::File => " in a file of answers".to_owned(),
-            Decider::AutoMode | Decider::Headless => String::new(),
+            Decider::Client | Decider::AutoMode | Decider::Headless => String::new(),
         };
         format!("before{key_note}, on call {} of this session: {}", self.call_number, self.grant.describe_grant())
     }

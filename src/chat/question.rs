@@ -120,7 +120,7 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "given")]
     pub answers: Vec<QuestionAnswer>,
-    /// Origin: typed or read from a file.
+    /// Origin: typed, read from a file, or sent by a client.
     #[serde(default, skip_serializing_if = "super::is_default")]
     #[serde(rename = "giver")]
     pub origin: AnswerOrigin,
@@ -136,6 +136,8 @@ pub enum AnswerOrigin {
     User,
     /// In a file of answers.
     File,
+    /// From the client of `aye serve`.
+    Client,
 }
 
 /// Status of the questions of a call.

@@ -37,7 +37,7 @@ impl ScreenHost {
         self.run_in_background(move || {
             let key = match &by {
                 Decider::User { key, .. } => key.as_str(),
-                Decider::File | Decider::AutoMode | Decider::Headless => "",
+                Decider::File | Decider::Client | Decider::AutoMode | Decider::Headless => "",
             };
             let mut rule = rules_editor::rule_from_grant(&grant, &source.folder, key);
             (rule.created, rule.expires) = (today_date(), expiry_date());

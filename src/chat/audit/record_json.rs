@@ -16,7 +16,8 @@ impl Record<'_> {
     /// `policy_verdict`, `why`, `files`, `environment` (of the last plan); `reviews` (of the last plan); `decision`,
     /// `decided_by`, `key`, `after_ms`, `message`, `grant`, `decided_at`, `rejected` (if `decision` is `selected`);
     /// `edits`; `outcome`, `result`, `took_ms`, `ended_at`, `origin` (of a rehearsed result), `simulation` (details of
-    /// it); `sha256`, `is_intact`, `mismatch`; `steps`; `sub_agent` (name of the sub-agent that made the call).
+    /// it); `sha256`, `is_intact`, `mismatch`; `steps`; `sub_agent` (name of the sub-agent that made the call);
+    /// `is_served` (true if another program made it).
     ///
     /// Old names: `verdict` (with `refuse` for `deny`), `consulted`, `who`, `words`, `staged`, `simulated`, `holds`,
     /// `wrong`; in a step `step`, `verdict` and `who`.
@@ -44,7 +45,7 @@ impl Record<'_> {
             json!({ "sha256": self.sha256(), "is_intact": is_intact, "mismatch": mismatch }),
             json!({ "holds": is_intact, "wrong": mismatch }),
             json!({ "steps": self.steps.iter().map(|(index, entry)| step_json(entry, time(*index))).collect::<Vec<Value>>() }),
-            json!({ "sub_agent": self.sub_agent }),
+            json!({ "sub_agent": self.sub_agent, "is_served": self.is_served }),
         ];
         parts.into_iter().for_each(|part| extend_object(&mut object, part));
         object
@@ -234,7 +235,7 @@ fn recorded_digest(sha256: &Digest) -> Option<&Digest> {
 fn key_press(by: Option<&Decider>) -> (Option<&str>, Option<u64>) {
     match by {
         Some(Decider::User { key, after_ms }) => (Some(key), Some(*after_ms)),
-        Some(Decider::File | Decider::AutoMode | Decider::Headless) | None => (None, None),
+        Some(Decider::File | Decider::Client | Decider::AutoMode | Decider::Headless) | None => (None, None),
     }
 }
 

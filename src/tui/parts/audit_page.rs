@@ -80,6 +80,7 @@ fn decider_name(decider: &Decider) -> &'static str {
     match decider {
         Decider::User { .. } => "you",
         Decider::File => "your answers file",
+        Decider::Client => "the client of aye serve",
         Decider::AutoMode => "auto mode",
         Decider::Headless => "no interactive user: aye",
     }
@@ -116,7 +117,11 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
         .clamp(MIN_LABEL_CELLS, MAX_LABEL_CELLS);
     let max_lines = if is_full { usize::MAX } else { SHORT_TEXT_LINES };
     let mut page = Page { lines: Vec::new(), label_cells, width: width.max(1), max_lines };
-    let caller = record.sub_agent.map_or_else(|| "the model".to_owned(), quote_name);
+    let caller = match record.sub_agent {
+        Some(sub_agent) => quote_name(sub_agent),
+        None if record.is_served => "another program".to_owned(),
+        None => "the model".to_owned(),
+    };
     page.push_text(&entry_time(record.reply_index), &format!("{caller} called {}", record.call.name));
     page.push_text("", &record.call.arguments);
     for (index, entry) in &record.steps {
@@ -324,7 +329,7 @@ fn describe_key_press(decider: Option<&Decider>) -> String {
         Some(Decider::User { key, after_ms }) => {
             format!(" · {key} · {} after it was shown", format_duration(Duration::from_millis(*after_ms)))
         }
-        Some(Decider::File | Decider::AutoMode | Decider::Headless) | None => String::new(),
+        Some(Decider::File | Decider::Client | Decider::AutoMode | Decider::Headless) | None => String::new(),
     }
 }
 

@@ -77,6 +77,7 @@ fn describe_decision(decision: &Decision, by: &Decider) -> String {
             format!("by you after {}", format_duration(Duration::from_millis(*after_ms)))
         }
         Decider::File => "by your answers file".to_owned(),
+        Decider::Client => "by the client of aye serve".to_owned(),
         Decider::AutoMode => return "kept from a trial by the mode auto: its effects were harmless".to_owned(),
         Decider::Headless => return "denied: nobody could be asked".to_owned(),
     };

@@ -144,7 +144,9 @@ fn describe_origin(approval: &LastingApproval, today: &str) -> String {
     match &approval.source {
         ApprovalSource::Session(grant) => match &grant.by {
             Decider::User { key, .. } => format!("granted with {key} on call {}", grant.call_number),
-            Decider::File | Decider::AutoMode | Decider::Headless => format!("granted on call {}", grant.call_number),
+            Decider::File | Decider::Client | Decider::AutoMode | Decider::Headless => {
+                format!("granted on call {}", grant.call_number)
+            }
         },
         ApprovalSource::Rule(rule) => {
             let age = rule.describe_age(today).map(|age| format!(" · saved {age}")).unwrap_or_default();

@@ -189,6 +189,7 @@ fn decided_by(by: &Decider) -> String {
     match by {
         Decider::User { after_ms, .. } => format!("the user after {after_ms} ms"),
         Decider::File => "a file".to_owned(),
+        Decider::Client => "a client".to_owned(),
         Decider::AutoMode => "auto mode".to_owned(),
         Decider::Headless => "no user".to_owned(),
     }

@@ -157,8 +157,13 @@ fn lay_out_answers(
             page.append_page(context.lay_out_note(&text, "  "));
         }
     }
-    if answer.is_some_and(|answer| answer.origin == AnswerOrigin::File) {
-        page.append_page(context.lay_out_note("answered by a file", "  "));
+    let origin_note = match answer.map(|answer| answer.origin) {
+        Some(AnswerOrigin::File) => Some("answered by a file"),
+        Some(AnswerOrigin::Client) => Some("answered by the client of aye serve"),
+        Some(AnswerOrigin::User) | None => None,
+    };
+    if let Some(note) = origin_note {
+        page.append_page(context.lay_out_note(note, "  "));
     }
     page
 }
