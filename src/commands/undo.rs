@@ -48,7 +48,7 @@ fn find_session(places: &Places, folder: &Path, requested: Option<&str>) -> Resu
         return Ok(sessions.find_id(name).map_err(UsageError::from_error)?);
     }
     let listed = sessions.list_by_project(folder).map_err(UsageError::from_error)?;
-    match listed.into_iter().find(|session| !session.dry_run && session.problem.is_none()) {
+    match listed.into_iter().find(|session| !session.dry_run && !session.is_served && session.problem.is_none()) {
         Some(session) => Ok(session.id),
         None => bail_usage!("no live session of {} is stored", folder.display()),
     }

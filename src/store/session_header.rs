@@ -34,6 +34,9 @@ pub struct Header {
     /// The session that this one was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<SessionId>,
+    /// True if its calls come from another program (`aye serve`). No command takes it for the last session of its folder.
+    #[serde(default, rename = "served", skip_serializing_if = "std::ops::Not::not")]
+    pub is_served: bool,
 }
 
 impl Header {
@@ -41,7 +44,7 @@ impl Header {
     pub fn new(id: SessionId, folder: &Path, model: &str, dry_run: bool) -> Self {
         let time = current_time();
         let (folder, model, profile, base_url) = (folder.to_owned(), model.to_owned(), String::new(), String::new());
-        Self { aye: VERSION, id, folder, time, model, profile, base_url, dry_run, from: None }
+        Self { aye: VERSION, id, folder, time, model, profile, base_url, dry_run, from: None, is_served: false }
     }
 
     /// Returns whether the session belongs to this folder. Compares the displayable names.

@@ -44,6 +44,8 @@ pub struct Listed {
     /// Model of the last reply.
     pub model: String,
     pub dry_run: bool,
+    /// True if its calls come from another program (`aye serve`).
+    pub is_served: bool,
     /// The session that it was copied from.
     pub from: Option<SessionId>,
     /// Size of the file.
@@ -115,12 +117,13 @@ impl Sessions {
         Ok(files.filter(may_belong).map(|file| read_listing(&file)).collect())
     }
 
-    /// Returns the most recently changed session of this project.
+    /// Returns the most recently changed session of this project, other than those with calls of another program.
     pub fn find_latest(&self, project: &Path) -> Result<Latest, Error> {
         let mut unreadable = Vec::new();
         for file in self.session_files()? {
             match project_of(&file, project) {
-                ProjectOf::This => return Ok(Latest { id: file.id, unreadable }),
+                ProjectOf::This { is_served: true } => {}
+                ProjectOf::This { is_served: false } => return Ok(Latest { id: file.id, unreadable }),
                 ProjectOf::Other => {}
                 ProjectOf::Unknown(reason) => unreadable.push((file.id, reason)),
             }
@@ -222,7 +225,10 @@ pub(super) struct SessionFile {
 
 /// The project that a session belongs to.
 enum ProjectOf {
-    This,
+    This {
+        /// True if its calls come from another program.
+        is_served: bool,
+    },
     Other,
     /// Unreadable, for this reason.
     Unknown(String),
@@ -230,7 +236,6 @@ enum ProjectOf {
 
 /// Determines the project of a session.
 fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
-    let project_if = |belongs: bool| if belongs { ProjectOf::This } else { ProjectOf::Other };
     let read_head = || -> io::Result<Vec<u8>> {
         let mut head = Vec::new();
         open_regular(&file.path)?.take(MAX_HEADER_BYTES).read_to_end(&mut head)?;
@@ -243,7 +248,10 @@ fn project_of(file: &SessionFile, project: &Path) -> ProjectOf {
         Err(error) => return ProjectOf::Unknown(error.to_string()),
     };
     match session_reader::read_from(&head[..]) {
-        Ok(StoredSession { header: Some(header), .. }) => project_if(header.is_in_project(project)),
+        Ok(StoredSession { header: Some(header), .. }) => match header.is_in_project(project) {
+            true => ProjectOf::This { is_served: header.is_served },
+            false => ProjectOf::Other,
+        },
         Ok(session) => match folder_in(&head) {
             Some(folder) if folder != project.to_string_lossy() => ProjectOf::Other,
             Some(_) | None => ProjectOf::Unknown(missing_header_reason(&session)),
@@ -262,7 +270,7 @@ fn folder_in(head: &[u8]) -> Option<String> {
 
 /// Returns whether a file belongs to this project. False if its header is unreadable.
 pub(super) fn belongs_to(file: &SessionFile, project: &Path) -> bool {
-    matches!(project_of(file, project), ProjectOf::This)
+    matches!(project_of(file, project), ProjectOf::This { .. })
 }
 
 /// Returns why a session has no header.
@@ -288,6 +296,7 @@ pub(super) fn read_listing(file: &SessionFile) -> Listed {
         folder: PathBuf::new(),
         model: String::new(),
         dry_run: false,
+        is_served: false,
         from: None,
         bytes: 0,
         has_open_prompt: false,
@@ -319,6 +328,7 @@ fn fill_listing(path: &Path, listed: &mut Listed) -> io::Result<()> {
             listed.folder = header.folder;
             listed.model = header.model;
             listed.dry_run = header.dry_run;
+            listed.is_served = header.is_served;
             listed.from = header.from;
         }
         None => listed.problem = Some(missing_header_reason(&head)),

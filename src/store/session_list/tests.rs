@@ -57,6 +57,20 @@ fn last_changed_session_is_first() {
 }
 
 #[test]
+fn the_calls_of_another_program_are_listed_but_never_the_latest_session() {
+    let (_home, sessions) = create_sessions();
+    let served = Header { is_served: true, ..Header::new(SessionId("01B".into()), Path::new("/p"), "", false) };
+    sessions.begin_session(&served).append(&user_message("call")).unwrap();
+    assert!(matches!(sessions.find_latest(Path::new("/p")), Err(Error::NoSessions(_))));
+    create_session(&sessions, "01A", "/p", 10, &[user_message("a")]);
+    let latest = Latest { id: SessionId("01A".into()), unreadable: Vec::new() };
+    assert_eq!(sessions.find_latest(Path::new("/p")).unwrap(), latest);
+    let listed = sessions.list_by_project(Path::new("/p")).unwrap();
+    let is_served: Vec<(&str, bool)> = listed.iter().map(|listed| (listed.id.0.as_str(), listed.is_served)).collect();
+    assert_eq!(is_served, [("01B", true), ("01A", false)]);
+}
+
+#[test]
 fn r52_damaged_file_hides_no_other() {
     let (home, sessions) = create_sessions();
     create_session(&sessions, "01A", "/p", 10, &[user_message("a")]);
