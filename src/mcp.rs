@@ -1,4 +1,5 @@
-//! Client of MCP servers: connections, and the definitions of tools that the user has accepted.
+//! Client of MCP servers: connections, and the definitions of tools that the user has accepted. `serving` has the other side
+//! of the protocol, for `aye serve --mcp`.
 //!
 //! A server is connected when one of its tools is called, or to learn its tools if none are known. Before every call
 //! the definition that the server gives now is compared with the accepted one: a tool whose definition changed is
@@ -15,4 +16,5 @@ pub mod result_text;
 mod server;
 pub mod server_config;
 pub mod server_pool;
+pub mod serving;
 pub mod unlisted_server;
