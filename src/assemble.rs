@@ -24,4 +24,4 @@ pub(crate) mod undo;
 mod web_search;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{Start, known_secrets, prepare_start};
+pub(crate) use start::{Start, known_secrets, prepare_served_start, prepare_start};

@@ -13,6 +13,7 @@ mod models;
 mod output;
 mod rehearsal;
 mod rules;
+mod serve;
 mod sessions;
 mod tools;
 mod trust;
@@ -65,6 +66,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             let command = arguments.command.unwrap_or(CredentialsCommand::List(arguments.list));
             ignore_closed_pipe(credentials::run(command).await)
         }
+        Command::Serve(arguments) => serve::run(arguments).await,
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Help(arguments) => help::run(&arguments),

@@ -96,6 +96,8 @@
 //! - Above a limit of tokens the tools of files and MCP servers are deferred. A call of `run_tool` becomes the call inside it
 //!   when the reply is complete, so verdict, prompt and record are those of a direct call; a request shows it as `run_tool`.
 //! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model.
+//! - A call of another program (`aye serve --mcp`) is a turn without a model. What would ask is denied, as in every headless session; the
+//!   client answers questions only.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.
 
 pub mod agent;

@@ -72,6 +72,8 @@ pub(crate) struct SessionBuilder {
     pub(super) checkpoint_bytes: u64,
     /// True if more turns may follow: not in a headless run.
     pub(super) is_interactive: bool,
+    /// True if the calls come from another program.
+    pub(super) is_served: bool,
     /// Log of what happens.
     pub(crate) journal: Journal,
     /// Credentials of tools, and the prompts for them.
@@ -100,6 +102,7 @@ impl SessionBuilder {
         let id = new_id();
         let header = Header {
             profile: model.profile.clone().unwrap_or_default(),
+            is_served: self.is_served,
             base_url: if model.profile.is_none() { model.base_url.clone() } else { String::new() },
             ..Header::new(id.clone(), &self.folder, &model.name, dry_run)
         };

@@ -88,6 +88,17 @@ fn create_tour(folder: &Path) -> Result<PathBuf> {
 }
 
 pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<Start> {
+    let needs_model = true;
+    prepare_parts(options, apply, needs_model)
+}
+
+/// Prepares a run whose calls come from another program. A provider is neither needed nor contacted.
+pub(crate) fn prepare_served_start(options: ChatOptions) -> Result<Start> {
+    let needs_model = false;
+    prepare_parts(options, None, needs_model)
+}
+
+fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_model: bool) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -108,13 +119,13 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
     let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
-    let connection = match options.tour {
+    let connection = match options.tour || !needs_model {
         true => None,
         false => connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?,
     };
     let model = match connection {
         Some(connection) => connector.connect_model(&connection),
-        None if opens_stored_session && !options.tour => ConnectedModel::unconfigured(),
+        None if !needs_model || opens_stored_session && !options.tour => ConnectedModel::unconfigured(),
         None => ConnectedModel::tour(!options.print),
     };
     notices.extend(model.warnings.clone());
@@ -169,6 +180,7 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
         max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
         checkpoint_bytes: connector.settings.config.undo.max_mb << 20,
         is_interactive: !options.print,
+        is_served: !needs_model,
     };
     Ok(Start { options, apply, session_builder, model, connector, real_folder, notices })
 }

@@ -35,6 +35,8 @@ pub enum Command {
     Mcp(Mcp),
     /// Add, list and remove the credentials that tools send [default: list]
     Credentials(Credentials),
+    /// Offer tools to other programs: read the project, ask the user
+    Serve(Serve),
     /// List the provider's models
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes
@@ -296,6 +298,17 @@ pub struct Trust {
 pub enum TrustCommand {
     /// List the trusted files of all projects
     List(ReportOptions),
+}
+
+/// `aye serve`.
+#[derive(Debug, Clone, Args)]
+pub struct Serve {
+    /// Speak the Model Context Protocol over standard input and output
+    #[arg(long)]
+    pub mcp: bool,
+    /// Use this folder instead of the current one
+    #[arg(short = 'C', long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
 }
 
 /// `aye models`.

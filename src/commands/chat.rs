@@ -8,10 +8,12 @@ use crate::assemble::{Start, prepare_start, run_screen};
 use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, bail_usage};
 use crate::print::Answers;
+use crate::store::Journal;
 use crate::store::session_header::session_path;
 use crate::text::clean::clean_line;
 use crate::tui::Exit;
 use anyhow::Result;
+pub(super) use headless::untrusted_notices;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -63,12 +65,7 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
     let journal = start.session_builder.journal.clone();
     let frontend = if is_headless { "printing" } else { "with a screen" };
     journal.note(format_args!("aye {} begins, {frontend}, process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
-    let (default_hook, panic_journal) = (std::panic::take_hook(), journal.clone());
-    std::panic::set_hook(Box::new(move |info| {
-        let location = info.location().map(ToString::to_string).unwrap_or_default();
-        panic_journal.note(format_args!("a panic at {location}"));
-        default_hook(info);
-    }));
+    note_panics(journal.clone());
     let result = if is_headless { headless::run(start).await } else { run_on_screen(start).await };
     match &result {
         Ok(_) => journal.note("aye ends"),
@@ -79,6 +76,16 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
         }
     }
     result
+}
+
+/// Notes the place of every panic in the journal.
+pub(super) fn note_panics(journal: Journal) {
+    let default_hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        journal.note(format_args!("a panic at {location}"));
+        default_hook(info);
+    }));
 }
 
 async fn run_on_screen(start: Start) -> Result<ExitCode> {

@@ -123,6 +123,7 @@ mod sandbox_escapes;
 mod scope_choices;
 mod script_grants;
 mod secrets;
+mod serve_mcp;
 mod session_files;
 mod session_growth;
 mod session_switch;

@@ -8,6 +8,7 @@ pub mod folder;
 pub mod https_service;
 pub mod keyboard;
 pub mod lost_terminal;
+pub mod mcp_client;
 pub mod mcp_server;
 #[cfg(target_os = "linux")]
 pub mod mounts;

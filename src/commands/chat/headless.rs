@@ -121,7 +121,7 @@ fn no_provider_error() -> anyhow::Error {
 
 /// Lists the project files that are not used because they are not trusted, one sentence each. A headless run cannot
 /// ask.
-fn untrusted_notices(source: &ProjectSource) -> Vec<String> {
+pub(in crate::commands) fn untrusted_notices(source: &ProjectSource) -> Vec<String> {
     let project_files = ProjectFiles::load(source);
     let names: Vec<String> = project_files.untrusted().map(describe_file).collect();
     let mut notices = Vec::new();

@@ -131,8 +131,18 @@ impl Setup {
 
     /// The same with the output redirected.
     pub fn run_piped_to(&self, input: &str, out: std::process::Stdio) -> (String, String, i32) {
+        let mut child = self.spawn_piped(out);
+        // A program may end without reading its input, which closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let result = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&result.stdout), text(&result.stderr), result.status.code().unwrap_or(-1))
+    }
+
+    /// Starts the program without a terminal, with its input and its errors in pipes.
+    pub fn spawn_piped(&self, out: std::process::Stdio) -> std::process::Child {
         let (program, arguments) = self.command();
-        let mut child = std::process::Command::new(program)
+        std::process::Command::new(program)
             .args(arguments)
             .env_clear()
             .envs(self.variables())
@@ -141,12 +151,7 @@ impl Setup {
             .stdout(out)
             .stderr(std::process::Stdio::piped())
             .spawn()
-            .unwrap();
-        // A program may end without reading its input, which closes the pipe.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        let result = child.wait_with_output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (text(&result.stdout), text(&result.stderr), result.status.code().unwrap_or(-1))
+            .unwrap()
     }
 
     /// Starts the program in a terminal.
