@@ -127,9 +127,23 @@ pub fn rewind(state: &mut State, point: RewindPoint, spans: &[CheckpointSpan], s
 
 /// Returns the beginning of a message in quotes.
 fn quote(text: &str) -> String {
-    format!("“{}”", truncate_end(&clean_line(first_line(text)), QUOTED_CHARS))
+    let request = describe_request(text).unwrap_or(text);
+    // A message that quotes another one.
+    let text = clean_line(first_line(request)).replace('“', "‘").replace('”', "’");
+    format!("“{}”", truncate_end(&text, QUOTED_CHARS))
 }
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_quotes_another_is_quoted_once() {
+        assert_eq!(quote("fix it\nplease"), "“fix it”");
+        assert_eq!(quote(&rewind_message("“fix it”")), "“Undo all changes since ‘fix it’”");
+    }
 }
