@@ -2,6 +2,7 @@
 
 use crate::mcp_servers::{run_turn, user_with};
 use crate::support::folder::Folder;
+use crate::support::keyboard::PATIENCE;
 use crate::support::mcp_client::{McpClient, elicitation};
 use crate::support::program::{Setup, program};
 use crate::support::stored_files::{write_script, write_settings};
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn setup() -> Setup {
     Setup::new(&["serve", "--mcp"]).with_file("src/main.rs", "fn main() {\n    // needle\n}\n")
@@ -444,4 +445,19 @@ fn aye_can_use_it_as_a_server() {
     let [Outcome::Done(text)] = &settled(own)[..] else { panic!("{:?}", settled(own)) };
     assert!(text.ends_with("1\tfn main() {}\n"), "{text}");
     assert!(titles.contains(&Some("Calls of aye (aye serve)".to_owned())), "{titles:?}");
+    wait_until_none_names(user.project().to_str().unwrap());
+}
+
+/// Waits until no process has this text on its command line. A server that still ends would make its folders again.
+fn wait_until_none_names(text: &str) {
+    let started = Instant::now();
+    loop {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        if !lines.any(|line| String::from_utf8_lossy(&line).contains(text)) {
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "a process with {text} goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
