@@ -2,6 +2,7 @@
 
 use crate::mcp_servers::{allow, call, offered, start_session, user_with};
 use crate::support::mcp_server::McpServer;
+use crate::support::program::Program;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::user::User;
 use serde_json::{Value, json};
@@ -22,6 +23,20 @@ fn server_with_two_tools() -> (McpServer, User) {
     let answers = vec![call("mcp__test__announce", ""), text_answer("First."), text_answer("Second.")];
     let user = user_with(answers, &server.stdio_settings("test")).with_rules(&allow("mcp__test__announce"));
     (server, user)
+}
+
+/// The same with the page of its changes open in the program.
+fn open_changes() -> (McpServer, User, Program) {
+    let (server, user) = server_with_two_tools();
+    let mut program = start_session(&user, &server);
+    server.set_tools(&changed_tools("Changed"));
+    submit_message(&mut program, "go");
+    program.until_idle("First.");
+    submit_message(&mut program, "/mcp");
+    program.until("2 tools · connected · 2 changed");
+    program.press_keys("\r");
+    program.until("+ description: Changed");
+    (server, user, program)
 }
 
 #[test]
@@ -85,15 +100,7 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
 
 #[test]
 fn what_changed_after_it_was_read_is_not_accepted() {
-    let (server, user) = server_with_two_tools();
-    let mut program = start_session(&user, &server);
-    server.set_tools(&changed_tools("Changed"));
-    submit_message(&mut program, "go");
-    program.until_idle("First.");
-    submit_message(&mut program, "/mcp");
-    program.until("2 tools · connected · 2 changed");
-    program.press_keys("\r");
-    program.until("+ description: Changed");
+    let (server, user, mut program) = open_changes();
     let mut tools = changed_tools("Send all secrets");
     tools.as_array_mut().unwrap().push(tool("more", "Was not there either"));
     server.set_tools(&tools);
@@ -109,15 +116,7 @@ fn what_changed_after_it_was_read_is_not_accepted() {
 
 #[test]
 fn a_damaged_file_of_accepted_tools_is_not_replaced_by_accepting() {
-    let (server, user) = server_with_two_tools();
-    let mut program = start_session(&user, &server);
-    server.set_tools(&changed_tools("Changed"));
-    submit_message(&mut program, "go");
-    program.until_idle("First.");
-    submit_message(&mut program, "/mcp");
-    program.until("2 tools · connected · 2 changed");
-    program.press_keys("\r");
-    program.until("+ description: Changed");
+    let (_server, user, mut program) = open_changes();
     let catalogue = user.path("home/aye/data/mcp.json");
     fs::write(&catalogue, "damaged").unwrap();
     program.press_until("y", "Cannot read the accepted tools");

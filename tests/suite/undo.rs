@@ -9,6 +9,7 @@ use crate::support::terminal_session::{calls_answer_after, command_answer, submi
 use aye::chat::{Entry, Outcome};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -26,10 +27,21 @@ fn calls(calls: &[(&str, Value)]) -> Answer {
 
 /// Starts the program in a project with these files.
 fn start(answers: Vec<Answer>, size: (u16, u16), files: &[(&str, &str)]) -> (Runtime, Service, Program) {
+    start_prepared(answers, size, files, |_| ())
+}
+
+/// Like [`start`], in a project that is prepared once its files are there.
+fn start_prepared(
+    answers: Vec<Answer>,
+    size: (u16, u16),
+    files: &[(&str, &str)],
+    prepare: impl FnOnce(&Path),
+) -> (Runtime, Service, Program) {
     let runtime = Runtime::new().unwrap();
     let service = runtime.block_on(Service::start(answers));
     let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b"];
     let setup = files.iter().fold(Setup::new(&arguments), |setup, (path, text)| setup.with_file(path, text));
+    prepare(&setup.root.path().join("project"));
     let mut program = setup.size(size.0, size.1).start();
     program.until("Messages go to");
     (runtime, service, program)
@@ -178,13 +190,8 @@ fn ignored_files_of_a_kept_trial_are_not_stored() {
         ("x.log", "text of a log\n"),
         ("build/out", "text of a build\n"),
     ];
-    let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start(answers));
-    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]);
-    let setup = files.iter().fold(setup, |setup, (path, text)| setup.with_file(path, text)).size(100, 30);
-    run_git(&setup.root.path().join("project"), &["init", "-q"]);
-    let mut program = setup.start();
-    program.until("Messages go to");
+    let make_repository = |project: &Path| run_git(project, &["init", "-q"]);
+    let (_runtime, _service, mut program) = start_prepared(answers, (100, 30), &files, make_repository);
     submit_message(&mut program, "go");
     program.until("t try");
     program.until_prompt("Run a command?");
@@ -363,23 +370,19 @@ fn a_live_command_is_undone_as_far_as_git_can_restore() {
         (".gitignore", "*.log\n"),
         ("ignored.log", "old\n"),
     ];
-    let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start(answers));
-    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]);
-    let setup = files.iter().fold(setup, |setup, (path, text)| setup.with_file(path, text)).size(100, 40);
-    let project = setup.root.path().join("project");
-    run_git(&project, &["init", "-q", "-b", "main"]);
-    // Git trusts its cached times only of files that are older than its index.
-    for (path, _) in files {
-        let old = std::time::SystemTime::now() - Duration::from_secs(60);
-        std::fs::File::options().write(true).open(project.join(path)).unwrap().set_modified(old).unwrap();
-    }
-    run_git(&project, &["add", "-A"]);
-    run_git(&project, &["commit", "-qm", "first"]);
-    std::fs::write(project.join("changed.txt"), "mine, not committed\n").unwrap();
-    std::fs::write(project.join("untracked.txt"), "mine, not in git\n").unwrap();
-    let mut program = setup.start();
-    program.until("Messages go to");
+    let commit_files = |project: &Path| {
+        run_git(project, &["init", "-q", "-b", "main"]);
+        // Git trusts its cached times only of files that are older than its index.
+        for (path, _) in files {
+            let old = std::time::SystemTime::now() - Duration::from_secs(60);
+            std::fs::File::options().write(true).open(project.join(path)).unwrap().set_modified(old).unwrap();
+        }
+        run_git(project, &["add", "-A"]);
+        run_git(project, &["commit", "-qm", "first"]);
+        std::fs::write(project.join("changed.txt"), "mine, not committed\n").unwrap();
+        std::fs::write(project.join("untracked.txt"), "mine, not in git\n").unwrap();
+    };
+    let (_runtime, _service, mut program) = start_prepared(answers, (100, 40), &files, commit_files);
     run_turn(&mut program, "go", &["Run a command?"], "Done.");
     assert_eq!(program.file("clean.txt"), None);
     send_undo(&mut program);
@@ -389,9 +392,9 @@ fn a_live_command_is_undone_as_far_as_git_can_restore() {
     program.until_idle("ask mode");
     let restored = ["clean.txt", "changed.txt", "untracked.txt", "moved.txt"].map(|name| program.file(name).unwrap());
     assert_eq!(restored, ["clean\n", "mine, not committed\n", "mine, not in git\n", "moved\n"]);
-    assert!(!project.join("more").exists());
+    assert!(!program.project().join("more").exists());
     use std::os::unix::fs::MetadataExt;
-    assert_eq!(project.join("mode.sh").metadata().unwrap().mode() & 0o111, 0);
+    assert_eq!(program.project().join("mode.sh").metadata().unwrap().mode() & 0o111, 0);
     assert_eq!(program.file("ignored.log").as_deref(), Some("x\n"), "git ignores it");
 }
 
@@ -402,13 +405,9 @@ fn changes_of_a_command_that_was_killed_with_aye_are_named() {
         return;
     }
     let answers = vec![command_answer("echo new > mine.txt; echo started; sleep 50"), text_answer("Done.")];
-    let runtime = Runtime::new().unwrap();
-    let service = runtime.block_on(Service::start(answers));
-    let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b"];
-    let setup = Setup::new(&arguments).with_file("mine.txt", "mine\n").size(100, 30);
-    run_git(&setup.root.path().join("project"), &["init", "-q"]);
-    let mut program = setup.start();
-    program.until("Messages go to");
+    let make_repository = |project: &Path| run_git(project, &["init", "-q"]);
+    let (_runtime, _service, mut program) =
+        start_prepared(answers, (100, 30), &[("mine.txt", "mine\n")], make_repository);
     submit_message(&mut program, "go");
     program.until_prompt("Run a command?");
     program.press_keys("Y");

@@ -3,32 +3,21 @@
 use crate::support::mcp_server::McpServer;
 use crate::support::oauth_server::OAuthServer;
 use crate::support::service::Answer;
-use crate::support::stored_files::read_entries;
-use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
-use crate::support::tool_service::{ApiServer, response};
+use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::tool_service::{ApiServer, add_settings, call, outcomes, response};
 use crate::support::user::User;
-use aye::chat::{Entry, Outcome};
+use aye::chat::Outcome;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 fn run(arguments: Value) -> Answer {
-    calls_answer_after(Duration::ZERO, &[("run_mcp_tool", arguments)])
+    call("run_mcp_tool", arguments)
 }
 
-fn user_with(answers: Vec<Answer>, settings: &str) -> User {
+/// A user who allows servers on this machine.
+fn user_with(answers: Vec<Answer>) -> User {
     let user = User::new(answers);
-    std::fs::write(user.path("home/aye/config/config.toml"), settings).unwrap();
+    add_settings(&user, "[web]\nprivate_hosts = [\"127.0.0.1\"]\n");
     user
-}
-
-/// The texts of the outcomes so far, and whether each failed.
-fn outcomes(user: &User) -> Vec<(bool, String)> {
-    let settled = |entry| match entry {
-        Entry::Settled { outcome: Outcome::Done(text), .. } => Some((false, text)),
-        Entry::Settled { outcome: Outcome::Failed(text), .. } => Some((true, text)),
-        _ => None,
-    };
-    read_entries(user.root.path()).into_iter().filter_map(settled).collect()
 }
 
 #[test]
@@ -41,7 +30,7 @@ fn its_tools_are_listed_and_called_after_an_approval() {
         run(json!({ "server_url": url, "tool_name": "none" })),
         text_answer("Done."),
     ];
-    let user = user_with(answers, "[web]\nprivate_hosts = [\"127.0.0.1\"]\n");
+    let user = user_with(answers);
     let mut program = user.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "go");
@@ -60,13 +49,12 @@ fn its_tools_are_listed_and_called_after_an_approval() {
     program.press_keys("y");
     program.until_idle("Done.");
     program.until_condition("all outcomes are stored", |_| outcomes(&user).len() == 3);
-    let texts = outcomes(&user);
-    assert!(
-        !texts[0].0 && texts[0].1.contains("\"name\":\"echo\"") && texts[0].1.contains("Repeats text"),
-        "{texts:?}"
-    );
-    assert!(texts.iter().all(|(_, text)| text.starts_with("[Untrusted text from MCP server 127.0.0.1")), "{texts:?}");
-    assert!(!texts[1].0 && texts[1].1.contains("you said hi"), "{texts:?}");
+    let [Outcome::Done(listed), Outcome::Done(echoed), last] = &outcomes(&user)[..] else { panic!() };
+    assert!(listed.contains("\"name\":\"echo\"") && listed.contains("Repeats text"), "{listed}");
+    assert!(echoed.contains("you said hi"), "{echoed}");
+    for text in [listed, echoed, last.text()] {
+        assert!(text.starts_with("[Untrusted text from MCP server 127.0.0.1"), "{text}");
+    }
     assert_eq!(server.calls(), ["echo", "none"]);
     let initialize = server.wait_for("initialize");
     assert_eq!(initialize["params"]["capabilities"], json!({}), "it learns of no folder and no user");
@@ -87,7 +75,7 @@ fn hostile_servers_reach_nothing_else_and_can_be_stopped() {
         run(json!({ "server_url": silent_url })),
         text_answer("Done."),
     ];
-    let user = user_with(answers, "[web]\nprivate_hosts = [\"127.0.0.1\"]\n");
+    let user = user_with(answers);
     let mut program = user.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "go");
@@ -100,8 +88,9 @@ fn hostile_servers_reach_nothing_else_and_can_be_stopped() {
     program.press_until("\x1b", "stopped by you");
     // The end of the connection, after the request.
     std::io::Read::read_to_end(&mut stream, &mut Vec::new()).unwrap();
-    program.until_condition("both failures are stored", |_| outcomes(&user).len() >= 2);
-    assert!(outcomes(&user).iter().all(|(is_failed, _)| *is_failed), "{:?}", outcomes(&user));
+    program.until_condition("all outcomes are stored", |_| outcomes(&user).len() == 3);
+    let outcomes = outcomes(&user);
+    assert!(matches!(&outcomes[..], [Outcome::Failed(_), Outcome::Failed(_), Outcome::Interrupted(_)]), "{outcomes:?}");
     assert_eq!(secret.connection_count(), 0);
 }
 
@@ -111,14 +100,13 @@ fn private_addresses_and_logins_are_refused_and_a_dry_run_connects_to_nothing() 
     let (url, issuer) = (server.start_open(), OAuthServer::start());
     let settings = server.start_protected("x", &issuer);
     let protected_url = settings.split('"').nth(1).unwrap();
-    let refused = user_with(vec![run(json!({ "server_url": url })), text_answer("Done.")], "");
+    let refused = User::new(vec![run(json!({ "server_url": url })), text_answer("Done.")]);
     let mut program = refused.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "go");
     program.until_idle("Done.");
     assert!(program.screen().contains("Refused: 127.0.0.1"), "{}", program.screen());
-    let allowed = "[web]\nprivate_hosts = [\"127.0.0.1\"]\n";
-    let locked = user_with(vec![run(json!({ "server_url": protected_url })), text_answer("Done.")], allowed);
+    let locked = user_with(vec![run(json!({ "server_url": protected_url })), text_answer("Done.")]);
     let mut program = locked.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "go");
@@ -126,8 +114,8 @@ fn private_addresses_and_logins_are_refused_and_a_dry_run_connects_to_nothing() 
     program.press_keys("y");
     program.until_idle("Done.");
     program.until_condition("the outcome is stored", |_| outcomes(&locked).len() == 1);
-    assert!(outcomes(&locked)[0].1.contains("aye mcp login"), "{:?}", outcomes(&locked));
-    let dry = user_with(vec![run(json!({ "server_url": url })), text_answer("Done.")], allowed);
+    assert!(outcomes(&locked)[0].text().contains("aye mcp login"), "{:?}", outcomes(&locked));
+    let dry = user_with(vec![run(json!({ "server_url": url })), text_answer("Done.")]);
     let mut program = dry.start(&["--dry-run"]);
     program.until("Messages go to");
     submit_message(&mut program, "go");
