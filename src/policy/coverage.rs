@@ -216,10 +216,12 @@ fn text_matches(pattern: &str, path: &str) -> bool {
     pattern.starts_with('/') == path.starts_with('/') && glob::matches_path(pattern, path)
 }
 
-/// Returns whether a word, or its part after `=`, names a file that matches.
+/// Returns whether a word, or its part after `=`, `:` or `)`, names a file that matches: `--file=x`, git's `HEAD:x` and
+/// `:(top)x`.
 fn word_names_path(file_word: &FileWord, pattern: &str, folder: &Path) -> bool {
-    let value = file_word.text.split_once('=').map(|(_, value)| value);
-    [Some(file_word.text.as_str()), value].into_iter().flatten().any(|word| {
+    let text = file_word.text.as_str();
+    let later_parts = text.match_indices(['=', ':', ')']).map(|(index, separator)| &text[index + separator.len()..]);
+    std::iter::once(text).chain(later_parts).any(|word| {
         let path = normalize_path(Path::new(word));
         let relative = path.strip_prefix(folder).map(Path::to_owned).ok();
         [Some(path), relative].into_iter().flatten().any(|path| text_matches(pattern, &path.to_string_lossy()))
