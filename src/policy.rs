@@ -23,7 +23,7 @@ mod verdict;
 mod wide_prefixes;
 
 pub use chain_coverage::{chain_is_covered, grant_allows_some_part, grant_covers, rule_allows_some_part};
-pub use chain_limits::{is_plain_file_reader, reads_only_input};
+pub use chain_limits::{is_plain_git_read, is_plain_reader, reads_only_input};
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
@@ -107,7 +107,7 @@ fn judge_live(
         return Verdict::Allow(format!("allowed {}", session_grant.describe_origin()));
     }
     if let Some(rule) = rules.first_matching(RuleEffect::Allow, subject) {
-        return Verdict::Allow(format!("your rule: {}", rule.describe_origin(&rules.today)));
+        return Verdict::Allow(rule.reason(&rules.today));
     }
     let approvals = chain_coverage::Approvals { grants, rules };
     if let Some(reason) = chain_coverage::explain_allowed_chain(approvals, subject) {

@@ -9,7 +9,7 @@ use super::update_context::UpdateContext;
 use crate::chat::{CallId, Decider, Decision, Digest, Entry, Plan, TrialReport, Work};
 use crate::policy::{Mode, is_tried_first, judge_trial};
 
-/// Returns whether a call can be tried: a command that needs no network, in a live session.
+/// Returns whether a call can be tried: a command, in a live session.
 fn can_be_tried(state: &State, plan: &Plan) -> bool {
     matches!(plan.work, Work::Command(_)) && !state.is_dry_run()
 }

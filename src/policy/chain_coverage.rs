@@ -1,6 +1,8 @@
 //! Command lines of which each part is allowed: by a grant, by a rule, or because it only reads.
 
-use super::chain_limits::{creates_empty_files, explain_excluded_part, is_independent_of_changes};
+use super::chain_limits::{
+    creates_empty_files, explain_excluded_part, is_git, is_independent_of_changes, runs_project_code,
+};
 use super::command_line::{ParsedLine, SimpleCommand, parse_command_line};
 use super::coverage::{self, can_be_granted, grant_covers_whole};
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules};
@@ -131,6 +133,11 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
     if is_excluded {
         return Vec::new();
     }
+    let obeys_git_settings = |part: &CommandPart| {
+        let parsed_line = parse_command_line(&part.command);
+        part.effect == PartEffect::Runs && (is_git(&parsed_line) || runs_project_code(&parsed_line))
+    };
+    let git_may_read = preconditions.parts.iter().any(obeys_git_settings);
     let mut earlier = EarlierParts::default();
     let judge_part = |part: &CommandPart| {
         let asks = |why: &str| PartVerdict::Asks(why.to_owned());
@@ -150,22 +157,23 @@ fn judge_parts(subject: &Subject<'_>, judge: &PartJudge<'_>) -> Vec<PartVerdict>
                 PartEffect::ChangesFolder | PartEffect::ReadsFiles => !before.may_replace,
                 PartEffect::Runs => !before.may_change || is_written_as(is_independent_of_changes),
             };
-            match (is_independent, is_run) {
+            let reads = !is_run && (git_may_read || !is_written_as(is_git));
+            match (is_independent, reads) {
                 (false, _) => asks("an earlier part may change what it uses"),
-                (true, true) => judge.judge_run(line, part, alone),
-                (true, false) => PartVerdict::Reads,
+                (true, true) => PartVerdict::Reads,
+                (true, false) => judge.judge_run(line, part, alone),
             }
         })
     };
     preconditions.parts.iter().map(judge_part).collect()
 }
 
-/// What the parts before another one may have done.
+/// Possible effects of the parts before the one that is judged.
 #[derive(Clone, Copy, Default)]
 struct EarlierParts {
     may_change: bool,
-    /// True if one may have replaced a file or a folder by a link, which would lead a part that reads elsewhere. Code of the
-    /// project may too, but could also read by itself.
+    /// True if a part may have put a link in place of a file or folder, so that reading it would read something else. False
+    /// for code of the project: it could read the same without a link.
     may_replace: bool,
 }
 
@@ -213,7 +221,7 @@ fn find_approval(approvals: Approvals<'_>, whole: &Subject<'_>, part: &Subject<'
     let is_elsewhere = folder(part) != folder(whole);
     let mut matching = rules.all_matching(RuleEffect::Allow, part).into_iter();
     let rule = matching.find(|rule| !is_elsewhere || matches!(rule.target, RuleTarget::Prefix(_)))?;
-    Some(format!("your rule: {}", rule.describe_origin(&rules.today)))
+    Some(rule.reason(&rules.today))
 }
 
 /// Returns whether a further grant covers the call, alone or together with the grants and rules that cover other parts

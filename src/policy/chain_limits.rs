@@ -1,7 +1,8 @@
 //! Limits of the parts of a command line that a rule allows in parts.
 //!
 //! Such a line runs in the sandbox of live commands, not in the read-only one. Its files are checked before it starts, so a
-//! part that reads must not follow one that may have replaced a file by a link.
+//! part that reads must not follow one that may have replaced a file by a link. Only the read-only sandbox makes git ignore
+//! the user's settings, so few commands of git count as reading here.
 
 use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
 use super::coverage::single_plain_command;
@@ -14,6 +15,13 @@ use crate::chat::Reach;
 const INPUT_READERS: &[&str] = &[
     "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "echo", "printf", "true",
     "false", ":", "pwd",
+];
+/// Commands of git that count as reading next to another command of git or code of the project, which obeys the user's
+/// settings of git too. They show no content of files, which a setting may decrypt.
+#[rustfmt::skip]
+const GIT_READS: &[&str] = &[
+    "git status", "git status -s", "git status --short", "git branch --show-current", "git diff --stat",
+    "git diff --name-only", "git diff --cached --stat", "git diff --staged --stat",
 ];
 /// Builtins of bash. Some change the shell in which the following parts run, and a rule for one says nothing about that.
 #[rustfmt::skip]
@@ -57,26 +65,26 @@ const PLAIN_GIT_OPTIONS: &[&str] =
 /// input alone.
 pub fn reads_only_input(command: &str) -> bool {
     let effects = analyze_effects(&parse_command_line(command));
-    effects.reach == Reach::Reads && effects.touches.is_empty() && is_plain_reader(command, INPUT_READERS)
+    effects.reach == Reach::Reads && effects.touches.is_empty() && is_plain_reader(command, true)
 }
 
-/// Returns whether a command that is known to only read may read files outside the read-only sandbox. `has_input` is
-/// whether it reads the output of another command, which may not choose the files.
-pub fn is_plain_file_reader(command: &str, has_input: bool) -> bool {
-    if has_input { is_plain_reader(command, INPUT_READERS) } else { has_plain_words(command) }
+/// Returns whether a command of git that is known to only read may run outside the read-only sandbox, next to a part that
+/// obeys the user's settings of git too.
+pub fn is_plain_git_read(command: &str) -> bool {
+    GIT_READS.contains(&command)
 }
 
-fn is_plain_reader(command: &str, programs: &[&str]) -> bool {
+/// Returns whether a command that is known to only read, and is none of git, may read files outside the read-only sandbox.
+/// `has_input` is whether it reads the output of another command, which may not choose the files.
+pub fn is_plain_reader(command: &str, has_input: bool) -> bool {
     let parsed_line = parse_command_line(command);
     let [simple] = parsed_line.commands.as_slice() else { return false };
-    written_name(simple).is_some_and(|name| programs.contains(&name)) && has_plain_words(command)
+    written_name(simple).is_some_and(|name| !has_input || INPUT_READERS.contains(&name)) && has_plain_words(simple)
 }
 
-/// Returns whether all words of a single command are known, and it names no list of files.
-fn has_plain_words(command: &str) -> bool {
-    let parsed_line = parse_command_line(command);
-    let [simple] = parsed_line.commands.as_slice() else { return false };
-    // The files named in a list are not checked; only the read-only sandbox withholds them.
+/// Returns whether all words of a command are known, and no option names a file with the names of others.
+fn has_plain_words(simple: &SimpleCommand) -> bool {
+    // Such files are not checked; only the read-only sandbox withholds them.
     let has_list = |name: &str| {
         grammar::program_named(name).is_some_and(|program| {
             let arguments = grammar::parse_arguments(program, simple.arguments());
@@ -88,6 +96,11 @@ fn has_plain_words(command: &str) -> bool {
         && simple.assignments.is_empty()
         // The values of variables and the home folder may differ outside the read-only sandbox.
         && simple.words.iter().all(|word| word.known_text().is_some())
+}
+
+/// Returns whether a command runs git.
+pub(super) fn is_git(parsed_line: &ParsedLine) -> bool {
+    matches!(parsed_line.commands.as_slice(), [simple] if written_name(simple) == Some("git"))
 }
 
 /// Returns why no rule or grant may allow this command as a part; `None` if one may.
@@ -109,15 +122,23 @@ pub(super) fn is_independent_of_changes(parsed_line: &ParsedLine) -> bool {
     let Some(name) = written_name(simple) else { return false };
     let words: Vec<&str> = simple.arguments().iter().map(Word::display_text).collect();
     let first = words.first().copied().unwrap_or_default();
-    let runs_code = |(program, subcommands): &(&str, &[&str])| {
-        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
-    };
     let is_plain_option = |word: &&str| !word.starts_with('-') || PLAIN_GIT_OPTIONS.contains(word);
     match (name, first) {
         ("git", "add" | "commit") => words[1..].iter().all(is_plain_option),
         ("cargo", "fmt") => words[1..].iter().all(|word| matches!(*word, "--all" | "--check")),
-        _ => CODE_RUNNERS.iter().any(runs_code),
+        _ => runs_project_code(parsed_line),
     }
+}
+
+/// Returns whether a command runs code of the project.
+pub(super) fn runs_project_code(parsed_line: &ParsedLine) -> bool {
+    let Some(simple) = single_plain_command(parsed_line) else { return false };
+    let Some(name) = written_name(simple) else { return false };
+    let first = simple.arguments().first().map(Word::display_text).unwrap_or_default();
+    let runs_code = |(program, subcommands): &(&str, &[&str])| {
+        *program == name && (subcommands.is_empty() || subcommands.contains(&first))
+    };
+    CODE_RUNNERS.iter().any(runs_code)
 }
 
 /// Returns whether a command creates at most empty files and folders, so that it changes nothing that later parts use.

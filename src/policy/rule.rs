@@ -205,15 +205,15 @@ impl Rule {
         format!("{}{since}{until}", self.location)
     }
 
-    /// Returns the beginning of the reason with which it allows a call. It stays the same from day to day.
+    /// Returns the beginning of [`Self::reason`], which stays the same from day to day.
     pub fn reason_start(&self) -> String {
         format!("your rule: {} ({}", self.describe(), self.describe_scope())
     }
 
-    /// Describes the rule, where it is valid, its age and its location, for a rule that allowed a call.
-    pub fn describe_origin(&self, today: &str) -> String {
+    /// Returns the reason with which it allows a call: the rule, where it is valid, its age and its location.
+    pub fn reason(&self, today: &str) -> String {
         let age = self.describe_age(today).map(|age| format!(", saved {age}")).unwrap_or_default();
-        format!("{} ({}{age}, {})", self.describe(), self.describe_scope(), self.location)
+        format!("{}{age}, {})", self.reason_start(), self.location)
     }
 
     /// Describes the projects in which the rule is valid.

@@ -1,12 +1,12 @@
 //! Judges the parts of a command line one by one, each as if it were given alone in its folder.
 
 use super::command_access::command_access;
-use super::read_only_commands::{BlockedCommands, EXACT_COMMANDS};
+use super::read_only_commands::{BlockedCommands, EXACT_COMMANDS, runs_git};
 use super::{losses, scripts};
 use crate::chat::{Access, CommandLine, CommandPart, CommandSandbox, PartEffect, Reach};
 use crate::policy::chains::{ChainPart, split_chain};
 use crate::policy::command_line::parse_command_line;
-use crate::policy::{is_plain_file_reader, reads_only_input};
+use crate::policy::{is_plain_git_read, is_plain_reader, reads_only_input};
 use crate::project::{FileKind, Location, Reader};
 
 /// Returns the parts of a command line. Empty if it has none that can be judged alone, or if one of them destroys
@@ -68,15 +68,15 @@ impl PartJudge<'_> {
     /// Returns the effect of a part that only reads. It runs outside the read-only sandbox.
     fn reading_effect(&self, part: &ChainPart) -> PartEffect {
         let command = part.command.as_str();
-        let is_unavailable = matches!(self.line.sandbox, CommandSandbox::Unavailable(_));
-        if self.blocked.contains(command) {
-            PartEffect::Runs
-        } else if reads_only_input(command) || EXACT_COMMANDS.contains(&command) {
-            PartEffect::ReadsInput
-        } else if !is_unavailable && is_plain_file_reader(command, part.has_input) {
-            PartEffect::ReadsFiles
-        } else {
-            PartEffect::Runs
+        let is_exact = EXACT_COMMANDS.contains(&command);
+        let may_read_files = is_exact || !matches!(self.line.sandbox, CommandSandbox::Unavailable(_));
+        match runs_git(command) {
+            _ if self.blocked.contains(command) => PartEffect::Runs,
+            true if may_read_files && !part.has_input && is_plain_git_read(command) => PartEffect::ReadsFiles,
+            true => PartEffect::Runs,
+            false if is_exact || reads_only_input(command) => PartEffect::ReadsInput,
+            false if may_read_files && is_plain_reader(command, part.has_input) => PartEffect::ReadsFiles,
+            false => PartEffect::Runs,
         }
     }
 
