@@ -27,8 +27,8 @@ pub struct RuleUses {
 }
 
 impl Sessions {
-    /// Counts the calls that each of these rules allowed in all sessions but one. Calls that a copy of a session shares
-    /// with it count once. Sessions that cannot be read are left out. Blocks for as long as a search.
+    /// Counts the calls that each of these rules allowed in all sessions but one, and are not in that one too. Calls that a
+    /// copy of a session shares with it count once. Sessions that cannot be read are left out. Blocks for as long as a search.
     ///
     /// # Errors
     /// If the sessions cannot be listed.
@@ -44,10 +44,10 @@ impl Sessions {
             .bom_sniffing(false)
             .heap_limit(Some(2 * session_reader::MAX_LINE_BYTES as usize))
             .build();
-        let mut calls = HashMap::new();
-        for file in self.session_files()?.into_iter().filter(|file| file.id != *except) {
-            let mut sink =
-                AllowedCalls { rules, is_here: belongs_to(&file, project), calls: &mut calls, has_parts: false };
+        let (mut calls, mut calls_of_exception) = (HashMap::new(), HashMap::new());
+        for file in self.session_files()? {
+            let calls = if file.id == *except { &mut calls_of_exception } else { &mut calls };
+            let mut sink = AllowedCalls { rules, is_here: belongs_to(&file, project), calls, has_parts: false };
             let Ok(opened) = private_files::open_read(&file.path) else { continue };
             // What was read until an error counts.
             drop(searcher.search_file(&matcher, &opened, &mut sink));
@@ -57,6 +57,7 @@ impl Sessions {
                 session.entries.iter().zip(&session.times).for_each(|(entry, time)| sink.add_entry(entry, *time));
             }
         }
+        calls.retain(|call, _| !calls_of_exception.contains_key(call));
         for (rule, time) in
             calls.into_iter().flat_map(|((_, time), rules)| rules.into_iter().map(move |rule| (rule, time)))
         {
@@ -176,6 +177,8 @@ mod tests {
             UsedRule { reason_start: "your rule: bash_exec ls … (every project".into(), is_everywhere: true },
             UsedRule { reason_start: "your rule: bash_exec rm … (this project".into(), is_everywhere: false },
         ];
+        let uses = sessions.count_rule_uses(Path::new("/p"), &rules, &SessionId("01A".into())).unwrap();
+        assert_eq!(uses[0].count, 2, "the calls of 01A are in its copy 01E too");
         let uses = sessions.count_rule_uses(Path::new("/p"), &rules, &SessionId("01D".into())).unwrap();
         assert_eq!(uses.iter().map(|uses| uses.count).collect::<Vec<_>>(), [2, 2, 0]);
         assert!(uses[0].last_ms > 0 && uses[2].last_ms == 0, "{uses:?}");
