@@ -67,11 +67,9 @@ impl Client {
         Self {
             server: server.to_owned(),
             root: Some(root.map_or_else(|()| "file:///".to_owned(), String::from)),
-            progress: ProgressReceivers::default(),
-            tools_changed: Arc::default(),
-            calls: CallsInProgress::new(),
             form_prompts: context.form_prompts.clone(),
             journal: context.journal.clone(),
+            ..Self::without_offers()
         }
     }
 

@@ -13,6 +13,7 @@ use crate::project::stdio_program::StdioProgram;
 use crate::store::Journal;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
+use crate::web::client::explain_failure;
 use crate::web::request_credentials::RequestCredentials;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams, ServerResult,
@@ -21,6 +22,7 @@ use rmcp::service::{
     ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService,
     RunningServiceCancellationToken, ServiceError, serve_client,
 };
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -75,7 +77,7 @@ pub struct Connection {
     has_ended: watch::Receiver<bool>,
     program: tokio::sync::Mutex<Option<StdioProgram>>,
     /// Dropped with the connection, so that nothing waits for an answer any more.
-    _user: watch::Sender<()>,
+    _owner: watch::Sender<()>,
 }
 
 impl Connection {
@@ -84,7 +86,7 @@ impl Connection {
     /// # Errors
     /// One sentence, worded to follow the server's name.
     pub async fn open(config: &ServerConfig, context: &ConnectionContext) -> Result<Self, String> {
-        let (client, user) = (Client::new(&config.name, context), watch::Sender::new(()));
+        let (client, owner) = (Client::new(&config.name, context), watch::Sender::new(()));
         let (service, program) = match &config.endpoint {
             Endpoint::Program { command_line, variables, folder } => {
                 let mut environment = context.environment.clone();
@@ -102,19 +104,19 @@ impl Connection {
             }
             Endpoint::Address { url, headers, credential } => {
                 let credential = credential.clone().map(|name| (context.credentials.clone(), name));
-                let transport = open_transport(url, headers, credential, user.subscribe()).await?;
+                let transport = open_transport(url, headers, credential, owner.subscribe()).await?;
                 let service = serve_client(client.clone(), transport).await;
                 (service.map_err(|error| clean_error(&explain_start_error(&error, &config.name)))?, None)
             }
         };
-        Ok(Self::from_service(service, client, program, user))
+        Ok(Self::from_service(service, client, program, owner))
     }
 
     /// Connects to a server that is not configured, and offers it nothing. `http` decides which addresses it reaches.
     pub(super) async fn open_unlisted(url: &str, http: reqwest::Client) -> Result<Self, CallError> {
-        let (client, user) = (Client::without_offers(), watch::Sender::new(()));
-        match serve_client(client.clone(), plain_transport(url, http, user.subscribe())).await {
-            Ok(service) => Ok(Self::from_service(service, client, None, user)),
+        let (client, owner) = (Client::without_offers(), watch::Sender::new(()));
+        match serve_client(client.clone(), plain_transport(url, http, owner.subscribe())).await {
+            Ok(service) => Ok(Self::from_service(service, client, None, owner)),
             Err(error) if error.is_authorization_required() => Err(CallError::NeedsLogin),
             Err(error) => Err(CallError::Failed(clean_error(&explain_start_error(&error, "")))),
         }
@@ -124,7 +126,7 @@ impl Connection {
         service: RunningService<RoleClient, Client>,
         client: Client,
         program: Option<StdioProgram>,
-        user: watch::Sender<()>,
+        owner: watch::Sender<()>,
     ) -> Self {
         let (peer, stop) = (service.peer().clone(), Some(service.cancellation_token()));
         let (end_sender, has_ended) = watch::channel(false);
@@ -133,7 +135,7 @@ impl Connection {
             end_sender.send_replace(true);
         });
         let Client { progress, tools_changed, calls, .. } = client;
-        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into(), _user: user }
+        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into(), _owner: owner }
     }
 
     /// Returns a receiver that becomes true once the connection has ended.
@@ -293,6 +295,10 @@ fn explain_start_error(error: &ClientInitializeError, server: &str) -> String {
 
 /// Returns the innermost error, which says what happened, without the address.
 fn root_cause(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    // It does not name the error inside as its source, and its text has the address.
+    if let Some(StreamableHttpError::Client(error)) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        return explain_failure(error);
+    }
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;

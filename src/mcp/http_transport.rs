@@ -27,7 +27,7 @@ pub(super) async fn open_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     credential: Option<NamedStore>,
-    user: watch::Receiver<()>,
+    owner: watch::Receiver<()>,
 ) -> Result<StreamableHttpClientTransport<CredentialClient>, String> {
     let parse_header = |(name, value): (&String, &String)| {
         let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
@@ -36,16 +36,16 @@ pub(super) async fn open_transport(
     let headers: HashMap<HeaderName, HeaderValue> = headers.iter().map(parse_header).collect::<Result<_, _>>()?;
     let built = tokio::task::spawn_blocking(build_service_client).await;
     let client = built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-    Ok(new_transport(url, headers, CredentialClient { client, credential, user }))
+    Ok(new_transport(url, headers, CredentialClient { client, credential, owner }))
 }
 
 /// Creates a transport without headers and credential, whose client decides what it reaches.
 pub(super) fn plain_transport(
     url: &str,
     client: Client,
-    user: watch::Receiver<()>,
+    owner: watch::Receiver<()>,
 ) -> StreamableHttpClientTransport<CredentialClient> {
-    new_transport(url, HashMap::new(), CredentialClient { client, credential: None, user })
+    new_transport(url, HashMap::new(), CredentialClient { client, credential: None, owner })
 }
 
 fn new_transport(
@@ -70,9 +70,9 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 pub(super) struct CredentialClient {
     client: Client,
     credential: Option<NamedStore>,
-    /// Its sender belongs to whoever uses the connection. Once that is dropped no answer is waited for any more, because
-    /// the task of the transport would wait for a silent server for ever.
-    user: watch::Receiver<()>,
+    /// Its sender belongs to the owner of the connection. Once that is dropped, requests end, because the task of the
+    /// transport would wait for a silent server without end.
+    owner: watch::Receiver<()>,
 }
 
 impl CredentialClient {
@@ -82,10 +82,10 @@ impl CredentialClient {
         headers: Headers,
         send: impl Fn(Headers) -> F,
     ) -> Result<T, Failure> {
-        let mut user = self.user.clone();
+        let mut owner = self.owner.clone();
         tokio::select! {
             result = self.send_and_renew(uri, headers, send) => result,
-            Err(_) = user.changed() => Err(Failure::TransportChannelClosed),
+            Err(_) = owner.changed() => Err(Failure::TransportChannelClosed),
         }
     }
 

@@ -4,8 +4,9 @@
 use super::connection::{CallError, Connection};
 use super::definition::Definition;
 use super::result_text::mark_untrusted;
+use crate::chat::pluralize;
 use crate::text::truncation::truncate_end;
-use crate::web::client::WebClient;
+use crate::web::client::build_client_for;
 use crate::web::target::Target;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -33,21 +34,18 @@ impl UnlistedServer<'_> {
         let definitions = listed.map_err(|_| self.explain("it did not list its tools in time"))?;
         let definitions = definitions.map_err(|error| self.explain(&error))?;
         let usable = definitions.iter().filter(|definition| definition.explain_unusable().is_none());
-        let list: Vec<Value> = usable.map(describe_tool).collect();
-        let (mut text, mut shown) = (String::from("["), 0);
-        for tool in &list {
-            let tool = tool.to_string();
-            if text.len() + tool.len() > MAX_LIST_BYTES {
-                break;
+        let (mut lines, mut bytes, mut omitted) = (Vec::new(), 0, 0);
+        for line in usable.map(|definition| describe_tool(definition).to_string()) {
+            if bytes + line.len() > MAX_LIST_BYTES {
+                omitted += 1;
+                continue;
             }
-            text.push_str(if shown == 0 { "\n" } else { ",\n" });
-            text.push_str(&tool);
-            shown += 1;
+            bytes += line.len();
+            lines.push(line);
         }
-        text.push_str("\n]");
-        let missing = definitions.len() - shown;
-        if missing > 0 {
-            text.push_str(&format!("\n[truncated: {missing} more tools are not shown]"));
+        let mut text = format!("[\n{}\n]", lines.join(",\n"));
+        if omitted > 0 {
+            text.push_str(&format!("\n[truncated: {} not shown]", pluralize(omitted, "other tool")));
         }
         Ok(mark_untrusted(&self.target.host, &text))
     }
@@ -67,7 +65,7 @@ impl UnlistedServer<'_> {
     }
 
     async fn connect(&self) -> Result<Connection, String> {
-        let client = WebClient::build_client_for(self.target).await?;
+        let client = build_client_for(self.target).await?;
         let opening = Connection::open_unlisted(self.target.url.as_str(), client);
         let opened = tokio::time::timeout(REQUEST_LIMIT, opening).await;
         match opened.map_err(|_| self.explain("it did not answer in time"))? {

@@ -6,12 +6,11 @@ use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Previ
 use crate::mcp::unlisted_server::UnlistedServer;
 use crate::project::Reader;
 use crate::text::hidden_chars::mark_hidden;
-use crate::web::client::{WebClient, find_proxy_variable};
-use crate::web::target::parse_target;
+use crate::web::client::find_proxy_variable;
+use crate::web::target::{PrivateHosts, parse_target};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Name of the tool.
@@ -22,7 +21,7 @@ const MAX_NAME_CHARS: usize = 200;
 const TIME_LIMIT: Duration = Duration::from_secs(130);
 
 /// Lists or calls the tools of a server at an address. In a dry run the call is simulated.
-pub struct RunMcpTool(pub Arc<WebClient>);
+pub struct RunMcpTool(pub PrivateHosts);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +61,7 @@ impl Tool for RunMcpTool {
 
     fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { server_url, tool_name, tool_arguments } = parse_arguments(&self.tool_spec(), arguments)?;
-        let target = parse_target(&server_url, self.0.private_hosts()).map_err(Error::Arguments)?;
+        let target = parse_target(&server_url, &self.0).map_err(Error::Arguments)?;
         if target.url.query().is_some() || server_url.contains('#') {
             return Err(Error::Arguments("The address of a server has no “?” and no “#”.".to_owned()));
         }
@@ -110,7 +109,7 @@ impl Tool for RunMcpTool {
 
     async fn run(&self, plan: &Plan, _: &LiveContext) -> Result<String, Error> {
         let ServerRequest { url, tool, arguments } = parse_plan_data(plan)?;
-        let target = parse_target(&url, self.0.private_hosts()).map_err(Error::Failed)?;
+        let target = parse_target(&url, &self.0).map_err(Error::Failed)?;
         let server = UnlistedServer { target: &target };
         match tool {
             Some(tool) => server.call(&tool, arguments).await,
@@ -125,12 +124,10 @@ mod tests {
     use super::*;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::plan_call;
-    use crate::web::target::PrivateHosts;
 
     #[test]
     fn the_prompt_names_the_server_the_tool_and_what_it_receives() {
-        let (tool, files) =
-            (RunMcpTool(Arc::new(WebClient::new(PrivateHosts::default()))), MemoryProject::with_files(&[]));
+        let (tool, files) = (RunMcpTool(PrivateHosts::default()), MemoryProject::with_files(&[]));
         let plan = |arguments: Value| plan_call(&tool, arguments, &files);
         let call = plan(json!({
             "server_url": "https://mcp.example/mcp", "tool_name": "add", "tool_arguments": {"a": 1}

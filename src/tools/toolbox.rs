@@ -29,7 +29,7 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let web = settings.web.clone().map(|hosts| Arc::new(WebClient::new(hosts)));
+        let private_hosts = settings.web.clone();
         let mut tools = Self::from_tools(vec![
             Arc::new(super::ask_question::AskQuestion),
             Arc::new(super::read_file::ReadFile),
@@ -41,9 +41,9 @@ impl Toolbox {
             Arc::new(super::sub_agent::SubAgent),
             Arc::new(super::calculator::Calculator),
         ]);
-        if let Some(client) = web {
-            tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(client.clone())));
-            tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(client)));
+        if let Some(hosts) = private_hosts {
+            tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));
+            tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(hosts)));
         }
         tools
     }

@@ -85,7 +85,7 @@ impl WebClient {
 
     async fn follow_redirects(&self, mut request: WebRequest) -> Result<Fetched, RequestError> {
         for _ in 0..=MAX_REDIRECTS {
-            let client = self.client(request.target.is_private_allowed).await?;
+            let client = self.client(&request.target).await?;
             let sent = client.request(request.method.clone(), request.target.url.clone());
             let sent = sent.headers(request.headers.clone());
             let sent = match &request.body {
@@ -108,24 +108,18 @@ impl WebClient {
         Err(format!("{} redirected more than {MAX_REDIRECTS} times.", request.target.host).into())
     }
 
-    /// Builds a client that may reach a target, for a protocol that keeps responses open. It follows no redirects.
-    ///
-    /// # Errors
-    /// One sentence, if it cannot be built.
-    pub async fn build_client_for(target: &Target) -> Result<Client, String> {
-        let is_private_allowed = target.is_private_allowed;
-        let build = move || build_with_roots(&|| new_builder(is_private_allowed).pool_max_idle_per_host(0));
-        let built = tokio::task::spawn_blocking(build).await;
-        built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
-    }
-
     /// Returns the client, and builds it on a thread that may block if this is its first request.
-    async fn client(&self, is_private_allowed: bool) -> Result<Client, String> {
+    async fn client(&self, target: &Target) -> Result<Client, String> {
+        let is_private_allowed = target.is_private_allowed;
         let cell = if is_private_allowed { &self.unguarded } else { &self.guarded };
+        if proxy_hosts().contains(&target.host) {
+            return build_client_for(target).await;
+        }
         if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
-        let built = tokio::task::spawn_blocking(move || build_client(is_private_allowed)).await;
+        let build = move || build_with_roots(&|| new_builder(is_private_allowed, proxy_hosts()));
+        let built = tokio::task::spawn_blocking(build).await;
         let built = built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         Ok(cell.get_or_init(|| built).clone())
     }
@@ -149,18 +143,28 @@ fn proxy_hosts() -> Vec<String> {
     values.filter_map(parse_host).collect()
 }
 
-fn build_client(is_private_allowed: bool) -> reqwest::Result<Client> {
-    build_with_roots(&|| new_builder(is_private_allowed))
+/// Builds a client of its own for a target: for one that is the host of a proxy, which is no exception as a target, or for a
+/// protocol that keeps responses open. It follows no redirects.
+///
+/// # Errors
+/// One sentence, if it cannot be built.
+pub async fn build_client_for(target: &Target) -> Result<Client, String> {
+    let (is_private_allowed, mut exempt) = (target.is_private_allowed, proxy_hosts());
+    exempt.retain(|host| *host != target.host);
+    let build = move || build_with_roots(&|| new_builder(is_private_allowed, exempt.clone()).pool_max_idle_per_host(0));
+    let built = tokio::task::spawn_blocking(build).await;
+    built.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
-fn new_builder(is_private_allowed: bool) -> ClientBuilder {
+/// Prepares a client. The guard lets the `exempt` hosts have any address.
+fn new_builder(is_private_allowed: bool, exempt: Vec<String>) -> ClientBuilder {
     // reqwest panics without a default provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder().redirect(redirect::Policy::none()).connect_timeout(Duration::from_secs(10));
     match is_private_allowed {
         // A proxy for external addresses must not receive requests to the local network.
         true => builder.no_proxy(),
-        false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: proxy_hosts() })),
+        false => builder.dns_resolver(Arc::new(GuardedResolver { proxy_hosts: exempt })),
     }
 }
 
@@ -226,23 +230,49 @@ async fn read_response(target: Target, response: Response) -> Result<WebResponse
 
 /// Describes a failed request without its address, which may contain a secret.
 fn describe_error(target: &Target, error: &reqwest::Error) -> RequestError {
-    let is_connect = error.is_connect();
+    let message = match find_cause(error) {
+        // Another attempt would not help.
+        Cause::Untrusted(reason) => return format!("Cannot trust {}: {reason}.", target.host).into(),
+        Cause::Special(SpecialAddress { host, what }) => return refuse_special(&host, what).into(),
+        Cause::Other(reason) => format!("Cannot reach {}: {reason}.", target.host),
+    };
+    RequestError { message, is_connect: error.is_connect() }
+}
+
+/// Explains a failed request without its address, which may contain a secret, as part of a sentence.
+pub fn explain_failure(error: &reqwest::Error) -> String {
+    match find_cause(error) {
+        Cause::Untrusted(reason) => format!("its certificate is not trusted: {reason}"),
+        Cause::Special(special) => {
+            format!("{special}, not of a public server; the user can allow it with web.private_hosts")
+        }
+        Cause::Other(reason) => reason,
+    }
+}
+
+/// Cause of a failed request.
+enum Cause {
+    /// The certificate is not trusted, for this reason.
+    Untrusted(String),
+    Special(SpecialAddress),
+    Other(String),
+}
+
+fn find_cause(error: &reqwest::Error) -> Cause {
     let mut source = error.source();
     let mut reason = None;
     while let Some(error) = source {
         let tls_error = error.downcast_ref().and_then(|error| explain_tls_error(error, "SSL_CERT_FILE"));
         if let Some(cause) = tls_error {
-            // Another attempt would not help.
-            return format!("Cannot trust {}: {cause}.", target.host).into();
+            return Cause::Untrusted(cause);
         }
-        if let Some(SpecialAddress { host, what }) = error.downcast_ref() {
-            return refuse_special(host, what).into();
+        if let Some(special) = error.downcast_ref::<SpecialAddress>() {
+            return Cause::Special(special.clone());
         }
         reason = Some(error.to_string());
         // `io::Error::source` skips the error inside.
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         source = inner.map(|inner| inner as _).or_else(|| error.source());
     }
-    let reason = reason.unwrap_or_else(|| "the request failed".to_owned());
-    RequestError { message: format!("Cannot reach {}: {reason}.", target.host), is_connect }
+    Cause::Other(reason.unwrap_or_else(|| "the request failed".to_owned()))
 }

@@ -5,7 +5,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::SocketAddr;
 
 /// Resolves a name once and passes only public addresses on, to which the connection is then made. A name with a single
-/// address that is not public is refused as a whole, except the host of a proxy.
+/// address that is not public is refused as a whole, except the host of a proxy through which others are reached.
 pub(super) struct GuardedResolver {
     pub proxy_hosts: Vec<String>,
 }

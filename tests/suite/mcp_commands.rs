@@ -1,5 +1,6 @@
 //! `aye mcp` with the real program and a real server: adding, checking, accepting, importing and removing.
 
+use crate::support::closed_port::reserve_closed_port;
 use crate::support::mcp_server::McpServer;
 use crate::support::program::Setup;
 use crate::support::stored_files::write_settings;
@@ -109,4 +110,15 @@ fn servers_of_another_program_are_imported_and_none_is_started() {
     assert!(code == 0 && out.contains("exists and was left unchanged") && out.contains("nothing was added"), "{out}");
     let (out, code) = run(&home, &["mcp", "check", "my_server"]);
     assert!(code == 0 && out.contains("my_server: accepted 1 tool"), "{out}");
+}
+
+/// The address of a server may hold a key.
+#[tokio::test]
+async fn an_unreachable_server_is_reported_without_its_address() {
+    let (_socket, address) = reserve_closed_port();
+    let home = Setup::new(&[]);
+    write_settings(&home, &format!("[mcp.test]\nurl = \"http://{address}/key-in-path/mcp?key=key-in-query\"\n"));
+    let (out, code) = tokio::task::spawn_blocking(move || run(&home, &["mcp", "check", "test"])).await.unwrap();
+    assert!(code != 0 && out.contains("Connection refused"), "{out}");
+    assert!(!out.contains("key-in"), "{out}");
 }

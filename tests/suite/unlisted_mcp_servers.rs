@@ -122,3 +122,36 @@ fn private_addresses_and_logins_are_refused_and_a_dry_run_connects_to_nothing() 
     program.until("Done.");
     assert!(server.received().is_empty(), "{:?}", server.received());
 }
+
+/// A name is checked by its address, also that of a proxy which is not used for this request.
+#[test]
+fn names_of_private_addresses_are_refused_with_or_without_a_proxy() {
+    let server = McpServer::new(&[("echo", "Repeats text")]);
+    let page = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", "private")]);
+    let url = server.start_open().replace("127.0.0.1", "localhost");
+    let page_url = page.url("/").replace("127.0.0.1", "localhost");
+    for proxy in [None, Some("http://localhost:9")] {
+        let answers = vec![
+            run(json!({ "server_url": url })),
+            call("web_fetch", json!({ "url": page_url })),
+            text_answer("Done."),
+        ];
+        let user = User::new(answers);
+        let mut setup = user.setup(&[]).env("HTTPS_PROXY", proxy.unwrap_or_default());
+        setup = setup.env("https_proxy", "").env("NO_PROXY", "127.0.0.1").size(110, 34);
+        let mut program = setup.start();
+        program.until("Messages go to");
+        submit_message(&mut program, "go");
+        program.until_prompt("Use an MCP server?");
+        program.press_keys("y");
+        program.until_prompt("Read from the web?");
+        program.press_keys("y");
+        program.until_idle("Done.");
+        program.until_condition("both outcomes are stored", |_| outcomes(&user).len() == 2);
+        for outcome in outcomes(&user) {
+            let text = outcome.text();
+            assert!(text.contains("localhost is the address of") && text.contains("web.private_hosts"), "{text}");
+        }
+    }
+    assert!(server.received().is_empty() && page.connection_count() == 0);
+}
