@@ -84,8 +84,6 @@
 //!   is a call that no model makes, prompted and recorded like any other.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
-//! - The model calls a deferred tool through `run_tool`. Such a call is unwrapped when the reply is complete: policy, log
-//!   and tools have only the call inside it.
 //! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A
 //!   command of a file is planned and run by `bash_exec`, under the name of the tool.
 //! - The end of the conversation and a transfer are calls whose work the agent does: it ends the turn, or refuses while something
