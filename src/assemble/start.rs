@@ -92,7 +92,8 @@ pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>)
     prepare_parts(options, apply, needs_model)
 }
 
-/// Prepares a run whose calls come from another program. A provider is neither needed nor contacted.
+/// Prepares a run whose calls come from another program. It needs no provider, and contacts none but that of a model
+/// reviewer.
 pub(crate) fn prepare_served_start(options: ChatOptions) -> Result<Start> {
     let needs_model = false;
     prepare_parts(options, None, needs_model)

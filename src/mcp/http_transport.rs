@@ -60,7 +60,7 @@ fn new_transport(
     StreamableHttpClientTransport::with_client(client, config)
 }
 
-/// A credential: where it is found, and its name.
+/// The store of a credential, and its name in the store.
 type NamedStore = (Arc<dyn RequestCredentials>, String);
 type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;

@@ -236,8 +236,8 @@ pub(super) fn completes_coverage(approvals: Approvals<'_>, grant: &Grant, subjec
         || is_chain_allowed(&judge_parts(subject, &PartJudge { approve: &approve, permits: &permits }))
 }
 
-/// Returns the words of the first part that no grant or rule allows yet, with its folder; of the command itself if the
-/// line is a single plain command.
+/// Returns the words and the folder of the first part that no grant or rule allows yet. A single plain command is its
+/// own part.
 pub(super) fn grantable_words(approvals: Approvals<'_>, subject: &Subject<'_>) -> Option<(Vec<String>, PathBuf)> {
     let line = subject.command_line?;
     let known_words = |simple: &SimpleCommand| {

@@ -1,7 +1,7 @@
 //! Trials: a command runs in a throwaway overlay sandbox over the project as it is, so that its effects can be judged
 //! before any of them is real.
 //!
-//! Each trial has a folder of its own with the overlay, next to those of other trials. While a process needs a trial it
+//! Each trial has its own folder with the overlay, next to those of other trials. While a process needs a trial it
 //! holds the lock of that folder. If the process is killed, the next one removes the folder; if the trial was being
 //! kept, it completes that first ([`finish_interrupted_trials`]).
 
@@ -89,7 +89,7 @@ pub struct TrialRunner {
     program: PathBuf,
     /// Folder of all trials.
     folder: PathBuf,
-    /// Whether trials are possible, once that is known; otherwise the reason.
+    /// Result of the check whether trials are possible. The error is the reason why not.
     support: OnceLock<Result<(), Arc<str>>>,
 }
 

@@ -1,4 +1,4 @@
-//! How often rules allowed calls in earlier sessions. Like a search, it parses only lines with the text of a rule.
+//! Counts the calls that rules allowed in earlier sessions. As for a search, only lines with the text of a rule are parsed.
 
 use super::session_list::belongs_to;
 use super::{Error, Sessions, line_parts, private_files, session_reader};
@@ -22,7 +22,7 @@ pub struct UsedRule {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RuleUses {
     pub count: usize,
-    /// Time of the last one in milliseconds since 1970; 0 if there is none.
+    /// Time of the last call in milliseconds since 1970; 0 without calls.
     pub last_ms: u64,
 }
 

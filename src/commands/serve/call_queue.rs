@@ -25,7 +25,7 @@ const MAX_REASON_CHARS: usize = 500;
 /// A queue of calls with its session.
 pub(super) struct CallQueue<'a> {
     start: &'a Start,
-    /// What the queue contains, for the title of its sessions: `Calls`.
+    /// Content of the queue, for the title of its sessions: `Calls`.
     contents: &'static str,
     /// The session of the last call. It is opened by the first one.
     session: Option<Session>,
@@ -41,7 +41,7 @@ struct RunningCall {
     id: CallId,
     /// Question that the client shows, with the ID of the request to it.
     question: Option<(u64, QuestionForm)>,
-    /// What the client should know besides the outcome.
+    /// Added to the outcome for the client.
     note: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> CallQueue<'a> {
         self.running.is_none() && self.waiting.is_empty()
     }
 
-    /// Cancels a call, which gets no response. Ignored if there is none with this ID.
+    /// Cancels the call with this ID, if any. It gets no response.
     pub(super) fn cancel(&mut self, request: &RequestId, link: &mut ClientLink) {
         self.waiting.retain(|(waiting, _)| waiting != request);
         if let Some(running) = self.running.take_if(|running| running.request == *request) {
@@ -215,13 +215,19 @@ impl<'a> CallQueue<'a> {
             let reason = format!("The call cannot run: {error:#}");
             return link.send(error_response(Some(&request), INTERNAL_ERROR, &reason));
         }
+        let earlier_call = self.last_call();
         self.handle_event(Event::CallServed(call));
-        let session = self.session.as_ref();
-        let id = session.and_then(|session| session.state.session.calls().last()).map(|call| call.call.id.clone());
-        self.running = id.map(|id| RunningCall { request, id, question: None, note: None });
+        match self.last_call().filter(|id| Some(id) != earlier_call.as_ref()) {
+            Some(id) => self.running = Some(RunningCall { request, id, question: None, note: None }),
+            None => link.send(error_response(Some(&request), INTERNAL_ERROR, "The call was not started")),
+        }
     }
 
-    /// Opens a session if there is none, or the last one is full.
+    fn last_call(&self) -> Option<CallId> {
+        self.session.as_ref()?.state.session.calls().last().map(|call| call.call.id.clone())
+    }
+
+    /// Opens a session for the first call, and another one when the last is full.
     fn prepare_session(&mut self, link: &ClientLink) -> Result<()> {
         let is_full = |session: &Session| session.state.session.calls().count() >= MAX_SESSION_CALLS;
         if self.session.as_ref().is_some_and(|session| !is_full(session)) {

@@ -1,4 +1,4 @@
-//! What calls need of the client: what it can do, and the messages to it.
+//! The client for its calls: its capabilities, and the messages to it.
 
 use crate::mcp::serving::handshake::ClientFacts;
 use crate::mcp::serving::message::{client_request, request_cancellation};

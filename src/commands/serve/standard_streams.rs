@@ -1,4 +1,5 @@
-//! Standard input and output, each on a thread of its own: a client that neither writes nor reads must not block the program.
+//! Standard input and output, each on its own thread, so that a client that stops writing or reading does not block the
+//! program.
 
 use crate::mcp::serving::bounded_lines::{Line, read_bounded_line};
 use serde_json::Value;

@@ -121,7 +121,8 @@ pub(super) fn session_json(session: &Listed, is_open: bool) -> Value {
     json!({
         "session": session.id.0, "title": session.title, "folder": session.folder.to_string_lossy(),
         "time": session.time, "modified": modified, "model": session.model, "dry_run": session.dry_run,
-        "is_served": session.is_served, "copied_from": session.from, "bytes": session.bytes, "is_waiting": session.has_open_prompt, "is_open": is_open,
+        "is_served": session.is_served, "copied_from": session.from, "bytes": session.bytes,
+        "is_waiting": session.has_open_prompt, "is_open": is_open,
         "parked_note": session.parked_note, "error": session.problem,
         // The names of version 0.1, kept for one release.
         "from": session.from, "waits": session.has_open_prompt, "open": is_open, "broken": session.problem,

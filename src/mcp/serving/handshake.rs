@@ -7,7 +7,7 @@ const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-
 /// Maximum characters of the client's name.
 const MAX_NAME_CHARS: usize = 40;
 
-/// What is known of the client.
+/// Facts about the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientFacts {
     /// Its name, of letters, digits, spaces, hyphens, dots and underscores only.

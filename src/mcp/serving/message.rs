@@ -48,7 +48,7 @@ impl RequestId {
         Self(number.into())
     }
 
-    /// Returns the ID in a message; `None` if it is none.
+    /// Returns the ID in a message; `None` if the value is no ID.
     pub fn from_json(value: &Value) -> Option<Self> {
         let is_valid = match value {
             Value::String(text) => text.len() <= MAX_ID_BYTES,

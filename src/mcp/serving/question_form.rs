@@ -67,7 +67,7 @@ impl QuestionForm {
     /// Returns the answers in the client's result.
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence without a full stop.
+    /// Why the reply is invalid, as a sentence without a full stop.
     pub fn read_reply(&self, result: &Value) -> Result<Answer, String> {
         let from_status = |status| Answer { origin: AnswerOrigin::Client, ..Answer::from_status(status) };
         match result["action"].as_str() {

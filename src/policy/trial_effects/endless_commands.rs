@@ -1,5 +1,5 @@
-//! Commands that do not end by themselves: servers, watchers, programs that wait for the keyboard, and what is left
-//! running in the background. A trial of one would only be waited for until its time limit.
+//! Commands that run until they are stopped: servers, watchers, programs that wait for the keyboard, and processes in the
+//! background. A trial of one would only end at its time limit.
 //!
 //! The lists need not be complete: a command that they miss is stopped by its time limit, and asks then.
 
@@ -36,7 +36,7 @@ const SUBCOMMANDS: &[(&str, &[&str])] = &[
 /// Modules of Python that serve.
 const PYTHON_SERVERS: &[&str] = &["http.server", "uvicorn", "gunicorn", "pdb"];
 
-/// Returns whether a command line is known not to end by itself.
+/// Returns whether a command line is known to run until it is stopped.
 pub fn is_endless(command: &str) -> bool {
     parse_command_line(command).commands.iter().any(runs_on)
 }

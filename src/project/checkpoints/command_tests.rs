@@ -90,7 +90,7 @@ fn effects_that_git_cannot_restore_are_named() {
     );
 }
 
-/// What a command may do outside the project is named by what its sandbox let it do.
+/// The possible effects outside the project follow from the sandbox of the command.
 #[test]
 fn effects_outside_the_project_are_named() {
     let Some(fixture) = commit_files(1) else { return };
