@@ -87,7 +87,7 @@ pub fn wait_for_turns(program: &mut Program, setup: &Setup, turns: usize) {
 
 /// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
 /// text on its command line, where tests that inspect all processes would find it. Skips what is removed meanwhile, and
-/// the folder in which the kernel prepares files of an overlay, which an ordinary user cannot enter.
+/// folders without any rights: the kernel prepares the files of an overlay in such a folder.
 pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     let is_removed = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let contains_text = |file: &Path| match std::fs::read(file) {
@@ -96,7 +96,10 @@ pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
         Err(error) => panic!("{}: {error}", file.display()),
     };
     let mut walk = ignore::WalkBuilder::new(folder);
-    walk.standard_filters(false).filter_entry(|entry| !entry.path().ends_with("work/work"));
+    let has_no_rights = |entry: &ignore::DirEntry| {
+        entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.permissions().mode() & 0o777 == 0)
+    };
+    walk.standard_filters(false).filter_entry(move |entry| !has_no_rights(entry));
     let mut found = Vec::new();
     for entry in walk.build() {
         match entry {
