@@ -124,6 +124,33 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
     assert_eq!(count_ended(&program), 1, "esc stopped the trial and not the turn");
 }
 
+/// A trial shows what the words of a command do not tell. If it destroyed something, the live run needs `Y`, too.
+#[test]
+fn a_trial_that_destroys_makes_the_live_run_destructive() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let files = [("a.txt", "one\n"), ("clean.sh", "rm a.txt\n")];
+    let answers = vec![command_answer("sh clean.sh"), text_answer("Done.")];
+    let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &files);
+    submit_message(&mut program, "go");
+    let screen = program.until("t try");
+    assert!(screen.contains("y approve") && !screen.contains("Warning"), "{screen}");
+    press_when_active(&mut program, "Run a command?", "t");
+    let screen = program.until_prompt("Warning: Keep what the trial did?");
+    assert!(screen.contains("Y run live") && !screen.contains("always"), "{screen}");
+    program.press_keys("a");
+    program.until("Destructive calls need approval each time · Y to approve");
+    program.press_keys("y");
+    program.until("Destructive: K to keep the trial, Y to run live");
+    program.press_keys("t");
+    program.until("The command was tried · Y to run it live");
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    program.press_keys("Y");
+    program.until("Done.");
+    assert_eq!(program.file("a.txt"), None);
+}
+
 /// An opened diff must be read to its end before the trial is kept, and the keys are about the diff on the screen.
 #[test]
 fn an_opened_diff_is_read_to_its_end_before_the_trial_is_kept() {

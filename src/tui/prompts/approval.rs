@@ -155,7 +155,7 @@ impl Approval {
             return KeyResult::Handled;
         }
         let can_approve = self.has_reached_end && !self.is_selection_empty(plan);
-        let is_destructive = self.is_destructive(plan);
+        let is_destructive = self.is_destructive(plan, trial);
         match (action, &self.view) {
             (Action::ApproveOnce, ApprovalView::Plan) if can_approve && !is_destructive => {
                 self.decide(self.build_approval(plan))
@@ -175,15 +175,16 @@ impl Approval {
             (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
             (Action::Details, _) => self.show_view(ApprovalView::Details),
             (Action::SwitchFocus | Action::Close | Action::Toggle, _) => KeyResult::PassedOn,
-            _ => self.explain_ignored_key(action, keys, plan),
+            _ => self.explain_ignored_key(action, keys, (plan, trial)),
         }
     }
 
     /// Returns whether approval would destroy data. Of a batch only selected items count.
-    fn is_destructive(&self, plan: &Plan) -> bool {
+    /// A finished trial has shown what the words of a command did not tell.
+    fn is_destructive(&self, plan: &Plan, trial: &Trial) -> bool {
         match plan.batch() {
             Some(batch) => batch.destroys(&self.review.rejected(batch)).is_some(),
-            None => plan.destroys.is_some(),
+            None => plan.destroys.is_some() || trial.report().is_some_and(|report| report.describe_loss().is_some()),
         }
     }
 

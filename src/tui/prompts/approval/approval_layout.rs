@@ -89,8 +89,10 @@ impl Approval {
             _ => self.scroll,
         };
         let shows_end = scroll.saturating_add(usize::from(area.height)) >= needed_rows;
-        let (title, is_destructive) =
-            Self::trial_title(content.trial).unwrap_or((&content.plan.title, self.is_destructive(content.plan)));
+        let call_title = || (content.plan.title.as_str(), self.is_destructive(content.plan, content.trial));
+        // A grant runs the command live; it keeps nothing.
+        let trial_title = Self::trial_title(content.trial).filter(|_| !self.is_choosing_scope());
+        let (title, is_destructive) = trial_title.unwrap_or_else(call_title);
         let frame = Frame {
             title,
             right_title: &right_title,
@@ -208,7 +210,7 @@ impl Approval {
     /// Returns the key hints for the border, longest variant first.
     fn build_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let is_destructive = self.is_destructive(content.plan);
+        let is_destructive = self.is_destructive(content.plan, content.trial);
         let can_grant = !is_destructive && content.plan.grant.is_some();
         let review_hints = content.plan.batch().map(|batch| self.review.hints(batch, keys));
         let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });

@@ -1,6 +1,7 @@
 //! Explanations of keys that have no effect in the approval prompt: the reason, and the key that works.
 
 use super::{Approval, ApprovalView};
+use crate::agent::Trial;
 use crate::chat::Plan;
 use crate::policy::explain_no_scopes;
 use crate::tui::keys::{Action, Keymap, Scope};
@@ -8,9 +9,14 @@ use crate::tui::prompts::prompt::KeyResult;
 
 impl Approval {
     /// Explains why a key that the prompt received has no effect.
-    pub(super) fn explain_ignored_key(&self, action: Action, keys: &Keymap, plan: &Plan) -> KeyResult {
+    pub(super) fn explain_ignored_key(
+        &self,
+        action: Action,
+        keys: &Keymap,
+        (plan, trial): (&Plan, &Trial),
+    ) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let is_destructive = self.is_destructive(plan);
+        let is_destructive = self.is_destructive(plan, trial);
         let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });
         let is_trial = matches!(action, Action::TryCall | Action::KeepTrial | Action::KeepDestructive);
         let is_approval =

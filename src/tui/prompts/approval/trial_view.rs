@@ -159,7 +159,9 @@ impl Approval {
                 explain(format!("The trial is running · {} stops it", key(Action::Close)))
             }
             (Action::TryCall, Trial::Finished { .. }) => {
-                explain(format!("The command was tried · {} to run it live", key(Action::ApproveOnce)))
+                let is_destructive = self.is_destructive(plan, trial);
+                let approve = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
+                explain(format!("The command was tried · {} to run it live", key(approve)))
             }
             (Action::TryCall, _) if !facts.agent.offers_trial(plan) => {
                 explain(format!("This call cannot be tried · {} to deny", key(Action::Deny)))
@@ -183,7 +185,7 @@ impl Approval {
                 Some(KeyResult::Handled)
             }
             // Nobody who wants to keep the trial is led to run the command again.
-            (Action::ApproveOnce, Trial::Finished { report, .. }) if self.is_destructive(plan) => {
+            (Action::ApproveOnce, Trial::Finished { report, .. }) if self.is_destructive(plan, trial) => {
                 let is_destructive = report.describe_loss().is_some();
                 let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
                 explain(format!(
@@ -224,11 +226,15 @@ impl Approval {
     /// Returns the key hints of the prompt while a trial runs and after it.
     pub(super) fn trial_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
-        let approve = if content.plan.destroys.is_some() { Action::ApproveDestructive } else { Action::ApproveOnce };
-        let others: [Option<Hint>; 3] = [
+        let is_destructive = self.is_destructive(content.plan, content.trial);
+        let approve = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
+        let can_grant = !is_destructive && content.plan.grant.is_some();
+        let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
+        let others: [Option<Hint>; 4] = [
             key_hint(2, &key(approve), &["run live"]),
             key_hint(1, &key(Action::Deny), &["deny"]),
             key_hint(4, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
+            key_hint(5, &grant_key, &["always…", "always"]),
         ];
         match content.trial {
             Trial::Running { .. } => {
