@@ -301,10 +301,10 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
     assert_eq!((err.as_str(), code), ("", 0));
     for text in [
         "1 call\n",
-        "asked you: control character",
+        "needed approval: control character",
         "no interactive user: aye denied",
         "  denied",
-        "unchanged from prompt to decision",
+        "unchanged since it was planned",
         "<U+202E>\\u001b[2J<U+009B>2J",
     ] {
         assert!(out.contains(text), "{text}: {out}");

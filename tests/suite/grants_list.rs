@@ -136,7 +136,7 @@ fn a_list_without_grants_names_its_calls_and_offers_no_revocation() {
     program.until_idle("One.");
     submit_message(&mut program, "/grants");
     let screen = program.until("0 in force · 1 call");
-    assert!(screen.contains("Run touch one · asked you") && screen.contains("enter open"), "{screen}");
+    assert!(screen.contains("Run touch one · needed approval") && screen.contains("enter open"), "{screen}");
     assert!(!screen.contains("x revoke") && !screen.contains("edit or open"), "{screen}");
 }
 

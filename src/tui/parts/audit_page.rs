@@ -68,7 +68,7 @@ pub fn describe_verdict(verdict: &str, reason: &str) -> String {
 fn brief_verdict(verdict: &str) -> &str {
     match verdict {
         "allow" => "allowed",
-        "ask" => "asked you",
+        "ask" => "needed approval",
         "rehearse" => "rehearsed",
         "withhold" => "withheld",
         "refuse" => "denied",
@@ -230,7 +230,9 @@ impl Page {
                     .steps
                     .iter()
                     .any(|(_, entry)| matches!(entry, Entry::Settled { sha256, .. } if !sha256.is_none()));
-                let text = match (record.last_decision().is_some(), record.outcome().filter(|_| has_run)) {
+                // Only a user sees a prompt.
+                let had_prompt = matches!(record.decider(), Some(Decider::User { .. }));
+                let text = match (had_prompt, record.outcome().filter(|_| has_run)) {
                     // A call that failed may not have run; its result says so.
                     (true, Some(Outcome::Failed(_))) => "unchanged from prompt to attempt",
                     (true, Some(_)) => "unchanged from prompt to run",
@@ -362,7 +364,7 @@ mod tests {
             ("allow", "", "allowed"),
             ("allow", "read inside the project", "allowed: read inside the project"),
             ("allow", "allowed before with a, on call 1", "allowed before with a, on call 1"),
-            ("ask", "file change in the project", "asked you: file change in the project"),
+            ("ask", "file change in the project", "needed approval: file change in the project"),
         ] {
             assert_eq!(describe_verdict(verdict, reason), expected);
         }

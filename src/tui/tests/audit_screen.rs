@@ -31,14 +31,14 @@ fn r15_the_list_shows_decisions_and_a_page_shows_all_details() {
     let list = screen.screen_text();
     assert!(list.contains("Calls and decisions") && list.contains("2 of 2"), "{list}");
     assert!(list.contains("✓ bash_exec  you approved, done · cargo test retry"), "{list}");
-    assert!(list.contains("❯ ■ bash_exec  asked you, interrupted"), "the newest call is selected: {list}");
+    assert!(list.contains("❯ ■ bash_exec  needed approval, interrupted"), "the newest call is selected: {list}");
     screen.press_key("up");
     screen.press_key("enter");
     let page = screen.screen_text();
     for part in [
         "1 of 2 · bash_exec",
         "the model called bash_exec",
-        "asked you: command",
+        "needed approval: command",
         "you approved once · y · 2 s after it was shown",
         "done in 12 ms",
         "folder     /project · timeout 30 s",

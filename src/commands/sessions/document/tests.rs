@@ -217,7 +217,7 @@ fn transcript_has_messages_decisions_and_outcomes() {
         "<li class=\"task\"><p>☐ b</p>",
         "<li><p>c</p>",
         "✓ <code>bash_exec</code> make",
-        "asked you: project code run by make",
+        "needed approval: project code run by make",
         "you approved once · y ·",
         "exit 0",
     ] {
