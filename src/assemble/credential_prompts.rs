@@ -64,18 +64,17 @@ impl CredentialPrompts {
     }
 
     /// Asks the user; `None` if there is no screen. If the turn is stopped meanwhile, the prompt is closed.
-    async fn ask(&self, credential: &NamedCredential, reason: &str) -> Option<Answer> {
+    async fn ask(&self, credential: &NamedCredential, reason: Option<&str>) -> Option<Answer> {
         let (name, origins) = (credential.name.clone(), credential.origins.clone());
-        let show = |id| {
-            HostReply::CredentialRequested(Arc::new(CredentialRequest { id, name, origins, reason: reason.to_owned() }))
-        };
+        let reason = reason.map(str::to_owned);
+        let show = |id| HostReply::CredentialRequested(Arc::new(CredentialRequest { id, name, origins, reason }));
         self.requests.ask(show).await
     }
 }
 
 #[async_trait]
 impl CredentialConnector for CredentialPrompts {
-    async fn connect(&self, credential: &NamedCredential, reason: &str) -> Connection {
+    async fn connect(&self, credential: &NamedCredential, reason: Option<&str>) -> Connection {
         let _turn = self.turn.lock().await;
         let (store, named) = (self.store.clone(), credential.clone());
         let state = tokio::task::spawn_blocking(move || store.check_credential(&named.name, &named.origins)).await;

@@ -54,7 +54,7 @@ pub enum HostRequest {
     /// List the credentials that tools name. Reply: `Credentials`.
     ListCredentials,
     /// Ask for the secret of the credential with this name and store it. Replies: `CredentialRequested`, then
-    /// `Credentials` and, unless it was declined, `Notice`.
+    /// `Credentials` and, unless it was declined, `CredentialConnected` or `Notice`.
     ConnectCredential(String),
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
@@ -245,7 +245,9 @@ pub enum HostReply {
     Connected(Box<PendingConnection>),
     /// The credentials that tools name.
     Credentials(Vec<ListedCredential>),
-    /// A tool needs a credential. Answer: `AnswerCredential`.
+    /// The user connected the credential with this name.
+    CredentialConnected(String),
+    /// A tool needs a credential, or the user chose one. Answer: `AnswerCredential`.
     CredentialRequested(Arc<CredentialRequest>),
     /// The request for a credential with this number needs no answer any more.
     CredentialWithdrawn(u64),

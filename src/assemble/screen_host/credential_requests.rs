@@ -6,9 +6,6 @@ use crate::tui::host::HostReply;
 use crate::web::request_credentials::NamedCredential;
 use std::sync::PoisonError;
 
-/// Reason on the prompt.
-const REASON: &str = "you chose it in /connect";
-
 impl ScreenHost {
     /// Returns the credentials that the tools of the open session name.
     fn named_credentials(&self) -> Vec<NamedCredential> {
@@ -26,9 +23,9 @@ impl ScreenHost {
         let Some(credential) = named.iter().find(|named| named.name == name).cloned() else { return };
         let replies = self.replies.clone();
         tokio::spawn(async move {
-            let notice = match prompts.connect(&credential, REASON).await {
-                Connection::Connected => Some(format!("Connected: {name}")),
-                Connection::Missing(problem) => Some(problem),
+            let reply = match prompts.connect(&credential, None).await {
+                Connection::Connected => Some(HostReply::CredentialConnected(name)),
+                Connection::Missing(problem) => Some(HostReply::Notice(problem)),
                 Connection::Declined => None,
             };
             let listed = tokio::task::spawn_blocking(move || prompts.list_states(named)).await;
@@ -36,8 +33,8 @@ impl ScreenHost {
             if let Ok(listed) = listed {
                 let _ = replies.send(HostReply::Credentials(listed)).await;
             }
-            if let Some(notice) = notice {
-                let _ = replies.send(HostReply::Notice(notice)).await;
+            if let Some(reply) = reply {
+                let _ = replies.send(reply).await;
             }
         });
     }

@@ -43,8 +43,11 @@ impl fmt::Debug for CredentialPrompt {
 }
 
 impl CredentialPrompt {
+    /// A credential that the user chose is not asked for again: its field takes the keys at once, so that no part of a
+    /// secret that is typed quickly gets into the composer.
     pub fn new(request: Arc<CredentialRequest>) -> Self {
-        Self { request, field: None, first_drawn: None, scroll: 0 }
+        let field = request.reason.is_none().then(TextField::default);
+        Self { request, field, first_drawn: None, scroll: 0 }
     }
 
     fn answer(&self, secret: Option<Key>) -> KeyResult {
@@ -60,8 +63,10 @@ impl CredentialPrompt {
         let CredentialRequest { name, origins, reason, .. } = &*self.request;
         let mut lines = wrap::wrap_plain(&format!("{name}, sent only to {}", origins.join(", ")), theme.text, columns);
         // On one line, so that no line of it can pass for one of the program.
-        let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-        lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
+        if let Some(reason) = reason {
+            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+            lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
+        }
         let note = "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
             deny, and run aye credentials add.";
         lines.extend(wrap::wrap_plain(note, theme.dim, columns));
@@ -81,6 +86,7 @@ impl CredentialPrompt {
     fn handle_field_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
         let Some(field) = &mut self.field else { return KeyResult::PassedOn };
         match field.handle_key(key, facts.context.keys) {
+            text_field::KeyResult::Cancelled if self.request.reason.is_none() => self.answer(None),
             text_field::KeyResult::Cancelled => {
                 self.field = None;
                 KeyResult::Run(vec![PromptCommand::IgnoreRepeats])

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 const SECRET: &str = "ghp_s3cret";
 
+/// Without a reason the user chose the credential in a list.
 fn receive_request(screen: &mut Screen, id: u64, reason: &str) {
     let request = CredentialRequest {
         id,
         name: "github".into(),
         origins: vec!["https://api.github.com".into()],
-        reason: reason.into(),
+        reason: (!reason.is_empty()).then(|| reason.to_owned()),
     };
     screen.handle_event(Event::Host(HostReply::CredentialRequested(Arc::new(request))));
     screen.draw_frame();
@@ -105,6 +106,26 @@ fn a_secret_is_pasted_corrected_and_cancelled() {
     screen.advance_ms(600);
     screen.press_key("enter");
     assert_eq!(answers(&screen), [(7, Some(SECRET.to_owned()))]);
+}
+
+#[test]
+fn a_chosen_credential_takes_its_secret_at_once() {
+    let mut screen = Screen::new();
+    receive_request(&mut screen, 7, "");
+    screen.type_text(SECRET);
+    let text = unwrapped_text(&mut screen);
+    assert!(text.contains("Enter the secret") && text.contains(&"•".repeat(SECRET.len())), "{text}");
+    assert!(!text.contains("s3cret") && !text.contains("Reason"), "{text}");
+    screen.advance_ms(600);
+    screen.press_key("enter");
+    assert_eq!(answers(&screen), [(7, Some(SECRET.to_owned()))]);
+    receive_request(&mut screen, 8, "");
+    screen.type_text("hasty");
+    screen.advance_ms(600);
+    screen.press_key("esc");
+    assert_eq!(answers(&screen).last(), Some(&(8, None)));
+    let text = unwrapped_text(&mut screen);
+    assert!(!text.contains("secret") && !text.contains("hasty"), "{text}");
 }
 
 #[test]

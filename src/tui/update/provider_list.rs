@@ -14,7 +14,7 @@ use crossterm::event::KeyEventKind;
 pub fn open_provider_list(state: &mut State) {
     let choices = list_providers(state);
     let save_key = state.keys.first_chord(Scope::List, Action::AcceptAndSave);
-    let picker = Picker::new("Providers", "", provider_rows(&choices)).with_save_key(save_key);
+    let picker = Picker::new("Providers and credentials", "", provider_rows(&choices)).with_save_key(save_key);
     state.viewport.popups.push(Popup::List(picker, List::Connect(choices)));
     state.send_request(HostRequest::FindLocalServers);
     state.send_request(HostRequest::ListCredentials);

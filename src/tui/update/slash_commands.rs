@@ -34,7 +34,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     action_command(&["resume", "sessions"], "Continue another session", Action::Sessions),
     command(&["fork"], "Continue in a copy; /fork live or /fork dry sets its kind", fork_session),
     command_with_keys(&["model", "models"], "Choose model", model_list::run_model_command, Action::Models),
-    action_command(&["connect", "login", "key"], "Switch provider: local server or API key", Action::Connect),
+    action_command(&["connect", "login", "key"], "Switch provider, or connect a credential", Action::Connect),
     action_command(&["theme", "themes"], "Choose theme", Action::Themes),
     action_command(&["copy"], "Copy reply, code block or output", Action::Copy),
     action_command(&["search", "find"], "Search transcript", Action::SearchTranscript),
