@@ -297,7 +297,8 @@ impl SessionBuilder {
         };
         let system_prompt = agent::build_system_prompt(&folder_facts::system_prompt_facts(folder), dry_run_section);
         let as_live = self.dry_run.ask == AskHandling::AsLive;
-        let policy = Policy { mode: self.mode, dry_run, asks_as_live: as_live };
+        let (mode, mode_notice) = self.initial_mode(model);
+        let policy = Policy { mode, dry_run, asks_as_live: as_live };
         let sub_agent_config =
             SubAgentConfig { system_prompt: agent::build_sub_agent_prompt(&system_prompt), tools: sub_agent_specs };
         let mut state = State::new(policy, model.name.clone(), system_prompt, tool_specs);
@@ -324,7 +325,7 @@ impl SessionBuilder {
         runtime.set_rules_poll(move || {
             watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
         });
-        notices.extend(trial_notices.into_iter().chain(tool_notices));
+        notices.extend(trial_notices.into_iter().chain(tool_notices).chain(mode_notice));
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
     }
@@ -354,6 +355,16 @@ impl SessionBuilder {
         }
         let stored = self.stored_sessions().read(id).map_err(UsageError::from_error)?;
         Ok(list_rewind_points(&chat::Session::replay(stored.entries), &[]))
+    }
+
+    /// Returns the mode in which a session with this model starts, and a notice if it is not the configured one: the
+    /// script of the tour describes the prompts of the mode `ask`.
+    fn initial_mode(&self, model: &ConnectedModel) -> (Mode, Option<String>) {
+        if !model.connection_info.is_tour || self.mode == Mode::Ask {
+            return (self.mode, None);
+        }
+        let notice = format!("The tour starts in ask mode; the mode {} is for other sessions.", self.mode.as_str());
+        (Mode::Ask, Some(notice))
     }
 
     /// Builds the simulator of a dry run. The tour has no simulator model: it sends no requests.

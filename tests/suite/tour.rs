@@ -3,6 +3,7 @@
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::print_uncaptured;
 use crate::support::program::{Program, Setup};
+use crate::support::stored_files::write_settings;
 use crate::support::terminal_session::submit_message;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -126,7 +127,10 @@ fn the_tour_shows_approvals_a_trial_a_question_a_dry_run_and_the_audit() {
     visitor.program.until("This is the end of the tour");
     let screen = visitor.program.until("aye --base-url http://127.0.0.1:8080/v1 --model NAME");
     let text = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("the mode auto is a good start where commands can be tried"), "{screen}");
+    for part in ["the mode auto is a good start where commands can be tried", "or if they cannot be tried (/mode auto)"]
+    {
+        assert!(text.contains(part), "{part}: {screen}");
+    }
     visitor.program.until_gone("replying");
     assert_eq!(read_tree(&visitor.project()), before, "the dry run changed nothing");
     visitor.send("/rehearsal");
@@ -161,5 +165,26 @@ fn the_tour_shows_approvals_a_trial_a_question_a_dry_run_and_the_audit() {
         submit_message(&mut program, "and now");
         program.until(hint);
         program.until_gone("replying");
+    }
+}
+
+/// Whatever mode is given or configured, the tour asks as its texts say.
+#[test]
+fn the_tour_starts_in_ask_mode() {
+    for (arguments, settings) in [
+        (&["--tour", "--mode", "auto"][..], ""),
+        (&["--tour", "--mode", "plan"], ""),
+        (&["--tour"], "[approval]\nmode = \"full\"\n"),
+    ] {
+        let setup = Setup::new(arguments).size(100, 30);
+        write_settings(&setup, settings);
+        let mut program = setup.start();
+        program.until_all(&["The tour starts in ask mode; the mode ", " is for other sessions.", "ask mode"]);
+        let mut visitor = Visitor { program, key_count: 0 };
+        visitor.send("hello");
+        visitor.program.until_prompt("Write an answer");
+        visitor.program.press_until("\r", "tokio::time::pause it is.");
+        visitor.answer("Change a file?", "y approve", "n");
+        visitor.answer("$ sh check.sh", "y approve", "n");
     }
 }

@@ -15,23 +15,24 @@ pub const BEFORE_QUESTION: &str = "There are three ways to fix it. You decide, a
 pub const OWN_WORDS: &str = "A script cannot understand an answer in your own words, so it uses the first option. \
 You can still deny the edit.";
 
-pub const NO_CHOICE: &str = "No clock was chosen, so no file is changed. A question can stay open: aye never chooses an answer \
-for you.";
+pub const NO_CHOICE: &str = "No clock was chosen, so no file is changed. A question can stay open: aye never chooses \
+an answer for you.";
 
-pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file is \
-unchanged since then.";
+pub const BEFORE_EDIT: &str = "The edit is shown as a diff. It is applied only if you approve it and only if the file \
+is unchanged since then.";
 
-pub const BEFORE_CHECK: &str = "Next, the check of the project. It runs a script, so it asks: the prompt shows the whole \
-command and what its sandbox allows.";
+pub const BEFORE_CHECK: &str = "Next, the check of the project. It runs a script, so it asks: the prompt shows the \
+whole command and what its sandbox allows.";
 
-pub const BEFORE_DELETE: &str = "The old notes are not needed any more. What a command destroys is named in red, and only the \
-capital letter approves it. Look at it, or deny it.";
+pub const BEFORE_DELETE: &str = "The old notes are not needed any more. What a command destroys is named in red, and \
+only the capital letter approves it. Look at it, or deny it.";
 
-pub const BEFORE_TRIAL: &str = "This one writes files. Where the system has overlay sandboxes, its prompt offers to try it \
-first: it then runs in a throwaway copy, you see each file it creates and changes, and you keep exactly that or nothing.";
+pub const BEFORE_TRIAL: &str = "This one writes files. Where the system has overlay sandboxes, its prompt offers to \
+try it first: it then runs in a throwaway copy, you see each file it creates and changes, and you keep exactly that or \
+nothing.";
 
-pub const BEFORE_FORK: &str = "Now a dry run. Type `/fork dry` and send any message: this session continues in a copy in which \
-nothing real is changed.";
+pub const BEFORE_FORK: &str = "Now a dry run. Type `/fork dry` and send any message: this session continues in a copy \
+in which nothing real is changed.";
 
 pub const BEFORE_REHEARSAL: &str = "This is a dry run, so I delete all of the source code.";
 
@@ -42,8 +43,8 @@ where it was.\n\n";
 pub const AFTER: [&str; 4] = [
     "This is a script and cannot answer that. The program is real: try `/help`, or `?` in an empty \
      composer to see the key bindings.",
-    "This is still the script. `/fork dry` continues in a dry run, where no real file is changed; `/rehearsal` shows what \
-     it would have changed.",
+    "This is still the script. `/fork dry` continues in a dry run, where no real file is changed; `/rehearsal` shows \
+     what it would have changed.",
     "This is only a script. Quit and return with `aye --tour --continue`: the session is restored, including the \
      answered question.",
     "This is a script. To use a model, set `OPENAI_API_KEY` or name any server with an OpenAI-compatible API: \
@@ -88,12 +89,12 @@ pub fn after_rehearsal(edit_location: Option<(&str, usize)>) -> String {
 {edit_line}- the test: {TEST}:{test}
 - the library: {LIBRARY}:{library}
 
-`/rehearsal` shows what the dry run would have changed. `/audit` lists every call of this tour: who decided, when, and with \
-which key.
+`/rehearsal` shows what the dry run would have changed. `/audit` lists every call of this tour: who decided, when, and \
+with which key.
 
-This is the end of the tour. With a real model, the mode `auto` is a good start where commands can be tried: edits run, and \
-only commands that did harm on trial ask (`/mode auto`). To use a model, set `OPENAI_API_KEY` or name any server with an \
-OpenAI-compatible API, such as llama.cpp or Ollama on this machine:
+This is the end of the tour. With a real model, the mode `auto` is a good start where commands can be tried: edits \
+run, and commands ask if their trial did harm, or if they cannot be tried (`/mode auto`). To use a model, set \
+`OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or Ollama on this machine:
 
 ```sh
 aye --base-url http://127.0.0.1:8080/v1 --model NAME

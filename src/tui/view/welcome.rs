@@ -128,7 +128,8 @@ fn connection_section(state: &State, width: usize) -> Section {
                 ("Recommended here: ", theme.dim),
                 ("/mode auto", theme.accent),
                 (
-                    ": edits run; commands are tried in a throwaway sandbox first and ask only if they do harm",
+                    ": edits run; commands are tried in a throwaway sandbox first and ask if they do harm or cannot \
+                     be tried",
                     theme.dim,
                 ),
             ];
