@@ -60,19 +60,57 @@ fn each_scope_says_what_it_never_covers() {
         let user = User::new(vec![edit()]).with_project_file("src/a.txt", "one\n");
         let mut program = user.setup(&[]).size(size.0, size.1).start();
         open_choice(&mut program, "src/a.txt");
-        for (number, (label, limit)) in (1..).zip(limits) {
+        for (number, (label, _)) in (1..).zip(limits) {
             program.press_until(&number.to_string(), &format!("› {number}  {label}"));
             let screen = program.screen();
             let rows: Vec<&str> = screen.lines().collect();
             let row = |text: &str| rows.iter().position(|row| row.contains(text));
-            for (label, limit) in limits {
-                assert!(row(label).is_some(), "{size:?}: {label}: {screen}");
-                let is_below = row(label).is_some_and(|row| rows[row + 1].contains(limit));
-                assert_eq!(is_below, is_large, "{size:?}: {limit}: {screen}");
+            for (other_label, limit) in limits {
+                assert!(row(other_label).is_some(), "{size:?}: {other_label}: {screen}");
+                let is_below = row(other_label).is_some_and(|row| rows[row + 1].contains(limit));
+                assert_eq!(is_below, is_large || other_label == label, "{size:?}: {limit}: {screen}");
             }
-            let secrets = if is_large { "none covers secrets such as .env" } else { limit };
-            assert!(screen.contains(secrets), "{size:?}: {screen}");
+            assert!(size.1 < 24 || screen.contains("none covers secrets such as .env"), "{size:?}: {screen}");
         }
+    }
+}
+
+/// On a small screen the header and the first change of the diff stay visible above all scopes, each with an example.
+#[test]
+fn the_change_stays_visible_above_all_scopes_on_a_small_screen() {
+    let edit =
+        json!({ "path": "src/deep/a.txt", "old_text": "one\ntwo\nthree\n", "new_text": "four\nfive\nsix\nseven\n" });
+    let edit = || calls_answer_after(Duration::ZERO, &[("edit_file", edit.clone())]);
+    let scopes = [
+        ("edit src/deep/a.txt", "another file, another tool"),
+        ("edit any file below src/deep/", "a file outside this folder, another tool"),
+        ("edit any file below src/", "a file outside this folder, another tool"),
+        ("edit any file of the project", "a file outside the project, another tool"),
+        ("file changes in this project", "a file outside the project, a command"),
+    ];
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        let user = User::new(vec![edit()]).with_project_file("src/deep/a.txt", "one\ntwo\nthree\n");
+        let mut program = user.setup(&[]).size(width, height).start();
+        open_choice(&mut program, "src/deep/a.txt");
+        for (number, (selected, limits)) in (1..).zip(scopes) {
+            program.press_until(&number.to_string(), &format!("› {number}  {selected}"));
+            let screen = program.screen();
+            let rows: Vec<&str> = screen.lines().collect();
+            assert!(screen.contains("src/deep/a.txt · +4 −3") && screen.contains("− one"), "{width}: {screen}");
+            assert!(screen.contains("Allow without asking:"), "{width}: {screen}");
+            for (number, (label, _)) in (1..).zip(scopes) {
+                let row = rows.iter().position(|row| row.contains(&format!("{number}  {label}")));
+                let row = row.unwrap_or_else(|| panic!("{width}, {label}: {screen}"));
+                assert_eq!(rows[row].contains(" · such as "), number > 1, "{width}, {label}: {screen}");
+                assert!(number == 1 || rows[row].contains(".txt "), "{width}, the end of the path: {screen}");
+                let limits = format!("never: {limits}");
+                assert!(label != selected || rows[row + 1].contains(&limits), "{width}, {limits}: {screen}");
+            }
+            assert!(screen.contains("[for this session] · in this project"), "{width}: {screen}");
+            assert_eq!(screen.contains("lines below"), height == 15, "{width}: {screen}");
+        }
+        assert!(program.screen().contains("grant · 1–5 ←→ scope"), "{}", program.screen());
+        program.press_until("\x1b[F", "would have covered no other call");
     }
 }
 

@@ -5,17 +5,19 @@ use super::listening::{QUIET_TIME, TOO_SOON};
 use crate::agent::GrantOption;
 use crate::chat::{Grant, GrantScope, GrantSpan};
 use crate::config::rules::rules_editor;
-use crate::text::width::text_width;
+use crate::text::width::{fit_end, fit_start, text_width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Start of the line that lists what the selected scope never covers, if the others do not say it too. The lines above it
-/// are those to choose from.
-pub const LIMITS_LABEL: &str = "never: ";
+/// Minimum columns of an example that is shortened to fit into the row of its scope. With fewer it is left out.
+const MIN_EXAMPLE_COLUMNS: usize = 8;
+/// Name of the scope for all file changes.
+const FILE_CHANGES: &str = "file changes in this project";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -39,8 +41,20 @@ pub struct ScopeChoice {
     is_storing: bool,
 }
 
+/// Parts of the choice, from top to bottom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChoicePart {
+    /// What can be chosen, and what it never covers.
+    Scopes,
+    /// What no scope covers, and what the selected one would have covered.
+    Explanation,
+    /// Text of the rule that would be stored.
+    Rule,
+}
+
 /// A line of the choice, not wrapped yet.
 pub struct ChoiceLine {
+    pub part: ChoicePart,
     /// Start of the first row; further rows are indented by its width.
     pub prefix: String,
     pub text: String,
@@ -181,57 +195,49 @@ impl ScopeChoice {
         .to_owned()
     }
 
-    /// Returns all lines of the choice, those to choose from first. `sandbox_note` says what the sandbox of a command
-    /// allows. What a scope never covers is said of every scope, or only of the selected one.
-    pub fn choice_lines(
-        &self,
-        width: usize,
-        sandbox_note: &str,
-        theme: &Theme,
-        shows_all_limits: bool,
-    ) -> Vec<ChoiceLine> {
+    /// Returns all lines of the choice. `sandbox_note` says what the sandbox of a command allows. If `is_roomy`, every
+    /// scope says what it never covers, and its example is whole; otherwise only the selected one does, and an example
+    /// is shortened to the row of its scope.
+    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme, is_roomy: bool) -> Vec<ChoiceLine> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
-        let line = |text: String, style| ChoiceLine { prefix: String::new(), text, style };
-        let mut lines = vec![line("Allow without asking:".to_owned(), theme.prompt)];
+        let mut lines = Vec::new();
         for (index, option) in self.options.iter().enumerate() {
-            let (mark, style) = if index == self.selected { ("›", theme.strong) } else { (" ", theme.text) };
+            let is_selected = index == self.selected;
+            let (mark, style) = if is_selected { ("›", theme.strong) } else { (" ", theme.text) };
             let prefix = format!("{mark} {}  ", index + 1);
-            let label = label_scope(&option.grant);
-            let example = option.example.as_ref().map(|example| format!("{label} · such as {example}"));
-            let fits = |text: &String| text_width(&prefix) + text_width(text) <= width;
-            let text = example.filter(fits).unwrap_or(label);
-            let limits_prefix = format!("{}{LIMITS_LABEL}", " ".repeat(text_width(&prefix)));
-            lines.push(ChoiceLine { prefix, text, style });
-            if shows_all_limits {
-                let text = describe_limits(&option.grant).to_owned();
-                lines.push(ChoiceLine { prefix: limits_prefix, text, style: theme.dim });
+            let indent = " ".repeat(text_width(&prefix));
+            let columns = if is_roomy { usize::MAX } else { width.saturating_sub(text_width(&prefix)) };
+            let text = describe_option(option, columns);
+            lines.push(ChoiceLine { part: ChoicePart::Scopes, prefix, text, style });
+            if is_roomy || is_selected {
+                let (prefix, text) = (format!("{indent}never: "), describe_limits(&option.grant).to_owned());
+                lines.push(ChoiceLine { part: ChoicePart::Scopes, prefix, text, style: theme.dim });
             }
         }
         let spans = self.spans().iter().map(|span| match *span == self.span {
             true => format!("[{}]", span.describe_span()),
             false => span.describe_span().to_owned(),
         });
-        lines.push(line(spans.collect::<Vec<_>>().join(" · "), theme.text));
-        let (limits, common_limits) = (describe_limits(&grant), describe_common_limits(&grant));
-        let common = match (shows_all_limits, common_limits) {
-            (true, None) => None,
-            (true, Some(common)) => Some(format!("none covers {common}")),
-            (false, None) => Some(format!("{LIMITS_LABEL}{limits}")),
-            (false, Some(common)) => Some(format!("{LIMITS_LABEL}{limits}, {common}")),
+        let mut push = |part, text: String, style| {
+            lines.push(ChoiceLine { part, prefix: String::new(), text, style });
         };
-        lines.extend(common.map(|text| line(text, theme.dim)));
-        if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
-            lines.push(line(format!("the sandbox of every such command: {sandbox_note}"), theme.dim));
+        push(ChoicePart::Scopes, spans.collect::<Vec<_>>().join(" · "), theme.text);
+        if let Some(limits) = describe_common_limits(&grant) {
+            push(ChoicePart::Explanation, format!("none covers {limits}"), theme.dim);
         }
-        lines.push(line(describe_covered_calls(&option.earlier_calls), theme.dim));
+        if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
+            let text = format!("the sandbox of every such command: {sandbox_note}");
+            push(ChoicePart::Explanation, text, theme.dim);
+        }
+        push(ChoicePart::Explanation, describe_covered_calls(&option.earlier_calls), theme.dim);
         if self.span != GrantSpan::Session {
-            lines.push(line("stored in your rules.toml for 90 days:".to_owned(), theme.dim));
+            push(ChoicePart::Explanation, "stored in your rules.toml for 90 days:".to_owned(), theme.dim);
             let rule = rules_editor::format_rule(&rules_editor::rule_from_grant(&grant, &self.folder, &self.key));
-            lines.extend(rule.lines().map(|text| line(text.to_owned(), theme.accent)));
+            rule.lines().for_each(|text| push(ChoicePart::Rule, text.to_owned(), theme.accent));
         }
         if self.is_storing {
-            lines.push(line("Writing the rule…".to_owned(), theme.prompt));
+            push(ChoicePart::Rule, "Writing the rule…".to_owned(), theme.prompt);
         }
         lines
     }
@@ -262,6 +268,28 @@ impl ScopeChoice {
     }
 }
 
+/// Names a scope with an example of what it covers, shortened to fit into these columns: of a path the end matters, of a
+/// command the start.
+fn describe_option(option: &GrantOption, columns: usize) -> String {
+    let label = label_scope(&option.grant);
+    let Some(example) = &option.example else { return label };
+    let (short_label, shorten): (_, fn(&str, usize) -> Cow<'_, str>) = match &option.grant.scope {
+        GrantScope::Command { .. } | GrantScope::Prefix { .. } => (label.as_str(), fit_start),
+        GrantScope::FileChanges => (FILE_CHANGES, fit_end),
+        GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::Host(_) | GrantScope::Service(_) => {
+            (label.as_str(), fit_end)
+        }
+    };
+    for label in [&label, short_label] {
+        let text = format!("{label} · such as ");
+        let columns_left = columns.saturating_sub(text_width(&text));
+        if columns_left >= text_width(example).min(MIN_EXAMPLE_COLUMNS) {
+            return text + &shorten(example, columns_left);
+        }
+    }
+    label
+}
+
 /// Describes the calls of this session that the grant would have covered.
 fn describe_covered_calls(calls: &[String]) -> String {
     let names = calls.iter().rev().take(MAX_NAMED_CALLS).cloned().collect::<Vec<_>>().join(", ");
@@ -283,7 +311,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::File(path) => format!("{verb} {}", path.display()),
         GrantScope::Folder(path) if path == Path::new("") => format!("{verb} any file of the project"),
         GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
-        GrantScope::FileChanges => "file changes in this project, edit and write".to_owned(),
+        GrantScope::FileChanges => format!("{FILE_CHANGES}, edit and write"),
         GrantScope::Host(host) => format!("any page of {host}"),
         GrantScope::Service(service) => format!("any call of this tool to {service}"),
     }

@@ -22,12 +22,10 @@ use crate::tui::parts::text_field::{self, TextField};
 use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts, ignored_enter};
 pub use approval_content::ApprovalContent;
 use arguments_form::Form;
+use body_builder::Density;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::time::Duration;
 use trial_view::TrialView;
-
-/// Scroll position at which the choice of scope begins, below the plan. Replaced by its row when it is drawn.
-const CHOICE_START: usize = usize::MAX - 1;
 
 /// State of the approval prompt of one call. Dropped once the call is decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,10 +42,15 @@ pub struct Approval {
     /// Selected items of a batch.
     review: Review,
     trial_view: TrialView,
-    layout: LineCache<Option<String>>,
+    layout: BodyCache,
     /// Layout for an area with fewer rows than `layout` needs.
-    compact_layout: LineCache<Option<String>>,
+    compact_layout: BodyCache,
+    /// Layout for an area with fewer rows than `compact_layout` needs.
+    excerpt_layout: BodyCache,
 }
+
+/// Lines of a body, which depend on its density and on the reason why no trial is possible.
+type BodyCache = LineCache<(Density, Option<String>)>;
 
 /// Content that the prompt shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +81,7 @@ impl Approval {
             trial_view: TrialView::default(),
             layout: LineCache::default(),
             compact_layout: LineCache::default(),
+            excerpt_layout: LineCache::default(),
         }
     }
 
@@ -264,7 +268,7 @@ impl Approval {
             }
             return self.decide(Decision::Deny(String::new()));
         }
-        (self.layout, self.compact_layout) = Default::default();
+        (self.layout, self.compact_layout, self.excerpt_layout) = Default::default();
         let change = match action {
             None => choice.select_number(digit.map_or(0, |digit| digit as usize)),
             Some(Action::Close) => return self.show_view(ApprovalView::Plan),
@@ -276,7 +280,7 @@ impl Approval {
             Some(action) => choice.change_scope(action, keys),
         };
         match change {
-            Ok(()) => self.scroll_to(CHOICE_START),
+            Ok(()) => self.scroll_to(0),
             Err(message) => KeyResult::Explained(message),
         }
     }
@@ -287,14 +291,13 @@ impl Approval {
     }
 
     fn show_view(&mut self, view: ApprovalView) -> KeyResult {
-        self.scroll = if matches!(view, ApprovalView::Scope(_)) { CHOICE_START } else { 0 };
-        self.view = view;
+        (self.scroll, self.view) = (0, view);
         self.drop_layouts();
         KeyResult::Handled
     }
 
     fn drop_layouts(&mut self) {
-        (self.layout, self.compact_layout) = Default::default();
+        (self.layout, self.compact_layout, self.excerpt_layout) = Default::default();
     }
 
     fn decide(&self, decision: Decision) -> KeyResult {

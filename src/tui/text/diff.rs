@@ -34,9 +34,14 @@ const SIDE_SEPARATOR: &str = " │ ";
 /// Lays out the header `path · new file · +3 −1`, the changes with line numbers, and the note. Invisible characters are
 /// marked, long lines wrap.
 pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut page = wrap_pieces(&header_pieces(diff, theme), &Shape::with_width(width));
-    page.lines.extend(lay_out_changes(diff, width, theme));
-    page.lines
+    let mut lines = lay_out_header(diff, width, theme);
+    lines.extend(lay_out_changes(diff, width, theme));
+    lines
+}
+
+/// Lays out the header.
+pub fn lay_out_header(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    wrap_pieces(&header_pieces(diff, theme), &Shape::with_width(width)).lines
 }
 
 /// Lays out the changes and the note without the header.

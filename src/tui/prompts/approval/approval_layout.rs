@@ -3,14 +3,14 @@
 
 use super::body_builder::{BodyBuilder, Density};
 use super::trial_view::{self, TrialRow};
-use super::{Approval, ApprovalContent, ApprovalView, CHOICE_START};
+use super::{Approval, ApprovalContent, ApprovalView};
 use crate::agent::Trial;
 use crate::chat::{Access, Preview, RESTORE_FILES};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::parts::review::Row;
-use crate::tui::parts::scope_choice::{ChoiceLine, LIMITS_LABEL, ScopeChoice};
+use crate::tui::parts::scope_choice::{ChoiceLine, ChoicePart, ScopeChoice};
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::theme::Theme;
@@ -21,8 +21,10 @@ use std::sync::Arc;
 
 /// A warning is shown above a preview with more rows than this, because the end of the preview may be off screen.
 const LONG_PREVIEW_ROWS: usize = 6;
-/// First line of the text of a rule.
-const RULE_HEADER: &str = "[[rule]]";
+/// Line above the scopes that can be chosen. In few rows it is part of the title.
+const CHOICE_LABEL: &str = "Allow without asking:";
+/// Rows of the preview for which a scope that is not selected does not say what it never covers.
+const MIN_PREVIEW_ROWS: usize = 3;
 
 impl Approval {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
@@ -43,6 +45,16 @@ impl Approval {
             _ if self.is_choosing_scope() => Density::Compact,
             Preview::Edit(_) => Density::Compact,
             Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => Density::Full,
+        }
+    }
+
+    fn density_for(&self, content: &ApprovalContent<'_>, area: Rect, theme: &Theme) -> Density {
+        let fits = |density| self.count_rows(content, area.width, theme, density) <= area.height;
+        match self.compact_density(content) {
+            _ if fits(Density::Full) => Density::Full,
+            density if !self.is_choosing_scope() || fits(density) => density,
+            // The border takes 2 rows.
+            _ => Density::Excerpt(usize::from(area.height.saturating_sub(2))),
         }
     }
 
@@ -68,33 +80,19 @@ impl Approval {
         let right_parts: Vec<String> = selected_text.into_iter().chain(position_text).collect();
         let right_title = right_parts.join(" · ");
         // If this frame is the first to show the end, its hints must already offer approval: it may be the last frame.
-        let density = match self.preferred_height(content, area.width, theme) > area.height {
-            true => self.compact_density(content),
-            false => Density::Full,
-        };
+        let density = self.density_for(content, area, theme);
         let needed_rows = usize::from(self.count_rows(content, area.width, theme, density));
-        let scroll = match &self.view {
-            ApprovalView::Scope(choice) if self.scroll == CHOICE_START => {
-                let choice_lines =
-                    lay_out_choice(choice, content, usize::from(area.width.saturating_sub(4)), theme, density);
-                let rows_above = needed_rows.saturating_sub(choice_lines.len() + 2);
-                // The heading and all that can be chosen, or everything before the text of the rule.
-                let position = |text| choice_lines.iter().position(|line| line.to_string().starts_with(text));
-                let first_rows = position(RULE_HEADER).or_else(|| position(LIMITS_LABEL)).unwrap_or(0);
-                // Besides them the border and the number of lines below need 3 rows.
-                let fits_below = rows_above + first_rows + 3 <= usize::from(area.height);
-                // Otherwise the row above, which is empty, may show the number of lines above.
-                if fits_below { 0 } else { rows_above.saturating_sub(1) }
-            }
-            _ => self.scroll,
-        };
-        let shows_end = scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
         let call_title = || (content.plan.title.as_str(), self.is_destructive(content.plan, content.trial));
         // A grant runs the command live; it keeps nothing.
         let trial_title = Self::trial_title(content.trial).filter(|_| !self.is_choosing_scope());
         let (title, is_destructive) = trial_title.unwrap_or_else(call_title);
+        let title = match density {
+            Density::Full | Density::Compact => title.to_owned(),
+            Density::Excerpt(_) => format!("{title} {CHOICE_LABEL}"),
+        };
         let frame = Frame {
-            title,
+            title: &title,
             right_title: &right_title,
             hints: &self.build_hints(content, keys, shows_end),
             message,
@@ -117,20 +115,21 @@ impl Approval {
             return drawn;
         }
         let body = self.lay_out_body(content, usize::from(inner.width), theme, density);
-        let part = draw_scrolled_body((body.len(), scroll), area, inner, buffer, theme, |index, row, buffer| {
-            match (&body, content.plan.batch()) {
-                (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
-                (BodyRows::Rows(rows), Some(batch)) => {
-                    let line = self.review.draw_row(&rows[index], batch, theme);
-                    buffer.set_line(row.x, row.y, &line, row.width);
+        let part =
+            draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
+                match (&body, content.plan.batch()) {
+                    (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
+                    (BodyRows::Rows(rows), Some(batch)) => {
+                        let line = self.review.draw_row(&rows[index], batch, theme);
+                        buffer.set_line(row.x, row.y, &line, row.width);
+                    }
+                    (BodyRows::Rows(_), None) => {}
+                    (BodyRows::Trial(rows), _) => {
+                        let line = self.trial_view.draw_row(&rows[index], theme);
+                        buffer.set_line(row.x, row.y, &line, row.width);
+                    }
                 }
-                (BodyRows::Rows(_), None) => {}
-                (BodyRows::Trial(rows), _) => {
-                    let line = self.trial_view.draw_row(&rows[index], theme);
-                    buffer.set_line(row.x, row.y, &line, row.width);
-                }
-            }
-        });
+            });
         DrawnPrompt { cursor: drawn.cursor, content_version: drawn.content_version, ..part }
     }
 
@@ -150,12 +149,11 @@ impl Approval {
         let cache = match density {
             Density::Full => &self.layout,
             Density::Compact => &self.compact_layout,
+            Density::Excerpt(_) => &self.excerpt_layout,
         };
         // Known only some time after the prompt appeared.
-        let missing_trial_reason = content.missing_trial_reason.map(str::to_owned);
-        BodyRows::Lines(
-            cache.lines_for(width, missing_trial_reason, theme, || self.lay_out_text(content, width, theme, density)),
-        )
+        let inputs = (density, content.missing_trial_reason.map(str::to_owned));
+        BodyRows::Lines(cache.lines_for(width, inputs, theme, || self.lay_out_text(content, width, theme, density)))
     }
 
     fn lay_out_text(
@@ -170,9 +168,24 @@ impl Approval {
             ApprovalView::Details => body.push_details(content),
             ApprovalView::Scope(choice) => {
                 body.push_sub_agent(content);
-                body.push_preview(&content.plan.preview, Density::Compact);
-                body.lines.push(Line::default());
-                body.lines.extend(lay_out_choice(choice, content, width, theme, density));
+                match density {
+                    Density::Full | Density::Compact => {
+                        body.push_preview(&content.plan.preview, Density::Compact);
+                        body.lines.push(Line::default());
+                        body.push_text(CHOICE_LABEL, theme.prompt);
+                        body.push_choice(&choice_lines(choice, content, body.width, theme, density == Density::Full));
+                    }
+                    Density::Excerpt(rows) => {
+                        let rows = rows.saturating_sub(body.lines.len());
+                        let (preview_rows, lines) = split_rows(choice, content, rows, body.width, theme);
+                        let preview_start = body.lines.len();
+                        body.push_preview_start(&content.plan.preview, preview_rows);
+                        if body.lines.len() - preview_start < preview_rows {
+                            body.lines.push(Line::default());
+                        }
+                        body.push_choice(&lines);
+                    }
+                }
             }
             // The form draws its fields itself; only the number of these lines is used.
             ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
@@ -280,15 +293,14 @@ impl Approval {
     }
 }
 
-/// Returns the choice of scope without the plan above it.
-fn lay_out_choice(
+/// Returns the lines of the choice of scope for these columns.
+fn choice_lines(
     choice: &ScopeChoice,
     content: &ApprovalContent<'_>,
     width: usize,
     theme: &Theme,
-    density: Density,
-) -> Vec<Line<'static>> {
-    let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
+    is_roomy: bool,
+) -> Vec<ChoiceLine> {
     let sandbox_note = match &content.plan.access {
         Access::Run(run) => {
             let parts = run.sandbox.describe_parts(run.network.as_deref(), content.home);
@@ -296,12 +308,44 @@ fn lay_out_choice(
         }
         _ => String::new(),
     };
-    for ChoiceLine { prefix, text, style } in
-        choice.choice_lines(body.width, &sandbox_note, theme, density == Density::Full)
-    {
-        body.push_hanging(&prefix, &text, style);
+    choice.choice_lines(width, &sandbox_note, theme, is_roomy)
+}
+
+/// Divides the rows between the preview and the choice below it. Returns those of the preview and the lines of the choice.
+/// If the choice does not fit as a whole, what can be chosen and the explanation of a rule stay above the fold.
+fn split_rows(
+    choice: &ScopeChoice,
+    content: &ApprovalContent<'_>,
+    rows: usize,
+    width: usize,
+    theme: &Theme,
+) -> (usize, Vec<ChoiceLine>) {
+    let count_rows = |lines: &[ChoiceLine], last_part| {
+        let mut body = BodyBuilder { lines: Vec::new(), width, theme };
+        let position = lines.iter().position(|line| line.part > last_part).unwrap_or(lines.len());
+        body.push_choice(&lines[..position]);
+        body.lines.len()
+    };
+    let roomy_lines = choice_lines(choice, content, width, theme, true);
+    let roomy_rows = count_rows(&roomy_lines, ChoicePart::Rule);
+    if roomy_rows + MIN_PREVIEW_ROWS <= rows {
+        return (rows - roomy_rows, roomy_lines);
     }
-    body.lines
+    let lines = choice_lines(choice, content, width, theme, false);
+    // The number of lines below takes a row.
+    let note_rows = 1;
+    let choice_rows = [
+        count_rows(&lines, ChoicePart::Rule),
+        count_rows(&lines, ChoicePart::Explanation) + note_rows,
+        count_rows(&lines, ChoicePart::Scopes) + note_rows,
+    ];
+    // The header of a diff and its first change, or at least that.
+    let wanted_rows = if matches!(content.plan.preview, Preview::Edit(_)) { 2 } else { 1 };
+    let left_rows = |min_rows| {
+        let mut left = choice_rows.into_iter().filter_map(|choice_rows| rows.checked_sub(choice_rows));
+        left.find(|left| *left >= min_rows)
+    };
+    (left_rows(wanted_rows).or_else(|| left_rows(1)).unwrap_or(0), lines)
 }
 
 /// Body of the prompt.

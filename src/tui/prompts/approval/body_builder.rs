@@ -6,25 +6,33 @@ use crate::policy::explain_no_scopes;
 use crate::text::truncation::abbreviate_home;
 use crate::text::width;
 use crate::tui::parts::audit_page;
+use crate::tui::parts::scope_choice::ChoiceLine;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 /// Unchanged lines before and after each change of a diff that does not fit into the prompt.
 const COMPACT_CONTEXT: usize = 1;
 
 /// How much of the body is shown besides the plan itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Density {
+    #[default]
     Full,
     /// For an area with fewer rows than all of the body needs: the changes of a diff come first, and only the selected
     /// scope of a choice says what it never covers.
     Compact,
+    /// For a choice of scope in this many rows, which is fewer than the compact body needs: only the start of the preview
+    /// is shown above it.
+    Excerpt(usize),
 }
+
+/// Mark after the last row of a preview that goes on.
+const EXCERPT_MARK: &str = " ⋯";
 
 /// Returns why no grant is offered for a command. `None` if the prompt already shows the reason: the warning of a
 /// destructive command, or a sensitive file.
@@ -73,11 +81,13 @@ impl BodyBuilder<'_> {
             Preview::Text(text) => self.push_text(text, self.theme.text),
             // `lay_out_body` lays out the rows of a batch.
             Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
-            Preview::Edit(change) if density == Density::Compact => {
+            Preview::Edit(change) if density == Density::Full => {
+                self.lines.extend(diff::lay_out_diff(change, self.width, self.theme));
+            }
+            Preview::Edit(change) => {
                 let trimmed = diff::trim_context(change, COMPACT_CONTEXT);
                 self.lines.extend(diff::lay_out_diff(&trimmed, self.width, self.theme));
             }
-            Preview::Edit(change) => self.lines.extend(diff::lay_out_diff(change, self.width, self.theme)),
             Preview::Command(CommandLine { command, .. }) => {
                 let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
                 let prefix = vec![Piece::new("$ ", self.theme.accent)];
@@ -86,6 +96,32 @@ impl BodyBuilder<'_> {
                 self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
             }
         }
+    }
+
+    /// Adds the start of what the call would do in at most this many rows, marked if it goes on: of a diff the header and
+    /// the first changes, or only the changes if there is no row for the header.
+    pub(super) fn push_preview_start(&mut self, preview: &Preview, max_rows: usize) {
+        let width = self.width.saturating_sub(EXCERPT_MARK.chars().count()).max(1);
+        let mut start = BodyBuilder { lines: Vec::new(), width, theme: self.theme };
+        match preview {
+            Preview::Edit(change) => {
+                let changes = diff::trim_context(change, 0);
+                start.lines = diff::lay_out_header(change, width, self.theme);
+                if start.lines.len() >= max_rows {
+                    start.lines.clear();
+                }
+                start.lines.extend(diff::lay_out_changes(&changes, width, self.theme));
+            }
+            Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => start.push_preview(preview, Density::Full),
+        }
+        let goes_on = start.lines.len() > max_rows;
+        start.lines.truncate(max_rows);
+        // The mark between two changes of a diff says it too.
+        let is_marked = |line: &Line<'_>| line.to_string() == EXCERPT_MARK.trim_start();
+        if let Some(last) = start.lines.last_mut().filter(|last| goes_on && !is_marked(last)) {
+            last.spans.push(Span::styled(EXCERPT_MARK, self.theme.dim));
+        }
+        self.lines.extend(start.lines);
     }
 
     /// Adds the working directory, the time limit and the sandbox of a command.
@@ -113,6 +149,13 @@ impl BodyBuilder<'_> {
     pub(super) fn push_sub_agent(&mut self, content: &ApprovalContent<'_>) {
         if let Some(name) = content.sub_agent {
             self.push_text(&width::fit_start(&origin_line(name), self.width), self.theme.accent);
+        }
+    }
+
+    /// Adds the lines of a choice of scope.
+    pub(super) fn push_choice(&mut self, lines: &[ChoiceLine]) {
+        for ChoiceLine { prefix, text, style, part: _ } in lines {
+            self.push_hanging(prefix, text, *style);
         }
     }
 

@@ -29,7 +29,7 @@ fn script_scopes() -> Vec<GrantOption> {
 #[test]
 fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
     let plan = command_plan("sh check.sh");
-    for size in [(80, 16), (60, 12)] {
+    for size in [(80, 14), (60, 12)] {
         let mut prompt = prompt_with_scope(script_scopes());
         let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
         let position_of = |text: &str| screen.find(text);
@@ -141,17 +141,53 @@ fn all_scopes_are_listed_below_the_change() {
     {
         assert!(screen.contains(part), "{part}: {screen}");
     }
-    // The change stays visible if the scopes fit below it.
-    for size in [(100, 13), (40, 14)] {
+    // In fewer rows the start of the change stays, and the explanation of the scopes is below.
+    for (size, has_header, is_cut) in [
+        ((100, 13), true, false),
+        ((40, 14), true, true),
+        ((60, 11), true, false),
+        ((60, 9), true, true),
+        ((60, 8), false, true),
+    ] {
         let (_, _, screen) = draw_choice_below_a_diff(size);
-        for part in ["+ changed", "› 1  edit src/retry.rs", "2  edit any file below src/", "lines below"] {
-            assert!(screen.contains(part), "{part}: {screen}");
+        for part in ["− line 20", "› 1  edit src/retry.rs", "2  edit any file below src/", "never: another file, "]
+        {
+            assert!(screen.contains(part), "{size:?}, {part}: {screen}");
         }
+        assert_eq!(screen.contains("src/retry.rs · +1 −1"), has_header, "{size:?}: {screen}");
+        assert_eq!(screen.contains("lines below"), is_cut, "{size:?}: {screen}");
+        assert!(!screen.contains("lines above"), "{size:?}: {screen}");
     }
-    // In a few rows the choice is shown, and the change is above it.
-    for size in [(60, 11), (60, 9)] {
-        let (_, _, screen) = draw_choice_below_a_diff(size);
-        assert!(screen.contains("› 1  edit src/retry.rs") && screen.contains("lines above"), "{screen}");
+}
+
+/// A long preview shows its start, and that it goes on.
+#[test]
+fn a_long_preview_above_the_scopes_is_marked() {
+    let mut plan = command_plan(&vec!["echo one of many"; 40].join("\n"));
+    let screen_of = |plan: &Plan, size| {
+        let mut prompt = prompt_with_scope(script_scopes());
+        screen_text(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 6000))
+    };
+    for (size, rows) in [((80, 30), 15), ((80, 16), 1), ((80, 15), 6), ((60, 12), 1)] {
+        let screen = screen_of(&plan, size);
+        assert_eq!(screen.matches("echo one of many").count(), rows, "{screen}");
+        assert_eq!(screen.matches(" ⋯").count(), 1, "{screen}");
+        assert!(screen.contains("Run a command? Allow without asking:"), "{screen}");
+    }
+    // Side by side, two lines are in a row.
+    let before: String = (0..60).map(|n| format!("line {n}\n")).collect();
+    let edit = Edit { path: "a".into(), after: before.replace("line", "row"), before: Some(before) };
+    plan.preview = Preview::Edit(edit.diff());
+    let screen = screen_of(&plan, (160, 30));
+    assert!(screen.contains("− line 0") && screen.contains("  1 + row 0"), "{screen}");
+    assert_eq!(screen.matches(" ⋯").count(), 1, "{screen}");
+    // The mark between two changes is enough.
+    let before: String = (0..60).map(|n| format!("line {n}\n")).collect();
+    let after = before.replace("line 3", "row 3");
+    plan.preview = Preview::Edit(Edit { path: "a".into(), before: Some(before), after }.diff());
+    for height in 9..40 {
+        let screen = screen_of(&plan, (80, height));
+        assert!(screen.contains(" ⋯") && !screen.contains("⋯ ⋯"), "{height}: {screen}");
     }
 }
 
