@@ -1,6 +1,7 @@
 //! Trials from the approval prompt of the real program: what the user sees, what is kept, and what a kill leaves.
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
+use crate::support::keyboard::PATIENCE;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
@@ -11,8 +12,8 @@ use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::{Decision, Entry, Outcome};
 use rustix::process::Signal;
 use serde_json::json;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// Starts the program in a project with these files, with a model that makes these replies.
@@ -32,6 +33,13 @@ fn press_when_active(program: &mut Program, title: &str, key: &str) {
     program.press_keys(key);
 }
 
+/// Sends a message, and tries the command of the reply from its prompt.
+fn start_trial(program: &mut Program) {
+    submit_message(program, "go");
+    program.until("t try");
+    press_when_active(program, "Run a command?", "t");
+}
+
 fn read_entries(program: &Program) -> Vec<Entry> {
     read_session(&Setup::with_home(&program.root, &[]))
 }
@@ -44,9 +52,7 @@ fn a_trial_is_shown_kept_and_recorded() {
     let command = "printf 'ran\\n'; echo two >> a.txt; mkdir out; echo x > out/new.txt";
     let answers = vec![command_answer(command), text_answer("Done.")];
     let (_runtime, service, mut program) = start_in_project(answers, (100, 30), &[("a.txt", "one\n")]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     let screen = program.until_prompt("Keep what the trial did?");
     for part in ["exit 0", "1 created, 1 changed", "│ ran", "❯ ~ a.txt", "+ out/new.txt", "k keep these changes"] {
         assert!(screen.contains(part), "{part}: {screen}");
@@ -91,9 +97,7 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
         text_answer("Done."),
     ];
     let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[("a.txt", "one\n")]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     let screen = program.until_prompt("Warning: Keep what the trial did?");
     assert!(screen.contains("keeping destroys a.txt") && screen.contains("K keep"), "{screen}");
     program.press_keys("k");
@@ -160,9 +164,7 @@ fn an_opened_diff_is_read_to_its_end_before_the_trial_is_kept() {
     let text: String = (0..60).map(|n| format!("line {n}\n")).collect();
     let answers = vec![command_answer("sed -i s/line/row/ a.txt; echo x > new.txt"), text_answer("Done.")];
     let (_runtime, _service, mut program) = start_in_project(answers, (100, 30), &[("a.txt", &text)]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     program.until_prompt("Keep what the trial did?");
     program.until("keep these changes");
     program.press_keys("o");
@@ -191,9 +193,7 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
     }
     let answers = vec![command_answer("echo theirs > a.txt; echo b > b.txt"), text_answer("Done.")];
     let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[("a.txt", "one\n")]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     program.until_prompt("Keep what the trial did?");
     std::fs::write(program.project().join("a.txt"), "mine\n").unwrap();
     program.press_keys("K");
@@ -219,9 +219,7 @@ fn output_time_and_every_kind_of_change_are_shown() {
     let command = "echo begun; while [ ! -e stop ] && [ $((n += 1)) -lt 30 ]; do sleep 0.1; done; seq 8; rm b.txt; echo n > new.txt";
     let answers = vec![command_answer(command), text_answer("Done.")];
     let (_runtime, _service, mut program) = start_in_project(answers, (100, 36), &[("b.txt", "gone\n")]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     let screen = program.until("│ begun");
     assert!(screen.contains("Trying the command"), "it still runs: {screen}");
     let screen = program.until_prompt("Warning: Keep what the trial did?");
@@ -295,9 +293,7 @@ fn letters_typed_while_the_result_appears_are_no_answer() {
     }
     let answers = vec![command_answer("sleep 1; echo x > made"), text_answer("Done.")];
     let (_runtime, _service, mut program) = start_in_project(answers, (80, 24), &[]);
-    submit_message(&mut program, "go");
-    program.until("t try");
-    press_when_active(&mut program, "Run a command?", "t");
+    start_trial(&mut program);
     program.until("Trying the command");
     for _ in 0..12 {
         program.type_text("k");
@@ -327,9 +323,7 @@ fn a_trial_reads_toolchains_and_what_the_settings_name_but_no_more_of_the_home()
         }
         let mut program = setup.start();
         program.until("Messages go to");
-        submit_message(&mut program, "go");
-        program.until("t try");
-        press_when_active(&mut program, "Run a command?", "t");
+        start_trial(&mut program);
         press_when_active(&mut program, "Keep what the trial did?", "k");
         program.until("Done.");
         let outcome = read_entries(&program).into_iter().find_map(|entry| match entry {
@@ -402,6 +396,8 @@ fn the_audit_records_kept_and_discarded_trials() {
 }
 
 const FOLDERS: usize = 300;
+/// Longest pause between the record of keeping and the kill: about the time of keeping that many folders.
+const KEEPING_MICROSECONDS: u64 = 60_000;
 
 /// The program is killed while it keeps a trial that changes many files. Its next start completes it, so that every file
 /// is new if one is. `AYE_TEST_TRIALS` sets the number of kills.
@@ -411,33 +407,63 @@ fn a_kill_while_keeping_is_completed_by_the_next_start() {
         return;
     }
     let mut dice = Dice(71);
-    let mut kept = 0;
-    for trial in 0..requested_trials().unwrap_or(6) {
+    let (mut kept, mut begun, mut partial) = (0, 0, 0);
+    let count = requested_trials().unwrap_or(6);
+    for trial in 0..count {
         let command = "for d in d*; do echo new > $d/old; rm $d/gone; mkdir $d/in; echo x > $d/in/new; done";
         let files: Vec<(String, &str)> =
             (0..FOLDERS).flat_map(|n| [(format!("d{n}/old"), "old\n"), (format!("d{n}/gone"), "gone\n")]).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let answers = vec![command_answer(command), text_answer("Done.")];
         let (_runtime, service, mut program) = start_in_project(answers, (80, 24), &files);
-        submit_message(&mut program, "go");
-        program.until("t try");
-        press_when_active(&mut program, "Run a command?", "t");
+        start_trial(&mut program);
         program.until_prompt("Keep what the trial did?");
         program.press_keys("\x1b[F");
         program.wait_ms(50);
         program.press_keys("K");
-        std::thread::sleep(Duration::from_micros(dice.below(120_000)));
+        // Most kills come after the first change was made, some at any moment.
+        let pause = match trial % 6 {
+            0 => dice.below(120_000),
+            _ => {
+                wait_for_record(&program);
+                dice.below(KEEPING_MICROSECONDS)
+            }
+        };
+        std::thread::sleep(Duration::from_micros(pause));
         program.signal(Signal::KILL);
         program.wait_for_exit();
+        let has_record = keep_record(&program).is_some();
+        let new_files = (0..FOLDERS).filter(|n| program.file(&format!("d{n}/in/new")).is_some()).count();
+        begun += usize::from(has_record);
+        partial += usize::from(has_record && (1..FOLDERS).contains(&new_files));
         let other = Setup::with_home(&program.root, &["--base-url", &service.base_url, "--model", "m", "-p", "x"]);
         other.run_piped("");
         let states: Vec<bool> = (0..FOLDERS).map(|n| is_new(&program, n)).collect();
         let new = states.iter().filter(|is_new| **is_new).count();
         assert!(new == 0 || new == FOLDERS, "kill {trial}: {new} of {FOLDERS} folders are new");
+        assert_eq!(new == FOLDERS, has_record || new_files == FOLDERS, "kill {trial}: what began is completed");
         kept += usize::from(new > 0);
         assert_eq!(std::fs::read_dir(trials_folder(&program)).map_or(0, Iterator::count), 0);
     }
-    println!("{kept} kills left a trial that was kept");
+    println!(
+        "{count} kills: {begun} while the record of keeping was there, {partial} of them with some folders new; \
+         {kept} left a trial that was kept"
+    );
+}
+
+/// Waits until the changes of the trial are being made.
+fn wait_for_record(program: &Program) {
+    let start = Instant::now();
+    while keep_record(program).is_none() {
+        assert!(start.elapsed() < PATIENCE, "nothing is kept");
+        std::thread::yield_now();
+    }
+}
+
+/// The record of the trial that is being kept, if any.
+fn keep_record(program: &Program) -> Option<PathBuf> {
+    let trials = std::fs::read_dir(trials_folder(program)).ok()?;
+    trials.flatten().map(|trial| trial.path().join("keeping")).find(|record| record.exists())
 }
 
 /// Returns whether a folder has the new state; panics if it has neither the old nor the new one.

@@ -66,6 +66,7 @@ fn kept_changes_match_the_commands_after_any_interruption() {
         let _ = fs::remove_dir_all(&folder);
     }
     println!("keeping was interrupted {interruptions} times");
+    assert!(interruptions > 0);
 }
 
 /// Interrupts keeping after every step, writes where the kept changes are made, and continues: what was written stays.
