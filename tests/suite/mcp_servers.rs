@@ -3,10 +3,11 @@
 use crate::support::mcp_server::{McpServer, run_server_process};
 use crate::support::program::{Program, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::Answer;
-use crate::support::stored_files::{NO_TITLES, read_session};
+use crate::support::stored_files::NO_TITLES;
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
+use crate::support::tool_service::outcomes;
 use crate::support::user::User;
-use aye::chat::{Entry, Outcome};
+use aye::chat::Outcome;
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -47,12 +48,6 @@ pub fn start_session(user: &User, server: &McpServer) -> Program {
     program.until_condition("the tools of the server", |_| catalogue.exists());
     server.wait_for("tools/list");
     program
-}
-
-/// The outcomes of all calls of the only session.
-pub fn outcomes(user: &User) -> Vec<Outcome> {
-    let settled = |entry| if let Entry::Settled { outcome, .. } = entry { Some(outcome) } else { None };
-    read_session(&user.setup(&[])).into_iter().filter_map(settled).collect()
 }
 
 /// The outcome of the last call of the session whose file changed last.

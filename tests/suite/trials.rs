@@ -1,10 +1,12 @@
 //! Trials of commands in the real overlay sandbox: what they list, what keeping them changes, and what a kill leaves.
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
+use crate::sandbox_escapes::has_sandbox;
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::overlay_project::command_line;
+use crate::support::own_process::own_process;
 use crate::support::program::program;
 use crate::support::stored_files::write_script;
 use aye::chat::{ChangeKind, CommandLine, CommandSandbox, Group, SandboxAccess, TrialChange};
@@ -13,6 +15,7 @@ use aye::project::disk::Disk;
 use aye::project::overlay_sandbox::{DisclosedPaths, View};
 use aye::project::shell::Shell;
 use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials, test_sandbox_as_trial};
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -301,6 +304,60 @@ async fn a_trial_has_no_network_and_private_temporary_files() {
     assert_eq!((trial.outcome.output.as_str(), trial.outcome.exit), ("x\n", Some(0)));
     assert!(!Path::new(&name).exists(), "{name} is real");
     assert_eq!(trial.effects.temporary_files, 1);
+}
+
+/// A trial reads the same files as a command in the read-only sandbox, and also the toolchains and `shell.read`. The
+/// read-only sandbox opens `.git` only to commands that run git, also settings with passwords: what could print those
+/// asks before it runs there. A trial withholds them.
+#[tokio::test]
+async fn a_trial_reads_what_the_read_only_sandbox_reads() {
+    let Some(root) = own_process("trials::a_trial_reads_what_the_read_only_sandbox_reads") else { return };
+    if !has_overlay_sandbox() || !has_sandbox() {
+        return;
+    }
+    let in_both = ["project/src/a.rs", "/etc/passwd", "/usr/bin/env"];
+    let in_trials = ["home/.cargo/registry/x", "home/library/c"];
+    let in_neither = [
+        "project/.env",
+        "project/keys/server.pem",
+        "project/.aws/credentials",
+        "home/private/d",
+        "home/.ssh/id_rsa",
+        "home/.cargo/credentials.toml",
+        "elsewhere/data",
+        "/etc/shadow",
+        "/proc/1/environ",
+    ];
+    let repository = ["project/.git/HEAD", "project/.git/config", "project/.git/logs/HEAD"];
+    let passwords = ["project/.git/config.worktree"];
+    let outside_of_git = || in_both.iter().chain(&in_trials).chain(&in_neither);
+    let all = || outside_of_git().chain(&repository).chain(&passwords).map(|path| root.join(path));
+    for path in all().filter(|path| path.starts_with(&root)) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "[remote \"o\"]\n\turl = https://example.com/x\n").unwrap();
+    }
+    let credentials = "[remote \"o\"]\n\turl = https://me:hunter2@example.com/x\n";
+    fs::write(root.join(passwords[0]), credentials).unwrap();
+    let paths: Vec<String> = all().map(|path| path.display().to_string()).collect();
+    let command = format!("for file in {}; do head -c 1 $file >/dev/null 2>&1 && echo $file; done", paths.join(" "));
+    let project = root.join("project");
+    let sandbox = CommandSandbox::enforced(SandboxAccess::default());
+    let line = CommandLine { sandbox, ..command_line(&command, &project) };
+    let shell = Arc::new(Shell::new(program()));
+    let disk = Arc::new(Disk::new(&project).unwrap());
+    let access = DisclosedPaths { read: vec![root.join("home/library")], is_writable: false };
+    let runner = Arc::new(TrialRunner::new(disk, shell.clone(), access, program(), root.join("layers/trials")));
+    for (runs_git, view) in [(false, View::WithoutSecrets), (true, View::Repository)] {
+        let (read_only, _) = shell.run_read_only(&line, runs_git, &[], &|_| {}).await.unwrap();
+        let trial = runner.run_trial(&line, view, &|_| {}).await.unwrap();
+        let list = |output: &str| output.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+        let resolve = |paths: &[&str]| paths.iter().map(|path| root.join(path).display().to_string()).collect();
+        let [both, trials, git, passwords]: [BTreeSet<_>; 4] =
+            [&in_both[..], &in_trials, &repository, &passwords].map(resolve);
+        let in_sandbox = if runs_git { &(&both | &git) | &passwords } else { both.clone() };
+        assert_eq!(list(&read_only.output), in_sandbox, "the read-only sandbox, git: {runs_git}");
+        assert_eq!(list(&trial.outcome.output), &(&both | &git) | &trials, "the trial, git: {runs_git}");
+    }
 }
 
 /// What is kept is moved, and nothing moves between two mounts, even of one file system.
