@@ -18,6 +18,8 @@ use std::time::Duration;
 const MIN_EXAMPLE_COLUMNS: usize = 8;
 /// Name of the scope for all file changes.
 const FILE_CHANGES: &str = "file changes in this project";
+/// Name of the tool that calls any tool of a server.
+const ANY_SERVER_TOOL: &str = "run_mcp_tool";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -313,6 +315,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
         GrantScope::FileChanges => format!("{FILE_CHANGES}, edit and write"),
         GrantScope::Host(host) => format!("any page of {host}"),
+        GrantScope::Service(host) if grant.tool == ANY_SERVER_TOOL => format!("any tool of any MCP server at {host}"),
         GrantScope::Service(service) => format!("any call of this tool to {service}"),
     }
 }
@@ -326,6 +329,7 @@ fn describe_limits(grant: &Grant) -> &'static str {
         GrantScope::Folder(path) if path == Path::new("") => "a file outside the project, another tool",
         GrantScope::Folder(_) => "a file outside this folder, another tool",
         GrantScope::FileChanges => "a file outside the project, a command",
+        GrantScope::Service(_) if grant.tool == ANY_SERVER_TOOL => "another host, also one below it",
         GrantScope::Service(_) => "another service, another tool",
         GrantScope::Host(_) => "another host, also one below it; an address in a private network",
     }
