@@ -60,6 +60,7 @@ pub use running_background::RunningBackground;
 pub use state::{CallStage, CurrentModel, PendingCall, Phase, RunningUserCommand, State, SubAgent};
 pub use streaming_reply::{PendingRetry, ProviderSilence, ReplyPurpose, StreamingReply, SummaryCut};
 pub use sub_agent::{MAX_PARALLEL_SUB_AGENTS, MAX_TASKS_PER_TURN};
+pub use untrusted_text::can_send;
 pub use waiting_calls::WaitingCall;
 
 use crate::chat::{CallId, Decision, Ending, Entry, TitleSource};

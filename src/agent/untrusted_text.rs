@@ -50,18 +50,18 @@ impl UntrustedText {
     /// Returns why a call must ask: it would send something out after such a text was read. Once approved, the
     /// following calls of the turn do not ask for this reason.
     pub(super) fn ask_reason(&self, plan: &Plan) -> Option<String> {
-        let source = self.source.as_ref().filter(|_| !self.is_confirmed && goes_out(plan))?;
+        let source = self.source.as_ref().filter(|_| !self.is_confirmed && can_send(plan))?;
         Some(format!("the turn has read {source}, which may have led to this request"))
     }
 
     /// Records that the user approved a call.
     pub(super) fn confirm(&mut self, plan: &Plan) {
-        self.is_confirmed |= self.source.is_some() && goes_out(plan);
+        self.is_confirmed |= self.source.is_some() && can_send(plan);
     }
 }
 
-/// Returns whether a call may send something to another machine.
-fn goes_out(plan: &Plan) -> bool {
+/// Returns whether a call can send something to another machine.
+pub fn can_send(plan: &Plan) -> bool {
     match &plan.access {
         Access::Fetch(_) | Access::External(_) => true,
         Access::Run(run) => match run.reach {

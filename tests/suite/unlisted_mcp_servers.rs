@@ -60,6 +60,35 @@ fn its_tools_are_listed_and_called_after_an_approval() {
     assert_eq!(initialize["params"]["capabilities"], json!({}), "it learns of no folder and no user");
 }
 
+/// A grant is for the host, whatever tool is called. It does not answer for the first call after a result was read.
+#[test]
+fn a_grant_covers_every_tool_of_a_host_but_not_the_call_after_its_first_result() {
+    let server = McpServer::new(&[("echo", "Repeats text"), ("other", "Repeats it too")]);
+    let url = server.start_open();
+    let call_of = |tool: &str| run(json!({ "server_url": url, "tool_name": tool, "tool_arguments": { "text": "hi" } }));
+    let answers = vec![call_of("echo"), call_of("other"), call_of("echo"), text_answer("Done.")];
+    let user = user_with(answers);
+    let mut program = user.setup(&[]).size(80, 24).start();
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Use an MCP server?");
+    program.press_until("a", "Allow without asking:");
+    let screen = program.screen();
+    for part in [
+        "1  any tool of any MCP server at 127.0.0.1",
+        "never: another host, also one below it",
+        "still asks once in a turn that has read text from outside, such as a page",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(!screen.contains("another tool"), "{screen}");
+    program.press_until("\r", "tool    other");
+    program.until_prompt("the turn has read a result of 127.0.0.1");
+    program.press_until("y", "Done.");
+    program.until_condition("all outcomes are stored", |_| outcomes(&user).len() == 3);
+    assert_eq!(server.calls(), ["echo", "other", "echo"], "the third call runs by the grant");
+}
+
 /// Redirects are not followed, endless answers end, and a stopped turn leaves no connection.
 #[test]
 fn hostile_servers_reach_nothing_else_and_can_be_stopped() {

@@ -20,6 +20,8 @@ const MIN_EXAMPLE_COLUMNS: usize = 8;
 const FILE_CHANGES: &str = "file changes in this project";
 /// Name of the tool that calls any tool of a server.
 const ANY_SERVER_TOOL: &str = "run_mcp_tool";
+/// When a call asks although a grant or a rule covers it.
+const UNTRUSTED_TEXT_NOTE: &str = "still asks once in a turn that has read text from outside, such as a page";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -197,10 +199,17 @@ impl ScopeChoice {
         .to_owned()
     }
 
-    /// Returns all lines of the choice. `sandbox_note` says what the sandbox of a command allows. If `is_roomy`, every
-    /// scope says what it never covers, and its example is whole; otherwise only the selected one does, and an example
-    /// is shortened to the row of its scope.
-    pub fn choice_lines(&self, width: usize, sandbox_note: &str, theme: &Theme, is_roomy: bool) -> Vec<ChoiceLine> {
+    /// Returns all lines of the choice. `sandbox_note` says what the sandbox of a command allows; `can_send` is true if
+    /// the call can send something to another machine. If `is_roomy`, every scope says what it never covers, and its
+    /// example is whole; otherwise only the selected one does, and an example is shortened to the row of its scope.
+    pub fn choice_lines(
+        &self,
+        width: usize,
+        sandbox_note: &str,
+        can_send: bool,
+        theme: &Theme,
+        is_roomy: bool,
+    ) -> Vec<ChoiceLine> {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
         let mut lines = Vec::new();
@@ -227,6 +236,9 @@ impl ScopeChoice {
         push(ChoicePart::Scopes, spans.collect::<Vec<_>>().join(" · "), theme.text);
         if let Some(limits) = describe_common_limits(&grant) {
             push(ChoicePart::Explanation, format!("none covers {limits}"), theme.dim);
+        }
+        if can_send {
+            push(ChoicePart::Explanation, UNTRUSTED_TEXT_NOTE.to_owned(), theme.dim);
         }
         if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
             let text = format!("the sandbox of every such command: {sandbox_note}");

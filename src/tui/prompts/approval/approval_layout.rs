@@ -4,7 +4,7 @@
 use super::body_builder::{BodyBuilder, Density};
 use super::trial_view::{self, TrialRow};
 use super::{Approval, ApprovalContent, ApprovalView};
-use crate::agent::Trial;
+use crate::agent::{Trial, can_send};
 use crate::chat::{Access, Preview, RESTORE_FILES};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
@@ -308,7 +308,7 @@ fn choice_lines(
         }
         _ => String::new(),
     };
-    choice.choice_lines(width, &sandbox_note, theme, is_roomy)
+    choice.choice_lines(width, &sandbox_note, can_send(content.plan), theme, is_roomy)
 }
 
 /// Divides the rows between the preview and the choice below it. Returns those of the preview and the lines of the choice.

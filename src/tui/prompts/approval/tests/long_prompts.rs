@@ -1,7 +1,7 @@
 //! Tests of prompts that are longer than the screen: warnings come first, approval needs the end.
 
 use super::*;
-use crate::chat::Edit;
+use crate::chat::{CommandSandbox, Edit, SandboxAccess};
 
 /// A prompt in which the choice of scope is open. Down was pressed once, so a rule is selected instead of a grant.
 fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
@@ -11,6 +11,19 @@ fn prompt_with_scope(options: Vec<GrantOption>) -> Approval {
     choice.change_scope(Action::Down, &keys).unwrap();
     prompt.show_view(ApprovalView::Scope(Box::new(choice)));
     prompt
+}
+
+/// The plan of a command in this sandbox.
+fn plan_in_sandbox(command: &str, network: Option<&str>, sandbox: CommandSandbox) -> Plan {
+    let mut plan = command_plan(command);
+    if let Access::Run(access) = &mut plan.access {
+        (access.line.network, access.line.sandbox) = (network.map(Into::into), sandbox);
+    }
+    plan
+}
+
+fn offline_plan(command: &str) -> Plan {
+    plan_in_sandbox(command, None, CommandSandbox::enforced(SandboxAccess::default()))
 }
 
 /// The only scope offered for a command that runs a script.
@@ -28,7 +41,7 @@ fn script_scopes() -> Vec<GrantOption> {
 
 #[test]
 fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
-    let plan = command_plan("sh check.sh");
+    let plan = offline_plan("sh check.sh");
     for size in [(80, 14), (60, 12)] {
         let mut prompt = prompt_with_scope(script_scopes());
         let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
@@ -41,6 +54,20 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
         let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 8000));
         assert!(screen.contains("╰─ enter approve and grant") || screen.contains("╰─ enter grant"), "{screen}");
     }
+}
+
+/// Only a choice for calls that can send something says that they may ask again.
+#[test]
+fn the_choice_says_when_covered_calls_still_ask() {
+    let note = "still asks once in a turn that has read text from outside";
+    let says_so = |network: Option<&str>, sandbox: CommandSandbox| {
+        let plan = plan_in_sandbox("sh check.sh", network, sandbox);
+        let mut prompt = prompt_with_scope(script_scopes());
+        screen_text(&draw_prompt(&mut prompt, &plan, (100, 40), Listening::Ready, 6000)).contains(note)
+    };
+    let enforced = |network| CommandSandbox::enforced(SandboxAccess { network, ..SandboxAccess::default() });
+    assert!(says_so(Some("why"), enforced(true)) && says_so(None, CommandSandbox::Unavailable("x".into())));
+    assert!(!says_so(None, enforced(false)), "the sandbox keeps it off the network");
 }
 
 #[test]
@@ -115,7 +142,7 @@ fn every_hint_has_a_key_and_a_label() {
 
 /// Opens the choice of scope for an edit whose diff is longer than the screen.
 fn draw_choice_below_a_diff(size: (u16, u16)) -> (Approval, Plan, String) {
-    let mut plan = command_plan("x");
+    let mut plan = Plan { access: Access::Write("src/retry.rs".into()), ..command_plan("x") };
     let before: String = (0..30).map(|n| format!("line {n}\n")).collect();
     let after = before.replace("line 20\n", "changed\n");
     let path = "src/retry.rs".into();
@@ -163,7 +190,7 @@ fn all_scopes_are_listed_below_the_change() {
 /// A long preview shows its start, and that it goes on.
 #[test]
 fn a_long_preview_above_the_scopes_is_marked() {
-    let mut plan = command_plan(&vec!["echo one of many"; 40].join("\n"));
+    let mut plan = offline_plan(&vec!["echo one of many"; 40].join("\n"));
     let screen_of = |plan: &Plan, size| {
         let mut prompt = prompt_with_scope(script_scopes());
         screen_text(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 6000))
