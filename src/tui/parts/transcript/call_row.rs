@@ -109,13 +109,18 @@ pub fn call_row(
         Some(number) => Some(format!("moved to background {number}")),
         None => format_result_size(call, outcome),
     };
-    let right_parts = [exit_line, result_size.as_deref(), Some(figures.as_str())].into_iter().flatten();
-    let right_text = right_parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    let action = name_action(&call.call.name, call.plan.as_ref().map(|plan| &plan.preview));
+    let action_cells = width::text_width(&action);
+    let right_text = {
+        // Without it, the row of a kept trial looks like that of a command that ran live.
+        let short_size = result_size.as_deref().filter(|_| call.is_kept).and_then(|size| size.split(':').next());
+        let max_cells = row_cells.saturating_sub(MARK_WIDTH + action_cells + ACTION_GAP + MIN_SUMMARY_WIDTH);
+        let sizes = [result_size.as_deref(), short_size].map(Option::unwrap_or_default);
+        fit_right_text(exit_line.unwrap_or_default(), sizes, &figures, max_cells)
+    };
     // The result has priority over a long command. `/audit` shows the whole reason of a failure.
     let result = clean::clean_line(&result);
     let mut summary = reveal::reveal_line(summary);
-    let action = name_action(&call.call.name, call.plan.as_ref().map(|plan| &plan.preview));
-    let action_cells = width::text_width(&action);
     let fixed_cells = MARK_WIDTH + ACTION_GAP + SEPARATOR_WIDTH + RIGHT_GAP;
     // Cells for the summary and the result.
     let available_cells = row_cells.saturating_sub(action_cells + width::text_width(&right_text) + fixed_cells);
@@ -167,6 +172,15 @@ pub fn call_row(
         summary = format!("{summary}{separator}{result}");
     }
     (build_row(context, (mark, style), &action, &summary, &right_text), reason_below)
+}
+
+/// Joins the exit of a failed command, the size of the result and the figures in the longest form that fits. The size is
+/// shortened first, then the figures are omitted. Returns an empty text if no form fits.
+fn fit_right_text(exit_line: &str, [size, short_size]: [&str; 2], figures: &str, max_cells: usize) -> String {
+    let forms = [[exit_line, size, figures], [exit_line, short_size, figures], [exit_line, short_size, ""]];
+    let mut texts =
+        forms.into_iter().map(|form| form.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "));
+    texts.find(|text| width::text_width(text) <= max_cells).unwrap_or_default()
 }
 
 /// Returns the cells of a row, without the margin at its right.
