@@ -314,10 +314,20 @@ impl Transcript {
         }
     }
 
-    /// Opens or closes the selected entry.
+    /// Opens or closes the selected entry. Once it is closed, the view follows the end again if that shows the entry.
     pub fn toggle_selected(&mut self, layouts: &mut Layouts<'_>) {
-        if let Some(item) = self.selected_item(layouts) {
-            self.toggle_entry(layouts, item);
+        let Some(item) = self.selected_item(layouts) else { return };
+        let old_height = self.item_height(layouts, item);
+        self.toggle_entry(layouts, item);
+        if self.item_height(layouts, item) < old_height {
+            let top = self.top.take();
+            // The chip below a view that does not follow the end takes a row.
+            let chip_rows = usize::from(top.is_some());
+            layouts.height += chip_rows;
+            if !self.shows_start(layouts, item) {
+                self.top = top;
+            }
+            layouts.height -= chip_rows;
         }
     }
 
@@ -330,11 +340,22 @@ impl Transcript {
 
     /// Scrolls until the start of an item is visible.
     pub fn scroll_into_view(&mut self, layouts: &mut Layouts<'_>, item: usize) {
-        let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
-        let start = LinePosition { item, line: layout.first_text_line() };
-        if self.visible_lines(layouts).iter().all(|visible_line| visible_line.position != start) {
+        if !self.shows_start(layouts, item) {
+            let start = self.start_position(layouts, item);
             self.scroll_to_upper_third(layouts, start);
         }
+    }
+
+    /// Returns the first line of an item that is not blank.
+    fn start_position(&self, layouts: &mut Layouts<'_>, item: usize) -> LinePosition {
+        let layout = layouts.cache.item_layout(&layouts.context, &self.toggled, item);
+        LinePosition { item, line: layout.first_text_line() }
+    }
+
+    /// Returns whether the start of an item is visible.
+    fn shows_start(&self, layouts: &mut Layouts<'_>, item: usize) -> bool {
+        let start = self.start_position(layouts, item);
+        self.visible_lines(layouts).iter().any(|visible_line| visible_line.position == start)
     }
 
     /// Scrolls a line to one third of the height from the top, so that earlier lines stay visible.

@@ -52,6 +52,56 @@ fn the_selected_row_is_visible_whatever_the_prompt_needs() {
     }
 }
 
+/// A turn with a command that printed 30 lines, followed by a prompt or by the end of the turn.
+fn screen_with_long_output((width, height): (u16, u16), has_prompt: bool) -> Screen {
+    let mut screen = Screen::with_turn();
+    screen.resize_screen(width, height);
+    screen.receive_call("r1", "bash_exec", command_intent("echo r1"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    let output: String = (1..=30).map(|number| format!("line {number}\n")).collect();
+    screen.finish_call("r1", Outcome::Done(format!("{output}exit 2")));
+    match has_prompt {
+        true => screen.receive_call("p", "bash_exec", command_intent("make")),
+        false => screen.receive_reply("Done."),
+    }
+    screen.advance_ms(2000);
+    screen
+}
+
+#[test]
+fn the_selected_row_stays_visible_when_it_is_opened_and_closed() {
+    for (size, has_prompt) in
+        [(120, 36), (80, 24), (60, 15), (40, 9)].into_iter().flat_map(|size| [(size, false), (size, true)])
+    {
+        let mut screen = screen_with_long_output(size, has_prompt);
+        screen.press_key("alt-up");
+        for is_open in [true, false, true] {
+            screen.press_key("enter");
+            let rows = selected_rows(&mut screen);
+            let text = screen.screen_text();
+            assert!(rows.len() == 1 && rows[0].contains("Run echo r1"), "{size:?}, open {is_open}: {text}");
+            assert_eq!(text.contains("tool bash_exec"), is_open, "{size:?}: {text}");
+            // Closed, it is drawn where it was.
+            let is_low = size.1 < 15 || size.1 < 24 && has_prompt;
+            assert!(is_open || is_low || !text.contains("more below"), "{size:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_clicked_row_stays_visible_when_it_is_opened() {
+    use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+    for size in [(80, 24), (60, 15)] {
+        let mut screen = screen_with_long_output(size, false);
+        let row = screen.screen_text().lines().position(|line| line.contains("Run echo r1")).unwrap() as u16;
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        screen.handle_event(Event::Mouse(MouseEvent { kind, column: 6, row, modifiers: KeyModifiers::NONE }));
+        let text = screen.screen_text();
+        assert!(text.contains("Run echo r1") && text.contains("tool bash_exec"), "{size:?}: {text}");
+    }
+}
+
 #[test]
 fn what_a_second_press_does_is_shown_by_a_prompt_that_fills_the_screen() {
     let mut screen = screen_with_prompt((60, 15), 20);

@@ -83,7 +83,7 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             _ => {}
         }
     });
-    if matches!(action, Action::SelectPrevious | Action::SelectNext) {
+    if matches!(action, Action::SelectPrevious | Action::SelectNext | Action::Toggle) {
         change_transcript(state, cache, |transcript, layouts| transcript.show_selection(layouts));
     }
 }

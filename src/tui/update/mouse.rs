@@ -64,7 +64,10 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
         && clicked.position.line <= 1
     {
         let item = clicked.position.item;
-        change_transcript(state, cache, |transcript, layouts| transcript.toggle_entry(layouts, item));
+        change_transcript(state, cache, |transcript, layouts| {
+            transcript.toggle_entry(layouts, item);
+            transcript.scroll_into_view(layouts, item);
+        });
     }
     if let Some(target) = target {
         link_letters::open_link(state, &target);
