@@ -132,13 +132,18 @@ impl Toasts {
         hint.map_or("", |toast| toast.text.as_str())
     }
 
+    /// Returns the rows that the whole text of the newest toast needs at this width.
+    pub fn newest_rows(&self, width: u16) -> u16 {
+        self.list.first().map_or(0, |toast| toast.count_rows(width))
+    }
+
     /// Returns how many toasts are drawn at this width and the rows they need, at most `max_rows`. Only the newest one may
     /// be cut; an older one without room is not drawn.
     pub fn fit_rows(&self, width: u16, max_rows: u16) -> (usize, u16) {
         let (mut count, mut rows) = (0, 0);
         let max_count = if max_rows == 0 { 0 } else { MAX_VISIBLE };
         for toast in self.list.iter().take(max_count) {
-            let toast_rows = u16::try_from(toast.wrap_text(width, Style::new()).len()).unwrap_or(u16::MAX);
+            let toast_rows = toast.count_rows(width);
             if count > 0 && toast_rows > max_rows - rows {
                 break;
             }
@@ -148,7 +153,7 @@ impl Toasts {
     }
 
     /// Draws the toasts from the top down at the right edge, newest first, all with the same width. Text without room
-    /// is cut with `…`.
+    /// is cut with `…` between two words.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let mut free_area = area;
@@ -169,7 +174,7 @@ impl Toasts {
                 let text = last.to_string();
                 // The ellipsis and the blank before it take 2 cells.
                 let text_cells = usize::from(area.width.saturating_sub(MARGIN_CELLS + 2));
-                let start = width::cut_to_width(&text, text_cells).trim_end();
+                let start = cut_between_words(&text, text_cells);
                 last.spans = vec![Span::styled(start.to_owned(), last.style), Span::styled(" …", theme.dim)];
             }
             for line in lines {
@@ -194,7 +199,21 @@ impl Toasts {
     }
 }
 
+/// Returns the start of a text that fits into these cells and ends with a whole word, or with a part of the first one if
+/// that is longer.
+fn cut_between_words(text: &str, cells: usize) -> &str {
+    let start = width::cut_to_width(text, cells);
+    let rest = &text[start.len()..];
+    let ends_with_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let word_end = if ends_with_word { None } else { start.rfind(char::is_whitespace) };
+    start[..word_end.unwrap_or(start.len())].trim_end()
+}
+
 impl Toast {
+    fn count_rows(&self, width: u16) -> u16 {
+        u16::try_from(self.wrap_text(width, Style::new()).len()).unwrap_or(u16::MAX)
+    }
+
     /// Returns the lines of the text in a toast of at most this width, margin included.
     fn wrap_text(&self, width: u16, style: Style) -> Vec<Line<'static>> {
         wrap::wrap_plain(&self.text, style, usize::from(width.min(MAX_CELLS).saturating_sub(MARGIN_CELLS).max(1)))

@@ -140,3 +140,27 @@ fn the_hint_at_a_second_press_goes_when_that_would_do_nothing() {
     screen.press_key("esc");
     assert!(screen.screen_text().contains("Rewind to before"), "{}", screen.screen_text());
 }
+
+/// A toast above a prompt takes the last rows of the transcript before its text is cut.
+#[test]
+fn a_toast_is_shown_whole_above_a_prompt_if_there_are_rows() {
+    let notice = "Stored: every plain command that begins with make test, in this project. Revoke it with /grants";
+    let mut shown_whole = 0;
+    for lines in 1..12 {
+        let mut screen =
+            Screen::with_entries([user_message("go"), reply_entry(&"a line of the reply\n\n".repeat(60)), turn_end()]);
+        screen.resize_screen(60, 15);
+        screen.send_text("go on");
+        let command: Vec<String> = (0..lines).map(|line| format!("make part-{line}")).collect();
+        screen.receive_call("a", "bash_exec", command_intent(&command.join("\n")));
+        screen.advance_ms(2000);
+        let rows = view::layout::compute_areas(&screen.state).transcript.height;
+        screen.state.show_notice(notice, Kind::Info);
+        let text = screen.screen_text();
+        let is_whole = text.contains("begins with make test,") && text.contains("Revoke it with /grants");
+        assert_eq!(is_whole, rows >= 2, "{lines}: {text}");
+        shown_whole += usize::from(is_whole);
+        assert_eq!(text.contains("Stored: every plain command that begins with make …"), rows == 1, "{lines}: {text}");
+    }
+    assert!(shown_whole > 1);
+}

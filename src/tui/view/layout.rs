@@ -96,7 +96,12 @@ pub fn compute_areas(state: &State) -> Areas {
             None => rows_left,
         };
     let blank_rows = rows_left - transcript_rows;
-    let free_toast_rows = rows_left.div_ceil(2);
+    // Half of the rows are left to the transcript, or fewer if the newest toast would be cut. A selected row stays visible.
+    let needed_toast_rows = match state.viewport.transcript.has_selection() {
+        true => 0,
+        false => state.notices.toasts.newest_rows(width - 2 * margin).saturating_sub(shared_rows),
+    };
+    let free_toast_rows = rows_left.div_ceil(2).max(needed_toast_rows.min(rows_left));
     let max_toast_rows = (height / TOAST_SHARE).max(1).min(free_toast_rows + shared_rows);
     let wanted_toast_rows = toast_rows(state, width - 2 * margin, max_toast_rows);
     // Toasts that fit below the prompt do not move it.

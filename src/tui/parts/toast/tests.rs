@@ -135,3 +135,21 @@ fn only_errors_and_saved_settings_outlive_a_session() {
     assert!(toasts.remove_expired(seconds_after_start(30_000)));
     assert_eq!(texts(&toasts), ["not saved"]);
 }
+
+#[test]
+fn text_is_cut_between_words_unless_the_first_word_is_too_long() {
+    for (text, cells, expected) in [
+        ("begins with make test", 21, "begins with make test"),
+        ("begins with make test", 20, "begins with make"),
+        ("begins with make test", 17, "begins with make"),
+        ("begins with make test", 16, "begins with make"),
+        ("begins with make test", 15, "begins with"),
+        ("begins", 4, "begi"),
+        ("漢字 漢字", 8, "漢字"),
+        ("漢字", 3, "漢"),
+        ("", 3, ""),
+        ("a b", 0, ""),
+    ] {
+        assert_eq!(cut_between_words(text, cells), expected, "{text:?}, {cells}");
+    }
+}
