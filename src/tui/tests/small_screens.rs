@@ -103,6 +103,36 @@ fn a_clicked_row_stays_visible_when_it_is_opened() {
 }
 
 #[test]
+fn the_welcome_screen_drops_keys_one_by_one() {
+    for height in 6..=24 {
+        let mut screen = Screen::new();
+        screen.state.agent.trial_support = agent::TrialSupport::Available;
+        screen.resize_screen(60, height);
+        let text = screen.screen_text();
+        let keys = ["f1 ", "ctrl-p ", "enter ", "alt-s ", "alt-c "];
+        let is_shown = |key: &&str| text.lines().any(|line| line.trim_start().starts_with(key));
+        let shown: Vec<&str> = keys.into_iter().filter(|key| is_shown(key)).collect();
+        assert_eq!(shown, keys[..shown.len()], "{height}: {text}");
+        if height == 15 {
+            assert_eq!(shown, ["f1 ", "ctrl-p ", "enter ", "alt-s "], "{text}");
+            assert!(text.contains("Recommended here: /mode auto"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_palette_shows_every_command_if_there_are_rows_for_them() {
+    let mut screen = Screen::new();
+    screen.resize_screen(120, 36);
+    screen.press_key("ctrl-p");
+    let text = screen.screen_text();
+    for command in screen.state.commands {
+        assert!(text.contains(&format!(" {} ", command.names[0])), "{}: {text}", command.names[0]);
+    }
+    assert!(!text.contains(" more "), "{text}");
+}
+
+#[test]
 fn what_a_second_press_does_is_shown_by_a_prompt_that_fills_the_screen() {
     let mut screen = screen_with_prompt((60, 15), 20);
     let hints = "╰─ end jump to the end, then y approve · n deny ───────────╯";

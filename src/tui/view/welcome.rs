@@ -20,11 +20,19 @@ const MAX_LINE: usize = 92;
 /// Maximum number of warnings shown.
 const MAX_WARNINGS: usize = 4;
 
-/// Lines that belong together. If space is short, sections with the highest `priority` number are dropped
+/// Lines that are shown or dropped together. If space is short, sections with the highest `priority` number are dropped
 /// first; 0 is never dropped.
 struct Section {
     lines: Vec<Line<'static>>,
     priority: u8,
+    /// Whether no blank row is drawn above it if the section before it has this flag too.
+    is_key: bool,
+}
+
+impl Section {
+    fn new(lines: Vec<Line<'static>>, priority: u8) -> Self {
+        Self { lines, priority, is_key: false }
+    }
 }
 
 /// Draws the welcome screen.
@@ -44,10 +52,10 @@ pub fn draw_welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     // A third of the free rows, at most six, is above the text.
     let blank_rows = (rows.saturating_sub(sections_height(&sections)) / 3).min(6);
     let blank = [Line::default()];
-    let lines = sections.iter().enumerate().flat_map(|(index, section)| {
-        let spacing = if index > 0 { &blank[..] } else { &[] };
-        spacing.iter().chain(&section.lines)
-    });
+    let lines = sections
+        .iter()
+        .enumerate()
+        .flat_map(|(index, section)| blank[..blank_rows_above(&sections, index)].iter().chain(&section.lines));
     for (row, line) in area.rows().skip(blank_rows).zip(lines) {
         buffer.set_line(row.x, row.y, line, row.width);
     }
@@ -63,7 +71,7 @@ fn fit_sections(state: &State, width: usize, rows: usize, max_warnings: usize) -
     if state.session.connection.is_tour {
         sections.extend([first_step_section(state, width), providers_section(state, width)]);
     }
-    sections.push(keys_section(state, width));
+    sections.extend(key_sections(state, width));
     sections.retain(|section| !section.lines.is_empty());
     while sections_height(&sections) > rows
         && let Some(index) =
@@ -75,14 +83,19 @@ fn fit_sections(state: &State, width: usize, rows: usize, max_warnings: usize) -
 }
 
 fn sections_height(sections: &[Section]) -> usize {
-    let lines: usize = sections.iter().map(|section| section.lines.len()).sum();
-    lines + sections.len().saturating_sub(1)
+    (0..sections.len()).map(|index| blank_rows_above(sections, index) + sections[index].lines.len()).sum()
+}
+
+/// Returns the blank rows above a section: one between two sections, none between two keys.
+fn blank_rows_above(sections: &[Section], index: usize) -> usize {
+    let Some(previous) = index.checked_sub(1) else { return 0 };
+    usize::from(!(sections[previous].is_key && sections[index].is_key))
 }
 
 fn title_section(state: &State, width: usize) -> Section {
     let theme = &state.theme;
     let pieces = [("aye", theme.heading), ("  the terminal copilot that asks first", theme.dim)];
-    Section { lines: wrap_styled(&pieces, width, ""), priority: 3 }
+    Section::new(wrap_styled(&pieces, width, ""), 7)
 }
 
 /// Model, provider and permission mode or dry run.
@@ -137,7 +150,7 @@ fn connection_section(state: &State, width: usize) -> Section {
         }
     }
     lines.extend(project_lines(state, width));
-    Section { lines, priority: 0 }
+    Section::new(lines, 0)
 }
 
 /// Warnings about settings, rules and themes; `/notices` lists all of them.
@@ -151,7 +164,7 @@ fn warnings_section(state: &State, width: usize, max_warnings: usize) -> Section
     if hidden_count > 0 {
         lines.extend(wrap_styled(&[(&format!("{hidden_count} more · /notices lists all"), theme.dim)], width, "  "));
     }
-    Section { lines, priority: 0 }
+    Section::new(lines, 0)
 }
 
 /// Project instructions sent to the model, and project files that are not used.
@@ -189,7 +202,7 @@ fn first_step_section(state: &State, width: usize) -> Section {
         (&send_key, theme.accent),
         (" to start.", theme.text),
     ];
-    Section { lines: wrap_styled(&pieces, width, "❯ "), priority: 0 }
+    Section::new(wrap_styled(&pieces, width, "❯ "), 0)
 }
 
 /// Providers that can be used instead of the tour.
@@ -215,11 +228,11 @@ fn providers_section(state: &State, width: usize) -> Section {
     }
     let text = "OpenAI, or the provider in your settings, with an API key";
     lines.extend(wrap_styled(&[(text, theme.dim)], width, "• "));
-    Section { lines, priority: 1 }
+    Section::new(lines, 1)
 }
 
-/// The most important keys.
-fn keys_section(state: &State, width: usize) -> Section {
+/// The most important keys, one per section. Key help and the palette, which lead to all others, are dropped last.
+fn key_sections(state: &State, width: usize) -> Vec<Section> {
     let theme = &state.theme;
     let mode = state.agent.policy.mode;
     let (send_label, send_style) = match state.agent.is_dry_run() {
@@ -227,14 +240,14 @@ fn keys_section(state: &State, width: usize) -> Section {
         false => (send_label(mode), mode_style(mode, theme)),
     };
     let hints = [
-        (Scope::Composer, Action::Send, send_label, send_style),
-        (Scope::Anywhere, Action::Palette, "Command palette", theme.dim),
-        (Scope::Anywhere, Action::Sessions, "Continue another session", theme.dim),
-        (Scope::Anywhere, Action::Connect, "Switch provider", theme.dim),
-        (Scope::Anywhere, Action::Help, "Key help", theme.dim),
+        (4, Scope::Composer, Action::Send, send_label, send_style),
+        (3, Scope::Anywhere, Action::Palette, "Command palette", theme.dim),
+        (5, Scope::Anywhere, Action::Sessions, "Continue another session", theme.dim),
+        (6, Scope::Anywhere, Action::Connect, "Switch provider", theme.dim),
+        (2, Scope::Anywhere, Action::Help, "Key help", theme.dim),
     ];
-    let mut lines = Vec::new();
-    for (scope, action, label, style) in hints {
+    let mut sections = Vec::new();
+    for (priority, scope, action, label, style) in hints {
         // The other sections of the tour explain how to send a message and how to connect.
         let is_explained = state.session.connection.is_tour && matches!(action, Action::Send | Action::Connect);
         let chord = state.keys.first_chord(scope, action);
@@ -243,10 +256,11 @@ fn keys_section(state: &State, width: usize) -> Section {
             let gap = " ".repeat(9usize.saturating_sub(width::text_width(&chord)).max(1));
             let first = vec![Piece::new(chord, theme.accent), Piece::new(gap, theme.dim)];
             let shape = Shape::with_hanging_prefix(width, first);
-            lines.extend(wrap_pieces(&[Piece::new(label, style)], &shape).lines);
+            let lines = wrap_pieces(&[Piece::new(label, style)], &shape).lines;
+            sections.push(Section { lines, priority, is_key: true });
         }
     }
-    Section { lines, priority: 2 }
+    sections
 }
 
 /// Effect of sending a message in this mode, with regard to approval.

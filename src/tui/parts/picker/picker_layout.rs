@@ -14,8 +14,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Maximum width of a list in cells, including its frame.
 const MAX_WIDTH: u16 = 100;
-/// Maximum height of a list, including its frame.
-const MAX_HEIGHT: u16 = 30;
+/// Maximum height of a list, including its frame. All commands of the palette fit.
+const MAX_HEIGHT: u16 = 40;
 /// Maximum rows of the note above the list.
 const MAX_NOTE_ROWS: u16 = 5;
 /// Minimum height of a list.
