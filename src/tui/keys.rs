@@ -27,6 +27,16 @@ pub struct KeyBinding {
     pub chords: Vec<Chord>,
 }
 
+impl KeyBinding {
+    /// Returns the label for key help.
+    pub fn label(&self) -> &'static str {
+        match (self.scope, self.action) {
+            (Scope::Approval, Action::Close) => "Close details, or stop turn (twice)",
+            _ => self.action.help(),
+        }
+    }
+}
+
 impl Default for Keymap {
     fn default() -> Self {
         let build_binding = |(scope, action, chords): (Scope, Action, &[&str])| {

@@ -165,7 +165,7 @@ fn keys_page() -> String {
         page.push_str(&format!("\n**{}**\n\n| Key | Action | Setting |\n|---|---|---|\n", scope.heading()));
         for row in Keymap::default().help_rows(&[*scope]) {
             let chords: Vec<String> = row.chords.iter().map(|chord| format!("`{chord}`")).collect();
-            let (help, name) = (row.action.help(), row.action.name());
+            let (help, name) = (row.label(), row.action.name());
             page.push_str(&format!("| {} | {help} | `{name}` |\n", chords.join(" ")));
         }
     }

@@ -109,3 +109,23 @@ fn key_help_shows_changed_keys() {
     assert_eq!(row.chords, ["f2".parse().unwrap()]);
     assert_eq!(keys.first_chord(Scope::Anywhere, Action::Themes), "f2");
 }
+
+#[test]
+fn the_label_of_a_key_says_more_than_the_key_itself() {
+    for row in Keymap::default().help_rows(Scope::ALL) {
+        let label = row.label().to_lowercase().replace(' ', "-");
+        assert!(row.chords.iter().all(|chord| chord.to_string() != label), "{:?}: {label}", row.scope);
+        assert!(row.label().chars().count() <= 40, "{}", row.label());
+    }
+}
+
+#[test]
+fn the_key_that_closes_details_of_a_prompt_is_labelled_with_what_it_stops() {
+    let keys = Keymap::default();
+    let labels = |scope| -> Vec<&str> {
+        let rows = keys.help_rows(&[scope]).filter(|row| row.action == Action::Close).collect::<Vec<_>>();
+        rows.into_iter().map(KeyBinding::label).collect()
+    };
+    assert_eq!(labels(Scope::Approval), ["Close details, or stop turn (twice)"]);
+    assert_eq!(labels(Scope::Page), ["Close"]);
+}

@@ -101,22 +101,22 @@ impl Help {
         let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(width::text_width).max().unwrap_or(0);
         let widest_list = widest(&mut chord_lists.iter().map(String::as_str));
         let widest_chord = widest(&mut chord_lists.iter().flat_map(|chord_list| chord_list.split(' ')));
-        let widest_label = widest(&mut keys.help_rows(&self.scopes).map(|row| row.action.help()));
+        let widest_label = widest(&mut keys.help_rows(&self.scopes).map(KeyBinding::label));
         // A narrow page has room for the labels rather than for several chords in a row.
         let free_cells = width.saturating_sub(widest_label + GAP_CELLS).max(widest_chord);
         let key_cells = widest_list.min(MAX_KEY_CELLS).min(free_cells).min(width / 2).max(1);
         let mut lines = Vec::new();
         let mut previous_scope = None;
-        for (KeyBinding { scope, action, .. }, chord_list) in keys.help_rows(&self.scopes).zip(chord_lists) {
-            if previous_scope.replace(*scope) != Some(*scope) {
+        for (binding, chord_list) in keys.help_rows(&self.scopes).zip(chord_lists) {
+            if previous_scope.replace(binding.scope) != Some(binding.scope) {
                 if !lines.is_empty() {
                     lines.push(Line::default());
                 }
-                lines.push(Line::styled(scope.heading(), theme.heading));
+                lines.push(Line::styled(binding.scope.heading(), theme.heading));
             }
             let chord_rows = pack_chords(&chord_list, key_cells);
             let label_width = width.saturating_sub(key_cells + GAP_CELLS).max(1);
-            let label_lines = wrap::wrap_plain(action.help(), theme.text, label_width);
+            let label_lines = wrap::wrap_plain(binding.label(), theme.text, label_width);
             for row in 0..chord_rows.len().max(label_lines.len()) {
                 let chords = chord_rows.get(row).map_or("", String::as_str);
                 let gap = " ".repeat(key_cells + GAP_CELLS - width::text_width(chords));
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(help.handle_key(&down, &Keymap::default()), KeyResult::Handled);
         }
         for row in Keymap::default().help_rows(&[Scope::Approval, Scope::Anywhere]) {
-            assert!(screens.contains(row.action.help()), "{}", row.action.help());
+            assert!(screens.contains(row.label()), "{}", row.label());
         }
         let esc = KeyEvent::from(KeyCode::Esc);
         assert_eq!(help.handle_key(&esc, &Keymap::default()), KeyResult::Close);
