@@ -49,7 +49,7 @@ impl Mode {
         match self {
             Self::Plan => "reads only, nothing is changed or run",
             Self::Ask => "reads run without approval, everything else asks",
-            Self::Auto => "edits run, commands with harmless effects are kept",
+            Self::Auto => "edits run; commands are tried, harmless effects kept",
             Self::Full => "everything except irreversible actions",
         }
     }

@@ -63,13 +63,13 @@ pub fn judge_trial(plan: &Plan, report: &TrialReport) -> Result<(), String> {
         return Err(doubt.clone());
     }
     if let Some(path) = report.outside.first() {
-        return Err(format!("it changed {}, outside the project", escape_path(path)));
+        return Err(format!("the trial changed {}, outside the project", escape_path(path)));
     }
     if report.temporary_files > 0 {
-        return Err(format!("it left {} in the temporary folder", pluralize(report.temporary_files, "file")));
+        return Err(format!("the trial left {} in the temporary folder", pluralize(report.temporary_files, "file")));
     }
     if let Some((path, reason)) = report.unkeepable.first() {
-        return Err(format!("it changed {}: {reason}", escape_path(path)));
+        return Err(format!("the trial changed {}: {reason}", escape_path(path)));
     }
     let ignored_only = report.changes.iter().all(|change| change.change.group == Group::Ignored);
     if let Some(destruction) = plan.destroys.as_ref().filter(|_| !ignored_only) {
@@ -80,27 +80,32 @@ pub fn judge_trial(plan: &Plan, report: &TrialReport) -> Result<(), String> {
 
 /// Judges one of `all_changes` of a trial.
 fn judge_change(change: &TrialChange, all_changes: &[TrialChange]) -> Result<(), String> {
-    let explain = |why: &str| Err(format!("{}: {why}", change.display_path()));
+    let did = match change.change.kind {
+        ChangeKind::Created => "created",
+        ChangeKind::Modified => "changed",
+        ChangeKind::Deleted => "deleted",
+    };
+    let explain = |why: &str| Err(format!("the trial {did} {}{why}", change.display_path()));
     if change.is_sensitive {
-        return explain("it may hold secrets or configure other programs");
+        return explain(", which may hold secrets or configure other programs");
     }
     if change.loses_unsaved {
-        return explain("work is lost that is stored nowhere else");
+        return explain(": work is lost that is stored nowhere else");
     }
     match (change.change.group, change.change.kind) {
         (Group::Ignored, _) => Ok(()),
-        (Group::GitSettings, _) => explain("git obeys it"),
-        (Group::Repository | Group::Source, ChangeKind::Deleted) => explain("it was deleted"),
+        (Group::GitSettings, _) => explain(", which git obeys"),
+        (Group::Repository | Group::Source, ChangeKind::Deleted) => explain(""),
         (Group::Repository, ChangeKind::Created | ChangeKind::Modified) => match is_commit_part(&change.change.path) {
             true if !is_history_lost(change, all_changes) => Ok(()),
-            true => explain("it may lose commits or their log"),
-            false => explain("more than a commit"),
+            true => explain(": commits or their log may be lost"),
+            false => explain(", which is more than a commit"),
         },
         (Group::Source, ChangeKind::Created | ChangeKind::Modified) => match is_obeyed(&change.change.path) {
-            true => explain("other programs obey it"),
-            false if change.leads_outside => explain("it leads outside the project"),
+            true => explain(", which other programs obey"),
+            false if change.leads_outside => explain(", which leads outside the project"),
             // Other programs may obey a file in it.
-            false if change.files_below > 0 => explain("its files are not listed one by one"),
+            false if change.files_below > 0 => explain(", whose files are not listed one by one"),
             false => Ok(()),
         },
     }

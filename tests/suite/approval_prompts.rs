@@ -116,8 +116,8 @@ fn a_loop_says_why_it_is_not_offered_to_be_allowed() {
     let answers = vec![command_answer("for i in one two; do touch $i; done"), text_answer("Done.")];
     let (_runtime, _service, mut program) = start_session(answers, (80, 24), &[]);
     submit_message(&mut program, "go");
-    let screen = program.until_prompt("reason: loop, which needs approval each time");
+    let screen = program.until_prompt("reason: shell loop, not analyzed, which needs approval each time");
     assert!(!screen.contains("a always") && screen.matches("each time").count() == 1, "{screen}");
     program.press_keys("a");
-    program.until("Needs approval each time: loop · y to approve");
+    program.until("Needs approval each time: shell loop, not analyzed · y to approve");
 }

@@ -241,7 +241,7 @@ fn auto_mode_asks_about_other_effects_with_the_result_on_the_prompt() {
     let outside = TrialReport { outside: vec!["/home/a/x".into()], ..report("x") };
     assert_eq!(finish_trial(&mut state, "a", 1, Ok(outside)), ["tried a: exit 0"]);
     let Some(WaitingCall::Approval { reason, trial: shown, .. }) = state.waiting_call() else { panic!("no prompt") };
-    assert_eq!(reason, "it changed /home/a/x, outside the project");
+    assert_eq!(reason, "the trial changed /home/a/x, outside the project");
     assert!(shown.report().is_some());
     assert_eq!(
         describe_effects(&decide_call(&mut state, "a", Decision::Kept(report("x").digest))),

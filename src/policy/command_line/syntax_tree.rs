@@ -356,10 +356,10 @@ fn program_name_problem(raw: &str, name: &Word) -> Option<String> {
 fn unsupported_syntax_reason(kind: &str) -> String {
     let construct = match kind {
         "function_definition" => "function definition",
-        "for_statement" | "c_style_for_statement" | "while_statement" => "loop",
-        "if_statement" | "case_statement" => "condition",
+        "for_statement" | "c_style_for_statement" | "while_statement" => "shell loop, not analyzed",
+        "if_statement" | "case_statement" => "shell condition, not analyzed",
         "test_command" => "test in brackets",
-        "compound_statement" => "arithmetic",
+        "compound_statement" => "shell arithmetic, not analyzed",
         _ => "unsupported shell syntax",
     };
     construct.to_owned()

@@ -89,37 +89,67 @@ fn harmless_effects_are_kept_and_all_others_ask() {
         assert_eq!(judge(kept.clone()), None, "{kept:?}");
     }
     for (asking, why) in [
-        (change(Deleted, Source, "a.rs"), "a.rs: it was deleted"),
-        (change(Created, GitSettings, ".git/hooks/pre-commit"), ".git/hooks/pre-commit: git obeys it"),
-        (change(Modified, Repository, ".git/logs/HEAD"), ".git/logs/HEAD: it may lose commits or their log"),
+        (change(Deleted, Source, "a.rs"), "the trial deleted a.rs"),
+        (
+            change(Created, GitSettings, ".git/hooks/pre-commit"),
+            "the trial created .git/hooks/pre-commit, which git obeys",
+        ),
+        (
+            change(Modified, Repository, ".git/logs/HEAD"),
+            "the trial changed .git/logs/HEAD: commits or their log may be lost",
+        ),
         (
             with_lines(change(Modified, Repository, ".git/logs/HEAD"), &[DiffLine::Removed("1 commit".into())]),
-            ".git/logs/HEAD: it may lose commits or their log",
+            "the trial changed .git/logs/HEAD: commits or their log may be lost",
         ),
-        (change(Modified, Repository, ".git/HEAD"), ".git/HEAD: more than a commit"),
-        (change(Created, Repository, ".git/refs/stash"), ".git/refs/stash: more than a commit"),
-        (change(Created, Repository, ".git/refs/tags/v1"), ".git/refs/tags/v1: more than a commit"),
-        (change(Deleted, Repository, ".git/refs/heads/x"), ".git/refs/heads/x: it was deleted"),
-        (change(Modified, Repository, "sub/.git/index"), "sub/.git/index: more than a commit"),
-        (change(Modified, Repository, ".git/objects/ab/cd"), ".git/objects/ab/cd: it may lose commits or their log"),
+        (change(Modified, Repository, ".git/HEAD"), "the trial changed .git/HEAD, which is more than a commit"),
+        (
+            change(Created, Repository, ".git/refs/stash"),
+            "the trial created .git/refs/stash, which is more than a commit",
+        ),
+        (
+            change(Created, Repository, ".git/refs/tags/v1"),
+            "the trial created .git/refs/tags/v1, which is more than a commit",
+        ),
+        (change(Deleted, Repository, ".git/refs/heads/x"), "the trial deleted .git/refs/heads/x"),
+        (
+            change(Modified, Repository, "sub/.git/index"),
+            "the trial changed sub/.git/index, which is more than a commit",
+        ),
+        (
+            change(Modified, Repository, ".git/objects/ab/cd"),
+            "the trial changed .git/objects/ab/cd: commits or their log may be lost",
+        ),
         (
             change(Created, Repository, ".git/objects/pack/pack-1.idx"),
-            ".git/objects/pack/pack-1.idx: it may lose commits or their log",
+            "the trial created .git/objects/pack/pack-1.idx: commits or their log may be lost",
         ),
-        (TrialChange { files_below: 3, ..change(Created, Source, "new") }, "new: its files are not listed one by one"),
-        (change(Created, Source, ".github/workflows/ci.yml"), ".github/workflows/ci.yml: other programs obey it"),
-        (change(Modified, Source, "sub/.envrc"), "sub/.envrc: other programs obey it"),
-        (change(Created, Source, "Jenkinsfile"), "Jenkinsfile: other programs obey it"),
-        (change(Created, Source, "scripts/hooks/post-checkout"), "scripts/hooks/post-checkout: other programs obey it"),
-        (change(Created, Source, "sub/HEAD"), "sub/HEAD: other programs obey it"),
-        (TrialChange { leads_outside: true, ..change(Created, Source, "l") }, "l: it leads outside the project"),
+        (
+            TrialChange { files_below: 3, ..change(Created, Source, "new") },
+            "the trial created new, whose files are not listed one by one",
+        ),
+        (
+            change(Created, Source, ".github/workflows/ci.yml"),
+            "the trial created .github/workflows/ci.yml, which other programs obey",
+        ),
+        (change(Modified, Source, "sub/.envrc"), "the trial changed sub/.envrc, which other programs obey"),
+        (change(Created, Source, "Jenkinsfile"), "the trial created Jenkinsfile, which other programs obey"),
+        (
+            change(Created, Source, "scripts/hooks/post-checkout"),
+            "the trial created scripts/hooks/post-checkout, which other programs obey",
+        ),
+        (change(Created, Source, "sub/HEAD"), "the trial created sub/HEAD, which other programs obey"),
+        (
+            TrialChange { leads_outside: true, ..change(Created, Source, "l") },
+            "the trial created l, which leads outside the project",
+        ),
         (
             TrialChange { is_sensitive: true, ..change(Created, Ignored, ".env") },
-            ".env: it may hold secrets or configure other programs",
+            "the trial created .env, which may hold secrets or configure other programs",
         ),
         (
             TrialChange { loses_unsaved: true, ..change(Modified, Source, "a") },
-            "a: work is lost that is stored nowhere else",
+            "the trial changed a: work is lost that is stored nowhere else",
         ),
     ] {
         assert_eq!(judge(asking).as_deref(), Some(why));
@@ -147,7 +177,7 @@ fn a_branch_moves_only_to_a_commit_of_the_trial_with_a_note_in_its_log() {
     let commit = || object(ChangeKind::Created, &new[2..]);
     let judge = |changes| judge_trial(&command_plan(None), &report(changes)).err();
     assert_eq!(judge(vec![branch(), commit(), note()]), None);
-    let lost = Some(".git/refs/heads/main: it may lose commits or their log".to_owned());
+    let lost = Some("the trial changed .git/refs/heads/main: commits or their log may be lost".to_owned());
     for changes in [
         vec![branch()],
         vec![branch(), note()],
@@ -166,10 +196,13 @@ fn effects_that_are_not_kept_ask() {
     let judge = |report: TrialReport| judge_trial(&command_plan(None), &report).unwrap_err();
     assert_eq!(judge(TrialReport { doubt: Some("no".into()), ..report(vec![]) }), "no");
     let outside = TrialReport { outside: vec!["/home/a/x".into()], ..report(vec![]) };
-    assert_eq!(judge(outside), "it changed /home/a/x, outside the project");
-    assert_eq!(judge(TrialReport { temporary_files: 2, ..report(vec![]) }), "it left 2 files in the temporary folder");
+    assert_eq!(judge(outside), "the trial changed /home/a/x, outside the project");
+    assert_eq!(
+        judge(TrialReport { temporary_files: 2, ..report(vec![]) }),
+        "the trial left 2 files in the temporary folder"
+    );
     let unkeepable = TrialReport { unkeepable: vec![("p".into(), "a pipe".into())], ..report(vec![]) };
-    assert_eq!(judge(unkeepable), "it changed p: a pipe");
+    assert_eq!(judge(unkeepable), "the trial changed p: a pipe");
     // A command that is known to destroy something is kept only if that was build output.
     let plan = command_plan(Some("deletes target"));
     let (ignored, source) =

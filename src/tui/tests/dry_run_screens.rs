@@ -217,7 +217,7 @@ fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
     for (mode, expected) in [
         (Mode::Plan, "nothing is changed or run"),
         (Mode::Ask, "only reads run without your approval"),
-        (Mode::Auto, "commands that did harm on trial ask"),
+        (Mode::Auto, "commands ask unless a trial was harmless"),
         (Mode::Full, "almost every tool call runs without asking"),
     ] {
         let mut screen = Screen::new();
@@ -246,7 +246,10 @@ fn the_welcome_screen_recommends_the_mode_auto_only_where_commands_can_be_tried(
         let mut screen = Screen::new();
         screen.state.agent.trial_support = support;
         let text = screen.screen_text();
-        assert_eq!(text.contains("Recommended here: /mode auto"), is_recommended, "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let advice = "Recommended here: /mode auto: edits run; commands run in a throwaway sandbox first and ask unless their \
+            effects are harmless";
+        assert_eq!(words.contains(advice), is_recommended, "{text}");
     }
 }
 

@@ -141,8 +141,7 @@ fn connection_section(state: &State, width: usize) -> Section {
                 ("Recommended here: ", theme.dim),
                 ("/mode auto", theme.accent),
                 (
-                    ": edits run; commands are tried in a throwaway sandbox first and ask if they do harm or cannot \
-                     be tried",
+                    ": edits run; commands run in a throwaway sandbox first and ask unless their effects are harmless",
                     theme.dim,
                 ),
             ];
@@ -268,7 +267,7 @@ fn send_label(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => "Send message; nothing is changed or run",
         Mode::Ask => "Send message; only reads run without your approval",
-        Mode::Auto => "Send message; edits run, commands that did harm on trial ask",
+        Mode::Auto => "Send message; edits run, commands ask unless a trial was harmless",
         Mode::Full => "Send message; almost every tool call runs without asking",
     }
 }
