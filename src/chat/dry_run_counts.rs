@@ -86,7 +86,7 @@ impl DryRunCounts {
         Self::from_entries(&turn_entries[start..])
     }
 
-    /// Describes the counts: `4 calls rehearsed, 2 ran in the overlay sandbox, 1 withheld, 1 denied, nothing changed
+    /// Describes the counts: `4 calls rehearsed (2 in the overlay sandbox), 1 withheld, 1 denied; nothing changed
     /// on disk`. Withheld and denied calls are mentioned only if there are any.
     pub fn describe_counts(self) -> String {
         let Self { rehearsed, withheld, ran, live_effects, denied, .. } = self;
@@ -95,15 +95,18 @@ impl DryRunCounts {
             0 => "nothing changed on disk".to_owned(),
             count => format!("{} changed something on disk", pluralize(count, "call")),
         };
+        let in_sandbox = match (rehearsed, ran) {
+            (0, _) => String::new(),
+            (_, 0) => " (none in the overlay sandbox)".to_owned(),
+            (_, ran) => format!(" ({ran} in the overlay sandbox)"),
+        };
         let text_if_any = |count: usize, text: String| (count > 0).then_some(text);
         let parts = [
-            Some(format!("{calls} rehearsed")),
-            Some(format!("{ran} ran in the overlay sandbox")),
+            Some(format!("{calls} rehearsed{in_sandbox}")),
             text_if_any(withheld, format!("{withheld} withheld")),
             text_if_any(denied, format!("{denied} denied")),
-            Some(on_disk),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        format!("{}; {on_disk}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -164,14 +167,11 @@ mod tests {
         entries.push(settle_entry("e", Outcome::Done("x".into()), None));
         let counts = DryRunCounts::from_turn(&entries, entries.len());
         assert_eq!(counts, DryRunCounts { rehearsed: 5, ran: 2, calls: 6, ..DryRunCounts::default() });
-        assert_eq!(
-            counts.describe_counts(),
-            "5 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk"
-        );
+        assert_eq!(counts.describe_counts(), "5 calls rehearsed (2 in the overlay sandbox); nothing changed on disk");
         // In the middle of the turn only its first call is settled.
         assert_eq!(
             DryRunCounts::from_turn(&entries, 3).describe_counts(),
-            "1 call rehearsed, 1 ran in the overlay sandbox, nothing changed on disk"
+            "1 call rehearsed (1 in the overlay sandbox); nothing changed on disk"
         );
         // A live call should never be in a dry run; if it is, it is reported.
         entries.push(plan_entry("f", Access::Write("a".into()), "allow"));
@@ -193,7 +193,7 @@ mod tests {
         let denied = settle_entry("a", Outcome::Refused("no".into()), None);
         let read = settle_entry("b", Outcome::Done("x".into()), None);
         let text = DryRunCounts::from_entries(&[denied]).describe_counts();
-        assert_eq!(text, "0 calls rehearsed, 0 ran in the overlay sandbox, 1 denied, nothing changed on disk");
+        assert_eq!(text, "0 calls rehearsed, 1 denied; nothing changed on disk");
         assert_eq!(DryRunCounts::from_entries(&[read]), DryRunCounts { calls: 1, ..DryRunCounts::default() });
         assert_eq!(DryRunCounts::from_entries(&[]).calls, 0);
     }
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!((counts.rehearsed, counts.withheld, counts.would_ask), (1, 2, 3), "{counts:?}");
         assert_eq!(
             counts.describe_counts(),
-            "1 call rehearsed, 0 ran in the overlay sandbox, 2 withheld, 1 denied, nothing changed on disk"
+            "1 call rehearsed (none in the overlay sandbox), 2 withheld, 1 denied; nothing changed on disk"
         );
     }
 

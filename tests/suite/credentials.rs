@@ -332,7 +332,10 @@ async fn the_model_learns_only_whether_a_credential_is_connected() {
                 request = next_request(&mut screen) => break request,
             }
         };
-        assert_eq!((&*request.name, request.reason.as_deref(), request.origins.len()), ("token", Some("To list issues"), 1));
+        assert_eq!(
+            (&*request.name, request.reason.as_deref(), request.origins.len()),
+            ("token", Some("To list issues"), 1)
+        );
         prompts.answer(request.id, secret.map(Key::new));
         scene.run_until_idle().await;
     }

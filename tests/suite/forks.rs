@@ -167,6 +167,8 @@ fn r30_forks_and_removes_a_dry_run_with_very_deep_folders() {
     let output = run_sessions(&["fork", &old]);
     let copy = output.split_whitespace().next().unwrap();
     assert_eq!(std::fs::read_to_string(layers.join(copy).join("upper/a.txt")).unwrap(), "new\n");
+    let output = run_sessions(&[]);
+    assert!(output.contains(" · copy · dry run\n"), "the words of the list on the screen: {output}");
     let output = run_sessions(&["rm", "--yes", &old, copy]);
     assert_eq!(output, "2 sessions were removed.\n");
     assert_eq!(std::fs::read_dir(&layers).unwrap().count(), 0);

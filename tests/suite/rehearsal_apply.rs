@@ -294,7 +294,7 @@ fn r30_applies_a_commands_changes_once_and_repeating_it_needs_a_capital() {
     let mut program = setup.size(80, 24).start();
     program.until("DRY RUN");
     submit_message(&mut program, "go");
-    program.until("3 calls rehearsed, 3 ran in the overlay sandbox, nothing changed on disk");
+    program.until("3 calls rehearsed (3 in the overlay sandbox); nothing changed on disk");
     submit_message(&mut program, "/rehearsal apply hunks");
     let screen = program.until_prompt("Apply: delete old.txt?");
     assert!(screen.contains("LIVE RUN") && !screen.contains("DRY RUN"), "{screen}");

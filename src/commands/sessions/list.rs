@@ -79,7 +79,7 @@ pub(super) fn title_or_reason(session: &Listed) -> String {
 fn format_row(session: &Listed, is_open: bool, with_folder: bool, time_width: usize, columns: Option<usize>) -> String {
     let marks = [
         (is_open, "open elsewhere"),
-        (session.from.is_some(), "a copy"),
+        (session.from.is_some(), "copy"),
         (session.dry_run, "dry run"),
         (session.has_open_prompt, "waiting for you"),
     ];

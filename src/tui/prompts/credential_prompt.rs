@@ -59,7 +59,7 @@ impl CredentialPrompt {
         ])
     }
 
-    fn lines(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    fn lines(&self, keys: &Keymap, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let CredentialRequest { name, origins, reason, .. } = &*self.request;
         let mut lines = wrap::wrap_plain(&format!("{name}, sent only to {}", origins.join(", ")), theme.text, columns);
         // On one line, so that no line of it can pass for one of the program.
@@ -67,9 +67,18 @@ impl CredentialPrompt {
             let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
             lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
         }
-        let note = "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
-            deny, and run aye credentials add.";
-        lines.extend(wrap::wrap_plain(note, theme.dim, columns));
+        let key = |scope, action| keys.first_chord(scope, action);
+        let (back, deny) = (key(Scope::TextField, Action::Close), key(Scope::Approval, Action::Deny));
+        let leave_keys = match (&self.field, reason) {
+            (None, _) => deny,
+            (Some(_), None) => back,
+            (Some(_), Some(_)) => format!("{back} and {deny}"),
+        };
+        let note = format!(
+            "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
+            press {leave_keys}, then run `aye credentials add`."
+        );
+        lines.extend(wrap::wrap_plain(&note, theme.dim, columns));
         lines
     }
 
@@ -124,7 +133,8 @@ impl Prompt for CredentialPrompt {
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
         // The frame takes 4 columns and 2 rows.
         let columns = usize::from(width.saturating_sub(4)).max(1);
-        let rows = u16::try_from(self.lines(facts.context.theme, columns).len()).unwrap_or(u16::MAX);
+        let rows =
+            u16::try_from(self.lines(facts.context.keys, facts.context.theme, columns).len()).unwrap_or(u16::MAX);
         rows.saturating_add(2 + if self.field.is_some() { FIELD_ROWS } else { 0 })
     }
 
@@ -141,7 +151,7 @@ impl Prompt for CredentialPrompt {
             let rows = FIELD_ROWS.min(inner.height);
             inner = Rect { y: inner.y + rows, height: inner.height - rows, ..inner };
         }
-        let lines = self.lines(theme, usize::from(inner.width).max(1));
+        let lines = self.lines(keys, theme, usize::from(inner.width).max(1));
         let body = (lines.len(), self.scroll);
         let drawn = draw_scrolled_body(body, area, inner, buffer, theme, |index, row, buffer| {
             buffer.set_line(row.x, row.y, &lines[index], row.width);

@@ -49,6 +49,7 @@ fn r57_the_secret_is_stored_and_never_drawn() {
         "Connect a credential?",
         "github, sent only to https://api.github.com",
         "Reason: To list the issues",
+        "For an API key or a password press n, then run `aye credentials add`.",
         "y enter the secret · n deny",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -59,6 +60,7 @@ fn r57_the_secret_is_stored_and_never_drawn() {
     screen.type_text(SECRET);
     let text = unwrapped_text(&mut screen);
     assert!(text.contains("Enter the secret") && text.contains(&"•".repeat(SECRET.len())), "{text}");
+    assert!(text.contains("press esc and n, then run"), "these keys leave the field: {text}");
     assert!(!text.contains("s3cret") && !format!("{:?}", screen.state.prompts).contains("s3cret"), "{text}");
     screen.advance_ms(600);
     screen.press_key("enter");
@@ -115,6 +117,7 @@ fn a_chosen_credential_takes_its_secret_at_once() {
     screen.type_text(SECRET);
     let text = unwrapped_text(&mut screen);
     assert!(text.contains("Enter the secret") && text.contains(&"•".repeat(SECRET.len())), "{text}");
+    assert!(text.contains("press esc, then run"), "{text}");
     assert!(!text.contains("s3cret") && !text.contains("Reason"), "{text}");
     screen.advance_ms(600);
     screen.press_key("enter");

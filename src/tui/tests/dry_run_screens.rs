@@ -79,7 +79,7 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
 
      Done.
 
-     — 4 calls rehearsed, 2 ran in the overlay sandbox, nothing changed on disk
+     — 4 calls rehearsed (2 in the overlay sandbox); nothing changed on disk
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ Write a message, / for commands, @ for files
@@ -334,7 +334,7 @@ fn r30_a_turn_without_calls_has_no_summary() {
     screen.receive_call("a", "read_file", read_intent("src/lib.rs"));
     screen.finish_call("a", Outcome::Done("x".into()));
     screen.receive_reply("Read.");
-    assert!(screen.screen_text().contains("0 calls rehearsed, 0 ran in the overlay sandbox, nothing changed on disk"));
+    assert!(screen.screen_text().contains("0 calls rehearsed; nothing changed on disk"));
 }
 
 #[test]
@@ -351,5 +351,5 @@ fn live_turns_before_a_dry_run_have_no_summary() {
     screen.send_text("go");
     finish_rehearsed_call(&mut screen, "b", "make", Some(ResultOrigin::ran()), "done\nexit 0");
     screen.receive_reply("Made.");
-    assert_eq!(screen.screen_text().matches("rehearsed, ").count(), 1, "{}", screen.screen_text());
+    assert_eq!(screen.screen_text().matches("call rehearsed (1 in").count(), 1, "{}", screen.screen_text());
 }
