@@ -5,6 +5,9 @@ use super::{ChangeKind, Digest, DryRunChange, TrialCounts};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Maximum number of changes of a trial whose contents are compared.
+pub const MAX_COMPARED_CHANGES: usize = 500;
+
 /// Result of a trial. Nothing in it is real until the trial is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialReport {
@@ -40,6 +43,8 @@ pub struct TrialChange {
     pub is_sensitive: bool,
     /// True for a new or changed link to something that is neither in the project nor part of the installed system.
     pub leads_outside: bool,
+    /// True if it is one of the first [`MAX_COMPARED_CHANGES`]. Any other has no diff.
+    pub is_compared: bool,
 }
 
 impl TrialChange {

@@ -34,6 +34,7 @@ mod session_search;
 mod small_screens;
 mod sub_agent_screens;
 mod toasts;
+mod trial_screens;
 mod trust_screens;
 mod unplanned_calls;
 mod unsaved_exit;

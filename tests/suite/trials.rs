@@ -9,6 +9,7 @@ use crate::support::overlay_project::command_line;
 use crate::support::own_process::own_process;
 use crate::support::program::program;
 use crate::support::stored_files::write_script;
+use aye::chat::trial::MAX_COMPARED_CHANGES;
 use aye::chat::{ChangeKind, CommandLine, CommandSandbox, Group, SandboxAccess, TrialChange};
 use aye::project::checkpoints::CallRecorder;
 use aye::project::disk::Disk;
@@ -104,6 +105,19 @@ async fn a_trial_changes_nothing_until_it_is_kept() {
     assert!(!project.project.join("old").exists() && !project.project.join("gone.txt").exists());
     assert!(project.project.join("l").is_symlink() && !project.project.join("p").exists());
     wait_until_empty(&project.trials);
+}
+
+/// The contents of many changes are not compared, and each of these changes says so.
+#[tokio::test]
+async fn only_the_first_changes_are_compared() {
+    let names: Vec<String> = (0..MAX_COMPARED_CHANGES + 10).map(|number| format!("f{number}")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old\n")).collect();
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    let trial = project.try_command("for f in f*; do echo new > $f; done").await;
+    let (compared, others): (Vec<_>, Vec<_>) = trial.effects.changes.iter().partition(|change| change.is_compared);
+    assert_eq!((compared.len(), others.len()), (MAX_COMPARED_CHANGES, 10));
+    assert!(compared.iter().all(|change| change.change.diff.is_some()));
+    assert!(others.iter().all(|change| change.change.diff.is_none()));
 }
 
 /// A trial that is dropped, or whose command is stopped, leaves nothing.

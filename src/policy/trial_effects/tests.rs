@@ -15,7 +15,14 @@ fn change(kind: ChangeKind, group: Group, path: &str) -> TrialChange {
         has_conflict: false,
         group,
     };
-    TrialChange { change, files_below: 0, loses_unsaved: false, is_sensitive: false, leads_outside: false }
+    TrialChange {
+        change,
+        files_below: 0,
+        loses_unsaved: false,
+        is_sensitive: false,
+        leads_outside: false,
+        is_compared: true,
+    }
 }
 
 fn report(changes: Vec<TrialChange>) -> TrialReport {

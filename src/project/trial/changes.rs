@@ -1,8 +1,10 @@
-//! Lists what a trial changed. Folders that git ignores, such as build output, are one change each.
+//! Lists what a trial changed. Folders that git ignores, such as build output, are one change each, and so are new folders
+//! after the first [`MAX_COMPARED_CHANGES`] changes.
 
 use super::TrialEffects;
 use crate::chat::batch::{Group, find_repository};
 use crate::chat::sensitive_paths::{is_sensitive, is_system_file};
+use crate::chat::trial::MAX_COMPARED_CHANGES;
 use crate::chat::{ChangeKind, DryRunChange, TrialChange};
 use crate::project::Reader;
 use crate::project::change_summary::describe_node_change;
@@ -17,9 +19,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-
-/// Number of changes after which new folders are listed as one change each, and contents are no longer compared.
-const MAX_DETAILED_CHANGES: usize = 500;
 
 /// Lists the effects of a trial from its overlay, without reading what is below ignored folders.
 ///
@@ -97,7 +96,7 @@ impl Lister<'_> {
                             self.list_file_removal(path.clone(), ChangeKind::Deleted)?;
                         }
                         let group = self.groups.classify(&path, true);
-                        if group == Group::Ignored || self.effects.changes.len() >= MAX_DETAILED_CHANGES {
+                        if group == Group::Ignored || !self.compares_next() {
                             self.list_new_folder(path, group)?;
                         } else {
                             folders.push((path, false));
@@ -152,8 +151,13 @@ impl Lister<'_> {
         Some(FileNode::File { bytes: format!("{id}\n").into_bytes(), mode: 0o644 })
     }
 
+    /// Returns whether the contents of the next change are compared.
+    fn compares_next(&self) -> bool {
+        self.effects.changes.len() < MAX_COMPARED_CHANGES
+    }
+
     fn describe_change(&self, change: &Change) -> DryRunChange {
-        if self.effects.changes.len() < MAX_DETAILED_CHANGES {
+        if self.compares_next() {
             return describe_node_change(change, false);
         }
         let kind = if change.before == FileNode::Nothing { ChangeKind::Created } else { ChangeKind::Modified };
@@ -194,7 +198,7 @@ impl Lister<'_> {
     }
 
     fn describe_removal(&self, change: &Change) -> DryRunChange {
-        if self.effects.changes.len() < MAX_DETAILED_CHANGES {
+        if self.compares_next() {
             return describe_node_change(change, false);
         }
         plain_change(change.path.clone(), ChangeKind::Deleted, false, "deleted".to_owned())
@@ -211,13 +215,9 @@ impl Lister<'_> {
     }
 
     fn push_change(&mut self, change: DryRunChange, files_below: usize, loses_unsaved: bool, is_sensitive: bool) {
-        self.effects.changes.push(TrialChange {
-            change,
-            files_below,
-            loses_unsaved,
-            is_sensitive,
-            leads_outside: false,
-        });
+        let (leads_outside, is_compared) = (false, self.compares_next());
+        let change = TrialChange { change, files_below, loses_unsaved, is_sensitive, leads_outside, is_compared };
+        self.effects.changes.push(change);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::agent::Trial;
 use crate::chat::batch::Group;
-use crate::chat::{TrialChange, TrialReport};
+use crate::chat::trial::MAX_COMPARED_CHANGES;
+use crate::chat::{TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::prompts::approval::approval_content::ApprovalContent;
@@ -150,7 +151,7 @@ impl RowBuilder<'_> {
             self.push_text(&text, theme.warning);
         }
         if report.temporary_files > 0 {
-            let files = crate::chat::pluralize(report.temporary_files, "file");
+            let files = pluralize(report.temporary_files, "file");
             self.push_text(&format!("not kept: {files} in the temporary folder"), theme.warning);
         }
         if let Some(doubt) = &report.doubt {
@@ -208,8 +209,17 @@ impl RowBuilder<'_> {
         let columns = self.width.saturating_sub(INDENT).max(1);
         let lines = match &change.change.diff {
             Some(diff) => diff::lay_out_changes(diff, columns, theme),
-            None => vec![Line::styled("no text to compare", theme.dim)],
+            None => vec![Line::styled(explain_missing_diff(change), theme.dim)],
         };
         self.push_lines(lines.into_iter().map(|line| prefix_line(line, "  ")).collect::<Vec<_>>());
+    }
+}
+
+/// Returns what an opened change shows if it has no diff.
+fn explain_missing_diff(change: &TrialChange) -> String {
+    match change.files_below {
+        0 if change.is_compared => "no text to compare".to_owned(),
+        0 => format!("not compared: more than {MAX_COMPARED_CHANGES} changes"),
+        files => format!("a folder of {}", pluralize(files, "file")),
     }
 }
