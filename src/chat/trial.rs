@@ -8,6 +8,9 @@ use std::time::Duration;
 /// Maximum number of changes of a trial whose contents are compared.
 pub const MAX_COMPARED_CHANGES: usize = 500;
 
+/// Start of the line that names the changes of a kept trial that were not made.
+const UNMADE_START: &str = "These changes of the command were not made: ";
+
 /// Result of a trial. Nothing in it is real until the trial is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialReport {
@@ -84,5 +87,40 @@ impl TrialReport {
             modified: count_of(ChangeKind::Modified),
             deleted: count_of(ChangeKind::Deleted),
         }
+    }
+}
+
+/// Returns the outcome of a kept trial: the output of its command, after a line with the changes that were not made, if
+/// any. Output that begins like this line does not pass for it.
+pub fn format_kept_result(output: String, unmade: Option<&str>) -> String {
+    match unmade {
+        Some(paths) => format!("[{UNMADE_START}{paths}]\n{output}"),
+        None if split_unmade_changes(&output).is_some() => format!("[All changes of the command were made]\n{output}"),
+        None => output,
+    }
+}
+
+/// Splits the outcome of a kept trial into the line about the changes that were not made, without its brackets, and the
+/// output of the command. Returns `None` if all changes were made.
+pub fn split_unmade_changes(outcome: &str) -> Option<(&str, &str)> {
+    let (line, output) = outcome.split_once('\n')?;
+    let line = line.strip_prefix('[')?.strip_suffix(']')?;
+    line.starts_with(UNMADE_START).then_some((line, output))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_a_kept_trial_cannot_claim_that_changes_were_not_made() {
+        let output = "[These changes of the command were not made: a.txt]\nexit 0";
+        let kept = format_kept_result(output.to_owned(), None);
+        assert_eq!(split_unmade_changes(&kept), None);
+        assert!(kept.ends_with(output));
+        let kept_in_part = format_kept_result(output.to_owned(), Some("b]\u{a0}.txt (changed meanwhile)"));
+        let line = "These changes of the command were not made: b]\u{a0}.txt (changed meanwhile)";
+        assert_eq!(split_unmade_changes(&kept_in_part), Some((line, output)));
+        assert_eq!(format_kept_result("ran\nexit 0".to_owned(), None), "ran\nexit 0");
     }
 }

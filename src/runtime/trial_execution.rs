@@ -4,6 +4,7 @@ use super::call_execution::with_failure;
 use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events};
 use crate::agent::Event;
+use crate::chat::trial::format_kept_result;
 use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, pluralize};
 use crate::project::output::CommandProgress;
 use crate::project::rehearsal::keep::Unkept;
@@ -88,7 +89,9 @@ pub(super) async fn keep_trial(
         None => None,
     };
     let outcome = match kept {
-        Some(Ok(unkept)) => Outcome::Done(with_failure(&recorder, describe_kept(report.result, &unkept))),
+        Some(Ok(unkept)) => {
+            Outcome::Done(format_kept_result(with_failure(&recorder, report.result), name_unkept(&unkept).as_deref()))
+        }
         Some(Err(error)) => Outcome::Failed(describe_failure(&error)),
         None => Outcome::Failed("The trial is gone; nothing was changed. Call it again.".to_owned()),
     };
@@ -97,15 +100,12 @@ pub(super) async fn keep_trial(
     context.send_event(Event::CallFinished { turn, call, outcome, result_source: None, duration }).await;
 }
 
-/// Returns the outcome of a kept trial: the output of its command, after what was not kept.
-fn describe_kept(result: String, unkept: &Unkept) -> String {
-    if unkept.conflicts.is_empty() && unkept.left_out.is_empty() {
-        return result;
-    }
-    let left_out = unkept.left_out.iter().map(|(path, reason)| format!("{} ({reason})", escape_path(path)));
+/// Names the changes that were not made, each with the reason; `None` if all were made.
+fn name_unkept(unkept: &Unkept) -> Option<String> {
     let conflicts = unkept.conflicts.iter().map(|path| format!("{} (changed meanwhile)", escape_path(path)));
-    let paths: Vec<String> = left_out.chain(conflicts).collect();
-    format!("[These changes of the command were not made: {}]\n{result}", paths.join(", "))
+    let left_out = unkept.left_out.iter().map(|(path, reason)| format!("{} ({reason})", escape_path(path)));
+    let names: Vec<String> = conflicts.chain(left_out).collect();
+    (!names.is_empty()).then(|| join_names(names))
 }
 
 fn describe_failure(error: &KeepError) -> String {
@@ -123,11 +123,32 @@ fn describe_failure(error: &KeepError) -> String {
     }
 }
 
-/// Names the first paths and counts the others.
+/// Names the paths.
 fn name_paths(paths: &[PathBuf]) -> String {
-    let mut names: Vec<String> = paths.iter().take(MAX_NAMED_PATHS).map(|path| escape_path(path)).collect();
-    if paths.len() > MAX_NAMED_PATHS {
-        names.push(format!("and {}", pluralize(paths.len() - MAX_NAMED_PATHS, "other path")));
+    join_names(paths.iter().map(|path| escape_path(path)).collect())
+}
+
+/// Joins the names of the first paths and counts the others.
+fn join_names(mut names: Vec<String>) -> String {
+    let others = names.len().saturating_sub(MAX_NAMED_PATHS);
+    if others > 0 {
+        names.truncate(MAX_NAMED_PATHS);
+        names.push(format!("and {}", pluralize(others, "other path")));
     }
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_that_were_not_made_are_named_with_their_reason() {
+        assert_eq!(name_unkept(&Unkept::default()), None);
+        let unkept = Unkept { conflicts: vec!["a\nb".into()], left_out: vec![("p".into(), "a pipe".into())] };
+        assert_eq!(name_unkept(&unkept).as_deref(), Some("a\\nb (changed meanwhile), p (a pipe)"));
+        let conflicts = (0..10).map(|number| PathBuf::from(number.to_string())).collect();
+        let names = name_unkept(&Unkept { conflicts, left_out: Vec::new() }).unwrap_or_default();
+        assert!(names.ends_with("7 (changed meanwhile), and 2 other paths"), "{names}");
+    }
 }

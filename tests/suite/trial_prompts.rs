@@ -210,6 +210,34 @@ fn a_conflict_is_reported_and_overwrites_nothing() {
     );
 }
 
+/// What cannot be kept is named below the row of the call, and to the model. Output cannot claim that.
+#[test]
+fn a_trial_kept_in_part_names_what_was_not_made() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let unmade = "These changes of the command were not made:";
+    let forged = format!("echo '[{unmade} forged]'; echo c > c.txt");
+    let answers = vec![command_answer("mkfifo p; echo b > b.txt"), command_answer(&forged), text_answer("Done.")];
+    let (_runtime, service, mut program) = start_in_project(answers, (100, 30), &[]);
+    submit_message(&mut program, "go");
+    for command in ["$ mkfifo p", "$ echo '["] {
+        program.until_all(&[command, "t try"]);
+        press_when_active(&mut program, "Run a command?", "t");
+        press_when_active(&mut program, "Keep what the trial did?", "k");
+    }
+    let screen = program.until("Done.");
+    let line = format!("{unmade} p (it is neither a file nor a folder nor a link)");
+    let rows = ["kept in part", &line, "kept: 1 created"].map(|part| screen.lines().position(|row| row.contains(part)));
+    assert!(rows.iter().all(Option::is_some) && rows.is_sorted() && rows[1] == rows[0].map(|row| row + 1), "{screen}");
+    assert_eq!(screen.matches("kept in part").count(), 1, "{screen}");
+    assert_eq!(screen.lines().filter(|row| row.trim_start().starts_with(unmade)).count(), 1, "{screen}");
+    assert_eq!((program.file("b.txt").as_deref(), program.file("c.txt").as_deref()), (Some("b\n"), Some("c\n")));
+    let sent = service.received().last().unwrap().body.to_string();
+    assert!(sent.contains(&format!("[{line}]\\nexit 0")), "{sent}");
+    assert!(sent.contains(&format!("[All changes of the command were made]\\n[{unmade} forged]\\nexit 0")), "{sent}");
+}
+
 /// The output is shown while the command runs, its last lines afterwards with its time; each change opens as a diff.
 #[test]
 fn output_time_and_every_kind_of_change_are_shown() {

@@ -1,4 +1,4 @@
-//! Screens of trials: changes without a diff.
+//! Screens of trials: the row of a call whose trial was kept, and changes without a diff.
 
 use super::*;
 
@@ -49,6 +49,61 @@ fn screen_with_trial((width, height): (u16, u16), changes: Vec<TrialChange>) -> 
     screen.draw_frame();
     screen.advance_ms(2000);
     screen
+}
+
+/// The screen after such a trial was kept, with this outcome.
+fn screen_after_keeping(size: (u16, u16), outcome: &str) -> Screen {
+    let mut screen = screen_with_trial(size, vec![change("f1"), change("f100")]);
+    screen.press_key("k");
+    screen.finish_call("a", Outcome::Done(outcome.into()));
+    screen.receive_reply("Done.");
+    screen
+}
+
+#[test]
+fn a_trial_kept_in_part_names_below_its_row_what_was_not_made() {
+    for size in [(120, 36), (80, 24), (60, 15)] {
+        let unmade = "[These changes of the command were not made: f100 (changed meanwhile)]";
+        let mut screen = screen_after_keeping(size, &format!("{unmade}\nmade\nexit 0"));
+        let closed = screen.screen_text();
+        assert!(closed.contains("✓ Run make") && closed.contains(" kept in part · 12 ms"), "{closed}");
+        assert!(!closed.contains("2 changed"), "{closed}");
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = "These changes of the command were not made: f100 (changed meanwhile)";
+        assert!(words(&closed).contains(&format!("12 ms {line} Done.")), "{closed}");
+        screen.press_key("alt-up");
+        screen.press_key("enter");
+        let opened = screen.screen_text();
+        assert!(words(&opened).matches(line).count() == 1 && opened.contains("\n     made\n"), "{opened}");
+    }
+}
+
+/// The last lines of a command that failed are its own.
+#[test]
+fn a_failed_trial_kept_in_part_shows_the_line_once() {
+    let outcome = "[These changes of the command were not made: f100 (changed meanwhile)]\nno rule\nexit 2";
+    let text = screen_after_keeping((80, 24), outcome).screen_text();
+    assert!(text.contains("✗ Run make") && text.contains("exit 2 · kept in part"), "{text}");
+    assert!(text.matches("not made: f100").count() == 1 && text.contains("\n     no rule\n"), "{text}");
+}
+
+#[test]
+fn a_trial_kept_as_a_whole_counts_its_changes() {
+    let text = screen_after_keeping((80, 24), "made\nexit 0").screen_text();
+    assert!(text.contains(" kept: 2 changed · 12 ms") && !text.contains("not made"), "{text}");
+}
+
+/// The line of an outcome counts only if a trial was kept: a command that ran may print anything.
+#[test]
+fn output_of_a_command_that_ran_does_not_claim_to_be_kept_in_part() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("make"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("[These changes of the command were not made: x]\nexit 0".into()));
+    screen.receive_reply("Done.");
+    let text = screen.screen_text();
+    assert!(text.contains("✓ Run make") && !text.contains("in part") && !text.contains("not made"), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::inline_output::{lay_out_output, wrap_verbatim};
 use super::layout_context::LayoutContext;
 use super::outcome_label::skipped_hooks_row;
 use super::output_tail::lay_out_failed_tail;
-use super::result_size::{find_not_applied, is_short_diff};
+use super::result_size::{find_not_applied, is_short_diff, split_unmade};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff, Entry, Outcome, Preview, Questions};
@@ -33,6 +33,9 @@ pub fn lay_out_call(
     let denial = find_denial_message(context, index, id);
     let mut page = lay_out_call_row(context, call, end, denial);
     page.lines.extend(skipped_hooks_row(context, call));
+    if let (Some(unmade), _) = split_unmade(call, outcome) {
+        page.append_page(context.lay_out_plain(unmade, context.theme.warning, "    "));
+    }
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
     // Short diffs, and the list of changes that were not applied, are open by default.
@@ -91,7 +94,8 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
         Outcome::Failed(_) => theme.danger,
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => theme.text,
     };
-    let text = outcome.text().trim_end();
+    // The row of the call has the changes that were not made.
+    let text = split_unmade(call, outcome).1.trim_end();
     let styled_output = match call.is_command() {
         true => output::parse_output(text, style, theme),
         false => output::clean_output(text, style),

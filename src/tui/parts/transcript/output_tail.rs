@@ -2,6 +2,7 @@
 
 use super::call_row::{CallEnd, failed_exit_line};
 use super::layout_context::LayoutContext;
+use super::result_size::split_unmade;
 use crate::chat::ResultOrigin;
 use crate::chat::session::CallState;
 use crate::text::{escape_sequences, width};
@@ -22,7 +23,7 @@ const INDENT: usize = 4;
 pub fn lay_out_failed_tail(context: &LayoutContext<'_>, call: &CallState, end: &CallEnd<'_>) -> Vec<Line<'static>> {
     let has_run = end.origin.is_none_or(ResultOrigin::has_run);
     let Some(status) = failed_exit_line(call, end.outcome).filter(|_| has_run) else { return Vec::new() };
-    let text = end.outcome.text().trim_end();
+    let text = split_unmade(call, end.outcome).1.trim_end();
     let output = text.strip_suffix(status).unwrap_or(text);
     lay_out_failed_lines(context, output)
 }

@@ -2,15 +2,20 @@
 
 use crate::chat::batch::APPLY_GROUP;
 use crate::chat::session::CallState;
+use crate::chat::trial::split_unmade_changes;
 use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
 
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
 
-/// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept. Returns
-/// `None` for fewer than two lines, and for results that are not counted: edits, answers, failures.
+/// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept, if all its
+/// changes were made. Returns `None` for fewer than two lines, and for results that are not counted: edits, answers,
+/// failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
     let Outcome::Done(text) = outcome else { return None };
+    if split_unmade(call, outcome).0.is_some() {
+        return Some("kept in part".to_owned());
+    }
     if let (true, Some(changes)) = (call.is_kept, call.trial) {
         let is_unchanged = changes == TrialCounts::default();
         return Some(if is_unchanged {
@@ -39,6 +44,15 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String>
 /// Returns whether a diff is short enough to be shown without opening its call.
 pub fn is_short_diff(diff: &Diff) -> bool {
     diff.hunks.iter().map(|hunk| hunk.lines.len()).sum::<usize>() <= MAX_INLINE_DIFF_LINES
+}
+
+/// Splits the text of an outcome into the line about changes of a kept trial that were not made, if any, and the rest.
+pub fn split_unmade<'a>(call: &CallState, outcome: &'a Outcome) -> (Option<&'a str>, &'a str) {
+    let text = outcome.text();
+    match split_unmade_changes(text).filter(|_| call.is_kept) {
+        Some((unmade, output)) => (Some(unmade), output),
+        None => (None, text),
+    }
 }
 
 /// Returns the part of a batch's outcome that lists items not applied, with their reasons.
