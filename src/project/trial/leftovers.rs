@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const KEEP_FILE: &str = "keeping";
 /// Time limit for removing a trial whose command is still being killed.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of paths that are named for each reason.
+const MAX_NAMED_PATHS: usize = 4;
 
 /// Record of a trial that is being kept, from which another process completes it.
 #[derive(Serialize, Deserialize)]
@@ -57,14 +59,20 @@ impl FinishedTrial {
     /// Describes it for the user, in one sentence.
     pub fn describe(&self) -> String {
         let folder = escape_path(&self.root);
-        let text = format!("aye was stopped while it kept a trial in {folder}; the rest of its changes was made now");
-        let unkept = self.unkept.conflicts.iter().chain(self.unkept.left_out.iter().map(|(path, _)| path));
-        let paths: Vec<String> = unkept.map(|path| escape_path(path)).collect();
-        if paths.is_empty() {
-            return format!("{text}.");
+        let mut text =
+            format!("aye was stopped while it kept a trial in {folder}; the rest of its changes was made now");
+        let join =
+            |names: Vec<String>| join_first(&names.iter().map(String::as_str).collect::<Vec<_>>(), MAX_NAMED_PATHS);
+        let Unkept { conflicts, left_out } = &self.unkept;
+        if !conflicts.is_empty() {
+            let names = join(conflicts.iter().map(|path| escape_path(path)).collect());
+            text.push_str(&format!(", except {names}, which changed meanwhile"));
         }
-        let names: Vec<&str> = paths.iter().map(String::as_str).collect();
-        format!("{text}, except {}, which changed meanwhile.", join_first(&names, 4))
+        if !left_out.is_empty() {
+            let name = |(path, reason): &(PathBuf, String)| format!("{} ({reason})", escape_path(path));
+            text.push_str(&format!("; not kept: {}", join(left_out.iter().map(name).collect())));
+        }
+        text + "."
     }
 }
 
@@ -110,4 +118,27 @@ pub(super) fn remove_trial(overlay_folder: &Path, owner: File) {
         }
     }
     drop(owner);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_conflicts_are_said_to_have_changed_meanwhile() {
+        let describe = |conflicts: &[&str], left_out: &[&str]| {
+            let conflicts = conflicts.iter().map(PathBuf::from).collect();
+            let left_out = left_out.iter().map(|path| (PathBuf::from(path), "a pipe".to_owned())).collect();
+            FinishedTrial { root: "/p".into(), unkept: Unkept { conflicts, left_out } }.describe()
+        };
+        let start = "aye was stopped while it kept a trial in /p; the rest of its changes was made now";
+        assert_eq!(describe(&[], &[]), format!("{start}."));
+        assert_eq!(describe(&["a"], &[]), format!("{start}, except a, which changed meanwhile."));
+        assert_eq!(describe(&[], &["p"]), format!("{start}; not kept: p (a pipe)."));
+        let both = describe(&["a", "b", "c", "d", "e"], &["p"]);
+        assert_eq!(
+            both,
+            format!("{start}, except a, b, c, d and 1 more, which changed meanwhile; not kept: p (a pipe).")
+        );
+    }
 }
