@@ -38,6 +38,11 @@ pub fn name_action<'a>(tool: &'a str, preview: Option<&Preview>) -> Cow<'a, str>
     Cow::Borrowed(action)
 }
 
+/// Returns whether the summary of a call of this tool is the path of a file or folder, whose end matters.
+pub fn names_path(tool: &str) -> bool {
+    matches!(tool, "read_file" | "list_files" | "write_file" | "edit_file")
+}
+
 /// Returns the action of a call that is not settled.
 pub fn name_pending_action(pending: &PendingCall) -> Cow<'_, str> {
     let plan = match &pending.stage {

@@ -197,3 +197,34 @@ fn changes_outside_the_project_are_rows_of_the_list() {
     let text = screen.screen_text();
     assert!(text.contains("/b/by-command") && text.contains("run the command live"), "{text}");
 }
+
+#[test]
+fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        let mut screen = Screen::with_turn();
+        screen.resize_screen(width, height);
+        let Intent::Act(plan) = prompt_position::edit_intent() else { panic!("an edit is an act") };
+        let summary = "src/tui/prompts/approval/approval_layout.rs".to_owned();
+        screen.receive_call("a", "edit_file", Intent::Act(Box::new(Plan { summary, ..*plan })));
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        screen.finish_call("a", Outcome::Done("Changed it.".into()));
+        screen.receive_reply("Done.");
+        screen.send_text("/grants");
+        let text = screen.screen_text();
+        assert!(text.contains("Edit …l/approval_layout.rs · needed"), "{text}");
+    }
+}
+
+#[test]
+fn a_call_in_the_list_of_grants_shows_the_start_of_a_long_command() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("make --directory build/release all install"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("made\nexit 0".into()));
+    screen.receive_reply("Done.");
+    screen.send_text("/grants");
+    let text = screen.screen_text();
+    assert!(text.contains("Run make --directory buil… · needed"), "{text}");
+}

@@ -11,7 +11,7 @@ use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::open_session::OpenSession;
 use crate::tui::parts::audit_page;
-use crate::tui::parts::call_action::name_action;
+use crate::tui::parts::call_action::{name_action, names_path};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::scope_choice::label_scope;
@@ -111,7 +111,12 @@ fn list_rows(
         let decision = audit_page::describe_verdict(verdict, reason);
         let time = times.get(record.reply_index).map_or("", String::as_str);
         let action = name_action(&record.call.name, Some(preview));
-        let call = format!("{action} {}", clean_line(record.summary()));
+        let mut summary = clean_line(record.summary()).into_owned();
+        if names_path(&record.call.name) {
+            let columns = CALL_COLUMNS.saturating_sub(width::text_width(&action) + 1);
+            summary = width::fit_end(&summary, columns).into_owned();
+        }
+        let call = format!("{action} {summary}");
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
         let text = format!("{} · {decision}", width::fit_start(call.trim_end(), CALL_COLUMNS));
         Row::new(&text).with_detail(time).with_key(record.call.id.0.as_str())
