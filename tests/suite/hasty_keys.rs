@@ -2,15 +2,16 @@
 
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::program::{Program, Setup};
-use crate::support::service::Answer;
+use crate::support::service::{Answer, Service};
 use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{
     calls_answer_after, command_answer, start_session, submit_message, text_answer,
 };
 use crate::support::{Dice, trial_count};
-use aye::chat::Entry;
+use aye::chat::{Decider, Entry};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 /// Maximum number of programs that run at the same time. Each of them mostly waits.
 const SIDE_BY_SIDE: usize = 10;
@@ -29,6 +30,9 @@ fn run_trials(description: &str, trials: usize, seed: u64, run_share: impl Fn(&m
     });
     println!("{description}: {trials} trials, none failed");
 }
+
+/// Title of the prompt with the result of a trial.
+const TRIAL_RESULT: &str = "Keep what the trial did?";
 
 /// Counts the decisions and the trials in all sessions of a program.
 fn count_decisions(program: &Program) -> usize {
@@ -306,20 +310,23 @@ fn r05_no_paste_answers_or_locks_the_keyboard() {
     assert!(pasted, "no paste was sent as fast as a terminal sends one");
 }
 
+/// Removes a draft from the composer, and waits until the prompt takes keys again.
+fn clear_draft(program: &mut Program, draft: &str, prompt: &str) {
+    for _ in 0..4 {
+        program.press_keys("\x15");
+        program.press_keys("\x7f");
+    }
+    program.until_gone(draft);
+    program.until_prompt(prompt);
+}
+
 /// Returns whether every paste was fast enough to count as one.
 fn try_pastes() -> bool {
     let (_runtime, _service, mut program) =
         start_session(vec![command_answer("touch made"), text_answer("Done.")], (100, 24), &[]);
     submit_message(&mut program, "go");
     program.until_prompt("$ touch made");
-    let clear = |program: &mut Program, word: &str| {
-        for _ in 0..4 {
-            program.press_keys("\x15");
-            program.press_keys("\x7f");
-        }
-        program.until_gone(word);
-        program.until_prompt("$ touch made");
-    };
+    let clear = |program: &mut Program, word: &str| clear_draft(program, word, "$ touch made");
     // Pasted with markers, without markers at once, without markers key by key, and with the end marker lost.
     program.press_keys("\x1b[200~y\n\x1b[201~");
     program.until("❯ y");
@@ -444,6 +451,117 @@ fn r04_a_held_t_starts_one_trial() {
         program.until("The command was tried");
     }
     assert_eq!(count_decisions(&program), 1);
+}
+
+/// Starts a trial of this command in a project with the file `a.txt`, and waits until the prompt takes an answer.
+fn show_trial_result(command: &str) -> (Runtime, Service, Program) {
+    let answers = vec![command_answer(command), text_answer("Done.")];
+    let (runtime, service, mut program) = start_session(answers, (100, 24), &[]);
+    std::fs::write(program.project().join("a.txt"), "one\n").unwrap();
+    submit_message(&mut program, "go");
+    program.until_prompt("t try");
+    program.press_keys("t");
+    program.until_prompt(TRIAL_RESULT);
+    (runtime, service, program)
+}
+
+/// Keys that were pasted, that focus the window, or that follow a draft are no answer to the result of a trial.
+#[test]
+fn r05_keys_that_are_not_meant_as_an_answer_keep_no_trial() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    for (command, keep_key) in [("rm a.txt", "K"), ("touch made", "k")] {
+        let (_runtime, _service, mut program) = show_trial_result(command);
+        for key in ["k", "K", "y"] {
+            let typed = [format!("❯ {key}"), format!("❯ hi{key}")];
+            let inputs: [(&[&str], &str); 4] = [
+                (&[&format!("\x1b[200~{key}\n\x1b[201~")], &typed[0]),
+                (&[&format!("{key}\r")], &typed[0]),
+                (&["\x1b[O", "\x1b[I", key], &typed[0]),
+                (&["h", "i", key], &typed[1]),
+            ];
+            for (keys, draft) in inputs {
+                for part in keys {
+                    program.press_keys(part);
+                    // A letter after this time would be an answer, but for the draft.
+                    program.wait_ms(if *part == "i" { 700 } else { 0 });
+                }
+                program.until(draft);
+                program.wait_ms(100);
+                // The decision that is counted is the trial itself.
+                let state = (program.file("a.txt"), program.file("made"), count_decisions(&program));
+                assert_eq!(state, (Some("one\n".to_owned()), None, 1), "{command}: {keys:?}\n{}", program.screen());
+                clear_draft(&mut program, draft, TRIAL_RESULT);
+            }
+        }
+        program.press_keys(keep_key);
+        program.until("Done.");
+        let is_kept = (program.file("a.txt").is_none(), program.file("made").is_some());
+        assert_eq!(is_kept, (command == "rm a.txt", command == "touch made"), "the keys work as before");
+    }
+}
+
+#[test]
+fn r04_a_double_press_keeps_one_trial() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    press_keep_twice("ask", "touch", "k");
+    // In the mode auto the result of the second trial appears by itself.
+    press_keep_twice("auto", "rm", "K");
+}
+
+/// Returns whether a key in the first half second of a prompt decided.
+fn has_hasty_decision(program: &Program) -> bool {
+    let is_hasty = |entry: &Entry| matches!(entry, Entry::Decided { by: Decider::User { after_ms: ..500, .. }, .. });
+    read_session(&Setup::with_home(&program.root, &[])).iter().any(is_hasty)
+}
+
+/// Keeps the trial of the first of two calls by a double press. The second call must wait for its own answer.
+fn press_keep_twice(mode: &str, program_name: &str, key: &str) {
+    run_trials(&format!("{key} pressed twice in the mode {mode}"), trial_count(2), 10, |dice, trials| {
+        let runtime = Runtime::new().unwrap();
+        let commands = ["a", "b"].map(|file| format!("{program_name} {file}"));
+        let calls = commands.each_ref().map(|command| ("bash_exec", json!({ "command": command })));
+        let service = runtime.block_on(Service::start(vec![calls_answer_after(Duration::ZERO, &calls)]));
+        let arguments = ["--base-url", &service.base_url, "--model", "scripted-7b", "--mode", mode];
+        let mut program = Setup::new(&arguments).size(100, 24).start();
+        program.until("Messages go to");
+        let mut counted = 0;
+        while counted < trials {
+            let files = ["a", "b"].map(|name| program.project().join(name));
+            for file in &files {
+                let _ = if program_name == "rm" { std::fs::write(file, "") } else { std::fs::remove_file(file) };
+            }
+            let is_done = |file: usize| files[file].exists() == (program_name == "touch");
+            submit_message(&mut program, "go");
+            if mode == "ask" {
+                program.until_prompt("t try");
+                program.press_keys("t");
+            }
+            program.until_prompt(TRIAL_RESULT);
+            program.press_keys(key);
+            program.wait_ms(20 + dice.below(230));
+            program.press_keys(key);
+            // On a busy machine the first press may come too early to be an answer; it is then typed into the composer.
+            program.until_condition("the key has an effect", |program| {
+                is_done(0) || program.screen().contains(&format!("❯ {key}"))
+            });
+            if is_done(0) {
+                program.until_all(&["2 of 2", if mode == "ask" { "Run a command?" } else { TRIAL_RESULT }]);
+                // Pressed once more as soon as the second prompt is there.
+                program.press_keys(key);
+                program.wait_ms(700);
+                let screen = program.screen();
+                assert!(mode == "auto" || !is_done(1), "a call that was not tried was kept:\n{screen}");
+                // A busy machine may read the last press so late that it is an answer.
+                assert!(!has_hasty_decision(&program), "the second prompt was answered:\n{screen}");
+                counted += 1;
+            }
+            reset_composer(&mut program);
+        }
+    });
 }
 
 #[test]

@@ -185,7 +185,9 @@ impl Approval {
                 Some(KeyResult::Handled)
             }
             // Nobody who wants to keep the trial is led to run the command again.
-            (Action::ApproveOnce, Trial::Finished { report, .. }) if self.is_destructive(plan, trial) => {
+            (Action::ApproveOnce, Trial::Finished { report, .. })
+                if is_listening && self.is_destructive(plan, trial) =>
+            {
                 let is_destructive = report.describe_loss().is_some();
                 let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
                 explain(format!(
