@@ -81,7 +81,13 @@ fn calls_that_a_rule_allowed_in_earlier_sessions_count() {
     let mut program = user.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "/grants");
-    program.until("2 calls before, last ");
+    let screen = program.until("2 calls before, last ");
+    let last = screen.split("2 calls before, last ").nth(1).unwrap();
+    // The day precedes the time if it is not today.
+    let time = last.split_whitespace().take(3).find(|word| word.contains(':')).unwrap_or_default();
+    let parts: Vec<&str> = time.split(':').collect();
+    let is_number = |part: &&str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    assert!(parts.len() == 3 && parts.iter().all(is_number), "{time:?}: {screen}");
     program.press_keys("\x1b");
     submit_message(&mut program, "go");
     program.until_idle("Two.");

@@ -93,12 +93,13 @@ fn describe_decision(decision: &Decision, by: &Decider) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{Grant, GrantScope};
+    use crate::chat::{Digest, Grant, GrantScope};
 
     #[test]
     fn a_decision_names_who_decided_and_when() {
         let user = Decider::User { key: "y".into(), after_ms: 3000 };
         let grant = Grant::new("edit_file", GrantScope::File("a.rs".into()));
+        let digest = Digest::of_bytes(b"a trial");
         for (decision, by, expected) in [
             (Decision::Once, &user, "approved by you after 3 s"),
             (Decision::Deny("no".into()), &user, "denied by you after 3 s"),
@@ -108,6 +109,13 @@ mod tests {
                 "approved by you after 3 s, with a grant: every edit_file of a.rs, for this session",
             ),
             (Decision::Once, &Decider::File, "approved by your answers file"),
+            (Decision::Once, &Decider::Client, "approved by the client of aye serve"),
+            (Decision::Kept(digest.clone()), &user, "kept from a trial by you after 3 s"),
+            (
+                Decision::Kept(digest),
+                &Decider::AutoMode,
+                "kept from a trial by the mode auto: its effects were harmless",
+            ),
             (Decision::Deny(String::new()), &Decider::Headless, "denied: nobody could be asked"),
         ] {
             assert_eq!(describe_decision(&decision, by), expected);

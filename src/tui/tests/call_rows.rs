@@ -174,3 +174,18 @@ fn a_row_without_room_for_the_size_of_its_result_shows_the_time() {
     let row = text.lines().find(|line| line.contains(" Run make ")).unwrap_or_default();
     assert!(row.ends_with("… 12 ms"), "{text}");
 }
+
+#[test]
+fn the_row_of_an_edit_has_its_path_and_line_counts() {
+    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+        let mut screen = Screen::with_turn();
+        screen.resize_screen(width, height);
+        screen.receive_call("a", "edit_file", prompt_position::edit_intent());
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        screen.finish_call("a", Outcome::Done("Changed src/a.rs.".into()));
+        screen.receive_reply("Done.");
+        let text = screen.screen_text();
+        assert!(text.contains("✓ Edit src/a.rs +1 −1 ") && !text.contains("edit_file"), "{text}");
+    }
+}
