@@ -262,27 +262,29 @@ impl Approval {
                     key_hint(7, &details_key, &["details"]),
                     key_hint(2, &queue_key, &["list"]),
                 ];
+                let can_select = review_hints.iter().flatten().any(Option::is_some);
+                let approve_labels: &[&str] = match review_hints {
+                    None => &["approve"],
+                    Some(_) if can_select => &["apply selected", "apply"],
+                    Some(_) if content.call.name == RESTORE_FILES => &["restore"],
+                    Some(_) => &["apply"],
+                };
                 if !self.has_reached_end && !shows_end {
                     let other_hints: Vec<_> = review_hints.into_iter().flatten().chain(other_hints).collect();
+                    let shortest = approve_labels.last().copied().unwrap_or_default();
                     return key_hints::hint_rows_with_end_first(
                         &key(Action::Bottom),
                         &approve_key,
-                        "approve",
+                        shortest,
                         &other_hints,
                     );
                 }
+                let approve_hint = key_hint(0, &approve_key, approve_labels);
                 if let Some(review_hints) = review_hints {
-                    let can_select = review_hints.iter().any(Option::is_some);
-                    let labels: &[&str] = match can_select {
-                        true => &["apply selected", "apply"],
-                        false if content.call.name == RESTORE_FILES => &["restore"],
-                        false => &["apply"],
-                    };
-                    let apply_hint = key_hint(0, &approve_key, labels);
-                    return key_hints::hint_rows([apply_hint].into_iter().chain(review_hints).chain(other_hints));
+                    return key_hints::hint_rows([approve_hint].into_iter().chain(review_hints).chain(other_hints));
                 }
                 let first_hints = [
-                    key_hint(0, &approve_key, &["approve"]),
+                    approve_hint,
                     key_hint(3, &try_key, &["try it first", "try"]),
                     key_hint(4, &grant_key, &["always…", "always"]),
                     key_hint(6, &key(Action::EditCall), &["edit"]),
