@@ -3,6 +3,7 @@
 use crate::support::closed_port::reserve_closed_port;
 use crate::support::program::Setup;
 use crate::support::service::{Answer, Service, Step};
+use crate::support::stored_files::{find_files_with, list_all_files};
 use serde_json::{Value, json};
 
 fn call_event(name: &str, arguments: &Value) -> Value {
@@ -186,25 +187,9 @@ async fn r57_the_key_is_never_written_to_disk() {
     let setup = Setup::new(&["-p", "hi"]);
     let root = setup.root.clone();
     run_headless(&service, setup, "").await;
-    let (mut folders, mut files) = (vec![root.path().to_owned()], 0);
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(folder) {
-            // The kernel's own folder of an overlay that is just being tested.
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => continue,
-            entries => entries.unwrap(),
-        };
-        for entry in entries {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files += 1;
-                let bytes = std::fs::read(&path).unwrap();
-                assert!(!bytes.windows(11).any(|part| part == b"sk-test-key"), "{}", path.display());
-            }
-        }
-    }
-    assert!(files > 0, "no file was checked");
+    assert!(!list_all_files(root.path()).is_empty(), "no file was checked");
+    let found = find_files_with(root.path(), "sk-test-key");
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

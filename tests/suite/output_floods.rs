@@ -6,7 +6,7 @@
 
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
-use crate::support::stored_files::wait_for_turns;
+use crate::support::stored_files::{list_all_files, wait_for_turns};
 use crate::support::terminal_session::{command_answer, start_session, submit_message, text_answer};
 use crate::support::time_limits::is_within_limit;
 use std::time::{Duration, Instant};
@@ -86,13 +86,9 @@ fn r23_a_flooding_command_uses_no_memory_and_delays_no_key() {
     }
     // A byte that is not text takes six characters in the session file. Fewer than 70,000 bytes of an output are kept.
     let most = 300_000 + pick_count(6 * 70_000, 0) as u64;
-    let mut folders = vec![program.root.path().join("home")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            let size = entry.metadata().unwrap().len();
-            assert!(size < most, "{} has {size} bytes", entry.path().display());
-            folders.extend(Some(entry.path()).filter(|path| path.is_dir()));
-        }
+    for file in list_all_files(&program.root.path().join("home")) {
+        let size = file.metadata().map_or(0, |metadata| metadata.len());
+        assert!(size < most, "{} has {size} bytes", file.display());
     }
 }
 

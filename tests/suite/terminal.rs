@@ -170,11 +170,18 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
     use std::os::unix::fs::PermissionsExt;
     let (mut files, mut open) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
-        let mode = std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777;
+        // A process that was killed may leave a test of its sandbox, which is removed meanwhile. The folder in which the
+        // kernel prepares files of an overlay has no rights.
+        let Ok(metadata) = std::fs::metadata(&folder) else { continue };
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode == 0 {
+            continue;
+        }
         open.extend((mode != 0o700).then(|| format!("{} is {mode:o}", folder.display())));
-        for entry in std::fs::read_dir(&folder).unwrap() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            let mode = path.symlink_metadata().unwrap().permissions().mode() & 0o777;
+            let Ok(metadata) = path.symlink_metadata() else { continue };
+            let mode = metadata.permissions().mode() & 0o777;
             if path.is_dir() {
                 // The tour's project is not checked: its files have the usual modes, as in any project.
                 folders.extend(Some(path).filter(|path| !path.ends_with("tour")));

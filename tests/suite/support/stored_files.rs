@@ -85,31 +85,33 @@ pub fn wait_for_turns(program: &mut Program, setup: &Setup, turns: usize) {
     program.until_condition(&format!("the end of turn {turns}"), |_| count_ended_turns(&read_session(setup)) >= turns);
 }
 
-/// Finds every file in this folder that contains the text. Files are read here, because a search program would have the
-/// text on its command line, where tests that inspect all processes would find it. Skips what is removed meanwhile, and
-/// folders without any rights: the kernel prepares the files of an overlay in such a folder.
+/// Finds every file in this folder that contains the text, as [`list_all_files`] does. Files are read here, because a search
+/// program would have the text on its command line, where tests that inspect all processes would find it.
 pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
-    let is_removed = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let contains_text = |file: &Path| match std::fs::read(file) {
+    let contains_text = |file: &PathBuf| match std::fs::read(file) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).contains(text),
-        Err(error) if is_removed(&error) => false,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         Err(error) => panic!("{}: {error}", file.display()),
     };
-    let mut walk = ignore::WalkBuilder::new(folder);
+    list_all_files(folder).into_iter().filter(contains_text).collect()
+}
+
+/// Lists every file in this folder and below it. Skips what is removed meanwhile, and folders without any rights: the
+/// kernel prepares the files of an overlay in such a folder, which an ordinary user cannot enter.
+pub fn list_all_files(folder: &Path) -> Vec<PathBuf> {
     let has_no_rights = |entry: &ignore::DirEntry| {
         entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.permissions().mode() & 0o777 == 0)
     };
+    let mut walk = ignore::WalkBuilder::new(folder);
     walk.standard_filters(false).filter_entry(move |entry| !has_no_rights(entry));
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in walk.build() {
         match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) && contains_text(entry.path()) => {
-                found.push(entry.into_path());
-            }
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
             Ok(_) => {}
-            Err(error) if error.io_error().is_some_and(is_removed) => {}
+            Err(error) if error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound) => {}
             Err(error) => panic!("{error}"),
         }
     }
-    found
+    files
 }
