@@ -70,7 +70,7 @@ fn each_scope_says_what_it_never_covers() {
                 let is_below = row(other_label).is_some_and(|row| rows[row + 1].contains(limit));
                 assert_eq!(is_below, is_large || other_label == label, "{size:?}: {limit}: {screen}");
             }
-            assert!(size.1 < 24 || screen.contains("none covers secrets such as .env"), "{size:?}: {screen}");
+            assert!(size.1 < 24 || screen.contains("always ask: secrets such as .env"), "{size:?}: {screen}");
         }
     }
 }
@@ -131,7 +131,7 @@ fn each_scope_of_a_short_command_says_what_it_never_covers_in_24_rows() {
     ];
     for (number, (selected, _)) in (1..).zip(limits) {
         program.press_until(&number.to_string(), &format!("› {number}  {selected}"));
-        let screen = program.until("none covers secrets, ");
+        let screen = program.until("always ask: secrets, ");
         let rows: Vec<&str> = screen.lines().collect();
         for (number, (label, limit)) in (1..).zip(limits) {
             let row = rows.iter().position(|row| row.contains(&format!("{number}  {label}")));

@@ -235,7 +235,7 @@ impl ScopeChoice {
         };
         push(ChoicePart::Scopes, spans.collect::<Vec<_>>().join(" · "), theme.text);
         if let Some(limits) = describe_common_limits(&grant) {
-            push(ChoicePart::Explanation, format!("none covers {limits}"), theme.dim);
+            push(ChoicePart::Explanation, format!("always ask: {limits}"), theme.dim);
         }
         if can_send {
             push(ChoicePart::Explanation, UNTRUSTED_TEXT_NOTE.to_owned(), theme.dim);
@@ -332,7 +332,7 @@ pub fn label_scope(grant: &Grant) -> String {
     }
 }
 
-/// Describes the calls that a grant of this scope never covers, besides those that none covers.
+/// Describes the calls that a grant of this scope never covers, besides those that no grant covers.
 fn describe_limits(grant: &Grant) -> &'static str {
     match &grant.scope {
         GrantScope::Command { .. } => "a command that differs in any character",

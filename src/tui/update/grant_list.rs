@@ -20,7 +20,7 @@ use crate::tui::state::State;
 use std::collections::HashMap;
 
 /// Columns for the action and the summary of a call.
-const CALL_COLUMNS: usize = 26;
+const CALL_COLUMNS: usize = 24;
 
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) {
