@@ -1,8 +1,8 @@
 //! Events that the agent handles.
 
 use crate::chat::{
-    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
-    ToolSpec, TrialReport, TurnId, Usage,
+    Answer, CallId, ChangedTools, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin,
+    Review, SessionId, ToolSpec, TrialReport, TurnId, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -201,6 +201,8 @@ pub enum Event {
         tools: Vec<ToolSpec>,
         /// Notices for the user, one sentence each.
         notices: Vec<String>,
+        /// Tools that are not offered any more because their definitions changed.
+        changed: Option<ChangedTools>,
     },
     /// The user trusts these instructions of the project. They replace the previous ones from the next request on.
     InstructionsChanged(Arc<Vec<Instructions>>),

@@ -1,12 +1,13 @@
 //! Tools of MCP servers, which change while a session is open.
 
 use super::State;
-use crate::chat::ToolSpec;
+use super::update_context::UpdateContext;
 use crate::chat::mcp_names::PREFIX;
+use crate::chat::{ChangedTools, Entry, ToolSpec};
 
 impl State {
     /// Replaces the tools of MCP servers from the next request on. A running sub-agent keeps the ones it has.
-    pub(super) fn set_mcp_tools(&mut self, tools: &[ToolSpec]) {
+    fn set_mcp_tools(&mut self, tools: &[ToolSpec]) {
         let replace_in = |all: &mut Vec<ToolSpec>| {
             all.retain(|tool| !tool.name.starts_with(PREFIX));
             all.extend_from_slice(tools);
@@ -19,10 +20,19 @@ impl State {
     }
 }
 
+/// Replaces the tools of MCP servers, and records which of them changed. In a session without entries that is only shown:
+/// nothing is written before the first message.
+pub(super) fn change_tools(ctx: &mut UpdateContext<'_>, tools: &[ToolSpec], changed: Option<ChangedTools>) {
+    ctx.state.set_mcp_tools(tools);
+    if let Some(changed) = changed.filter(|_| !ctx.state.session.entries().is_empty()) {
+        ctx.record_entry(Entry::ToolsChanged(changed));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{Event, SubAgentConfig, update};
+    use crate::agent::{Effect, Event, SubAgentConfig, update};
     use crate::policy::Policy;
     use serde_json::json;
 
@@ -36,9 +46,14 @@ mod tests {
         let mut state = State::new(Policy::default(), "m".to_owned(), "s".to_owned(), built_in.clone());
         state.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: built_in });
         let tools = vec![spec("mcp__a__new"), spec("mcp__b__x")];
-        assert_eq!(update(&mut state, Event::ToolsChanged { tools, notices: Vec::new() }), []);
+        let changed = ChangedTools { server: "a".to_owned(), tools: vec!["old".to_owned()] };
+        let event = Event::ToolsChanged { tools, notices: Vec::new(), changed: Some(changed.clone()) };
+        assert_eq!(update(&mut state, event.clone()), [], "the session has no entries");
         let names = |tools: &[ToolSpec]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&state.config.tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
+        update(&mut state, Event::SessionTitled("t".to_owned()));
+        let entry = Entry::ToolsChanged(changed);
+        assert_eq!(update(&mut state, event), [Effect::AppendEntry(entry)]);
         assert_eq!(names(&state.config.sub_agent_config.unwrap().tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
     }
 }

@@ -1,8 +1,9 @@
 //! Entries of a session, one per line of its log.
 
 use super::{
-    Access, Answer, BackgroundEnd, CallId, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions,
-    Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage, UserCommand,
+    Access, Answer, BackgroundEnd, CallId, ChangedTools, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome,
+    Preconditions, Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
+    UserCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -223,6 +224,8 @@ pub enum Entry {
         /// The limit of the profile.
         limit: u64,
     },
+    /// Tools of an MCP server changed, and are not offered until the user accepts the change.
+    ToolsChanged(ChangedTools),
     /// The user revoked a grant or a rule.
     #[serde(rename = "taken_back")]
     Revoked {
@@ -305,6 +308,7 @@ impl Entry {
             | Self::Compacted { .. }
             | Self::FellBack { .. }
             | Self::ToolsDeferred { .. }
+            | Self::ToolsChanged(_)
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
@@ -335,6 +339,7 @@ impl Entry {
             | Self::Ended { .. }
             | Self::FellBack { .. }
             | Self::ToolsDeferred { .. }
+            | Self::ToolsChanged(_)
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
@@ -353,6 +358,7 @@ impl Entry {
                 | Self::DryRunChanged { .. }
                 | Self::Compacted { .. }
                 | Self::BackgroundEnded(_)
+                | Self::ToolsChanged(_)
                 | Self::UserCommand(_)
         )
     }
@@ -368,24 +374,4 @@ pub enum TitleSource {
     User,
     /// The model.
     Model,
-}
-
-/// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may
-/// continue live, and a copy of a live session as a dry run. `now` is whether the session is a dry run after the last
-/// entry, if known. If nothing else is known, a session with a rehearsed call is a dry run.
-pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
-    let changed_dry_run = |entry: &Entry| match entry {
-        Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
-        _ => None,
-    };
-    let is_rehearsed =
-        |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
-    // Before its first change the session was the opposite.
-    let initial = entries.iter().find_map(changed_dry_run).map(|dry_run| !dry_run);
-    let mut dry_run = initial.or(now).unwrap_or_else(|| entries.iter().any(is_rehearsed));
-    let dry_run_after = |entry: &Entry| {
-        dry_run = changed_dry_run(entry).unwrap_or(dry_run);
-        dry_run
-    };
-    entries.iter().map(dry_run_after).collect()
 }

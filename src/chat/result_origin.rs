@@ -174,7 +174,7 @@ pub fn mark_dry_run(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::entry::dry_run_entries;
+    use crate::chat::dry_run_counts::dry_run_entries;
     use crate::chat::{Digest, Usage};
     use crate::chat::{Entry, Outcome};
 

@@ -150,7 +150,11 @@ impl Session {
             }
             // The count of calls that would have asked starts again from here.
             Entry::DryRunChanged { .. } => self.reset_would_ask(),
-            Entry::Reviewed { .. } | Entry::Answered { .. } | Entry::Ended { .. } | Entry::FellBack { .. } => {}
+            Entry::Reviewed { .. }
+            | Entry::Answered { .. }
+            | Entry::Ended { .. }
+            | Entry::FellBack { .. }
+            | Entry::ToolsChanged(_) => {}
             Entry::UserCommand(command) => {
                 let title = || title_from(if command.is_shared { &command.command } else { "command" });
                 let sign = command.sign();

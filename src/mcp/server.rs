@@ -9,14 +9,22 @@ use super::connection::{CallError, Connection, ConnectionContext, explain_needed
 use super::definition::Definition;
 use super::result_text::mark_untrusted;
 use super::server_config::ServerConfig;
-use crate::chat::{Digest, ServerOffer, ToolSpec};
-use crate::text::truncation::join_items;
+use crate::chat::{ChangedTools, Digest, ServerOffer, ToolSpec};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Receives notices for the user when the offered tools change.
-pub(super) type OnChange = Arc<dyn Fn(Vec<String>) + Send + Sync>;
+/// News when the offered tools change.
+#[derive(Debug, Clone, Default)]
+pub struct ServerNews {
+    /// Notices for the user, one sentence each.
+    pub notices: Vec<String>,
+    /// Tools that are not offered any more because their definitions changed.
+    pub changed: Option<ChangedTools>,
+}
+
+/// Receives the news.
+pub(super) type OnChange = Arc<dyn Fn(ServerNews) + Send + Sync>;
 
 /// Maximum number of attempts to reach a server that ended.
 const MAX_ATTEMPTS: u32 = 10;
@@ -99,7 +107,7 @@ impl Server {
     /// Connects to a server that was never connected, and reports the tools. Errors are reported too.
     pub(super) async fn discover(self: Arc<Self>) {
         match self.connect().await {
-            Ok(_) => (self.on_change)(Vec::new()),
+            Ok(_) => (self.on_change)(ServerNews::default()),
             Err(reason) => self.mark_down(&reason),
         }
     }
@@ -162,20 +170,20 @@ impl Server {
         let opened = tokio::time::timeout(limit, open).await;
         let (connection, definitions) =
             opened.unwrap_or_else(|_| Err(format!("it did not answer within {} s", limit.as_secs())))?;
-        let notices = self.update_tools(definitions);
+        let news = self.update_tools(definitions);
         let connection = Arc::new(connection);
         *slot = Some(connection.clone());
         let had_been_down = std::mem::take(&mut self.state().is_down);
-        if had_been_down || !notices.is_empty() {
-            (self.on_change)(notices);
+        if had_been_down || !news.notices.is_empty() || news.changed.is_some() {
+            (self.on_change)(news);
         }
         tokio::spawn(watch_connection(Arc::downgrade(self), Arc::downgrade(&connection)));
         Ok(connection)
     }
 
     /// Compares the definitions of the server with the accepted ones. Those of a server that was never connected are
-    /// accepted. Returns notices for the user.
-    fn update_tools(&self, mut definitions: Vec<Definition>) -> Vec<String> {
+    /// accepted. A change is news once, and again in a program that still offered the tools.
+    fn update_tools(&self, mut definitions: Vec<Definition>) -> ServerNews {
         let _comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         let (identity, name) = (self.config.endpoint.identity(), &self.config.name);
         let loaded = self.catalogue.load(&identity);
@@ -189,16 +197,17 @@ impl Server {
         self.state().listed = Some(definitions.clone());
         let differences = compare(&known.tools, &definitions);
         let pending: Vec<&Difference> = differences.iter().filter(|found| found.needs_acceptance()).collect();
-        let changed = pending.iter().map(|difference| difference.tool_name().to_owned()).collect();
-        let updated = KnownServer { changed, ..known.clone() };
+        let updated = KnownServer {
+            changed: pending.iter().map(|difference| difference.tool_name().to_owned()).collect(),
+            ..known.clone()
+        };
         definitions.retain(|definition| !updated.changed.contains(&definition.name));
+        let mut changed = None;
         if notices.is_empty() {
-            if updated != known && !pending.is_empty() {
-                let names: Vec<String> = pending.iter().map(|difference| difference.display_name()).collect();
-                notices.push(format!(
-                    "MCP server {name} changed {}, not offered until you accept the change: /mcp shows it, or aye mcp check {name}",
-                    join_items(&names, 3)
-                ));
+            let is_changed = |tool: &Arc<AcceptedTool>| updated.changed.contains(&tool.definition.name);
+            if !pending.is_empty() && (updated != known || self.state().tools.iter().any(is_changed)) {
+                let tools = pending.iter().map(|difference| difference.display_name()).collect();
+                changed = Some(ChangedTools { server: name.clone(), tools });
             }
             if updated != known || !self.is_known() {
                 let saved = self.catalogue.save(&identity, Some(updated));
@@ -209,7 +218,7 @@ impl Server {
         let mut state = self.state();
         state.tools = accept_tools(&self.config, definitions);
         state.is_known = true;
-        notices
+        ServerNews { notices, changed }
     }
 
     /// Withdraws the tools of a server that cannot be reached, reports it once, and tries again later.
@@ -221,7 +230,8 @@ impl Server {
         drop(state);
         let name = &self.config.name;
         let notice = format!("MCP server {name} cannot be used: {reason}. Its tools are not offered until it answers.");
-        (self.on_change)(if is_first { vec![notice] } else { Vec::new() });
+        let notices = if is_first { vec![notice] } else { Vec::new() };
+        (self.on_change)(ServerNews { notices, changed: None });
         if !had_been_down {
             tokio::spawn(reconnect(Arc::downgrade(self)));
         }

@@ -3,6 +3,7 @@
 use super::catalogue::Catalogue;
 use super::client_handler::OnProgress;
 use super::connection::ConnectionContext;
+pub use super::server::ServerNews;
 use super::server::{AcceptedTool, OnChange, Server};
 use super::server_config::{Endpoint, ServerConfig};
 use crate::chat::{Digest, ServerOffer, ServerReport, ToolSpec};
@@ -10,8 +11,8 @@ use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Receives notices when the offered tools change. Returns false once its session is closed.
-pub type Listener = Box<dyn Fn(Vec<String>) -> bool + Send + Sync>;
+/// Receives news when the offered tools change. Returns false once its session is closed.
+pub type Listener = Box<dyn Fn(ServerNews) -> bool + Send + Sync>;
 
 /// All configured servers. Dropping it ends their connections.
 pub struct ServerPool {
@@ -38,9 +39,9 @@ impl ServerPool {
     pub fn new(configs: Vec<ServerConfig>, catalogue: Catalogue, context: ConnectionContext) -> Self {
         let listeners = Arc::<Mutex<Vec<Listener>>>::default();
         let all_listeners = listeners.clone();
-        let on_change: OnChange = Arc::new(move |notices| {
+        let on_change: OnChange = Arc::new(move |news| {
             let mut listeners = all_listeners.lock().unwrap_or_else(PoisonError::into_inner);
-            listeners.retain(|listener| listener(notices.clone()));
+            listeners.retain(|listener| listener(news.clone()));
         });
         let new_server = |config| Server::new(config, catalogue.clone(), context.clone(), on_change.clone());
         let (user_servers, notices): (Vec<_>, Vec<_>) = configs.into_iter().map(new_server).unzip();
@@ -66,7 +67,7 @@ impl ServerPool {
 
     /// Tells all receivers that the offered tools changed.
     pub fn announce_change(&self) {
-        (self.on_change)(Vec::new());
+        (self.on_change)(ServerNews::default());
     }
 
     fn servers(&self) -> impl Iterator<Item = Arc<Server>> {

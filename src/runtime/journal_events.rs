@@ -46,6 +46,7 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::ToolsDeferred { tools, tokens, limit } => {
             format!("{} tools deferred: about {tokens} tokens of all tools, limit {limit}", tools.len())
         }
+        Entry::ToolsChanged(changed) => format!("an MCP server changed {} tools", changed.tools.len()),
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
             let verdict_text =

@@ -3,8 +3,10 @@
 use crate::mcp_servers::{allow, call, offered, start_session, user_with};
 use crate::support::mcp_server::McpServer;
 use crate::support::program::Program;
+use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::user::User;
+use aye::chat::Entry;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -46,8 +48,13 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
     server.set_tools(&changed_tools("Repeats \u{202E}everything"));
     submit_message(&mut program, "go");
     program.until_idle("First.");
-    let screen = program.until("MCP server test changed echo and new");
-    assert!(screen.contains("/mcp shows it"), "{screen}");
+    program.until("MCP server test changed 2 tools (echo and new); they are off");
+    let changed = |entry: &Entry| match entry {
+        Entry::ToolsChanged(changed) => Some(changed.tools.clone()),
+        _ => None,
+    };
+    let recorded = || read_session(&user.setup(&[])).iter().filter_map(changed).collect::<Vec<_>>();
+    assert_eq!(recorded(), [["echo", "new"]], "once per change");
     submit_message(&mut program, "/mcp");
     program.until_all(&["MCP servers", "2 tools · connected · 2 changed"]);
     program.press_keys("\r");
@@ -67,6 +74,24 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
     submit_message(&mut program, "go");
     program.until_idle("Second.");
     assert_eq!(offered(&user), ["mcp__test__announce", "mcp__test__echo", "mcp__test__new"]);
+    assert_eq!(recorded().len(), 1, "a change that was accepted is not recorded again");
+}
+
+#[test]
+fn each_of_two_programs_that_offered_a_tool_says_that_it_changed() {
+    let (server, user) = server_with_two_tools();
+    drop(start_session(&user, &server));
+    let turn = |text: &str| [call("mcp__test__announce", ""), text_answer(text)];
+    let user = user.with_answers([turn("First."), turn("Second.")].into_iter().flatten().collect());
+    let mut programs = [user.start(&[]), user.start(&[])];
+    programs.iter_mut().for_each(|program| drop(program.until("Messages go to")));
+    server.set_tools(&changed_tools("Changed"));
+    for (program, text) in programs.iter_mut().zip(["First.", "Second."]) {
+        submit_message(program, "go");
+        program.until_idle(text);
+        program.until("MCP server test changed 2 tools (echo and new); they are off");
+    }
+    assert_eq!(offered(&user), ["mcp__test__announce"]);
 }
 
 #[test]
@@ -75,7 +100,7 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
     drop(start_session(&user, &server));
     server.set_tools(&changed_tools("Changed"));
     let (out, err, _) = user.setup(&["-p", "go"]).run_piped("");
-    assert!(out.contains("First.") && err.contains("MCP server test changed echo and new"), "{out}{err}");
+    assert!(out.contains("First.") && err.contains("MCP server test changed 2 tools (echo and new)"), "{out}{err}");
     let pids = server.pids().len();
     let mut dry = user.start(&["--dry-run"]);
     dry.until("Messages go to");
@@ -106,7 +131,7 @@ fn what_changed_after_it_was_read_is_not_accepted() {
     server.set_tools(&tools);
     let pid = rustix::process::Pid::from_raw(*server.pids().last().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    program.until("changed echo, new and more");
+    program.until("changed 3 tools (echo, new and more)");
     program.press_until("y", "changed again. Nothing was accepted");
     program.press_keys("\x1b");
     submit_message(&mut program, "go");

@@ -144,7 +144,10 @@ fn a_changed_definition_is_neither_called_nor_offered_until_it_is_accepted() {
     ]));
     let user = user.with_answers(vec![call("mcp__test__echo", "a"), text_answer("Done.")]);
     let err = run_turn(&user);
-    assert!(err.contains("MCP server test changed echo and new") && err.contains("aye mcp check test"), "{err}");
+    assert!(
+        err.contains("MCP server test changed 2 tools (echo and new)") && err.contains("aye mcp check test"),
+        "{err}"
+    );
     assert!(last_outcome(&user).contains("The definition of this tool changed"), "{}", last_outcome(&user));
     assert_eq!(server.calls(), [""; 0], "the changed tool was not called");
     assert_eq!(offered(&user), ["mcp__test__same"], "the changed and the new tool are withdrawn");
@@ -288,7 +291,7 @@ fn an_announced_change_withdraws_the_tool_at_once() {
     ]));
     submit_message(&mut program, "go");
     program.until_idle("First.");
-    program.until("MCP server test changed echo");
+    program.until("MCP server test changed 1 tool (echo)");
     submit_message(&mut program, "go");
     program.until_idle("Second.");
     assert_eq!(offered(&user), ["mcp__test__announce"]);

@@ -1,6 +1,6 @@
 //! What the user sees of a server, and accepting its changed tools.
 
-use super::{Server, accept_tools, damaged_notice};
+use super::{Server, ServerNews, accept_tools, damaged_notice};
 use crate::chat::{Digest, ServerReport, ToolsChange, pluralize};
 use crate::mcp::catalogue::{Difference, KnownServer, compare};
 use std::sync::{Arc, PoisonError};
@@ -88,7 +88,7 @@ impl Server {
             .save(&identity, Some(KnownServer::from_accepted(&listed)))
             .map_err(|error| format!("Cannot save the tools of MCP server {name}: {error}."))?;
         self.state().tools = accept_tools(&self.config, listed);
-        (self.on_change)(Vec::new());
+        (self.on_change)(ServerNews::default());
         Ok(change.tool_count)
     }
 }

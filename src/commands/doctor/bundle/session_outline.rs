@@ -165,6 +165,7 @@ impl EntryOutline {
             Entry::ToolsDeferred { tools, tokens, limit } => {
                 ("deferred tools", format!("{}, tokens {tokens}, limit {limit}", tools.len()))
             }
+            Entry::ToolsChanged(changed) => ("changed tools", changed.tools.len().to_string()),
             Entry::FellBack { .. } => ("fell back", String::new()),
             Entry::Revoked { .. } => ("revoked", String::new()),
             Entry::Switched { profile, .. } => {

@@ -104,6 +104,7 @@ impl<'a> PartCollector<'a> {
                 mark_dry_run("", self.is_dry_run(index))
             ),
             Entry::ToolsDeferred { tools, tokens, limit } => describe_change(tools, *tokens, *limit),
+            Entry::ToolsChanged(changed) => changed.describe(),
             Entry::FellBack { model, reason } => format!("{reason}; {model} answered instead"),
             Entry::Switched { model, .. } => format!("Model from here on: {model}."),
             Entry::DryRunChanged { dry_run: true, .. } => {

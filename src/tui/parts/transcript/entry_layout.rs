@@ -109,6 +109,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         Entry::ToolsDeferred { tools, tokens, limit } => {
             context.lay_out_note(&describe_change(tools, *tokens, *limit), "")
         }
+        Entry::ToolsChanged(changed) => context.lay_out_plain(&changed.describe(), context.theme.warning, ""),
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
             context.lay_out_plain(&note, context.theme.warning, "↪ ")
@@ -237,6 +238,7 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         | Entry::Concluded(_)
         | Entry::FellBack { .. }
         | Entry::ToolsDeferred { .. }
+        | Entry::ToolsChanged(_)
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Compacted { .. }
