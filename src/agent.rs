@@ -199,6 +199,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         }
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
         Event::ToolsChanged { tools, notices: _, changed } => mcp_tools::change_tools(ctx, &tools, changed),
+        Event::SamplingStepped(step) => ctx.record_entry(Entry::Sampling(step)),
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
         Event::ProjectToolsChanged { removed, added } => ctx.state.change_tools(&removed, &added),
         Event::GrantRevoked { granting_call, description, by } => {

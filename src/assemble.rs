@@ -13,6 +13,7 @@ mod screen;
 mod screen_host;
 mod screen_requests;
 mod server_forms;
+mod server_samplings;
 pub(crate) mod session;
 pub(crate) mod session_builder;
 mod session_provider;

@@ -36,6 +36,7 @@ pub mod question;
 pub mod reply_limit;
 pub mod result_origin;
 pub mod reviewer;
+pub mod sampling;
 pub mod script;
 pub mod sensitive_paths;
 pub mod server_form;

@@ -93,7 +93,9 @@
 //! - The searches are tool files that come with the program; the settings choose one, and it is offered once it has its credential.
 //! - Above a limit of tokens the tools of files and MCP servers are deferred. A call of `run_tool` becomes the call inside it
 //!   when the reply is complete, so verdict, prompt and record are those of a direct call; a request shows it as `run_tool`.
-//! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model.
+//! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model. A request for
+//!   the model is no call: the user decides before it is sent and before the server gets the answer, and no rule can. The screen records each
+//!   decision before the host acts on it.
 //! - A call of another program (`aye serve --mcp`) is a turn without a model. What would ask is denied, as in every headless session; the
 //!   client answers questions only.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.

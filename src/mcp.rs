@@ -13,6 +13,7 @@ pub mod definition;
 pub mod form_prompts;
 mod http_transport;
 pub mod result_text;
+pub mod sampling_prompts;
 mod server;
 pub mod server_config;
 pub mod server_pool;

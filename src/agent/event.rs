@@ -1,5 +1,6 @@
 //! Events that the agent handles.
 
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{
     Answer, CallId, ChangedTools, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin,
     Review, SessionId, ToolSpec, TrialReport, TurnId, Usage,
@@ -204,6 +205,8 @@ pub enum Event {
         /// Tools that are not offered any more because their definitions changed.
         changed: Option<ChangedTools>,
     },
+    /// The next step of a request of an MCP server for an answer of the model.
+    SamplingStepped(Box<SamplingStep>),
     /// The user trusts these instructions of the project. They replace the previous ones from the next request on.
     InstructionsChanged(Arc<Vec<Instructions>>),
     /// Tools of the project were trusted or are no longer trusted. Takes effect with the next request.
@@ -275,6 +278,7 @@ impl Event {
             | Self::SessionCopied { .. }
             | Self::RulesLoaded { .. }
             | Self::ToolsChanged { .. }
+            | Self::SamplingStepped(_)
             | Self::InstructionsChanged(_)
             | Self::ProjectToolsChanged { .. }
             | Self::GrantRevoked { .. }

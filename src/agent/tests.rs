@@ -172,6 +172,7 @@ fn describe_entry(entry: &Entry) -> String {
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::ToolsDeferred { tools, .. } => format!("deferred {}", tools.join(" ")),
         Entry::ToolsChanged(changed) => format!("changed {}", changed.tools.join(" ")),
+        Entry::Sampling(step) => step.describe(),
         Entry::Switched { .. } => "switched".to_owned(),
         Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry run" } else { "live" }.to_owned(),
         Entry::UserCommand(command) => format!("ran {}: {}", command.draft_text(), command.status),

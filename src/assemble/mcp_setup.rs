@@ -41,6 +41,7 @@ pub(crate) fn server_config(name: &str, settings: &config::McpServer, folder: &P
         endpoint,
         tools: settings.tools.clone(),
         is_trusted: settings.trusted,
+        allows_sampling: settings.sampling,
         call_limit: Duration::from_secs(settings.call_seconds),
         discovery_limit: Duration::from_secs(settings.discovery_seconds),
     }
@@ -66,6 +67,7 @@ pub(crate) fn connection_context(
         environment: shell.environment().to_vec(),
         journal: journal.clone(),
         form_prompts: None,
+        sampler: None,
         credentials,
     }
 }

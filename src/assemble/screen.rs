@@ -77,6 +77,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let (replies, from_host) = mpsc::channel(MAX_REPLIES);
     session_builder.credentials.set_screen(replies.clone());
     session_builder.server_forms.set_screen(replies.clone());
+    session_builder.server_samplings.set_screen(replies.clone());
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
         auto_theme: themes.choose_theme(screen.auto_theme(light), light).name,

@@ -362,6 +362,9 @@ impl Host for ScreenHost {
             HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
             HostRequest::SaveKey(key) => self.save_key(&key),
             HostRequest::AnswerForm { id, reply } => self.session_builder.server_forms.answer(id, reply),
+            HostRequest::AnswerSampling { id, is_approved } => {
+                self.session_builder.server_samplings.answer(id, is_approved);
+            }
             HostRequest::AnswerCredential { id, secret } => self.session_builder.credentials.answer(id, secret),
         }
     }

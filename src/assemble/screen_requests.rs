@@ -41,6 +41,13 @@ impl<A> ScreenRequests<A> {
         self.screen.get()?.send(reply).await.ok()
     }
 
+    /// Sends a reply to the screen, if there is one, without waiting: the screen may be busy.
+    pub(super) fn send_later(&self, reply: HostReply) {
+        if let Some(screen) = self.screen.get().cloned() {
+            drop(tokio::spawn(async move { screen.send(reply).await }));
+        }
+    }
+
     /// Shows the request of this number and waits for the answer; `None` if there is no screen. Dropping the future closes
     /// the prompt.
     pub(super) async fn ask(&self, show: impl FnOnce(u64) -> HostReply) -> Option<A> {
@@ -48,7 +55,7 @@ impl<A> ScreenRequests<A> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();
         self.open().insert(id, sender);
-        let _withdrawal = Withdrawal { requests: self, id, screen: screen.clone() };
+        let _withdrawal = Withdrawal { requests: self, id };
         screen.send(show(id)).await.ok()?;
         answer.await.ok()
     }
@@ -58,15 +65,12 @@ impl<A> ScreenRequests<A> {
 struct Withdrawal<'a, A> {
     requests: &'a ScreenRequests<A>,
     id: u64,
-    screen: mpsc::Sender<HostReply>,
 }
 
 impl<A> Drop for Withdrawal<'_, A> {
     fn drop(&mut self) {
         if self.requests.open().remove(&self.id).is_some() {
-            let (screen, reply) = (self.screen.clone(), (self.requests.withdraw)(self.id));
-            // The screen may be busy.
-            drop(tokio::spawn(async move { screen.send(reply).await }));
+            self.requests.send_later((self.requests.withdraw)(self.id));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::mcp_setup::follow_servers;
 use super::reviewers::Reviewers;
 use super::sandbox_setup;
 use super::server_forms::ServerForms;
+use super::server_samplings::ServerSamplings;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
 use super::tool_files::ToolFactory;
@@ -51,6 +52,7 @@ pub(crate) struct SessionBuilder {
     pub(super) mcp_servers: Arc<ServerPool>,
     /// The prompts for questions of these servers.
     pub(super) server_forms: Arc<ServerForms>,
+    pub(super) server_samplings: Arc<ServerSamplings>,
     pub(super) tool_factory: Arc<ToolFactory>,
     pub(super) shell: Arc<Shell>,
     /// The reviewers of calls.

@@ -1,9 +1,10 @@
 //! The profiles of the settings and the provider of the session, as tools of files find and ask them.
 
 use super::connected_model::ConnectedModel;
+use crate::chat::sampling::SamplingRequest;
 use crate::chat::{Message, Request, Usage};
 use crate::config::{self, Connection, Credentials, Overrides, Settings};
-use crate::runtime::{SideModel, request_answer};
+use crate::runtime::{SideAnswer, SideModel, request_answer, request_any_answer};
 use crate::store::Places;
 use crate::tools::prompt_tool::{MAX_ANSWER_BYTES, Prompt, PromptModels, PromptTarget};
 use crate::tools::transfer_tool::{ProfileFinder, ProfileTarget};
@@ -11,6 +12,12 @@ use async_trait::async_trait;
 use reqwest::Url;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Maximum bytes of an answer for an MCP server.
+const MAX_SAMPLED_BYTES: usize = 64 << 10;
+/// Time limit of a request of an MCP server.
+const SAMPLING_LIMIT: Duration = Duration::from_secs(120);
 
 /// Finds profiles in the settings. Keys that the user entered are read for each lookup, because more may be entered.
 pub(crate) struct SettingsProfiles {
@@ -30,6 +37,31 @@ impl SettingsProfiles {
     /// Sets the model of the open session. Its provider answers prompts that name no profile.
     pub(crate) fn set_session_model(&self, model: &ConnectedModel) {
         *self.session_model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.clone());
+    }
+
+    /// Sends a request of an MCP server to the session's model.
+    pub(crate) async fn sample(
+        &self,
+        target: &PromptTarget,
+        request: &SamplingRequest,
+    ) -> (Result<SideAnswer, String>, Option<Usage>) {
+        let llm = self.session_model().map(|session| session.llm);
+        let (model, profile) = (target.model.clone(), String::new());
+        let side_model = SideModel { llm, model: model.clone(), profile, limit: SAMPLING_LIMIT };
+        let system = Some(&request.system).filter(|system| !system.trim().is_empty());
+        let messages = request.messages.iter().map(|message| match message.is_of_model {
+            true => Message::Model { text: message.text.clone(), calls: Vec::new(), echo: None },
+            false => Message::User(message.text.clone()),
+        });
+        let request = Request {
+            model,
+            messages: system.cloned().map(Message::System).into_iter().chain(messages).collect(),
+            max_tokens: Some(request.max_tokens),
+            ..Request::default()
+        };
+        let mut usage = None;
+        let answer = request_any_answer(&side_model, async { Ok(request) }, MAX_SAMPLED_BYTES, &mut usage).await;
+        (answer, usage)
     }
 
     fn session_model(&self) -> Result<ConnectedModel, String> {

@@ -7,6 +7,7 @@ use super::mcp_setup::{connection_context, set_up_servers, user_servers};
 use super::request_credentials::CredentialStore;
 use super::reviewers::{self, Reviewers};
 use super::server_forms::ServerForms;
+use super::server_samplings::ServerSamplings;
 use super::session::Session;
 use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
@@ -21,6 +22,7 @@ use crate::config::{self, Config, Credentials};
 use crate::llm::tour;
 use crate::mcp::connection::ConnectionContext;
 use crate::mcp::form_prompts::FormPrompts;
+use crate::mcp::sampling_prompts::Sampler;
 use crate::project::guard::own_program;
 use crate::project::shell::Shell;
 use crate::store::{Journal, Places};
@@ -142,6 +144,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
     let store = credentials.store().clone();
     let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
+    let server_samplings = Arc::new(ServerSamplings::new(profiles.clone()));
     let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store.clone(), profiles));
     let (user_tools, tool_notices) = tool_factory.user_toolbox(&places);
     notices.extend(tool_notices);
@@ -157,7 +160,9 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let server_forms = Arc::new(ServerForms::new());
     let form_prompts: Option<Arc<dyn FormPrompts>> = if options.print { None } else { Some(server_forms.clone()) };
-    let context = ConnectionContext { form_prompts, ..connection_context(&commands, &folder, &journal, store) };
+    let sampler: Option<Arc<dyn Sampler>> = if options.print { None } else { Some(server_samplings.clone()) };
+    let context =
+        ConnectionContext { form_prompts, sampler, ..connection_context(&commands, &folder, &journal, store) };
     let mcp_servers = set_up_servers(servers, &places, context);
     notices.extend_from_slice(mcp_servers.notices());
     let tools = user_tools.with_servers(mcp_servers.clone()).with_credential_prompts(credentials.clone());
@@ -169,6 +174,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
         tools: Arc::new(tools),
         mcp_servers,
         server_forms,
+        server_samplings,
         tool_factory,
         shell: Arc::new(commands),
         reviewers,

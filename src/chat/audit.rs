@@ -3,6 +3,7 @@
 mod audit_item;
 mod end_kind;
 mod record_json;
+mod sampling_record;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use super::tool::parse_failure_status;
 use super::{CallId, Decider, Decision, Digest, DisplayedPlan, Entry, Outcome, Preview, ResultOrigin, ToolCall};
 pub use audit_item::{AuditItem, AuditKey, collect_items};
 pub use end_kind::{EndKind, brief_decision, outcome_label};
+pub use sampling_record::SamplingRecord;
 use std::borrow::Cow;
 use std::collections::HashMap;
 

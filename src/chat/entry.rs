@@ -1,5 +1,6 @@
 //! Entries of a session, one per line of its log.
 
+use super::sampling::SamplingStep;
 use super::{
     Access, Answer, BackgroundEnd, CallId, ChangedTools, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome,
     Preconditions, Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
@@ -226,6 +227,8 @@ pub enum Entry {
     },
     /// Tools of an MCP server changed, and are not offered until the user accepts the change.
     ToolsChanged(ChangedTools),
+    /// Step of a request of an MCP server for an answer of the model.
+    Sampling(Box<SamplingStep>),
     /// The user revoked a grant or a rule.
     #[serde(rename = "taken_back")]
     Revoked {
@@ -309,6 +312,7 @@ impl Entry {
             | Self::FellBack { .. }
             | Self::ToolsDeferred { .. }
             | Self::ToolsChanged(_)
+            | Self::Sampling(_)
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
@@ -325,6 +329,7 @@ impl Entry {
             | Self::Reviewed { usage, .. }
             | Self::Titled { usage, .. }
             | Self::Compacted { usage, .. } => *usage,
+            Self::Sampling(step) => step.usage(),
             Self::Settled { staged: Some(ResultOrigin::Simulated(simulated)), .. } => simulated.usage,
             Self::Settled { staged: Some(ResultOrigin::Ran(_)) | None, .. }
             | Self::UserMessage { .. }
@@ -359,6 +364,7 @@ impl Entry {
                 | Self::Compacted { .. }
                 | Self::BackgroundEnded(_)
                 | Self::ToolsChanged(_)
+                | Self::Sampling(_)
                 | Self::UserCommand(_)
         )
     }

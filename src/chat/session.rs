@@ -154,7 +154,8 @@ impl Session {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::FellBack { .. }
-            | Entry::ToolsChanged(_) => {}
+            | Entry::ToolsChanged(_)
+            | Entry::Sampling(_) => {}
             Entry::UserCommand(command) => {
                 let title = || title_from(if command.is_shared { &command.command } else { "command" });
                 let sign = command.sign();

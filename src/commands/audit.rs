@@ -4,6 +4,7 @@ use super::folder::open_places;
 use super::output::{page_width, print_lines, print_notices};
 use super::sessions::find_latest;
 use crate::chat::audit::{AuditItem, Integrity, Record, collect_items, collect_records};
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{Session, SessionId, extend_object, pluralize};
 use crate::cli::UsageError;
 use crate::cli::commands::Audit;
@@ -38,7 +39,7 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     }
 }
 
-/// Returns one JSON object per call and per command of the user. Each begins with the session's ID.
+/// Returns one JSON object per call, per command of the user and per request of an MCP server. Each begins with the session's ID.
 fn json_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = String> {
     let entry_time = move |index: usize| stored.times.get(index).copied().filter(|ms| *ms > 0);
     let item_line = move |item: AuditItem<'_>| {
@@ -68,6 +69,14 @@ fn text_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = St
                 let page_lines = audit_page::audit_page_lines(record, &entry_time, columns - 3, is_full);
                 (clean_line(&record.call.name), clean_line(record.summary()), page_lines)
             }
+            AuditItem::Sampling(record) => {
+                let step_lines = |(index, step): &(usize, &SamplingStep)| {
+                    let line = format!("{}  {}", entry_time(*index), clean_line(&step.describe()));
+                    wrap::wrap_plain(line.trim(), Style::new(), columns - 3)
+                };
+                let lines = record.steps.iter().flat_map(step_lines).map(|line| line.to_string()).collect();
+                ("request of an MCP server".into(), clean_line(record.server()), lines)
+            }
             AuditItem::UserCommand(entry, command) => {
                 let end = format!("{}  {}", entry_time(*entry), audit_page::describe_user_command(command));
                 let lines = wrap::wrap_plain(end.trim(), Style::new(), columns - 3);
@@ -81,7 +90,7 @@ fn text_lines(id: &SessionId, stored: &StoredSession) -> impl Iterator<Item = St
         heading.into_iter().chain(page_lines.into_iter().map(|line| format!("   {line}")))
     };
     let items = collect_items(&stored.entries);
-    let command_count = items.len() - records.len();
+    let command_count = items.iter().filter(|item| matches!(item, AuditItem::UserCommand(..))).count();
     let command_line = (command_count > 0).then(|| pluralize(command_count, "command") + " of yours");
     let header_lines = header.into_iter().map(|line| line.to_string()).chain(command_line);
     header_lines.chain(items.into_iter().enumerate().flat_map(item_lines))

@@ -6,14 +6,17 @@
 use super::calls_in_progress::CallsInProgress;
 use super::connection::ConnectionContext;
 use super::form_prompts::{FormPrompts, answer_request};
+use super::sampling_prompts::SamplingRequests;
+use super::server_config::ServerConfig;
 use crate::store::Journal;
 use crate::text::hidden_chars::remove_hidden;
 use crate::text::truncation::truncate_end;
 use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, CustomRequest, CustomResult, ElicitRequestParams, ElicitResult,
-    ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root, RootsCapabilities,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, CustomRequest, CustomResult,
+    ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability,
+    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root,
+    RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Value, json};
@@ -45,7 +48,7 @@ impl ProgressReceivers {
     }
 }
 
-/// aye as its servers see it. It offers the project as root and, on a screen, its user, but not its model.
+/// aye as its servers see it. It offers the project as root, on a screen its user, and its model if the settings allow it.
 #[derive(Clone)]
 pub(super) struct Client {
     /// Name of the server.
@@ -58,14 +61,21 @@ pub(super) struct Client {
     pub(super) calls: CallsInProgress,
     /// `None` without a screen.
     form_prompts: Option<Arc<dyn FormPrompts>>,
+    samplings: SamplingRequests,
     journal: Journal,
 }
 
 impl Client {
-    pub(super) fn new(server: &str, context: &ConnectionContext) -> Self {
+    pub(super) fn new(config: &ServerConfig, context: &ConnectionContext) -> Self {
         let root = reqwest::Url::from_directory_path(&context.project);
+        let sampler = match &context.sampler {
+            _ if !config.allows_sampling => Err("the settings of the user do not allow it for this server"),
+            None => Err("no user can be asked"),
+            Some(sampler) => Ok(sampler.clone()),
+        };
         Self {
-            server: server.to_owned(),
+            server: config.name.clone(),
+            samplings: SamplingRequests::new(&config.name, sampler),
             root: Some(root.map_or_else(|()| "file:///".to_owned(), String::from)),
             form_prompts: context.form_prompts.clone(),
             journal: context.journal.clone(),
@@ -82,6 +92,7 @@ impl Client {
             tools_changed: Arc::default(),
             calls: CallsInProgress::new(),
             form_prompts: None,
+            samplings: SamplingRequests::new("", Err("this server is not configured")),
             journal: Journal::default(),
         }
     }
@@ -93,6 +104,13 @@ impl Client {
             () = context.ct.cancelled() => cancelled,
         }
     }
+
+    async fn ask_model(&self, parameters: &Value, context: &RequestContext<RoleClient>) -> Result<Value, ErrorData> {
+        tokio::select! {
+            answer = self.samplings.answer(parameters, &self.calls) => answer,
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),
+        }
+    }
 }
 
 impl ClientHandler for Client {
@@ -101,6 +119,7 @@ impl ClientHandler for Client {
         capabilities.roots = self.root.as_ref().map(|_| RootsCapabilities::default());
         let form = || ElicitationCapability::new().with_form(FormElicitationCapability::new());
         capabilities.elicitation = self.form_prompts.as_ref().map(|_| form());
+        capabilities.sampling = self.samplings.are_possible().then(SamplingCapability::default);
         ClientConfig::new(capabilities, Implementation::new("aye", env!("CARGO_PKG_VERSION")))
     }
 
@@ -117,16 +136,30 @@ impl ClientHandler for Client {
         serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// Also receives requests for input with a schema that the protocol does not know, such as one for a password.
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let parameters = serde_json::to_value(&request).unwrap_or_default();
+        let answer = self.ask_model(&parameters, &context).await?;
+        serde_json::from_value(answer).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Also receives requests for input with a schema that the protocol does not know, such as one for a password, and
+    /// other requests with unknown fields.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleClient>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method != "elicitation/create" {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
-        }
-        Ok(CustomResult::new(self.ask_user(&request.params.unwrap_or_default(), &context).await))
+        let parameters = request.params.unwrap_or_default();
+        let result = match request.method.as_str() {
+            "elicitation/create" => self.ask_user(&parameters, &context).await,
+            "sampling/createMessage" => self.ask_model(&parameters, &context).await?,
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        Ok(CustomResult::new(result))
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

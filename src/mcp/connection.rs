@@ -8,6 +8,7 @@ use super::definition::Definition;
 use super::form_prompts::FormPrompts;
 use super::http_transport::{open_transport, plain_transport};
 use super::result_text::describe_result;
+use super::sampling_prompts::Sampler;
 use super::server_config::{Endpoint, ServerConfig};
 use crate::project::stdio_program::StdioProgram;
 use crate::store::Journal;
@@ -50,6 +51,8 @@ pub struct ConnectionContext {
     pub journal: Journal,
     /// Shows questions of servers; `None` without a screen.
     pub form_prompts: Option<Arc<dyn FormPrompts>>,
+    /// Asks the model of the session for servers; `None` without a screen.
+    pub sampler: Option<Arc<dyn Sampler>>,
     /// Credentials of servers with an address.
     pub credentials: Arc<dyn RequestCredentials>,
 }
@@ -86,7 +89,7 @@ impl Connection {
     /// # Errors
     /// One sentence, worded to follow the server's name.
     pub async fn open(config: &ServerConfig, context: &ConnectionContext) -> Result<Self, String> {
-        let (client, owner) = (Client::new(&config.name, context), watch::Sender::new(()));
+        let (client, owner) = (Client::new(config, context), watch::Sender::new(()));
         let (service, program) = match &config.endpoint {
             Endpoint::Program { command_line, variables, folder } => {
                 let mut environment = context.environment.clone();

@@ -15,6 +15,8 @@ pub struct ServerConfig {
     pub tools: Option<Vec<String>>,
     /// True if the user vouches for what the server says about its tools.
     pub is_trusted: bool,
+    /// True if the server may ask the model, each time with the user's approval.
+    pub allows_sampling: bool,
     /// Time limit of a call.
     pub call_limit: Duration,
     /// Time limit for the connection and the list of tools.

@@ -2,6 +2,7 @@
 
 use super::EffectContext;
 use crate::chat::mcp_names;
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{Chunk, Conclusion, Decision, Entry, FinishReason, Outcome, Request, ToolCall, TurnId};
 use crate::llm::Error;
 use crate::store::Journal;
@@ -47,6 +48,24 @@ fn describe_entry(entry: &Entry) -> Option<String> {
             format!("{} tools deferred: about {tokens} tokens of all tools, limit {limit}", tools.len())
         }
         Entry::ToolsChanged(changed) => format!("an MCP server changed {} tools", changed.tools.len()),
+        Entry::Sampling(step) => match &**step {
+            SamplingStep::Decided { is_approved, .. } => {
+                format!(
+                    "a request of an MCP server for the model was {}",
+                    if *is_approved { "approved" } else { "denied" }
+                )
+            }
+            SamplingStep::Answered { error, took_ms, .. } => {
+                let end = if error.is_some() { "failed" } else { "was answered" };
+                format!("a request of an MCP server for the model {end} after {took_ms} ms")
+            }
+            SamplingStep::Returned { is_approved, .. } => {
+                format!(
+                    "the answer was {}",
+                    if *is_approved { "returned to the MCP server" } else { "kept from the MCP server" }
+                )
+            }
+        },
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
             let verdict_text =

@@ -37,21 +37,29 @@ impl SideModel {
     }
 }
 
+/// Answer to a request outside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideAnswer {
+    pub text: String,
+    /// True if it ends at the maximum number of tokens.
+    pub is_cut_off: bool,
+}
+
 /// Reads the whole answer, at most `max_bytes` long, or returns the error. `usage` is set in either case, if it was
 /// received. Nothing is retried, because the user can be asked instead.
 async fn read_answer(
     mut chunks: impl Stream<Item = Result<Chunk, Error>> + Unpin,
     max_bytes: usize,
     usage: &mut Option<Usage>,
-) -> Result<String, String> {
+) -> Result<SideAnswer, String> {
     let mut answer = String::new();
     while let Some(chunk) = chunks.next().await {
         match chunk.map_err(|error| error.to_string())? {
             Chunk::Text(text) => answer.push_str(&text),
             Chunk::WasReasoning => answer.clear(),
             Chunk::Usage(counted) => *usage = Some(counted),
-            Chunk::Done(FinishReason::Stop) => return Ok(answer),
-            Chunk::Done(FinishReason::Length) => return Err("its answer was cut off".to_owned()),
+            Chunk::Done(FinishReason::Stop) => return Ok(SideAnswer { text: answer, is_cut_off: false }),
+            Chunk::Done(FinishReason::Length) => return Ok(SideAnswer { text: answer, is_cut_off: true }),
             Chunk::Done(FinishReason::Filtered(reason)) => {
                 return Err(format!("its provider withheld the answer ({reason})"));
             }
@@ -65,10 +73,13 @@ async fn read_answer(
             return Err(format!("its answer is longer than {} KB", max_bytes / 1024));
         }
     }
-    Err("its answer was cut off".to_owned())
+    Err(CUT_OFF.to_owned())
 }
 
-/// Waits for a request, sends it and reads the answer, all within the model's time limit. `usage` is set even on an
+/// Error for an answer that is not complete.
+const CUT_OFF: &str = "its answer was cut off";
+
+/// Waits for a request, sends it and reads the complete answer, all within the model's time limit. `usage` is set even on an
 /// error, if it was received.
 ///
 /// # Errors
@@ -79,6 +90,20 @@ pub async fn request_answer(
     max_bytes: usize,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
+    let answer = request_any_answer(side_model, request, max_bytes, usage).await?;
+    if answer.is_cut_off { Err(CUT_OFF.to_owned()) } else { Ok(answer.text) }
+}
+
+/// Requests an answer like [`request_answer`], and also accepts one that ends at the maximum number of tokens.
+///
+/// # Errors
+/// Why there is no answer, as the end of a sentence about the model.
+pub async fn request_any_answer(
+    side_model: &SideModel,
+    request: impl Future<Output = Result<Request, String>>,
+    max_bytes: usize,
+    usage: &mut Option<Usage>,
+) -> Result<SideAnswer, String> {
     let llm = side_model.llm.clone()?;
     let answer = async { read_answer(llm.stream(request.await?), max_bytes, usage).await };
     let result = tokio::time::timeout(side_model.limit, answer).await;

@@ -49,7 +49,7 @@ pub struct PromptTarget {
 
 impl PromptTarget {
     /// Describes the model and where it is.
-    fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let model = if self.model.is_empty() { "the default model" } else { &self.model };
         let profile = self.profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
         format!("{model} at {}{profile}", self.host)

@@ -2,10 +2,12 @@
 
 pub use super::host_data::{
     Connection, CredentialRequest, FormRequest, InspectionReason, LinkStatus, ListState, ListedCredential, ListedState,
-    LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SessionRow,
+    LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SamplingReview,
+    SamplingSubject, SessionRow,
 };
 
 use crate::agent;
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{
     CallId, Decider, Digest, ForkMode, FormReply, Grant, Instructions, RewindPoint, ServerOffer, ServerReport,
     SessionId, UnsentText,
@@ -84,6 +86,8 @@ pub enum HostRequest {
         /// The user's reply.
         reply: FormReply,
     },
+    /// Decide on a request of an MCP server for the model. The screen has recorded the decision.
+    AnswerSampling { id: u64, is_approved: bool },
     /// Use the connection with this number from the next request on. The screen, not the host, records the change in
     /// the session.
     SwitchConnection(u64),
@@ -255,6 +259,12 @@ pub enum HostReply {
     FormRequested(Arc<FormRequest>),
     /// The form with this number needs no answer any more.
     FormWithdrawn(u64),
+    /// An MCP server wants an answer of the model, or one is there. Answer: `AnswerSampling`.
+    SamplingRequested(Arc<SamplingReview>),
+    /// The prompt with this number needs no decision any more.
+    SamplingWithdrawn(u64),
+    /// A step of an approved request to record.
+    SamplingStepped(Box<SamplingStep>),
     /// An event for the agent.
     AgentEvent(agent::Event),
     /// Result of saving a rule.

@@ -1,6 +1,7 @@
 //! Data that requests to the host and its replies carry.
 
-use crate::chat::{DryRunSummary, ServerForm, SessionId, image};
+use crate::chat::sampling::{SamplingRequest, SamplingStep};
+use crate::chat::{Decider, DryRunSummary, ServerForm, SessionId, image};
 
 /// Result of a dry run.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,44 @@ pub struct FormRequest {
     /// Number of the request in this run.
     pub id: u64,
     pub form: ServerForm,
+}
+
+/// A request of an MCP server for an answer of the model that waits for the user.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplingReview {
+    /// Number of the prompt in this run.
+    pub id: u64,
+    pub subject: SamplingSubject,
+}
+
+/// What the user decides on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SamplingSubject {
+    /// Whether the request is sent to this model.
+    Request { request: SamplingRequest, model: String },
+    /// Whether the answer of this model is returned to the server.
+    Answer { server: String, model: String, text: String },
+}
+
+impl SamplingSubject {
+    /// Returns the name of the server.
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Request { request, .. } => &request.server,
+            Self::Answer { server, .. } => server,
+        }
+    }
+
+    /// Returns the step that the decision of the user is.
+    pub fn to_step(&self, is_approved: bool, by: Decider) -> SamplingStep {
+        match self {
+            Self::Request { request, model } => {
+                let (request, sha256) = (request.clone(), request.digest());
+                SamplingStep::Decided { request, model: model.clone(), is_approved, by, sha256 }
+            }
+            Self::Answer { server, .. } => SamplingStep::Returned { server: server.clone(), is_approved, by: Some(by) },
+        }
+    }
 }
 
 /// The message of the user before which a copy of a session ends.

@@ -1,6 +1,6 @@
 //! State of the session shown, without its entries, which belong to the agent's state; and trust in its project.
 
-use super::host::{Connection, CredentialRequest, FormRequest, InspectionReason};
+use super::host::{Connection, CredentialRequest, FormRequest, InspectionReason, SamplingReview};
 use super::session_saving::Saving;
 use crate::chat::{Digest, SessionId};
 use crate::config::ProjectFiles;
@@ -24,6 +24,10 @@ pub struct OpenSession {
     pub credential_requests: Vec<Arc<CredentialRequest>>,
     /// Forms of MCP servers that calls wait for, oldest first.
     pub form_requests: Vec<Arc<FormRequest>>,
+    /// Requests of MCP servers for the model that wait for a decision, oldest first.
+    pub sampling_reviews: Vec<Arc<SamplingReview>>,
+    /// Servers with a request of this session that has not ended.
+    pub open_samplings: Vec<String>,
 }
 
 /// Trust in the project: what the trust prompt asks, and what the user refused.

@@ -1,11 +1,12 @@
-//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call, project files, credential
-//! or form of a server that wait for the user.
+//! Prompts, one module per kind. This module opens, measures and draws the prompt for the call, project files, credential,
+//! form or request of a server that wait for the user.
 
 pub mod approval;
 pub mod credential_prompt;
 pub mod prompt;
 pub mod question;
 pub mod queue_list;
+pub mod sampling_prompt;
 mod scrolled_body;
 pub mod trust_prompt;
 
@@ -23,6 +24,7 @@ use question::QuestionPrompt;
 use question::server_form_prompt::ServerFormPrompt;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use sampling_prompt::SamplingPrompt;
 use trust_prompt::TrustPrompt;
 
 impl State {
@@ -63,9 +65,13 @@ impl State {
         }
         let next = match subject {
             Some(PromptSubject::Call(waiting)) => Some(waiting.call_id().clone()),
-            Some(PromptSubject::ProjectFiles(..) | PromptSubject::Credential(_) | PromptSubject::Form(_)) | None => {
-                None
-            }
+            Some(
+                PromptSubject::ProjectFiles(..)
+                | PromptSubject::Credential(_)
+                | PromptSubject::Form(_)
+                | PromptSubject::Sampling(_),
+            )
+            | None => None,
         };
         // The queue closes, because the user has to see the new prompt first.
         self.prompts.open_queue = None;
@@ -83,7 +89,7 @@ impl State {
     }
 
     /// Returns the subject of the prompt to show now, if any. Project files come before all calls, and these before
-    /// credentials and forms of servers, which calls that run wait for.
+    /// credentials, forms and requests of servers, which calls that run wait for.
     fn prompt_subject(&self) -> Option<PromptSubject<'_>> {
         // While a secret is typed no other prompt takes its place: the next keys would go to the composer, which shows them.
         let typed = self.prompts.current.as_ref().filter(|prompt| prompt.is_writing());
@@ -103,7 +109,8 @@ impl State {
                 Some(waiting) => Some(PromptSubject::Call(waiting)),
                 None => {
                     let credential = self.session.credential_requests.first().map(PromptSubject::Credential);
-                    credential.or(self.session.form_requests.first().map(PromptSubject::Form))
+                    let form = || self.session.form_requests.first().map(PromptSubject::Form);
+                    credential.or_else(form).or(self.session.sampling_reviews.first().map(PromptSubject::Sampling))
                 }
             },
         }
@@ -114,6 +121,7 @@ impl State {
             PromptSubject::ProjectFiles(files, reason) => Box::new(TrustPrompt::new(files.clone(), reason)),
             PromptSubject::Credential(request) => Box::new(CredentialPrompt::new(request.clone())),
             PromptSubject::Form(request) => Box::new(ServerFormPrompt::new(request.clone())),
+            PromptSubject::Sampling(review) => Box::new(SamplingPrompt::new(review.clone())),
             PromptSubject::Call(WaitingCall::Approval { call, .. }) => Box::new(Approval::new(call.id.clone())),
             PromptSubject::Call(WaitingCall::Answer { call, questions, .. }) => {
                 Box::new(self.restore_question(&call.id, questions))

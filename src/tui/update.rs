@@ -24,6 +24,7 @@ mod provider_list;
 pub mod rehearsal_list;
 mod rewind_list;
 mod rule_edits;
+mod sampling_decision;
 mod search_input;
 mod server_list;
 mod server_texts;

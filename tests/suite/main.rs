@@ -71,6 +71,7 @@ mod mcp_commands;
 mod mcp_everything;
 mod mcp_forms;
 mod mcp_logins;
+mod mcp_samplings;
 mod mcp_servers;
 mod mcp_texts;
 mod misbehaving_models;

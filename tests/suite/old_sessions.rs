@@ -53,6 +53,7 @@ fn an_old_session_is_shown_and_exported() {
             "big-70b",
             "Handed to you: Choose",
             "MCP server hub changed 1 tool (search)",
+            "Answer sent to MCP server hub",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -81,6 +82,11 @@ fn an_old_session_is_audited_with_new_and_old_field_names() {
     let commands: Vec<Value> = calls.extract_if(.., |item| item.get("user_command").is_some()).collect();
     assert_eq!((commands.len(), &commands[0]["status"]), (1, &json!("exit 0")));
     assert!(run_program(&["audit", ID]).contains("your command · cargo test retry"));
+    let samplings: Vec<Value> = calls.extract_if(.., |item| item.get("sampling").is_some()).collect();
+    assert_eq!(
+        (samplings.len(), &samplings[0]["is_intact"], &samplings[0]["is_open"]),
+        (1, &json!(true), &json!(false))
+    );
     let call = |id: &str| calls.iter().find(|call| call["call"] == id).unwrap_or_else(|| panic!("{id}"));
     for call in &calls {
         for (new, old) in [("is_intact", "holds"), ("mismatch", "wrong"), ("message", "words")] {

@@ -1,6 +1,6 @@
 //! The record of a call as text: a row of a list, and a page. Used by the screen and by `aye audit`.
 
-use crate::chat::audit::{EndKind, Integrity, Record, brief_decision, outcome_label};
+use crate::chat::audit::{EndKind, Integrity, Record, SamplingRecord, brief_decision, outcome_label};
 use crate::chat::reviewer::describe_hooks_not_run;
 use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
@@ -104,6 +104,20 @@ pub fn describe_user_command(command: &UserCommand) -> String {
     let reader = if command.is_shared { "" } else { ", kept from the model" };
     let place = if command.is_rehearsed { ", in the overlay sandbox" } else { "" };
     format!("you ran it: {}{place}{reader}", command.status)
+}
+
+/// Returns the texts of a row for a request of an MCP server, as [`audit_row_texts`] does for a call.
+pub fn sampling_row_texts(record: &SamplingRecord<'_>) -> (String, String) {
+    (format!("· request of MCP server {}", record.server()), record.describe())
+}
+
+/// Returns a request of an MCP server as text: each step with what was asked or answered.
+pub fn sampling_text(record: &SamplingRecord<'_>) -> String {
+    let steps = record.steps.iter().map(|(_, step)| match step.full_text() {
+        Some(text) => format!("{}\n{}\n", step.describe(), text.trim_end()),
+        None => step.describe(),
+    });
+    steps.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns everything known about the call as lines of this width. Long texts are cut, and environment variables are only

@@ -4,7 +4,7 @@ use crate::agent::{self, WaitingCall};
 use crate::chat::{Answer, CallId, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
-use crate::tui::host::{CredentialRequest, FormRequest, InspectionReason};
+use crate::tui::host::{CredentialRequest, FormRequest, InspectionReason, SamplingReview};
 use crate::tui::keys::{Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
@@ -157,6 +157,8 @@ pub enum PromptSubject<'a> {
     Credential(&'a Arc<CredentialRequest>),
     /// A form of an MCP server that a running call waits for.
     Form(&'a Arc<FormRequest>),
+    /// A request of an MCP server for the model, or its answer, that a running call waits for.
+    Sampling(&'a Arc<SamplingReview>),
 }
 
 /// What prompts read from the rest of the screen.
@@ -258,6 +260,8 @@ pub enum PromptCommand {
     CloseCredential(u64),
     /// Close the form of a server with this number, which was answered.
     CloseForm(u64),
+    /// Approve or deny the request of a server for the model with this number, as the user.
+    DecideSampling(u64, bool),
 }
 
 /// The prompt on the screen, and the parked prompts.

@@ -124,6 +124,7 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             is_terminal_output = true;
             Some((format!("Background command {}", end.number), end.output.clone()))
         }
+        Some(Entry::Sampling(step)) => step.full_text().map(|text| (step.describe(), text)),
         Some(Entry::Compacted { summary, pinned, .. }) => {
             Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
         }

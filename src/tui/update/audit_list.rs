@@ -49,6 +49,7 @@ pub fn open_audit_row(state: &mut State, picker: Picker, keys: Vec<AuditKey>, ro
     match key {
         Some(AuditKey::Call(call)) => open_audit_page(state, &call),
         Some(AuditKey::UserCommand(entry)) => open_command_page(state, entry),
+        Some(AuditKey::Sampling(entry)) => open_sampling_page(state, entry),
         None => {}
     }
 }
@@ -59,6 +60,19 @@ fn open_command_page(state: &mut State, entry: usize) {
     let text = audit_page::user_command_text(command);
     let is_terminal_output = true;
     popup_stack::open_reader(state, "Your command", &text, is_terminal_output);
+}
+
+/// Opens the page of a request of an MCP server for the model.
+fn open_sampling_page(state: &mut State, entry: usize) {
+    let items = collect_items(state.agent.session.entries());
+    let text = items.iter().find_map(|item| match item {
+        AuditItem::Sampling(record) if record.first_index() == entry => Some(audit_page::sampling_text(record)),
+        AuditItem::Sampling(_) | AuditItem::Call(_) | AuditItem::UserCommand(..) => None,
+    });
+    let is_terminal_output = false;
+    if let Some(text) = text {
+        popup_stack::open_reader(state, "Request of an MCP server", &text, is_terminal_output);
+    }
 }
 
 /// Opens the page of a call over all open popups.
@@ -81,6 +95,9 @@ fn audit_rows(items: &[AuditItem<'_>], times: &[String]) -> Vec<Row> {
         let ((text, secondary), key) = match item {
             AuditItem::Call(record) => (audit_page::audit_row_texts(record), record.call.id.0.clone()),
             AuditItem::UserCommand(index, command) => (audit_page::command_row_texts(command), format!("!{index}")),
+            AuditItem::Sampling(record) => {
+                (audit_page::sampling_row_texts(record), format!("sampling {}", record.first_index()))
+            }
         };
         Row::new(&text).with_secondary(&secondary).with_detail(time).with_key(key.as_str())
     };

@@ -2,7 +2,7 @@
 
 use super::{
     agent_events, audit_list, grant_list, model_list, popup_stack, prompt_keys, provider_list, rehearsal_list,
-    rewind_list, rule_edits, server_list, server_texts, session_list, trust_decision,
+    rewind_list, rule_edits, sampling_decision, server_list, server_texts, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -70,6 +70,9 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::FormRequested(request) => state.session.form_requests.push(request),
         HostReply::FormWithdrawn(id) => state.session.form_requests.retain(|request| request.id != id),
+        HostReply::SamplingRequested(review) => state.session.sampling_reviews.push(review),
+        HostReply::SamplingWithdrawn(id) => state.session.sampling_reviews.retain(|review| review.id != id),
+        HostReply::SamplingStepped(step) => sampling_decision::record_step(state, *step),
         HostReply::EntryTimes(session, times) => {
             audit_list::set_entry_times(state, &session, times);
             grant_list::refresh_grants(state);

@@ -1,7 +1,7 @@
 //! Keys, pastes and the mouse for the open prompt. Keys that it does not use go to the composer, and no character is
 //! lost.
 
-use super::{agent_events, key_explanations, trust_decision};
+use super::{agent_events, key_explanations, sampling_decision, trust_decision};
 use crate::agent::{Event, WaitingCall};
 use crate::chat::{CallId, Decider, Decision, Grant};
 use crate::tui::host::HostRequest;
@@ -61,6 +61,9 @@ fn run_prompt_command(state: &mut State, key: &KeyEvent, by: &Decider, command: 
         PromptCommand::ReturnParked => return_parked_prompt(state),
         PromptCommand::CloseCredential(id) => state.session.credential_requests.retain(|request| request.id != id),
         PromptCommand::CloseForm(id) => state.session.form_requests.retain(|request| request.id != id),
+        PromptCommand::DecideSampling(id, is_approved) => {
+            sampling_decision::decide_sampling(state, id, is_approved, by.clone());
+        }
         PromptCommand::SkipProjectFiles => drop(trust_decision::skip_project_files(state)),
     }
 }

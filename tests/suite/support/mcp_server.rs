@@ -134,6 +134,25 @@ impl McpServer {
         fs::write(self.folder.path().join("form"), parameters.to_string()).unwrap();
     }
 
+    /// Sets the requests for the model that a call of `sample` makes at once, and one of `insist` one after the other.
+    pub fn set_samplings(&self, parameters: &[Value]) {
+        fs::write(self.folder.path().join("samplings"), json!(parameters).to_string()).unwrap();
+    }
+
+    /// Waits for the replies to all requests for the model, in the order of the requests.
+    pub fn wait_for_samplings(&self, count: usize) -> Vec<Value> {
+        let deadline = Instant::now() + super::keyboard::PATIENCE;
+        loop {
+            let received = self.received();
+            let reply = |number: usize| received.iter().rfind(|message| message["id"] == format!("sample-{number}"));
+            if let Some(replies) = (0..count).map(reply).collect::<Option<Vec<_>>>() {
+                return replies.into_iter().cloned().collect();
+            }
+            assert!(Instant::now() < deadline, "not {count} replies in {received:#?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for the reply to the question.
     pub fn wait_for_reply(&self) -> Value {
         let deadline = Instant::now() + super::keyboard::PATIENCE;
@@ -233,7 +252,34 @@ fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
             let call: Value = serde_json::from_str(&call).unwrap();
             send(json!({ "jsonrpc": "2.0", "id": call, "result": { "content": content } }));
         }
+        // The replies to the requests for the model are the result of the call that made them.
+        None if id.as_str().is_some_and(|id| id.starts_with("sample-")) => finish_sampling(folder, send),
         Some(_) | None => {}
+    }
+}
+
+/// The request for the model with this number.
+fn sampling_request(folder: &Path, number: usize) -> Value {
+    let (id, params) = (format!("sample-{number}"), &read_list(folder, "samplings")[number]);
+    json!({ "jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": params })
+}
+
+/// Answers the call that asked once all replies are there. `insist` makes a request after the reply to the one before.
+fn finish_sampling(folder: &Path, send: &mut dyn FnMut(Value)) {
+    let received = fs::read_to_string(folder.join("received")).unwrap();
+    let messages = received.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let is_reply = |message: &Value| message["id"].as_str().is_some_and(|id| id.starts_with("sample-"));
+    let replies: Vec<Value> = messages.filter(is_reply).collect();
+    let count = read_list(folder, "samplings").as_array().unwrap().len();
+    let sent = received.lines().any(|line| line.contains("\"name\":\"insist\"")).then_some(replies.len());
+    if let Some(next) = sent.filter(|next| *next < count) {
+        send(sampling_request(folder, next));
+    } else if replies.len() == count {
+        let call = fs::read_to_string(folder.join("asking")).unwrap();
+        let call: Value = serde_json::from_str(&call).unwrap();
+        let text = replies.iter().map(|reply| format!("{} {}", reply["result"], reply["error"])).collect::<String>();
+        let content = json!([{ "type": "text", "text": format!("the replies are {text}") }]);
+        send(json!({ "jsonrpc": "2.0", "id": call, "result": { "content": content } }));
     }
 }
 
@@ -279,6 +325,15 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
                 send(json!({ "jsonrpc": "2.0", "id": call, "result": { "content": [] } }));
             }
             send(request);
+            None
+        }
+        "sample" => {
+            let count = read_list(folder, "samplings").as_array().unwrap().len();
+            (0..count).for_each(|number| send(sampling_request(folder, number)));
+            None
+        }
+        "insist" => {
+            send(sampling_request(folder, 0));
             None
         }
         "wait" => {

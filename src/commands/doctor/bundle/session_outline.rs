@@ -1,6 +1,7 @@
 //! Outlines a session: kind, size and time of its entries, and none of its text.
 
 use crate::chat::audit::{brief_decision, outcome_label};
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{Access, CallId, Conclusion, Decider, Entry, Preview, TitleSource};
 use crate::store::StoredSession;
 use crate::store::session_reader::Problem;
@@ -166,6 +167,7 @@ impl EntryOutline {
                 ("deferred tools", format!("{}, tokens {tokens}, limit {limit}", tools.len()))
             }
             Entry::ToolsChanged(changed) => ("changed tools", changed.tools.len().to_string()),
+            Entry::Sampling(step) => ("sampling", outline_sampling(step)),
             Entry::FellBack { .. } => ("fell back", String::new()),
             Entry::Revoked { .. } => ("revoked", String::new()),
             Entry::Switched { profile, .. } => {
@@ -184,6 +186,19 @@ impl EntryOutline {
         };
         Self { kind, details }
     }
+}
+
+fn outline_sampling(step: &SamplingStep) -> String {
+    let text = step.full_text().map_or(0, |text| text.len());
+    let state = match step {
+        SamplingStep::Decided { is_approved: true, .. } => "approved",
+        SamplingStep::Decided { .. } => "denied",
+        SamplingStep::Answered { error: None, .. } => "answered",
+        SamplingStep::Answered { .. } => "not answered",
+        SamplingStep::Returned { is_approved: true, .. } => "returned",
+        SamplingStep::Returned { .. } => "kept",
+    };
+    format!("{state}, text {text}")
 }
 
 fn decided_by(by: &Decider) -> String {

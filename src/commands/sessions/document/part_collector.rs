@@ -105,6 +105,9 @@ impl<'a> PartCollector<'a> {
             ),
             Entry::ToolsDeferred { tools, tokens, limit } => describe_change(tools, *tokens, *limit),
             Entry::ToolsChanged(changed) => changed.describe(),
+            Entry::Sampling(step) => {
+                [Some(step.describe()), step.full_text()].into_iter().flatten().collect::<Vec<_>>().join("\n")
+            }
             Entry::FellBack { model, reason } => format!("{reason}; {model} answered instead"),
             Entry::Switched { model, .. } => format!("Model from here on: {model}."),
             Entry::DryRunChanged { dry_run: true, .. } => {

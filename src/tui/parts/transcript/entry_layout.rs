@@ -7,6 +7,7 @@ use super::{background_layout, call_layout, picture_caption};
 use crate::chat::apply_message::describe_request;
 use crate::chat::attachments::{list_attached, own_text};
 use crate::chat::deferred_tools::describe_change;
+use crate::chat::sampling::SamplingStep;
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
@@ -110,6 +111,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
             context.lay_out_note(&describe_change(tools, *tokens, *limit), "")
         }
         Entry::ToolsChanged(changed) => context.lay_out_plain(&changed.describe(), context.theme.warning, ""),
+        Entry::Sampling(step) => lay_out_sampling(context, step, is_toggled),
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
             context.lay_out_plain(&note, context.theme.warning, "↪ ")
@@ -182,6 +184,7 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
         Some(Entry::UserMessage { text }) => is_too_long(own_text(text)),
         Some(Entry::Compacted { .. } | Entry::BackgroundEnded(_)) => true,
+        Some(Entry::Sampling(step)) => step.full_text().is_some(),
         Some(Entry::UserCommand(command)) => !command.output.trim().is_empty() || command.command.contains('\n'),
         Some(Entry::Settled { call, .. }) => {
             context.agent.session.find_call(call).is_some_and(|call| call.questions.is_none())
@@ -229,6 +232,7 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         }
         Entry::Settled { .. }
         | Entry::BackgroundEnded(_)
+        | Entry::Sampling(_)
         | Entry::Decided { decision: Decision::Always(_) | Decision::Edited(_), .. } => EntryForm::Row,
         Entry::Replied { reasoning, .. } if !reasoning.trim().is_empty() => EntryForm::Row,
         Entry::Replied { text, incomplete: None, .. } if text.trim().is_empty() => EntryForm::Hidden,
@@ -353,6 +357,21 @@ fn lay_out_summary(
         page.lines.push(Line::default());
         page.append_page(context.lay_out_note("Kept verbatim:", "  "));
         page.append_page(context.lay_out_note(truncate_at_line(pinned, MAX_INLINE_BYTES), "    "));
+    }
+    page
+}
+
+/// Lays out a step of a request of an MCP server for the model: one line, or, if `is_open`, also the texts.
+fn lay_out_sampling(context: &LayoutContext<'_>, step: &SamplingStep, is_open: bool) -> Page {
+    let text = step.full_text();
+    let mark = match &text {
+        None => "  ",
+        Some(_) if is_open => "▾ ",
+        Some(_) => "▸ ",
+    };
+    let mut page = context.lay_out_note(&format!("{mark}{}", clean::clean_line(&step.describe())), "  ");
+    if let Some(text) = text.filter(|_| is_open) {
+        page.append_page(context.lay_out_note(truncate_at_line(&clean::clean_text(&text), MAX_INLINE_BYTES), "    "));
     }
     page
 }

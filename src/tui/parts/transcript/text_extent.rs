@@ -66,6 +66,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         | Entry::Concluded(_)
         | Entry::ToolsDeferred { .. }
         | Entry::ToolsChanged(_)
+        | Entry::Sampling(_)
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Ended { ending: Ending::Failed(_) } => TextMeasure { lines: 1, bytes: 0 },

@@ -1,0 +1,199 @@
+//! The prompt for a request of an MCP server to the model, and for the answer: shows every text, and accepts approval only
+//! after its end was on the screen.
+
+use crate::tui::host::{SamplingReview, SamplingSubject};
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::frame::{Frame, PromptContext, scroll_position};
+use crate::tui::parts::line_cache::LineCache;
+use crate::tui::parts::listening::Listening;
+use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
+use crate::tui::prompts::scrolled_body::draw_scrolled_body;
+use crate::tui::text::pieces::wrap_revealed;
+use crate::tui::text::revealed_pieces;
+use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::theme::Theme;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Prefix of every line that comes from a server or a model, so that none can pass for one of the program.
+const TEXT_BAR: &str = "│ ";
+
+/// Prompt for a request or its answer.
+#[derive(Debug)]
+pub struct SamplingPrompt {
+    review: Arc<SamplingReview>,
+    first_drawn: Option<Duration>,
+    /// True if the end was on the screen.
+    has_reached_end: bool,
+    /// First visible row.
+    scroll: usize,
+    /// Rows that a page key scrolls.
+    page_rows: usize,
+    line_cache: LineCache<()>,
+}
+
+impl SamplingPrompt {
+    pub fn new(review: Arc<SamplingReview>) -> Self {
+        let line_cache = LineCache::default();
+        Self { review, first_drawn: None, has_reached_end: false, scroll: 0, page_rows: 1, line_cache }
+    }
+
+    fn title(&self) -> &'static str {
+        match &self.review.subject {
+            SamplingSubject::Request { .. } => "Ask the model for an MCP server?",
+            SamplingSubject::Answer { .. } => "Send this answer to the MCP server?",
+        }
+    }
+
+    /// Returns the key hints, from the longest to the shortest.
+    fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let (yes, no, end) = (key(Action::ApproveOnce), key(Action::Deny), key(Action::Bottom));
+        let (send, keep) = match &self.review.subject {
+            SamplingSubject::Request { .. } => ("ask the model", "deny"),
+            SamplingSubject::Answer { .. } => ("send the answer", "keep it from the server"),
+        };
+        match self.has_reached_end || shows_end {
+            true => vec![format!("{yes} {send} · {no} {keep}"), format!("{yes} send · {no} deny")],
+            false => vec![
+                format!("{end} jump to the end, then {yes} {send} · {no} {keep}"),
+                format!("{end} first, then {yes} · {no} deny"),
+            ],
+        }
+    }
+
+    /// Returns the wrapped lines of the prompt.
+    fn wrapped_lines(&self, theme: &Theme, width: usize) -> Arc<Vec<Line<'static>>> {
+        let width = width.max(1);
+        self.line_cache.lines_for(width, (), theme, || {
+            let mut lines = Vec::new();
+            let mut push_text = |text: &str, style| lines.extend(wrap_revealed(text, style, width, theme));
+            let sections = match &self.review.subject {
+                SamplingSubject::Request { request, model } => {
+                    push_text(&format!("MCP server {} asks {model}", request.server), theme.strong);
+                    let limit = request.max_tokens;
+                    let note = format!(
+                        "The model receives only the text below, without tools and without this conversation. You pay for \
+                         the tokens: the text, and at most {limit} of the answer, which you see before the server gets it."
+                    );
+                    push_text(&note, theme.text);
+                    if !request.ignored.is_empty() {
+                        push_text(&format!("Not used: {}", request.ignored.join(", ")), theme.dim);
+                    }
+                    request.sections()
+                }
+                SamplingSubject::Answer { server, model, text } => {
+                    push_text(&format!("{model} answered MCP server {server}"), theme.strong);
+                    push_text("The server receives exactly this text.", theme.text);
+                    vec![("Answer", text.as_str())]
+                }
+            };
+            for (heading, text) in sections {
+                lines.push(Line::default());
+                lines.extend(wrap::wrap_plain(&format!("{heading}:"), theme.accent, width));
+                // In prose a tab hides nothing, so it is not marked.
+                let pieces = revealed_pieces(text.replace('\t', "    ").trim_end(), theme.text, theme.mark);
+                let shape = Shape::with_prefix(width, Piece::new(TEXT_BAR, theme.border_dim));
+                lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
+            }
+            lines
+        })
+    }
+
+    fn decide(&self, is_approved: bool) -> KeyResult {
+        KeyResult::answered(PromptCommand::DecideSampling(self.review.id, is_approved))
+    }
+}
+
+impl Prompt for SamplingPrompt {
+    fn is_about(&self, subject: PromptSubject<'_>) -> bool {
+        matches!(subject, PromptSubject::Sampling(review) if review.id == self.review.id)
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Approval
+    }
+
+    fn notification(&self) -> &'static str {
+        "An MCP server wants to ask the model"
+    }
+
+    fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
+        // The frame takes 4 columns and 2 rows.
+        let rows = self.wrapped_lines(facts.context.theme, usize::from(width.saturating_sub(4))).len() + 2;
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    }
+
+    fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
+        let PromptContext { listening, keys, theme, message } = facts.context;
+        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
+        let needed_rows = usize::from(self.prompt_height(facts, area.width));
+        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let frame = Frame {
+            title: self.title(),
+            hints: &self.hints(keys, shows_end),
+            message,
+            is_listening: listening.is_listening(),
+            ..Frame::default()
+        };
+        let inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
+            return DrawnPrompt::default();
+        }
+        let lines = self.wrapped_lines(theme, usize::from(inner.width));
+        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
+            buffer.set_line(row.x, row.y, &lines[index], row.width);
+        })
+    }
+
+    fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.has_reached_end |= drawn.is_at_end;
+        }
+    }
+
+    fn first_drawn(&self) -> Option<Duration> {
+        self.first_drawn
+    }
+
+    fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+        let PromptContext { keys, listening, .. } = facts.context;
+        let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
+        if listening == Listening::Unsent {
+            return KeyResult::PassedOn;
+        }
+        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
+            self.scroll = row;
+            return KeyResult::Handled;
+        }
+        match action {
+            Action::ApproveOnce | Action::Deny if !listening.is_listening() => KeyResult::PassedOn,
+            // A repeat belongs to an earlier press of a held key.
+            Action::ApproveOnce | Action::Deny if key.kind != KeyEventKind::Press => KeyResult::Handled,
+            Action::ApproveOnce if self.has_reached_end => self.decide(true),
+            Action::ApproveOnce => {
+                let end_key = keys.first_chord(Scope::Approval, Action::Bottom);
+                KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
+            }
+            Action::Deny => self.decide(false),
+            _ => KeyResult::PassedOn,
+        }
+    }
+
+    fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
+        let key = |action| facts.context.keys.first_chord(Scope::Approval, action);
+        Some(format!("Enter does not answer · {} approve, {} deny", key(Action::ApproveOnce), key(Action::Deny)))
+    }
+
+    fn scroll_content(&mut self, lines: isize) -> bool {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+        true
+    }
+}
