@@ -16,6 +16,7 @@ mod command_words;
 pub mod connection;
 pub mod credentials;
 pub mod key;
+pub mod key_store;
 pub mod mcp_files;
 pub mod model;
 pub mod origin;
