@@ -48,8 +48,8 @@ pub use origin::Origin;
 pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
-    Approval, AskHandling, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites, OverlaySandbox,
-    Project, Screen, Shell, TellModel, Tools, Undo, Web, WebSearch,
+    Approval, AskHandling, CredentialSettings, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites,
+    OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo, Web, WebSearch,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -75,6 +75,8 @@ pub struct Config {
     pub dry_run: DryRun,
     pub shell: Shell,
     pub web: Web,
+    /// Credentials of tools.
+    pub credentials: CredentialSettings,
     /// Tools that files define.
     pub tools: Tools,
     pub screen: Screen,
@@ -96,6 +98,7 @@ impl Default for Config {
             dry_run: DryRun::default(),
             shell: Shell::default(),
             web: Web::default(),
+            credentials: CredentialSettings::default(),
             tools: Tools::default(),
             screen: Screen::default(),
             keys: BTreeMap::new(),

@@ -96,10 +96,16 @@ impl CredentialConnector for CredentialPrompts {
             let origins = named.origins.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
             let credential =
                 ToolCredential { kind: CredentialKind::Bearer, origins, source: SecretSource::File(secret) };
-            store.add(&named.name, &credential)
+            store.add(&named.name, credential)
         });
         match stored.await.map_err(|error| error.to_string()).flatten() {
-            Ok(()) => Connection::Connected,
+            Ok(notices) => {
+                for notice in notices {
+                    // The screen may be closed.
+                    let _ = self.requests.send(HostReply::Notice(notice)).await;
+                }
+                Connection::Connected
+            }
             Err(reason) => Connection::Missing(format!("It could not be saved: {}", clean_line(&reason))),
         }
     }

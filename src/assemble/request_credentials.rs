@@ -1,11 +1,12 @@
-//! Credentials for the requests of tools, from their file, a variable or a command; tokens are refreshed.
+//! Credentials for the requests of tools, from the key store, their file, a variable or a command; tokens are refreshed.
 
 use super::connected_model::home_folder;
-use crate::config::Key;
+use crate::config::key_store::KeyStoreError;
 use crate::config::tool_credentials::{
-    CredentialKind, LockedCredentials, OAuthClient, SecretSource, ToolCredential, ToolCredentials, check_name,
-    header_of_secret,
+    CredentialKind, LockedCredentials, OAuthClient, SecretSource, StoredSecrets, ToolCredential, ToolCredentials,
+    check_name, header_of_secret,
 };
+use crate::config::{Key, SecretStore};
 use crate::llm::KeySource;
 use crate::llm::key_command::KeyCommand;
 use crate::project::guard::own_program;
@@ -28,6 +29,7 @@ pub struct CredentialStore {
     pub aye_program: PathBuf,
     /// Receives each secret before it is used.
     pub(super) secrets: KnownSecrets,
+    stored_secrets: StoredSecrets,
 }
 
 /// State of a credential for some origins.
@@ -40,15 +42,17 @@ pub(super) enum CredentialState {
 }
 
 impl CredentialStore {
-    pub fn new(places: &Places, secrets: KnownSecrets) -> Self {
-        Self { file: places.tool_credentials(), aye_program: own_program(), secrets }
+    /// `store` is the place of new secrets.
+    pub fn new(places: &Places, secrets: KnownSecrets, store: SecretStore) -> Self {
+        let (file, stored_secrets) = (places.tool_credentials(), StoredSecrets::new(store));
+        Self { file, aye_program: own_program(), secrets, stored_secrets }
     }
 
-    /// Adds a credential. May block.
+    /// Adds a credential. Returns notices for the user. May block.
     ///
     /// # Errors
     /// One sentence, if it exists or cannot be saved.
-    pub(super) fn add(&self, name: &str, credential: &ToolCredential) -> Result<(), String> {
+    pub(super) fn add(&self, name: &str, credential: ToolCredential) -> Result<Vec<String>, String> {
         if let SecretSource::File(secret) = &credential.source {
             self.secrets.add(secret.expose());
         }
@@ -57,9 +61,9 @@ impl CredentialStore {
             if locked.load()?.get(name).is_some() {
                 return Err(io::Error::other("it was added meanwhile"));
             }
-            locked.save(name, credential)
+            self.stored_secrets.save(&locked, name, credential)
         };
-        save().map_err(|error| format!("{error}."))
+        save().map(|saved| saved.notices).map_err(|error| format!("{error}."))
     }
 
     /// Returns whether a credential can be sent to each of these origins. May block.
@@ -94,9 +98,7 @@ impl CredentialStore {
             CredentialKind::Bearer
             | CredentialKind::ApiKey(_)
             | CredentialKind::Basic(_)
-            | CredentialKind::Header(_) => {
-                self.load_secret(&credential.source).map_err(|reason| describe_missing(name, &reason))?
-            }
+            | CredentialKind::Header(_) => self.load_secret(name, &credential.source)?,
         };
         self.build_header(name, &credential.kind, &secret)
     }
@@ -168,24 +170,30 @@ impl CredentialStore {
         let is_usable = |tokens: &OAuthTokens| {
             !tokens.is_expiring(unix_seconds()) && rejected.is_none_or(|rejected| rejected != tokens.access_token)
         };
-        let tokens = parse_tokens(source).map_err(failed)?;
+        let load_tokens = |source: &SecretSource| match source {
+            SecretSource::File(_) | SecretSource::KeyStore(_) => {
+                parse_tokens(&self.load_secret(name, source)?).map_err(failed)
+            }
+            SecretSource::Variable(_) | SecretSource::Command(_) => Err(failed("its tokens are not stored".to_owned())),
+        };
+        let tokens = load_tokens(source)?;
         if is_usable(&tokens) {
             return Ok(self.remember_tokens(&tokens));
         }
         let locked = LockedCredentials::open(&self.file).map_err(|error| failed(error.to_string()))?;
         let current = locked.load().map_err(|error| failed(error.to_string()))?.get(name).cloned();
         let Some(current) = current else { return Err(failed("it was removed".to_owned())) };
-        let tokens = parse_tokens(&current.source).map_err(failed)?;
+        let tokens = load_tokens(&current.source)?;
         if is_usable(&tokens) {
             return Ok(self.remember_tokens(&tokens));
         }
         match self.refresh(client, &tokens) {
             Ok(refreshed) => {
                 let key = self.remember_tokens(&refreshed);
-                let source = SecretSource::File(tokens_secret(&refreshed).map_err(failed)?);
-                locked
-                    .save(name, &ToolCredential { source, ..current })
-                    .map_err(|error| failed(format!("its new token could not be saved: {error}")))?;
+                let secret = tokens_secret(&refreshed).map_err(failed)?;
+                self.stored_secrets
+                    .replace(&locked, name, &current, secret)
+                    .map_err(|reason| failed(format!("its new token could not be saved: {reason}")))?;
                 Ok(key)
             }
             // A token that is about to expire is better than none.
@@ -228,18 +236,24 @@ impl CredentialStore {
         self.build_header(name, &credential.kind, &token).map(Some)
     }
 
-    fn load_secret(&self, source: &SecretSource) -> Result<Key, String> {
+    /// Returns the secret of a credential; of a sign-in all tokens.
+    fn load_secret(&self, name: &str, source: &SecretSource) -> Result<Key, String> {
         match source {
             SecretSource::File(secret) => Ok(secret.clone()),
+            SecretSource::KeyStore(id) => {
+                self.stored_secrets.key_store.load_secret(id).map_err(|error| describe_unreachable(name, &error))
+            }
             SecretSource::Variable(variable) => match std::env::var(variable) {
                 Ok(value) if !value.trim().is_empty() => Ok(Key::new(&value)),
-                Ok(_) | Err(_) => Err(format!("the variable {variable} is not set")),
+                Ok(_) | Err(_) => Err(describe_missing(name, &format!("the variable {variable} is not set"))),
             },
             SecretSource::Command(command) => {
                 let (aye_program, command) = (self.aye_program.clone(), command.clone());
                 let key_command = KeyCommand { aye_program, command, home: home_folder() };
-                let printed = run_future(key_command.request_key())?;
-                printed.map(|secret| Key::new(secret.reveal())).map_err(|error| error.to_string())
+                let printed =
+                    run_future(key_command.request_key()).map(|printed| printed.map_err(|error| error.to_string()));
+                let secret = printed.flatten().map_err(|reason| describe_missing(name, &reason))?;
+                Ok(Key::new(secret.reveal()))
             }
         }
     }
@@ -263,8 +277,7 @@ impl RequestCredentials for CredentialStore {
 }
 
 /// Parses stored tokens.
-fn parse_tokens(source: &SecretSource) -> Result<OAuthTokens, String> {
-    let SecretSource::File(secret) = source else { return Err("its tokens are not in the file".to_owned()) };
+fn parse_tokens(secret: &Key) -> Result<OAuthTokens, String> {
     // The error may quote a token.
     serde_json::from_str(secret.expose()).map_err(|_| "its tokens are damaged".to_owned())
 }
@@ -291,6 +304,14 @@ fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
 fn describe_missing(name: &str, reason: &str) -> String {
     let reason = clean_line(reason.trim_end_matches('.')).into_owned();
     format!("The credential “{name}” is missing: {reason}. The user must correct that; do not ask for its value.")
+}
+
+/// Says that a secret in the key store cannot be loaded.
+fn describe_unreachable(name: &str, error: &KeyStoreError) -> String {
+    let remedy = error.remedy();
+    format!(
+        "The credential “{name}” cannot be used: {error}. The user must {remedy}, or run aye credentials rotate {name}; do not ask for its value."
+    )
 }
 
 /// Waits for a future on a thread of its own, because this thread may belong to a runtime.

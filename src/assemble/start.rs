@@ -141,8 +141,9 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     let tools = tool_settings(&connector.settings.config, sandbox.sandbox, &folder);
     let secrets: KnownSecrets =
         known_secrets(&connector.settings.config, &connector.credentials, &tool_credentials).into_iter().collect();
-    let credentials = Arc::new(CredentialPrompts::new(Arc::new(CredentialStore::new(&places, secrets.clone()))));
-    let store = credentials.store().clone();
+    let secret_store = connector.settings.config.credentials.store;
+    let store = Arc::new(CredentialStore::new(&places, secrets.clone(), secret_store));
+    let credentials = Arc::new(CredentialPrompts::new(store.clone()));
     let profiles = Arc::new(SettingsProfiles::new(&connector.settings, &connector.flags, &places));
     let server_samplings = Arc::new(ServerSamplings::new(profiles.clone()));
     let tool_factory = Arc::new(ToolFactory::new(tools, &connector.settings.config, store.clone(), profiles));

@@ -3,14 +3,14 @@
 pub(super) mod oauth_sign_in;
 mod secret_input;
 
-use super::output::{confirm, print_lines, print_notice};
+use super::output::{confirm, print_lines, print_notice, print_notices};
 use crate::cli::credentials::{AddCredential, CredentialsCommand, KindOption, ListCredentials, SecretOptions};
 use crate::cli::{UsageError, bail_usage};
 use crate::config::tool_credentials::{
-    BoundOrigin, CredentialKind, LockedCredentials, SecretSource, ToolCredential, ToolCredentials, check_name,
-    header_of_secret, parse_header_name,
+    BoundOrigin, CredentialKind, LockedCredentials, SavedCredential, SecretSource, StoredSecrets, ToolCredential,
+    ToolCredentials, check_name, header_of_secret, parse_header_name,
 };
-use crate::config::{Key, split_command};
+use crate::config::{Key, Overrides, Settings, split_command};
 use crate::print::json_line;
 use crate::store::Places;
 use crate::text::clean::clean_line;
@@ -22,12 +22,19 @@ use std::process::ExitCode;
 
 /// Runs a subcommand.
 pub(super) async fn run(command: CredentialsCommand) -> Result<ExitCode> {
-    let file = Places::find(std::env::var_os("AYE_HOME"))?.tool_credentials();
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    let file = places.tool_credentials();
+    let open_secrets = || {
+        let environment = |name: &str| std::env::var(name).ok();
+        let settings = Settings::load(&places.settings(), &environment, &Overrides::default());
+        // A wrong setting could be the one about the place of secrets.
+        print_notices(&settings.problems).map(|()| StoredSecrets::new(settings.config.credentials.store))
+    };
     match command {
         CredentialsCommand::List(options) => list(&file, &options),
-        CredentialsCommand::Add(arguments) => add(&file, &arguments).await,
-        CredentialsCommand::Rotate { name, source } => rotate(&file, &name, &source).await,
-        CredentialsCommand::Remove { name, yes } => remove(&file, &name, yes),
+        CredentialsCommand::Add(arguments) => add(&file, &open_secrets()?, &arguments).await,
+        CredentialsCommand::Rotate { name, source } => rotate(&file, &open_secrets()?, &name, &source).await,
+        CredentialsCommand::Remove { name, yes } => remove(&file, &open_secrets()?, &name, yes),
     }
 }
 
@@ -51,6 +58,7 @@ fn credential_json(name: &str, credential: &ToolCredential) -> String {
     };
     let (source, variable) = match &credential.source {
         SecretSource::File(_) => ("file", None),
+        SecretSource::KeyStore(_) => ("key_store", None),
         SecretSource::Variable(name) => ("env", Some(name)),
         SecretSource::Command(_) => ("key_command", None),
     };
@@ -78,7 +86,7 @@ fn text_lines(loaded: &ToolCredentials) -> Vec<String> {
     rows.iter().map(|row| clean_line(&line(row)).into_owned()).collect()
 }
 
-async fn add(file: &Path, arguments: &AddCredential) -> Result<ExitCode> {
+async fn add(file: &Path, secrets: &StoredSecrets, arguments: &AddCredential) -> Result<ExitCode> {
     let name = &arguments.name;
     check_name(name).map_err(UsageError)?;
     if arguments.origin.is_empty() {
@@ -103,7 +111,9 @@ async fn add(file: &Path, arguments: &AddCredential) -> Result<ExitCode> {
     let credential = ToolCredential { kind, origins, source };
     let locked = lock(file)?;
     check_new(&locked.load().with_context(|| cannot_read(file))?, name)?;
-    locked.save(name, &credential).with_context(|| cannot_save(file))?;
+    let SavedCredential { credential, notices } =
+        secrets.save(&locked, name, credential).with_context(|| cannot_save(file))?;
+    print_notices(notices)?;
     print_lines([format!(
         "Added {name}: {}, {}, sent only to {}.",
         clean_line(&credential.kind.to_string()),
@@ -167,10 +177,10 @@ fn read_source(kind: &CredentialKind, options: &SecretOptions, question: &str) -
     Ok(SecretSource::File(secret))
 }
 
-async fn rotate(file: &Path, name: &str, options: &SecretOptions) -> Result<ExitCode> {
+async fn rotate(file: &Path, secrets: &StoredSecrets, name: &str, options: &SecretOptions) -> Result<ExitCode> {
     let known = find(&load(file)?, name)?;
     let source = match &known.kind {
-        CredentialKind::OAuth(client) => oauth_sign_in::sign_in_again(client, &known.source, options).await?,
+        CredentialKind::OAuth(client) => oauth_sign_in::sign_in_again(client, &known.source, secrets, options).await?,
         CredentialKind::Bearer | CredentialKind::ApiKey(_) | CredentialKind::Basic(_) | CredentialKind::Header(_) => {
             read_source(&known.kind, options, &format!("New secret for {name}"))?
         }
@@ -182,8 +192,14 @@ async fn rotate(file: &Path, name: &str, options: &SecretOptions) -> Result<Exit
         bail_usage!("the credential {name} was changed meanwhile; nothing was saved");
     }
     let rotated = ToolCredential { source, ..current };
-    locked.save(name, &rotated).with_context(|| cannot_save(file))?;
-    print_lines([format!("Replaced the secret of {name}, sent only to {}.", rotated.describe_origins())])
+    let SavedCredential { credential, notices } =
+        secrets.save(&locked, name, rotated).with_context(|| cannot_save(file))?;
+    print_notices(notices)?;
+    print_lines([format!(
+        "Replaced the secret of {name}, {}, sent only to {}.",
+        clean_line(&credential.source.to_string()),
+        credential.describe_origins()
+    )])
 }
 
 fn find(loaded: &ToolCredentials, name: &str) -> Result<ToolCredential> {
@@ -193,7 +209,7 @@ fn find(loaded: &ToolCredentials, name: &str) -> Result<ToolCredential> {
     }
 }
 
-fn remove(file: &Path, name: &str, yes: bool) -> Result<ExitCode> {
+fn remove(file: &Path, secrets: &StoredSecrets, name: &str, yes: bool) -> Result<ExitCode> {
     let loaded = load(file)?;
     if loaded.get(name).is_none() && !loaded.problems.iter().any(|(known, _)| known == name) {
         bail_usage!("there is no credential {}; see aye credentials list", clean_line(name));
@@ -202,7 +218,8 @@ fn remove(file: &Path, name: &str, yes: bool) -> Result<ExitCode> {
     if !yes && !confirm(question, "Cannot ask for confirmation: not a terminal. Use --yes")? {
         return print_lines(["Nothing was deleted.".to_owned()]);
     }
-    lock(file)?.remove(name).with_context(|| cannot_save(file))?;
+    let notice = secrets.remove(&lock(file)?, name).with_context(|| cannot_save(file))?;
+    print_notices(notice)?;
     print_lines([format!("Deleted {}. Revoke it at its service too.", clean_line(name))])
 }
 

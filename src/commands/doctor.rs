@@ -1,7 +1,7 @@
 //! `aye doctor`: checks this machine, and lists problems with their remedies.
 //!
 //! Nothing that it checks can make it fail: a broken file, a server that does not answer and a missing terminal are
-//! findings. The slow checks run concurrently, with a time limit of 2.5 s each.
+//! findings. The slow checks run concurrently, with a time limit of 2.5 s each; the key store has one of 3 s.
 
 mod bundle;
 mod finding;
@@ -77,6 +77,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
         (config.dry_run.overlay_sandbox, folder.clone(), places.clone());
     let (sandbox_places, session_places) = (places.clone(), places.clone());
     let (rules_folder, rules_places) = (folder.clone(), places.clone());
+    // It has a time limit of its own.
+    let key_store_credentials = tool_credentials.clone();
+    let key_store = tokio::task::spawn_blocking(move || saved_secrets::check_key_store(&key_store_credentials));
     let (terminal, sandbox, overlay, sessions, project, rules, server) = tokio::join!(
         run_check("terminal", terminal_check::check_terminal),
         run_check("sandbox", move || machine::check_sandbox(&shell, &sandbox_places)),
@@ -96,6 +99,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(mcp_check::check_servers(&connector.settings, &places));
     findings.extend(saved_secrets::check_keys(&loaded_credentials, &places, &initial_permissions));
     findings.extend(saved_secrets::check_tool_credentials(&loaded_tool_credentials, &places, &initial_permissions));
+    findings.extend(key_store.await.unwrap_or_default());
     findings.extend(server);
     findings.extend(folders::check_folders(&places, &initial_permissions));
     findings.extend(sessions);

@@ -236,7 +236,8 @@ impl Servers {
         let shell = Shell::new(own_program()).without_variables(key_variables);
         let secrets = known_secrets(&self.settings.config, &Credentials::default(), &ToolCredentials::default());
         let secrets: KnownSecrets = secrets.into_iter().collect();
-        let credentials = Arc::new(CredentialStore::new(&self.places, secrets.clone()));
+        let credentials =
+            Arc::new(CredentialStore::new(&self.places, secrets.clone(), self.settings.config.credentials.store));
         let journal = Journal::new(self.places.journal(), false, secrets);
         let context = connection_context(&shell, &self.folder, &journal, credentials);
         let connect = async { Connection::open(config, &context).await?.list_definitions().await };

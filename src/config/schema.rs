@@ -3,7 +3,8 @@
 pub mod value_kind;
 
 use super::{
-    Approval, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell, Tools, Undo, Web,
+    Approval, CredentialSettings, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell,
+    Tools, Undo, Web,
 };
 
 pub use value_kind::ValueKind;
@@ -27,6 +28,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("dry_run", DryRun::SETTINGS),
     ("shell", Shell::SETTINGS),
     ("web", Web::SETTINGS),
+    ("credentials", CredentialSettings::SETTINGS),
     ("tools", Tools::SETTINGS),
     ("screen", Screen::SETTINGS),
     ("keys", &[(ANY_NAME, ValueKind::Chords)]),

@@ -194,6 +194,25 @@ impl WebSearch {
 }
 
 section! {
+    /// `[credentials]`: the credentials of tools.
+    pub struct CredentialSettings {
+        /// Place of new secrets.
+        store: SecretStore => Choice(SecretStore::WORDS),
+    }
+}
+
+words! {
+    /// Place of new secrets of credentials.
+    pub enum SecretStore {
+        /// The key store of the system, or the file if none is running or it is locked.
+        #[default]
+        Auto = "auto",
+        /// The file of credentials.
+        File = "file",
+    }
+}
+
+section! {
     /// `[tools]`: tools of files, see `docs/tools.md`.
     pub struct Tools {
         /// Tools that are not offered to the model, by their names for it.

@@ -5,10 +5,12 @@
 mod bound_origin;
 mod credential_header;
 mod stored_credential;
+mod stored_secrets;
 
 pub use bound_origin::{BoundOrigin, is_loopback_url};
 pub use credential_header::{Rejection, header_of_secret, parse_header_name};
 pub use stored_credential::{CredentialKind, OAuthClient, SecretSource, ToolCredential};
+pub use stored_secrets::{SavedCredential, StoredSecrets};
 
 use super::{Key, settings_file};
 use crate::store::private_files;
@@ -61,7 +63,7 @@ impl ToolCredentials {
     pub fn secrets(&self) -> Vec<String> {
         let secrets_of = |credential: &ToolCredential| match &credential.source {
             SecretSource::File(secret) => split_tokens(secret),
-            SecretSource::Variable(_) | SecretSource::Command(_) => Vec::new(),
+            SecretSource::KeyStore(_) | SecretSource::Variable(_) | SecretSource::Command(_) => Vec::new(),
         };
         self.credentials.values().flat_map(secrets_of).collect()
     }
@@ -70,7 +72,7 @@ impl ToolCredentials {
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.credentials.values().filter_map(|credential| match &credential.source {
             SecretSource::Variable(name) => Some(name.as_str()),
-            SecretSource::File(_) | SecretSource::Command(_) => None,
+            SecretSource::File(_) | SecretSource::KeyStore(_) | SecretSource::Command(_) => None,
         })
     }
 }

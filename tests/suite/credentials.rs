@@ -10,7 +10,7 @@ use aye::agent::Event;
 use aye::assemble::credential_prompts::CredentialPrompts;
 use aye::assemble::request_credentials::CredentialStore;
 use aye::chat::{Access, ExternalAccess, Intent, Outcome, Plan, Preview, ToolSpec, Work};
-use aye::config::Key;
+use aye::config::{Key, SecretStore};
 use aye::project::Reader;
 use aye::store::Places;
 use aye::text::known_secrets::KnownSecrets;
@@ -46,7 +46,8 @@ fn credential_file(setup: &Setup) -> PathBuf {
 
 /// The credentials of this home, used by the real program's own code.
 fn open_store(setup: &Setup, secrets: &KnownSecrets) -> CredentialStore {
-    let mut store = CredentialStore::new(&Places::within(&setup.root.path().join("home/aye")), secrets.clone());
+    let places = Places::within(&setup.root.path().join("home/aye"));
+    let mut store = CredentialStore::new(&places, secrets.clone(), SecretStore::File);
     store.aye_program = program();
     store
 }

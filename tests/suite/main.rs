@@ -63,6 +63,8 @@ mod idle_costs;
 mod images;
 mod interrupted_replies;
 mod journal;
+#[cfg(target_os = "linux")]
+mod key_stores;
 mod kills;
 mod live_sandbox;
 mod manual;

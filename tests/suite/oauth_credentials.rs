@@ -4,6 +4,7 @@ use crate::support::oauth_server::{OAuthServer, get};
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::find_files_with;
 use aye::assemble::request_credentials::CredentialStore;
+use aye::config::SecretStore;
 use aye::store::Places;
 use aye::text::known_secrets::KnownSecrets;
 use aye::web::request_credentials::RequestCredentials;
@@ -43,7 +44,8 @@ fn sign_in(server: &OAuthServer, options: &[&str]) -> Arc<crate::support::folder
 }
 
 fn open_store(root: &crate::support::folder::Folder) -> CredentialStore {
-    CredentialStore::new(&Places::within(&root.path().join("home/aye")), KnownSecrets::default())
+    let places = Places::within(&root.path().join("home/aye"));
+    CredentialStore::new(&places, KnownSecrets::default(), SecretStore::File)
 }
 
 fn bearer(store: &CredentialStore, issuer: &str) -> Result<String, String> {

@@ -6,6 +6,8 @@ pub mod closed_port;
 pub mod fixture;
 pub mod folder;
 pub mod https_service;
+#[cfg(target_os = "linux")]
+pub mod key_store;
 pub mod keyboard;
 pub mod lost_terminal;
 pub mod mcp_client;

@@ -4,8 +4,8 @@ use super::secret_input::read_secret;
 use crate::assemble::request_credentials::{tokens_secret, unix_seconds};
 use crate::cli::credentials::{AddCredential, SecretOptions};
 use crate::cli::{UsageError, bail_usage};
-use crate::commands::output::print_lines;
-use crate::config::tool_credentials::{CredentialKind, OAuthClient, SecretSource};
+use crate::commands::output::{print_lines, print_notice};
+use crate::config::tool_credentials::{CredentialKind, OAuthClient, SecretSource, StoredSecrets};
 use crate::text::clean::clean_line;
 use crate::tui::external::open_web;
 use crate::web::oauth::{
@@ -69,7 +69,8 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
 /// Signs in again with a stored client.
 pub(super) async fn sign_in_again(
     client: &OAuthClient,
-    stored: &SecretSource,
+    source: &SecretSource,
+    stored_secrets: &StoredSecrets,
     options: &SecretOptions,
 ) -> Result<SecretSource> {
     if options.stdin || options.env.is_some() || options.key_command.is_some() {
@@ -86,10 +87,18 @@ pub(super) async fn sign_in_again(
         registration_endpoint: None,
         has_pkce: false,
     };
-    let known: Option<OAuthTokens> = match stored {
-        SecretSource::File(secret) => serde_json::from_str(secret.expose()).ok(),
+    let secret = match source {
+        SecretSource::File(secret) => Some(secret.clone()),
+        SecretSource::KeyStore(id) => match stored_secrets.key_store.load_secret(id) {
+            Ok(secret) => Some(secret),
+            Err(error) => {
+                print_notice(&format!("signing in without the secret of the client: {error}."))?;
+                None
+            }
+        },
         SecretSource::Variable(_) | SecretSource::Command(_) => None,
     };
+    let known: Option<OAuthTokens> = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
     let client_secret = known.as_ref().and_then(|tokens| tokens.client_secret.as_deref());
     store_tokens(&sign_in(&server, client, client_secret).await?)
 }

@@ -3,6 +3,7 @@
 use super::finding::Finding;
 use crate::chat::pluralize;
 use crate::config::Credentials;
+use crate::config::key_store::{KeyStore, KeyStoreError};
 use crate::config::tool_credentials::ToolCredentials;
 use crate::store::Places;
 use std::io;
@@ -69,6 +70,26 @@ pub(super) fn check_tool_credentials(
     findings.extend(unset);
     if count > 0 {
         findings.extend(check_readers(area, &path, permissions));
+    }
+    findings
+}
+
+/// Checks whether the secrets in the key store can be read. Without any there is no finding, and nothing connects to it.
+pub(super) fn check_key_store(credentials: &ToolCredentials) -> Vec<Finding> {
+    let area = "credentials";
+    let key_store = KeyStore::default();
+    let stored = credentials.iter().filter_map(|(name, known)| Some((name, known.source.key_store_id()?)));
+    let loaded: Vec<(&str, Result<(), KeyStoreError>)> =
+        stored.map(|(name, id)| (name, key_store.load_secret(id).map(|_| ()))).collect();
+    let unreadable = loaded.iter().filter_map(|(name, result)| {
+        let error = result.as_ref().err()?;
+        let advice = format!("{}, or replace the secret with aye credentials rotate {name}", error.remedy());
+        Some(Finding::problem(area, format!("the secret of {name} cannot be read: {error}"), advice))
+    });
+    let mut findings: Vec<Finding> = unreadable.collect();
+    match loaded.len() - findings.len() {
+        0 => {}
+        count => findings.insert(0, Finding::ok(area, format!("{} in the key store", pluralize(count, "secret")))),
     }
     findings
 }

@@ -4,10 +4,10 @@ use super::{Servers, clean_line};
 use crate::cli::mcp::McpLogin;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::credentials::oauth_sign_in::{sign_in_with_browser, store_tokens};
-use crate::commands::output::print_lines;
+use crate::commands::output::{print_lines, print_notices};
 use crate::config::setting_writer::remove_section;
 use crate::config::tool_credentials::{
-    BoundOrigin, CredentialKind, LockedCredentials, OAuthClient, ToolCredential, ToolCredentials,
+    BoundOrigin, CredentialKind, LockedCredentials, OAuthClient, StoredSecrets, ToolCredential, ToolCredentials,
 };
 use crate::config::write_setting;
 use crate::web::oauth::{self, AuthorizationServer, LoopbackListener, NewClient, ProtectedResource, check_endpoint};
@@ -47,7 +47,8 @@ impl Servers {
         let credential = ToolCredential { kind, origins: vec![origin.clone()], source: store_tokens(&tokens)? };
         let file = self.places.tool_credentials();
         let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
-        locked.save(&credential_name, &credential).with_context(|| format!("Cannot save {}", file.display()))?;
+        let saved = self.stored_secrets().save(&locked, &credential_name, credential);
+        print_notices(saved.with_context(|| format!("Cannot save {}", file.display()))?.notices)?;
         write_setting(&self.places.settings(), &["mcp", name, "credential"], credential_name.as_str())
             .context("Cannot write the settings")?;
         print_lines([format!("logged in to {name}: the token is sent only to {origin}")])?;
@@ -62,9 +63,14 @@ impl Servers {
         self.check_replaceable(&credential)?;
         let file = self.places.tool_credentials();
         let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
-        locked.remove(&credential).with_context(|| format!("Cannot save {}", file.display()))?;
+        let removed = self.stored_secrets().remove(&locked, &credential);
+        print_notices(removed.with_context(|| format!("Cannot save {}", file.display()))?)?;
         remove_section(&self.places.settings(), &["mcp", name, "credential"]).context("Cannot write the settings")?;
         print_lines([format!("logged out of {name}. Revoke the token at its service too")])
+    }
+
+    fn stored_secrets(&self) -> StoredSecrets {
+        StoredSecrets::new(self.settings.config.credentials.store)
     }
 
     /// Checks that no credential of another kind is replaced or deleted.

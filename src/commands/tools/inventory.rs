@@ -44,7 +44,8 @@ impl Inventory {
         let sandbox = sandbox_setup::setup_sandbox(&settings.config.shell, &places);
         let tool_settings = tool_settings(&settings.config, sandbox.sandbox.clone(), &folder);
         let builtin = Toolbox::with_builtin_tools(tool_settings.clone());
-        let credentials = Arc::new(CredentialStore::new(&places, KnownSecrets::default()));
+        let credentials =
+            Arc::new(CredentialStore::new(&places, KnownSecrets::default(), settings.config.credentials.store));
         let profiles = Arc::new(SettingsProfiles::new(&settings, &Overrides::default(), &places));
         let factory = ToolFactory::new(tool_settings, &settings.config, credentials.clone(), profiles);
         let source = open_source(&places, &folder, Vec::new(), 0);

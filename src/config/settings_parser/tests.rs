@@ -266,7 +266,7 @@ fn an_unknown_name_is_reported_with_the_nearest_one() {
     check_settings(
         "mouse = true",
         &[
-            "1: mouse is not a section; available: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, dry_run, shell, web, tools, screen, keys",
+            "1: mouse is not a section; available: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, dry_run, shell, web, credentials, tools, screen, keys",
         ],
     );
     check_settings("screen = 3", &["1: screen is 3; expected a section [screen]"]);

@@ -68,16 +68,29 @@ impl fmt::Display for CredentialKind {
 pub enum SecretSource {
     /// In the file.
     File(Key),
+    /// In the key store of the system, with this ID.
+    KeyStore(String),
     /// In this environment variable.
     Variable(String),
     /// Printed by this command: the program and its arguments, never empty.
     Command(Vec<String>),
 }
 
+impl SecretSource {
+    /// Returns the ID of a secret in the key store.
+    pub fn key_store_id(&self) -> Option<&str> {
+        match self {
+            Self::KeyStore(id) => Some(id),
+            Self::File(_) | Self::Variable(_) | Self::Command(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for SecretSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(_) => f.write_str("in the file"),
+            Self::KeyStore(_) => f.write_str("in the key store"),
             Self::Variable(name) => write!(f, "in the variable {name}"),
             Self::Command(words) => {
                 write!(f, "printed by the command {}", words.first().map_or("", String::as_str))
@@ -142,6 +155,8 @@ struct StoredCredential {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    key_store: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     env: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_command: Option<Vec<String>>,
@@ -162,6 +177,7 @@ impl ToolCredential {
             header: None,
             user: None,
             secret: None,
+            key_store: None,
             env: None,
             key_command: None,
             oauth: None,
@@ -174,6 +190,7 @@ impl ToolCredential {
         }
         match &self.source {
             SecretSource::File(secret) => stored.secret = Some(secret.expose().to_owned()),
+            SecretSource::KeyStore(id) => stored.key_store = Some(id.clone()),
             SecretSource::Variable(name) => stored.env = Some(name.clone()),
             SecretSource::Command(words) => stored.key_command = Some(words.clone()),
         }
@@ -200,12 +217,18 @@ impl ToolCredential {
             (KindName::Oauth, None, None, Some(client)) => CredentialKind::OAuth(Box::new(client)),
             (kind, ..) => return Err(format!("its fields do not fit the kind {}", kind.as_str())),
         };
-        let source = match (stored.secret, stored.env, stored.key_command) {
-            (Some(secret), None, None) => SecretSource::File(Key::new(&secret)),
-            (None, Some(name), None) => SecretSource::Variable(name),
-            (None, None, Some(words)) if !words.is_empty() => SecretSource::Command(words),
-            _ => return Err("it needs exactly one of secret, env and key_command".to_owned()),
+        let source = match (stored.secret, stored.key_store, stored.env, stored.key_command) {
+            (Some(secret), None, None, None) => SecretSource::File(Key::new(&secret)),
+            (None, Some(id), None, None) if is_id(&id) => SecretSource::KeyStore(id),
+            (None, None, Some(name), None) => SecretSource::Variable(name),
+            (None, None, None, Some(words)) if !words.is_empty() => SecretSource::Command(words),
+            _ => return Err("it needs exactly one of secret, key_store, env and key_command".to_owned()),
         };
         Ok(Self { kind, origins, source })
     }
+}
+
+/// Returns whether a text can be the ID of a secret in the key store.
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

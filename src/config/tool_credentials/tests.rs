@@ -33,6 +33,7 @@ fn all_kinds() -> Vec<ToolCredential> {
     ];
     let sources = [
         SecretSource::File(Key::new("s3cret \"quoted\"")),
+        SecretSource::KeyStore("github-01J00000000000000000000000".to_owned()),
         SecretSource::Variable("TOKEN".to_owned()),
         SecretSource::Command(vec!["pass".to_owned(), "show".to_owned(), "a b".to_owned()]),
     ];
@@ -74,6 +75,8 @@ fn an_unusable_entry_disables_only_itself_and_is_kept() {
         "kind = \"hunter2\"\norigins = [\"https://a.example\"]\nsecret = \"x\"",
         "kind = \"bearer\"\norigins = [\"https://a.example\"]\nsecret = \"hunter2\"\nhunter2 = 1",
         "kind = \"bearer\"\norigins = [\"https://a.example\"]\nkey_command = []",
+        "kind = \"bearer\"\norigins = [\"https://a.example\"]\nsecret = \"hunter2\"\nkey_store = \"x\"",
+        "kind = \"bearer\"\norigins = [\"https://a.example\"]\nkey_store = \"hunter2\\u0000\"",
         "kind = \"bearer\"\norigins = [\"https://hunter2@a.example\"]\nsecret = \"hunter2\"",
     ];
     let text: String = entries.iter().enumerate().map(|(number, entry)| format!("[bad{number}]\n{entry}\n")).collect();

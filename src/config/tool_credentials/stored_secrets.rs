@@ -1,0 +1,117 @@
+//! Secrets of credentials: in the key store of the system if possible, otherwise in the file of credentials.
+
+use super::{LockedCredentials, SecretSource, ToolCredential};
+use crate::config::Key;
+use crate::config::key_store::{KeyStore, KeyStoreError};
+use crate::config::sections::SecretStore;
+use std::io;
+use ulid::Ulid;
+
+/// Access to the secrets of credentials.
+#[derive(Debug, Clone, Default)]
+pub struct StoredSecrets {
+    pub key_store: KeyStore,
+    store: SecretStore,
+}
+
+/// A credential as it was saved, and what the user should know about it.
+#[derive(Debug)]
+pub struct SavedCredential {
+    pub credential: ToolCredential,
+    /// Sentences.
+    pub notices: Vec<String>,
+}
+
+impl StoredSecrets {
+    /// `store` is the setting, which counts for new secrets only.
+    pub fn new(store: SecretStore) -> Self {
+        Self { key_store: KeyStore::default(), store }
+    }
+
+    /// Saves a credential, which replaces the one of the same name together with its secret. A new secret is passed as
+    /// [`SecretSource::File`] and goes to the key store, unless the settings exclude that or the key store cannot be used.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written. It is then unchanged.
+    pub fn save(
+        &self,
+        locked: &LockedCredentials,
+        name: &str,
+        credential: ToolCredential,
+    ) -> io::Result<SavedCredential> {
+        let previous = stored_id(locked, name)?;
+        let mut saved = SavedCredential { credential, notices: Vec::new() };
+        if let (SecretSource::File(secret), SecretStore::Auto) = (&saved.credential.source, self.store) {
+            let id = previous.clone().unwrap_or_else(|| format!("{name}-{}", Ulid::new()));
+            match self.key_store.save_secret(&id, secret) {
+                Ok(()) => saved.credential.source = SecretSource::KeyStore(id),
+                // On these systems the file is what the user expects.
+                Err(KeyStoreError::Absent | KeyStoreError::Unsupported) => {}
+                Err(
+                    error @ (KeyStoreError::Locked
+                    | KeyStoreError::TimedOut
+                    | KeyStoreError::NotFound
+                    | KeyStoreError::Refused(_)),
+                ) => saved.notices.push(format!("The secret of {name} is kept in the file: {error}.")),
+            }
+        }
+        let id = saved.credential.source.key_store_id();
+        if let Err(error) = locked.save(name, &saved.credential) {
+            // No entry names it.
+            if let Some(id) = id.filter(|id| previous.as_deref() != Some(id)) {
+                let _ = self.key_store.delete_secret(id);
+            }
+            return Err(error);
+        }
+        if let Some(previous) = previous.filter(|previous| Some(previous.as_str()) != id) {
+            saved.notices.extend(self.delete(&previous));
+        }
+        Ok(saved)
+    }
+
+    /// Replaces the stored secret of a credential where it is.
+    ///
+    /// # Errors
+    /// The reason, as part of a sentence. The secret is then unchanged.
+    pub fn replace(
+        &self,
+        locked: &LockedCredentials,
+        name: &str,
+        credential: &ToolCredential,
+        secret: Key,
+    ) -> Result<(), String> {
+        match &credential.source {
+            SecretSource::KeyStore(id) => self.key_store.save_secret(id, &secret).map_err(|error| error.to_string()),
+            SecretSource::Variable(_) | SecretSource::Command(_) => Err("aye does not store it".to_owned()),
+            SecretSource::File(_) => {
+                let replaced = ToolCredential { source: SecretSource::File(secret), ..credential.clone() };
+                locked.save(name, &replaced).map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// Removes a credential with its secret. Returns a sentence if the secret is still in the key store.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn remove(&self, locked: &LockedCredentials, name: &str) -> io::Result<Option<String>> {
+        let notice = stored_id(locked, name)?.and_then(|id| self.delete(&id));
+        locked.remove(name)?;
+        Ok(notice)
+    }
+
+    /// Deletes a secret that is no longer needed. Returns a sentence if it is still in the key store.
+    fn delete(&self, id: &str) -> Option<String> {
+        match self.key_store.delete_secret(id) {
+            Ok(()) | Err(KeyStoreError::NotFound) => None,
+            Err(error) => Some(format!(
+                "The secret {id} could not be deleted: {error}. Delete it with the program that manages the key store."
+            )),
+        }
+    }
+}
+
+/// Returns the ID in the key store of the secret that the credential of this name has, if any.
+fn stored_id(locked: &LockedCredentials, name: &str) -> io::Result<Option<String>> {
+    Ok(locked.load()?.get(name).and_then(|known| known.source.key_store_id()).map(str::to_owned))
+}
