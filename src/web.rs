@@ -3,7 +3,7 @@
 
 pub mod client;
 mod feed_text;
-mod guarded_resolver;
+pub mod guarded_resolver;
 pub mod oauth;
 pub mod page_text;
 pub mod pdf_process;

@@ -13,7 +13,7 @@ pub fn has_path_inside(folder: &Path, path: Option<&OsStr>) -> bool {
 }
 
 /// Returns the absolute folders of `PATH` that do not lie in this folder, directly or through links.
-pub(super) fn paths_outside(folder: &Path, path: &OsStr) -> Option<OsString> {
+pub fn paths_outside(folder: &Path, path: &OsStr) -> Option<OsString> {
     let is_outside = |path: &PathBuf| {
         let real = resolve_path(path);
         path.is_absolute() && !path.starts_with(folder) && !real.starts_with(folder)

@@ -1,6 +1,7 @@
 //! Name resolution that refuses names with an address that is not public.
 
 use super::special_addresses::describe_special;
+use super::target::{Target, refuse_special};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::SocketAddr;
 
@@ -16,6 +17,22 @@ pub(super) struct GuardedResolver {
 pub(super) struct SpecialAddress {
     pub host: String,
     pub what: &'static str,
+}
+
+/// Resolves the host of a target once, for a connection to one of the returned addresses. None of them is special, unless the
+/// user allows the host in a private network.
+///
+/// # Errors
+/// One sentence for the model.
+pub async fn resolve_target(target: &Target) -> Result<Vec<SocketAddr>, String> {
+    let port = target.url.port_or_known_default().unwrap_or_default();
+    let found = tokio::net::lookup_host((target.host.as_str(), port)).await;
+    let addresses: Vec<SocketAddr> = found.map_err(|error| format!("Cannot find {}: {error}.", target.host))?.collect();
+    let special = addresses.iter().find_map(|address| describe_special(address.ip()));
+    match special.filter(|_| !target.is_private_allowed) {
+        Some(what) => Err(refuse_special(&target.host, what)),
+        None => Ok(addresses),
+    }
 }
 
 impl Resolve for GuardedResolver {
