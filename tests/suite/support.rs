@@ -34,6 +34,7 @@ pub mod time_limits;
 pub mod tls_service;
 pub mod tool_service;
 pub mod user;
+pub mod web_server;
 
 /// Prints a line that the test harness does not capture.
 pub fn print_uncaptured(line: &str) {

@@ -4,74 +4,11 @@ use crate::support::service::Answer;
 use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
 use crate::support::user::User;
+use crate::support::web_server::WebServer;
 use aye::chat::{Entry, Outcome};
 use serde_json::json;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::io::Write;
 use std::time::Duration;
-
-/// The pages of a server: each path with its whole response.
-type Pages = Mutex<Vec<(String, Vec<u8>)>>;
-
-/// A server that counts its connections and answers a path with a whole response.
-struct WebServer {
-    port: u16,
-    connections: Arc<AtomicUsize>,
-    pages: Arc<Pages>,
-}
-
-impl WebServer {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let (connections, pages) = (Arc::new(AtomicUsize::new(0)), Arc::<Pages>::default());
-        let (count, known) = (connections.clone(), pages.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                count.fetch_add(1, Ordering::SeqCst);
-                let known = known.clone();
-                std::thread::spawn(move || serve_page(stream, &known));
-            }
-        });
-        Self { port, connections, pages }
-    }
-
-    /// Adds a page; `head` is its status with its headers.
-    fn with_page(self, path: &str, head: &str, body: &[u8]) -> Self {
-        let mut response =
-            format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len()).into_bytes();
-        response.extend_from_slice(body);
-        self.pages.lock().unwrap().push((path.to_owned(), response));
-        self
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
-    }
-
-    fn connection_count(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
-    }
-}
-
-fn serve_page(mut stream: TcpStream, pages: &Pages) {
-    let mut request = Vec::new();
-    let mut buffer = [0; 1024];
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
-        match stream.read(&mut buffer) {
-            Ok(1..) => request.extend_from_slice(&buffer[..buffer.len()]),
-            Ok(0) | Err(_) => return,
-        }
-    }
-    let request = String::from_utf8_lossy(&request).into_owned();
-    let path = request.split(' ').nth(1).unwrap_or_default();
-    let response = pages.lock().unwrap().iter().find(|(known, _)| known == path).map(|(_, response)| response.clone());
-    let missing =
-        b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone";
-    let _ = stream.write_all(&response.unwrap_or_else(|| missing.to_vec()));
-}
 
 fn fetch(url: &str) -> Answer {
     calls_answer_after(Duration::ZERO, &[("web_fetch", json!({ "url": url }))])
