@@ -21,8 +21,8 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · llm · web · mcp · store · config   files and sandboxes, providers, web pages, MCP servers, session
-//!                                         files, settings
+//!   4   project · llm · web · browser · mcp · store · config   files and sandboxes, providers, web pages, the browser,
+//!                                         MCP servers, session files, settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -32,7 +32,7 @@
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`mcp`], [`store`], [`config`]; [`mod@print`],
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`browser`], [`mcp`], [`store`], [`config`]; [`mod@print`],
 //! [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
 //!
 //! # Invariants
@@ -84,6 +84,8 @@
 //!   is a call that no model makes, prompted and recorded like any other.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
+//! - The browser reaches nothing but the proxy of this program, which resolves and checks every name. A document of another host
+//!   becomes the page only by a call of its own. Plans of the browser's tools name the element; it is compared before the action.
 //! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A
 //!   command of a file is planned and run by `bash_exec`, under the name of the tool.
 //! - The end of the conversation and a transfer are calls whose work the agent does: it ends the turn, or refuses while something
@@ -102,6 +104,7 @@
 
 pub mod agent;
 pub mod assemble;
+pub mod browser;
 pub mod chat;
 pub mod cli;
 pub mod commands;

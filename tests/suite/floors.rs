@@ -15,10 +15,11 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("project", &["text", "chat"]),
     ("llm", &["text", "chat", "web"]),
     ("web", &["text", "project"]),
+    ("browser", &["text", "project", "web"]),
     ("mcp", &["text", "chat", "project", "web", "store"]),
     ("store", &["text", "chat"]),
     ("config", &["text", "chat", "policy", "store"]),
-    ("tools", &["text", "chat", "policy", "project", "web", "mcp"]),
+    ("tools", &["text", "chat", "policy", "project", "web", "browser", "mcp"]),
     ("runtime", &["text", "chat", "policy", "agent", "project", "llm", "store", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("manual", &[]),
@@ -27,8 +28,8 @@ const FLOORS: &[(&str, &[&str])] = &[
     (
         "assemble",
         &[
-            "text", "chat", "policy", "agent", "project", "llm", "web", "mcp", "store", "config", "tools", "runtime",
-            "print", "tui", "cli",
+            "text", "chat", "policy", "agent", "project", "llm", "web", "browser", "mcp", "store", "config", "tools",
+            "runtime", "print", "tui", "cli",
         ],
     ),
     ("commands", &["*"]),

@@ -1,0 +1,18 @@
+//! The browser of a session: an installed Chromium without a window, driven by pipe. All its traffic goes through a proxy
+//! of this program, which reaches the same addresses as the other requests of tools.
+
+mod actions;
+mod element;
+pub mod executable;
+mod keystroke;
+mod message_head;
+pub mod page;
+mod page_state;
+mod pipe;
+mod process;
+mod profile_folder;
+mod proxy;
+mod screenshot;
+pub mod session;
+pub mod snapshot;
+pub mod step;

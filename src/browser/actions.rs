@@ -1,0 +1,227 @@
+//! Does the actions on the page.
+
+use super::keystroke::Keystroke;
+use super::page::{LoadStage, Page, PageError};
+use super::snapshot::References;
+use super::step::{ActionKind, Direction, Step};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Time for which an element is waited for, and the time between two looks.
+const WAIT_TIME: Duration = Duration::from_secs(30);
+const WAIT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Focuses a field and selects its content. Returns how its value is entered.
+const PREPARE_FIELD: &str = "function(selects) {
+    if (this.disabled) return 'error:the field is disabled';
+    if (this.readOnly) return 'error:the field is read-only';
+    if (this instanceof HTMLInputElement) {
+        const pressed = ['checkbox', 'radio', 'file', 'button', 'submit', 'reset', 'image', 'hidden'];
+        if (pressed.includes(this.type)) return 'error:the element is no text field';
+        if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(this.type)) return 'set';
+        this.focus();
+        if (selects) this.select();
+        return 'text';
+    }
+    if (this instanceof HTMLTextAreaElement) {
+        this.focus();
+        if (selects) this.select();
+        return 'text';
+    }
+    if (this.isContentEditable) {
+        this.focus();
+        const range = document.createRange();
+        range.selectNodeContents(this);
+        if (!selects) range.collapse(false);
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        return 'text';
+    }
+    return 'error:the element is no text field';
+}";
+
+/// Sets the value of a field that has no text.
+const SET_FIELD: &str = "function(value) {
+    this.focus();
+    this.value = value;
+    this.dispatchEvent(new Event('input', { bubbles: true }));
+    this.dispatchEvent(new Event('change', { bubbles: true }));
+    return this.value === value ? 'ok' : 'error:the field does not accept this value';
+}";
+
+/// Selects an option by its value or its text.
+const SELECT_OPTION: &str = "function(value) {
+    if (!(this instanceof HTMLSelectElement)) return 'error:the element is no list of options';
+    if (this.disabled) return 'error:the list is disabled';
+    const options = [...this.options];
+    const found = options.find(option => option.value === value)
+        || options.find(option => option.label.trim() === value.trim());
+    if (!found) return 'error:the list has no such option';
+    if (found.disabled) return 'error:the option is disabled';
+    this.focus();
+    found.selected = true;
+    this.dispatchEvent(new Event('input', { bubbles: true }));
+    this.dispatchEvent(new Event('change', { bubbles: true }));
+    return 'ok';
+}";
+
+/// Returns whether a box is checked.
+const READ_CHECKED: &str = "function() {
+    if (this instanceof HTMLInputElement && ['checkbox', 'radio'].includes(this.type)) return this.checked;
+    const state = this.getAttribute('aria-checked');
+    return state === null ? 'error:the element cannot be checked' : state === 'true';
+}";
+
+/// Scrolls what is in the middle of the window by most of its size. Returns whether it moved.
+const SCROLL: &str = "function(x, y) {
+    const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+    const root = document.scrollingElement || document.documentElement;
+    for (let element = middle; ; element = element ? element.parentElement || root : root) {
+        const before = [element?.scrollLeft, element?.scrollTop];
+        const size = element === root || !element ? [innerWidth, innerHeight] : [element.clientWidth, element.clientHeight];
+        element?.scrollBy({ left: x * size[0] * 0.8, top: y * size[1] * 0.8, behavior: 'instant' });
+        if (element && (element.scrollLeft !== before[0] || element.scrollTop !== before[1])) return true;
+        if (element === root) return false;
+    }
+}";
+
+impl Page {
+    /// Does an action. Only documents of the allowed hosts can become the page.
+    pub async fn act(&self, step: &Step, references: &References) -> Result<(), PageError> {
+        match step.action {
+            ActionKind::Back => return self.go_through_history(-1).await,
+            ActionKind::Forward => return self.go_through_history(1).await,
+            ActionKind::Reload => return self.reload().await,
+            ActionKind::Wait => return self.wait_for_element(&step.target, references).await,
+            ActionKind::Scroll => return self.scroll(step.direction).await,
+            ActionKind::Press => {
+                let key = Keystroke::parse(&step.value).map_err(PageError::Failed)?;
+                self.press(&key).await?;
+            }
+            ActionKind::Click
+            | ActionKind::Dblclick
+            | ActionKind::Hover
+            | ActionKind::Check
+            | ActionKind::Uncheck
+            | ActionKind::Fill
+            | ActionKind::Type
+            | ActionKind::Select => self.act_on_element(step, references).await?,
+        }
+        self.settle().await
+    }
+
+    async fn act_on_element(&self, step: &Step, references: &References) -> Result<(), PageError> {
+        let node = self.find_element(&step.target, references).await?;
+        let value = json!(step.value);
+        match step.action {
+            ActionKind::Dblclick => self.click_at(self.find_middle(node).await?, 2).await,
+            ActionKind::Hover => self.click_at(self.find_middle(node).await?, 0).await,
+            ActionKind::Check => self.set_checked(node, true).await,
+            ActionKind::Uncheck => self.set_checked(node, false).await,
+            ActionKind::Fill => self.fill(node, &step.value).await,
+            ActionKind::Type => {
+                let kind = self.call_function(node, PREPARE_FIELD, &[json!(false)]).await?;
+                if kind != "text" {
+                    return Err(PageError::failed("Only text can be typed there; use fill."));
+                }
+                for character in step.value.chars() {
+                    let name = match character {
+                        '\n' => "Enter".to_owned(),
+                        '\t' => "Tab".to_owned(),
+                        character => character.to_string(),
+                    };
+                    self.press(&Keystroke::parse(&name).map_err(PageError::Failed)?).await?;
+                }
+                Ok(())
+            }
+            ActionKind::Select => self.call_function(node, SELECT_OPTION, &[value]).await.map(drop),
+            _ => self.click_at(self.find_middle(node).await?, 1).await,
+        }
+    }
+
+    async fn fill(&self, node: i64, value: &str) -> Result<(), PageError> {
+        self.send("DOM.scrollIntoViewIfNeeded", json!({ "backendNodeId": node })).await?;
+        let kind = self.call_function(node, PREPARE_FIELD, &[json!(true)]).await?;
+        if kind == "set" {
+            return self.call_function(node, SET_FIELD, &[json!(value)]).await.map(drop);
+        }
+        if value.is_empty() {
+            return self.press(&Keystroke::parse("Delete").map_err(PageError::Failed)?).await;
+        }
+        self.send("Input.insertText", json!({ "text": value })).await.map(drop)
+    }
+
+    async fn set_checked(&self, node: i64, wanted: bool) -> Result<(), PageError> {
+        if self.call_function(node, READ_CHECKED, &[]).await? == wanted {
+            return Ok(());
+        }
+        self.click_at(self.find_middle(node).await?, 1).await?;
+        self.settle().await?;
+        match self.call_function(node, READ_CHECKED, &[]).await {
+            Ok(state) if state != wanted => Err(PageError::failed("The click did not change the element.")),
+            Err(PageError::Lost) => Err(PageError::Lost),
+            // The click may have replaced the element.
+            Ok(_) | Err(PageError::Failed(_)) => Ok(()),
+        }
+    }
+
+    async fn press(&self, key: &Keystroke) -> Result<(), PageError> {
+        for event in key.to_events() {
+            self.send("Input.dispatchKeyEvent", event).await?;
+        }
+        Ok(())
+    }
+
+    async fn scroll(&self, direction: Direction) -> Result<(), PageError> {
+        let (x, y) = direction.to_signs();
+        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
+        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
+        let has_moved = self.call_function(node, SCROLL, &[json!(x), json!(y)]).await?;
+        if has_moved != Value::Bool(true) {
+            self.add_note(&format!("Nothing was scrolled: there is no more {}.", direction.name()));
+        }
+        self.settle().await
+    }
+
+    async fn wait_for_element(&self, target: &str, references: &References) -> Result<(), PageError> {
+        let look = async {
+            loop {
+                let found = match self.find_element(target, references).await {
+                    Ok(node) => self.send("DOM.getContentQuads", json!({ "backendNodeId": node })).await,
+                    Err(error) => Err(error),
+                };
+                match found {
+                    Ok(quads) if quads["quads"].as_array().is_some_and(|quads| !quads.is_empty()) => return Ok(()),
+                    Err(PageError::Lost) => return Err(PageError::Lost),
+                    Ok(_) | Err(PageError::Failed(_)) => tokio::time::sleep(WAIT_INTERVAL).await,
+                }
+            }
+        };
+        let waited = tokio::time::timeout(WAIT_TIME, look).await;
+        waited.unwrap_or_else(|_| {
+            let seconds = WAIT_TIME.as_secs();
+            Err(PageError::Failed(format!("The target did not appear within {seconds} s.")))
+        })
+    }
+
+    async fn go_through_history(&self, step: i64) -> Result<(), PageError> {
+        let entry = self.find_history_entry(step).await?;
+        // The first entry is the empty page of the start.
+        let Some((id, _)) = entry.filter(|(_, url)| url.starts_with("http")) else {
+            return Err(PageError::failed("The history has no page there."));
+        };
+        self.send("Page.navigateToHistoryEntry", json!({ "entryId": id })).await?;
+        self.settle().await
+    }
+
+    async fn reload(&self) -> Result<(), PageError> {
+        let before = self.state().document;
+        self.send("Page.reload", json!({})).await?;
+        self.settle().await?;
+        if self.state().document == before {
+            self.add_note("The page was not reloaded.");
+            return Ok(());
+        }
+        self.wait_for_stage(LoadStage::Load).await
+    }
+}

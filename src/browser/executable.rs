@@ -1,0 +1,91 @@
+//! Finds an installed browser, without starting it.
+
+use super::session::BrowserProgram;
+use crate::project::guard::own_program;
+use crate::project::paths_outside;
+use crate::web::client::find_proxy_variable;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Names of programs, the best first: the headless shell has no services of its own that send requests.
+const NAMES: [&str; 7] = [
+    "chromium-headless-shell",
+    "chrome-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+];
+
+/// Variables that the browser gets, besides `LC_…`: none of a desktop, of a proxy or with a secret.
+const VARIABLES: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "FONTCONFIG_FILE"];
+
+/// Returns the installed browser for sessions of this project; `None` if there is none, or if the environment names a
+/// proxy, which the browser would pass by.
+pub fn find_browser_program(setting: Option<&Path>, project: &Path) -> Option<BrowserProgram> {
+    let search_path = std::env::var_os("PATH");
+    let path = find_browser(setting, search_path.as_deref(), project).filter(|_| find_proxy_variable().is_none())?;
+    let mut environment: Vec<(OsString, OsString)> =
+        std::env::vars_os().filter(|(name, _)| is_passed_on(name)).collect();
+    let search_path = search_path.and_then(|search_path| paths_outside(project, &search_path));
+    environment.extend(search_path.map(|search_path| ("PATH".into(), search_path)));
+    Some(BrowserProgram { path, aye_path: own_program(), environment })
+}
+
+fn is_passed_on(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| VARIABLES.contains(&name) || name.starts_with("LC_"))
+}
+
+/// Returns the browser that the setting names, or the first one in `PATH`. Folders of the project do not count.
+fn find_browser(setting: Option<&Path>, path: Option<&OsStr>, project: &Path) -> Option<PathBuf> {
+    if let Some(program) = setting {
+        return Some(program.to_owned()).filter(|program| program.is_absolute() && is_executable(program));
+    }
+    let folders = paths_outside(project, path?)?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    let programs = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    programs.into_iter().find(|program| is_executable(program))
+}
+
+fn is_executable(program: &Path) -> bool {
+    program.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn few_variables_are_passed_on() {
+        let names = ["HOME", "LANG", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "HTTPS_PROXY", "A_TOKEN", "LC_ALL"];
+        let passed_on: Vec<&str> = names.into_iter().filter(|name| is_passed_on(OsStr::new(name))).collect();
+        assert_eq!(passed_on, ["LANG", "LC_ALL"]);
+    }
+
+    #[test]
+    fn finds_a_browser_outside_the_project_only() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (project, system) = (root.join("project"), root.join("system"));
+        let add_program = |folder: &Path, name: &str, mode: u32| {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join(name), "").unwrap();
+            fs::set_permissions(folder.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        add_program(&project.join("bin"), "chromium-headless-shell", 0o755);
+        add_program(&system, "google-chrome", 0o755);
+        add_program(&system, "chromium", 0o644);
+        let path = std::env::join_paths([project.join("bin"), PathBuf::from("bin"), system.clone()]).unwrap();
+        let find = |setting: Option<&Path>, path| find_browser(setting, path, &project);
+        assert_eq!(find(None, Some(&path)), Some(system.join("google-chrome")));
+        assert_eq!(find(None, None), None);
+        add_program(&system, "chromium", 0o755);
+        assert_eq!(find(None, Some(&path)), Some(system.join("chromium")));
+        assert_eq!(find(Some(&system.join("none")), Some(&path)), None, "a setting has no substitute");
+        assert_eq!(find(Some(&system.join("google-chrome")), None), Some(system.join("google-chrome")));
+        assert_eq!(find(Some(Path::new("chromium")), Some(&path)), None);
+    }
+}

@@ -1,0 +1,223 @@
+//! Messages of the Chrome DevTools Protocol over a pipe: JSON, each message ended by a zero byte.
+
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// Maximum bytes of a message. A page with a larger accessibility tree ends the browser.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+
+/// Something that happened in the browser.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrowserEvent {
+    pub method: String,
+    pub params: Value,
+    /// Protocol session that it belongs to; empty for the browser itself.
+    pub session: String,
+}
+
+/// Why a command has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommandError {
+    /// The browser has ended.
+    Lost,
+    /// The browser refused the command, with its reason.
+    Refused(String),
+}
+
+type Answer = Result<Value, CommandError>;
+
+/// Sends commands.
+#[derive(Clone)]
+pub struct Outbox {
+    messages: mpsc::UnboundedSender<Vec<u8>>,
+    next_id: Arc<AtomicU64>,
+}
+
+/// Commands that wait for their answers; `None` once the connection has ended.
+type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>>;
+
+/// The connection to a browser. Dropping it ends the connection.
+pub struct Connection {
+    outbox: Outbox,
+    waiting: Waiting,
+    tasks: [JoinHandle<()>; 2],
+}
+
+impl Outbox {
+    /// Sends a command, and returns its number. An empty session is the browser itself.
+    pub fn post(&self, method: &str, params: Value, session: &str) -> u64 {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let mut message = json!({ "id": id, "method": method, "params": params });
+        if !session.is_empty() {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        // If the browser has ended, the answer says so.
+        let _ = self.messages.send(bytes);
+        id
+    }
+}
+
+impl Connection {
+    /// Uses this socket. `on_event` is called for each event, in order, and must not block. Requires a tokio runtime.
+    pub fn new(socket: UnixStream, mut on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static) -> Self {
+        let (reader, mut writer) = socket.into_split();
+        let (messages, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
+        let outbox = Outbox { messages, next_id: Arc::new(AtomicU64::new(1)) };
+        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let (event_outbox, answered) = (outbox.clone(), waiting.clone());
+        let read = tokio::spawn(async move {
+            let on_message = |message: &[u8]| match parse_message(message) {
+                Some(Message::Answer(id, answer)) => {
+                    let mut waiting = answered.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(sender) = waiting.as_mut().and_then(|waiting| waiting.remove(&id)) {
+                        let _ = sender.send(answer);
+                    }
+                }
+                Some(Message::Event(event)) => on_event(&event, &event_outbox),
+                None => {}
+            };
+            read_messages(reader, on_message).await;
+            *answered.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        });
+        let write = tokio::spawn(async move {
+            while let Some(message) = queue.recv().await {
+                if writer.write_all(&message).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { outbox, waiting, tasks: [read, write] }
+    }
+
+    /// Sends a command and waits for its answer.
+    pub async fn call(&self, method: &str, params: Value, session: &str) -> Answer {
+        let (sender, answer) = oneshot::channel();
+        {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(waiting) = waiting.as_mut() else { return Err(CommandError::Lost) };
+            waiting.retain(|_, sender| !sender.is_closed());
+            waiting.insert(self.outbox.post(method, params, session), sender);
+        }
+        answer.await.unwrap_or(Err(CommandError::Lost))
+    }
+
+    /// Sends a command without waiting for its answer.
+    pub fn post(&self, method: &str, params: Value, session: &str) {
+        self.outbox.post(method, params, session);
+    }
+
+    /// Returns whether the connection has ended.
+    pub fn has_ended(&self) -> bool {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+enum Message {
+    Answer(u64, Answer),
+    Event(BrowserEvent),
+}
+
+fn parse_message(bytes: &[u8]) -> Option<Message> {
+    let mut message: Value = serde_json::from_slice(bytes).ok()?;
+    if let Some(id) = message["id"].as_u64() {
+        let answer = match message["error"]["message"].as_str() {
+            Some(error) => Err(CommandError::Refused(error.to_owned())),
+            None => Ok(message["result"].take()),
+        };
+        return Some(Message::Answer(id, answer));
+    }
+    let method = message["method"].as_str()?.to_owned();
+    let session = message["sessionId"].as_str().unwrap_or_default().to_owned();
+    Some(Message::Event(BrowserEvent { method, params: message["params"].take(), session }))
+}
+
+/// Reads messages until the end, or until one is too long.
+async fn read_messages(mut reader: impl AsyncRead + Unpin, mut on_message: impl FnMut(&[u8])) {
+    let (mut buffer, mut searched) = (Vec::with_capacity(64 << 10), 0);
+    while let Ok(1..) = reader.read_buf(&mut buffer).await {
+        let mut start = 0;
+        while let Some(length) = memchr::memchr(0, &buffer[searched..]) {
+            on_message(&buffer[start..searched + length]);
+            searched += length + 1;
+            start = searched;
+        }
+        buffer.drain(..start);
+        searched = buffer.len();
+        if searched > MAX_MESSAGE_BYTES {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read_all(pieces: &[&[u8]]) -> Vec<String> {
+        let (ours, mut theirs) = tokio::io::duplex(64);
+        let bytes: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
+        let write = async move {
+            for piece in bytes {
+                theirs.write_all(&piece).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        };
+        let mut messages = Vec::new();
+        let read = read_messages(ours, |message| messages.push(String::from_utf8(message.to_vec()).unwrap()));
+        tokio::join!(write, read);
+        messages
+    }
+
+    #[tokio::test]
+    async fn messages_may_arrive_in_pieces_and_together() {
+        assert_eq!(read_all(&[b"a\0b", b"c\0", b"\0d\0e\0unfinished"]).await, ["a", "bc", "", "d", "e"]);
+        let long = "x".repeat(10_000);
+        assert_eq!(read_all(&[long.as_bytes(), b"\0y\0"]).await, [long.as_str(), "y"]);
+    }
+
+    #[tokio::test]
+    async fn answers_reach_their_commands_and_an_end_answers_all() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let (seen, mut events) = mpsc::unbounded_channel();
+        let connection = Connection::new(ours, move |event, _| drop(seen.send(event.clone())));
+        let (mut reader, mut writer) = theirs.into_split();
+        let browser = async {
+            let mut received = Vec::new();
+            while received.iter().filter(|byte| **byte == 0).count() < 3 {
+                reader.read_buf(&mut received).await.unwrap();
+            }
+            let sent = b"{\"method\":\"E\",\"params\":{\"a\":1},\"sessionId\":\"S\"}\0not json\0{\"id\":2,\"error\":{\"message\":\"no\"}}\0{\"id\":1,\"result\":{\"x\":true}}\0{\"id\":99,\"result\":{}}\0";
+            writer.write_all(sent).await.unwrap();
+            drop((reader, writer));
+            String::from_utf8(received).unwrap()
+        };
+        let (first, second, third, received) = tokio::join!(
+            connection.call("A", json!({}), ""),
+            connection.call("B", json!({ "b": 2 }), "S"),
+            connection.call("C", json!({}), ""),
+            browser
+        );
+        assert_eq!(first, Ok(json!({ "x": true })));
+        assert_eq!(second, Err(CommandError::Refused("no".into())));
+        assert_eq!(third, Err(CommandError::Lost), "the browser ended without an answer");
+        assert!(received.contains(r#"{"id":2,"method":"B","params":{"b":2},"sessionId":"S"}"#), "{received}");
+        let event = events.recv().await.unwrap();
+        assert_eq!((event.method.as_str(), event.session.as_str(), &event.params["a"]), ("E", "S", &json!(1)));
+        assert!(connection.has_ended());
+        assert_eq!(connection.call("D", json!({}), "").await, Err(CommandError::Lost));
+    }
+}

@@ -1,0 +1,174 @@
+//! Tests of the proxy over real sockets.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A server that counts its connections, and keeps what each has sent until its client stops or closes.
+struct Server {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+    received: Arc<Mutex<Vec<String>>>,
+}
+
+/// Starts a server that answers each connection with these bytes once it has received `length` bytes after the head.
+async fn start_server(response: &'static [u8], length: usize) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (connections, received) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<String>>>::default());
+    let (count, texts) = (connections.clone(), received.clone());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::SeqCst);
+            let texts = texts.clone();
+            tokio::spawn(async move {
+                let Ok((head, mut rest)) = read_head(&mut stream).await else { return };
+                while rest.len() < length && stream.read_buf(&mut rest).await.unwrap() > 0 {}
+                stream.write_all(response).await.unwrap();
+                // It keeps the connection, unlike what the request says.
+                while let Ok(1..) = stream.read_buf(&mut rest).await {}
+                texts.lock().unwrap().push(String::from_utf8_lossy(&[head, rest].concat()).into_owned());
+            });
+        }
+    });
+    Server { address, connections, received }
+}
+
+async fn start_proxy(hosts: &[String]) -> Proxy {
+    Proxy::start(PrivateHosts(hosts.to_vec())).await.unwrap()
+}
+
+/// Sends bytes to the proxy and returns everything it answers.
+async fn exchange(proxy: &Proxy, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    // The proxy may close before it has read everything.
+    let _ = stream.write_all(bytes).await;
+    let mut answer = Vec::new();
+    let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.expect("the proxy closes");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_second_request_on_a_connection_reaches_no_server() {
+    let server = start_server(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
+        3,
+    )
+    .await;
+    let proxy = start_proxy(&[server.address.to_string()]).await;
+    let second = "GET http://other.example/secret HTTP/1.1\r\nCookie: x\r\n\r\n";
+    let request =
+        format!("POST http://{}/a?b HTTP/1.1\r\nContent-Length: 3\r\nHost: evil\r\n\r\nabc{second}", server.address);
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"hi") {
+        assert!(stream.read_buf(&mut answer).await.unwrap() > 0, "{}", String::from_utf8_lossy(&answer));
+    }
+    assert_eq!(
+        String::from_utf8_lossy(&answer),
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+        "the connection is not kept, whatever the server says"
+    );
+    drop(stream);
+    let expected =
+        format!("POST /a?b HTTP/1.1\r\nHost: {}\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc", server.address);
+    while server.received.lock().unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(*server.received.lock().unwrap(), [expected]);
+}
+
+#[tokio::test]
+async fn a_tunnel_passes_bytes_both_ways() {
+    let server = start_server(b"\x01answer", 0).await;
+    let proxy = start_proxy(&[server.address.to_string()]).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    let connect = format!("CONNECT {} HTTP/1.1\r\nHost: x\r\n\r\n", server.address);
+    stream.write_all(connect.as_bytes()).await.unwrap();
+    let (head, _) = read_head(&mut stream).await.unwrap();
+    assert!(head.starts_with(b"HTTP/1.1 200 "));
+    stream.write_all(b"question\r\n\r\n").await.unwrap();
+    let mut answer = vec![0; 7];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, b"\x01answer");
+}
+
+/// Every form of an address of this machine and of private networks, as a request and as a tunnel.
+#[tokio::test]
+async fn no_special_address_is_reached() {
+    let canary = start_server(b"HTTP/1.1 200 OK\r\n\r\n", 0).await;
+    let port = canary.address.port();
+    let proxy = start_proxy(&["127.0.0.1:1".to_owned()]).await;
+    let hosts = [
+        "127.0.0.1",
+        "localhost",
+        "LOCALHOST.",
+        "2130706433",
+        "0x7f000001",
+        "017700000001",
+        "0x7f.1",
+        "127.1",
+        "0",
+        "0.0.0.0",
+        "127.0.0.1.",
+        "127%2e0%2e0%2e1",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[64:ff9b::127.0.0.1]",
+        "[::127.0.0.1]",
+        "127.255.255.254",
+        "169.254.169.254",
+        "10.0.0.1",
+        "192.168.1.1",
+        "[fe80::1]",
+        "[fd00::1]",
+    ];
+    for host in hosts {
+        for request in [
+            format!("GET http://{host}:{port}/ HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+            format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: a.example\r\n\r\n"),
+        ] {
+            let answer = exchange(&proxy, request.as_bytes()).await;
+            assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("Refused: "), "{request}{answer}");
+        }
+    }
+    let refusals = proxy.take_refusals();
+    assert!(refusals.len() > 10 && refusals.len() <= MAX_REFUSALS, "{refusals:?}");
+    assert!(refusals[0].reason.contains("web.private_hosts") && proxy.take_refusals().is_empty());
+    assert_eq!(canary.connections.load(Ordering::SeqCst), 0, "the canary was reached");
+}
+
+#[tokio::test]
+async fn hostile_requests_and_responses_are_refused() {
+    let server = start_server(b"SSH-2.0-OpenSSH\r\n\r\n", 0).await;
+    let switching = start_server(b"HTTP/1.1 101 Switching Protocols\r\n\r\n", 0).await;
+    let proxy = start_proxy(&[server.address.to_string(), switching.address.to_string()]).await;
+    for (request, status) in [
+        (format!("GET http://{}/ HTTP/1.1\r\n\r\n", server.address), "502"),
+        (format!("GET http://{}/ HTTP/1.1\r\nUpgrade: h2c\r\n\r\n", switching.address), "502"),
+        (format!("GET http://{}/ HTTP/1.1\nHost: x\r\n\r\n", server.address), "400"),
+        (format!("GET http://u:p@{}/ HTTP/1.1\r\n\r\n", server.address), "403"),
+        ("GET / HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), "400"),
+        ("\0\0\0\r\n\r\n".to_owned(), "400"),
+    ] {
+        let answer = exchange(&proxy, request.as_bytes()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request}{answer}");
+    }
+    let endless = [b"GET http://a.example/ HTTP/1.1\r\n".as_slice(), &b"A: b\r\n".repeat(100_000)].concat();
+    assert_eq!(exchange(&proxy, &endless).await, "", "an endless head is not read to its end");
+}
+
+#[tokio::test]
+async fn dropping_the_proxy_ends_its_connections() {
+    let server = start_server(b"x", 0).await;
+    let proxy = start_proxy(&[server.address.to_string()]).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    stream.write_all(format!("CONNECT {} HTTP/1.1\r\n\r\n", server.address).as_bytes()).await.unwrap();
+    read_head(&mut stream).await.unwrap();
+    drop(proxy);
+    let mut rest = Vec::new();
+    let end = timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await;
+    assert!(end.is_ok(), "the tunnel stayed open");
+}
