@@ -248,7 +248,8 @@ impl SessionBuilder {
         let overlay =
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
         let source = self.project_source(folder);
-        let (mut tools, tool_notices) = self.session_tools(&source);
+        let (tools, tool_notices) = self.session_tools(&source);
+        let mut tools = tools.with_own_browser();
         let (tool_specs, sub_agent_specs) = (tools.tool_specs(), tools.sub_agent_specs());
         if let Some(overlay) = overlay {
             let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));

@@ -7,11 +7,13 @@ use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
 use super::tool_list::{format_rows, list_tools};
 use super::web_search::{SearchChoice, WEB_SEARCH};
+use crate::browser::executable::find_browser_program;
 use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
 use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
 use crate::config::{Config, Network};
 use crate::project::has_path_inside;
+use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
 use crate::store::Places;
 use crate::text::truncation::abbreviate_home;
@@ -172,11 +174,14 @@ impl ToolFactory {
 /// Returns the settings of the tools in this folder.
 pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &Path) -> ToolSettings {
     let Config { shell, web, .. } = config;
+    let browser_path = web.browser_path.as_deref().map(expand_home);
     ToolSettings {
         default_timeout: shell.timeout,
         max_timeout: shell.max_timeout,
         sandbox,
         allow_network: shell.network != Network::Off,
+        browser: web.browser.then(|| find_browser_program(browser_path.as_deref(), folder)).flatten(),
+        browser_hosts: PrivateHosts(web.private_hosts.clone()),
         web: web.fetch.then(|| PrivateHosts(web.private_hosts.clone())),
         has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
     }

@@ -164,6 +164,10 @@ section! {
         search: WebSearch => Choice(WebSearch::WORDS),
         /// Address of the search service. `None`: its usual one; SearXNG has none.
         search_url: Option<String> => Address,
+        /// Offer the tools of a browser to the model, if one is installed.
+        browser: bool = true => Switch,
+        /// Program of the browser. `None`: the first one in `PATH`.
+        browser_path: Option<PathBuf> => File,
         /// Hosts in private networks that may be requested: a name or an address, with a port or without.
         private_hosts: Vec<String> => Names,
     }

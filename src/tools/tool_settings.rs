@@ -1,5 +1,6 @@
 //! Settings of the tools.
 
+use crate::browser::session::BrowserProgram;
 use crate::chat::CommandSandbox;
 use crate::web::target::PrivateHosts;
 
@@ -16,6 +17,10 @@ pub struct ToolSettings {
     pub allow_network: bool,
     /// Hosts in private networks that `web_fetch` may request; `None` if it is not offered.
     pub web: Option<PrivateHosts>,
+    /// The browser; `None` if none is installed or it is turned off.
+    pub browser: Option<BrowserProgram>,
+    /// Hosts in private networks that the browser may request.
+    pub browser_hosts: PrivateHosts,
     /// True if `PATH` has a folder in the project, so that a name such as `tail` may mean a program of the project.
     pub has_project_programs: bool,
 }
@@ -28,6 +33,8 @@ impl Default for ToolSettings {
             sandbox: CommandSandbox::Unspecified,
             allow_network: true,
             web: Some(PrivateHosts::default()),
+            browser: None,
+            browser_hosts: PrivateHosts::default(),
             has_project_programs: false,
         }
     }

@@ -3,6 +3,7 @@
 use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
+use crate::browser::session::BrowserSession;
 use crate::chat::deferred_tools::RUN_TOOL;
 use crate::chat::{Intent, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
@@ -16,6 +17,8 @@ pub use super::tool_settings::ToolSettings;
 #[derive(Clone)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
+    /// The browser of the session, if one is installed.
+    browser: Option<Arc<BrowserSession>>,
     /// MCP servers, whose tools change while sessions are open.
     servers: Option<Arc<ServerPool>>,
     /// Tools that files of the project define.
@@ -30,6 +33,8 @@ impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
         let private_hosts = settings.web.clone();
+        let browser_hosts = settings.browser_hosts.clone();
+        let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, browser_hosts)));
         let mut tools = Self::from_tools(vec![
             Arc::new(super::ask_question::AskQuestion),
             Arc::new(super::read_file::ReadFile),
@@ -45,7 +50,35 @@ impl Toolbox {
             tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));
             tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(hosts)));
         }
-        tools
+        Self { browser, ..tools }
+    }
+
+    /// Returns these tools with a browser of their own, which is not started.
+    #[must_use]
+    pub fn with_own_browser(self) -> Self {
+        let browser = self.browser.as_ref().map(|browser| Arc::new(browser.for_other_session()));
+        Self { browser, ..self }
+    }
+
+    /// Returns the tools of the browser; none if no browser is installed.
+    fn browser_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        let tools = |browser: &Arc<BrowserSession>| -> [Arc<dyn Tool>; 3] {
+            [
+                Arc::new(super::browser_navigate::BrowserNavigate(browser.clone())),
+                Arc::new(super::browser_act::BrowserAct(browser.clone())),
+                Arc::new(super::browser_screenshot::BrowserScreenshot(browser.clone())),
+            ]
+        };
+        self.browser.iter().flat_map(tools)
+    }
+
+    /// Returns the specs of the tools of the browser, whether one is installed or not.
+    pub fn browser_specs() -> Vec<ToolSpec> {
+        vec![
+            super::browser_navigate::tool_spec(),
+            super::browser_act::tool_spec(),
+            super::browser_screenshot::tool_spec(),
+        ]
     }
 
     /// Returns the tools of a session with these background commands.
@@ -141,7 +174,8 @@ impl Toolbox {
     }
 
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
-        Self { tools, project_tools: Vec::new(), disabled_names: Vec::new(), servers: None, connector: None }
+        let (project_tools, disabled_names) = (Vec::new(), Vec::new());
+        Self { tools, browser: None, project_tools, disabled_names, servers: None, connector: None }
     }
 
     /// Adds the tools of these MCP servers.
@@ -153,7 +187,8 @@ impl Toolbox {
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
         let of_servers = offered.map(|tool| Arc::new(super::mcp_tool::McpTool(tool)) as Arc<dyn Tool>);
-        self.tools.iter().chain(&self.project_tools).cloned().chain(self.credential_tool()).chain(of_servers)
+        let tools = self.tools.iter().cloned().chain(self.browser_tools()).chain(self.project_tools.iter().cloned());
+        tools.chain(self.credential_tool()).chain(of_servers)
     }
 
     /// Returns the specs of the tools that MCP servers offer now.
@@ -168,10 +203,11 @@ impl Toolbox {
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
-    /// that search deferred tools, and of those that are turned off. A call of `run_tool` has the name of the called tool.
+    /// that search deferred tools, of those of the browser, and of those that are turned off. A call of `run_tool` has the name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
         let sometimes_offered = Self::background_specs().into_iter().chain(Self::search_specs());
-        let names = self.tool_specs().into_iter().chain(sometimes_offered).map(|spec| spec.name);
+        let browser = Self::browser_specs().into_iter().filter(|_| self.browser.is_none());
+        let names = self.tool_specs().into_iter().chain(sometimes_offered).chain(browser).map(|spec| spec.name);
         names.filter(|name| name != RUN_TOOL).chain(self.disabled_names.iter().cloned()).collect()
     }
 

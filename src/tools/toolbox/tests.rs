@@ -13,8 +13,8 @@ fn all_tools() -> Toolbox {
 
 /// The specs of all tools, those for background commands and deferred tools included.
 fn all_specs() -> Vec<ToolSpec> {
-    let specs = all_tools().tool_specs().into_iter();
-    specs.chain(Toolbox::background_specs()).chain(Toolbox::search_specs()).collect()
+    let specs = all_tools().tool_specs().into_iter().chain(Toolbox::background_specs());
+    specs.chain(Toolbox::search_specs()).chain(Toolbox::browser_specs()).collect()
 }
 
 /// Plans a call that a model made.
@@ -41,6 +41,8 @@ fn tool_specs_use_few_tokens() {
     assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
     let tokens = count_tokens(Toolbox::search_specs());
     assert!(tokens < 230, "{tokens} tokens in sessions with deferred tools");
+    let tokens = count_tokens(Toolbox::browser_specs());
+    assert!(tokens < 400, "{tokens} tokens if a browser is installed");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::inline_output::{lay_out_output, wrap_verbatim};
 use super::layout_context::LayoutContext;
 use super::outcome_label::skipped_hooks_row;
 use super::output_tail::lay_out_failed_tail;
+use super::picture_caption::lay_out_saved_picture;
 use super::result_size::{find_not_applied, is_short_diff, split_unmade};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
@@ -36,6 +37,7 @@ pub fn lay_out_call(
     if let (Some(unmade), _) = split_unmade(call, outcome) {
         page.append_page(context.lay_out_plain(unmade, context.theme.warning, "    "));
     }
+    page.append_page(lay_out_saved_picture(context, call, outcome));
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
     let not_applied = find_not_applied(call, outcome);
     // Short diffs, and the list of changes that were not applied, are open by default.

@@ -2,6 +2,8 @@
 
 use super::layout_context::LayoutContext;
 use crate::chat::image::{self, ImageSize};
+use crate::chat::session::{CallState, LoggedPlan};
+use crate::chat::{Access, Outcome};
 use crate::text::link::{self, LinkTarget};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::quantities::format_bytes;
@@ -23,15 +25,34 @@ pub fn lay_out_captions(
     text: &str,
     picture_size: impl Fn(&LinkTarget) -> Option<ImageSize>,
 ) -> Page {
-    let theme = context.theme;
     let mut page = Page::default();
     for name in image::find_images(text) {
         let Some(target) = link::parse_link(name) else { continue };
-        let Some(caption_text) = picture_size(&target).map(|size| caption(context, size)) else { continue };
-        let name = crate::text::clean::clean_line(name).into_owned();
-        let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
-        let shape = Shape::with_prefix(context.width, Piece::new("  ", theme.dim));
-        page.append_page(wrap_pieces(&[name, Piece::new(format!(" · {caption_text}"), theme.dim)], &shape));
+        let Some(size) = picture_size(&target) else { continue };
+        page.append_page(lay_out_line(context, name, target, size, "  "));
     }
     page
+}
+
+/// Lays out a line for the picture that a call of the browser has saved, if its size is known.
+pub fn lay_out_saved_picture(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
+    let saved = call.plan.as_ref().filter(|_| call.call.name == "browser_screenshot");
+    let (Some(LoggedPlan { access: Access::Write(path), .. }), Outcome::Done(_)) = (saved, outcome) else {
+        return Page::default();
+    };
+    let path = path.to_string_lossy().into_owned();
+    let target = LinkTarget::File { path: path.clone(), line: None, end: None, column: None };
+    match context.lookups.picture_size(&target) {
+        Some(size) => lay_out_line(context, &path, target, size, "    "),
+        None => Page::default(),
+    }
+}
+
+/// Lays out the name of a picture as a link, with its caption.
+fn lay_out_line(context: &LayoutContext<'_>, name: &str, target: LinkTarget, size: ImageSize, indent: &str) -> Page {
+    let theme = context.theme;
+    let name = crate::text::clean::clean_line(name).into_owned();
+    let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
+    let shape = Shape::with_prefix(context.width, Piece::new(indent, theme.dim));
+    wrap_pieces(&[name, Piece::new(format!(" · {}", caption(context, size)), theme.dim)], &shape)
 }

@@ -1,0 +1,190 @@
+//! Tool that acts on the page of the browser: clicks, fills fields, presses keys.
+
+use super::arguments::{object_spec, parse_arguments};
+use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
+use crate::browser::session::{BrowserSession, KnownPage, NO_PAGE, PlannedPage};
+use crate::browser::step::{ActionKind, Direction, Step};
+use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
+use crate::project::Reader;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const NAME: &str = "browser_act";
+
+/// Acts on the page of the session's browser.
+pub struct BrowserAct(pub Arc<BrowserSession>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    action: ActionKind,
+    target: Option<String>,
+    value: Option<String>,
+    direction: Option<Direction>,
+}
+
+/// The action of a plan, and the page it was planned for.
+#[derive(Serialize, Deserialize)]
+struct PlannedStep {
+    step: Step,
+    page: PlannedPage,
+}
+
+/// Returns the description of the tool for the model.
+pub fn tool_spec() -> ToolSpec {
+    object_spec(
+        NAME,
+        "Act on the page that browser_navigate opened. Returns its elements afterwards.",
+        json!({
+            "action": {
+                "type": "string", "enum": ActionKind::ALL.map(ActionKind::name),
+                "description": "click, dblclick, hover, check, uncheck, wait: target; fill, type, select: target, value; press: value",
+            },
+            "target": { "type": "string", "description": "Ref such as e1, or CSS selector" },
+            "value": { "type": "string", "description": "Text, option, or key such as Enter or Control+a" },
+            "direction": {
+                "type": "string", "enum": ["up", "down", "left", "right"], "description": "For scroll, default down",
+            },
+        }),
+        &["action"],
+    )
+}
+
+#[async_trait]
+impl Tool for BrowserAct {
+    fn tool_spec(&self) -> ToolSpec {
+        tool_spec()
+    }
+
+    fn is_for_sub_agents(&self) -> bool {
+        false
+    }
+
+    fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { action, target, value, direction } = parse_arguments(&tool_spec(), arguments)?;
+        let step = Step::from_arguments(action, target, value, direction).map_err(Error::Arguments)?;
+        let known = self.0.known_page();
+        let page = match &known {
+            Some(known) => known.plan_step(&step).map_err(Error::Failed)?,
+            // In a dry run no page was really opened.
+            None if files.is_rehearsal() => PlannedPage { host: "browser".to_owned(), ..PlannedPage::default() },
+            None => return Err(Error::Failed(NO_PAGE.to_owned())),
+        };
+        let request = describe_step(&step, &page);
+        let host = page.host.clone();
+        let access = ExternalAccess { request: request.clone(), service: host.clone() };
+        let mut plan = Plan::new(
+            "Act on the web page?",
+            summary_line::first_line(&format!("{request} on {host}"), 120),
+            Access::External(Box::new(access)),
+            Preview::Text(preview_step(&request, &step, known.as_ref())),
+            Work::Arguments(json!(PlannedStep { step, page })),
+        );
+        plan.grant = Some(Grant::new(NAME, GrantScope::Service(host)));
+        Ok(Intent::Act(Box::new(plan)))
+    }
+
+    async fn run(&self, plan: &Plan, _: &LiveContext) -> Result<String, Error> {
+        let PlannedStep { step, page } = parse_plan_data(plan)?;
+        self.0.act(&step, &page).await.map_err(Error::Failed)
+    }
+}
+
+/// Describes a step on one line, without its value: `click button "Send" [e4]`.
+fn describe_step(step: &Step, page: &PlannedPage) -> String {
+    let name = step.action.name();
+    match (step.action, &page.element, &page.address) {
+        (ActionKind::Scroll, ..) => format!("{name} {}", step.direction.name()),
+        (ActionKind::Press, ..) => format!("{name} {}", step.value),
+        (_, Some(element), _) => format!("{name} {element} [{}]", step.target),
+        (_, None, Some(address)) => format!("{name} to {address}"),
+        (_, None, None) if step.target.is_empty() => name.to_owned(),
+        (_, None, None) => format!("{name} the element {}", step.target),
+    }
+}
+
+/// Returns the whole text of the prompt.
+fn preview_step(request: &str, step: &Step, known: Option<&KnownPage>) -> String {
+    let mut lines = vec![request.to_owned()];
+    if let Some(known) = known {
+        lines.push(format!("page: {}", known.target.url));
+        if known.target.is_private_allowed {
+            lines.push("in a private network, allowed by web.private_hosts".to_owned());
+        }
+    }
+    match step.action {
+        ActionKind::Fill | ActionKind::Type | ActionKind::Select => {
+            lines.extend(["value:".to_owned(), step.value.clone()]);
+        }
+        ActionKind::Click
+        | ActionKind::Dblclick
+        | ActionKind::Scroll
+        | ActionKind::Hover
+        | ActionKind::Press
+        | ActionKind::Check
+        | ActionKind::Uncheck
+        | ActionKind::Wait
+        | ActionKind::Back
+        | ActionKind::Forward
+        | ActionKind::Reload => {}
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::memory_project::MemoryProject;
+    use crate::tools::tests::plan_call;
+
+    fn tool() -> BrowserAct {
+        let program = crate::browser::session::BrowserProgram {
+            path: "/nonexistent".into(),
+            aye_path: "/nonexistent".into(),
+            environment: Vec::new(),
+        };
+        BrowserAct(Arc::new(BrowserSession::new(program, Default::default())))
+    }
+
+    #[test]
+    fn fourteen_actions_are_offered_and_any_needs_a_page() {
+        let spec = tool_spec();
+        assert_eq!(spec.parameters["properties"]["action"]["enum"].as_array().unwrap().len(), 14);
+        let files = MemoryProject::with_files(&[]);
+        let error = plan_call(&tool(), json!({ "action": "click", "target": "e1" }), &files).unwrap_err();
+        assert_eq!(error.to_string(), NO_PAGE);
+        for (arguments, part) in [
+            (json!({ "action": "submit" }), "unknown variant `submit`"),
+            (json!({ "action": "click" }), "click needs a target"),
+            (json!({ "action": "reload", "target": "e1" }), "reload has no target"),
+            (json!({ "action": "press", "value": "Hyper+x" }), "no modifier"),
+            (json!({ "action": "scroll", "direction": "over" }), "unknown variant `over`"),
+            (json!({ "action": "click", "target": "e1", "x": 1 }), "unknown field `x`"),
+        ] {
+            let error = plan_call(&tool(), arguments.clone(), &files).unwrap_err().to_string();
+            assert!(error.contains(part), "{arguments}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_prompt_names_the_element_and_shows_the_whole_value() {
+        let step = |action, target: &str, value: &str| Step {
+            action,
+            target: target.into(),
+            value: value.into(),
+            direction: Direction::default(),
+        };
+        let page = PlannedPage { host: "a.example".into(), element: Some("textbox \"Name\"".into()), address: None };
+        let fill = step(ActionKind::Fill, "e4", "two\nlines");
+        let request = describe_step(&fill, &page);
+        assert_eq!(request, "fill textbox \"Name\" [e4]");
+        assert!(preview_step(&request, &fill, None).ends_with("\nvalue:\ntwo\nlines"));
+        let page = PlannedPage { element: None, ..page };
+        assert_eq!(describe_step(&step(ActionKind::Click, "#send", ""), &page), "click the element #send");
+        assert_eq!(describe_step(&step(ActionKind::Press, "", "Enter"), &page), "press Enter");
+        let page = PlannedPage { address: Some("https://a.example/".into()), ..page };
+        assert_eq!(describe_step(&step(ActionKind::Back, "", ""), &page), "back to https://a.example/");
+    }
+}
