@@ -6,6 +6,7 @@ pub mod credential_prompt;
 pub mod prompt;
 pub mod question;
 pub mod queue_list;
+mod read_state;
 pub mod sampling_prompt;
 mod scrolled_body;
 pub mod trust_prompt;

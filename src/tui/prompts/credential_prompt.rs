@@ -11,6 +11,7 @@ use crate::tui::parts::text_field::{self, TextField};
 use crate::tui::prompts::prompt::{
     DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject, ignored_enter,
 };
+use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
@@ -30,9 +31,7 @@ pub struct CredentialPrompt {
     request: Arc<CredentialRequest>,
     /// The secret, once the user chose to enter it.
     field: Option<TextField>,
-    first_drawn: Option<Duration>,
-    /// First visible row of the text.
-    scroll: usize,
+    reading: ReadState,
 }
 
 /// Without the secret.
@@ -47,7 +46,7 @@ impl CredentialPrompt {
     /// secret that is typed quickly gets into the composer.
     pub fn new(request: Arc<CredentialRequest>) -> Self {
         let field = request.reason.is_none().then(TextField::default);
-        Self { request, field, first_drawn: None, scroll: 0 }
+        Self { request, field, reading: ReadState::default() }
     }
 
     fn answer(&self, secret: Option<Key>) -> KeyResult {
@@ -131,11 +130,8 @@ impl Prompt for CredentialPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        // The frame takes 4 columns and 2 rows.
-        let columns = usize::from(width.saturating_sub(4)).max(1);
-        let rows =
-            u16::try_from(self.lines(facts.context.keys, facts.context.theme, columns).len()).unwrap_or(u16::MAX);
-        rows.saturating_add(2 + if self.field.is_some() { FIELD_ROWS } else { 0 })
+        let lines = self.lines(facts.context.keys, facts.context.theme, text_columns(width));
+        framed_height(lines.len()).saturating_add(if self.field.is_some() { FIELD_ROWS } else { 0 })
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
@@ -152,7 +148,7 @@ impl Prompt for CredentialPrompt {
             inner = Rect { y: inner.y + rows, height: inner.height - rows, ..inner };
         }
         let lines = self.lines(keys, theme, usize::from(inner.width).max(1));
-        let body = (lines.len(), self.scroll);
+        let body = (lines.len(), self.reading.scroll);
         let drawn = draw_scrolled_body(body, area, inner, buffer, theme, |index, row, buffer| {
             buffer.set_line(row.x, row.y, &lines[index], row.width);
         });
@@ -160,14 +156,11 @@ impl Prompt for CredentialPrompt {
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
-        self.scroll = drawn.scroll;
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-        }
+        self.reading.record_frame(now, &drawn);
     }
 
     fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
+        self.reading.first_drawn
     }
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
@@ -209,7 +202,7 @@ impl Prompt for CredentialPrompt {
     }
 
     fn scroll_content(&mut self, lines: isize) -> bool {
-        self.scroll = self.scroll.saturating_add_signed(lines);
+        self.reading.scroll_lines(lines);
         true
     }
 }

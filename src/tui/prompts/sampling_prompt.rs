@@ -3,11 +3,11 @@
 
 use crate::tui::host::{SamplingReview, SamplingSubject};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, PromptContext, scroll_position};
+use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
-use crate::tui::prompts::scrolled_body::draw_scrolled_body;
+use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
 use crate::tui::text::pieces::wrap_revealed;
 use crate::tui::text::revealed_pieces;
 use crate::tui::text::wrap::{self, Piece, Shape};
@@ -26,20 +26,13 @@ const TEXT_BAR: &str = "│ ";
 #[derive(Debug)]
 pub struct SamplingPrompt {
     review: Arc<SamplingReview>,
-    first_drawn: Option<Duration>,
-    /// True if the end was on the screen.
-    has_reached_end: bool,
-    /// First visible row.
-    scroll: usize,
-    /// Rows that a page key scrolls.
-    page_rows: usize,
+    reading: ReadState,
     line_cache: LineCache<()>,
 }
 
 impl SamplingPrompt {
     pub fn new(review: Arc<SamplingReview>) -> Self {
-        let line_cache = LineCache::default();
-        Self { review, first_drawn: None, has_reached_end: false, scroll: 0, page_rows: 1, line_cache }
+        Self { review, reading: ReadState::default(), line_cache: LineCache::default() }
     }
 
     fn title(&self) -> &'static str {
@@ -57,7 +50,7 @@ impl SamplingPrompt {
             SamplingSubject::Request { .. } => ("ask the model", "deny"),
             SamplingSubject::Answer { .. } => ("send the answer", "keep it from the server"),
         };
-        match self.has_reached_end || shows_end {
+        match shows_end {
             true => vec![format!("{yes} {send} · {no} {keep}"), format!("{yes} send · {no} deny")],
             false => vec![
                 format!("{end} jump to the end, then {yes} {send} · {no} {keep}"),
@@ -123,16 +116,12 @@ impl Prompt for SamplingPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        // The frame takes 4 columns and 2 rows.
-        let rows = self.wrapped_lines(facts.context.theme, usize::from(width.saturating_sub(4))).len() + 2;
-        u16::try_from(rows).unwrap_or(u16::MAX)
+        framed_height(self.wrapped_lines(facts.context.theme, text_columns(width)).len())
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
-        let needed_rows = usize::from(self.prompt_height(facts, area.width));
-        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let shows_end = self.reading.shows_end(self.prompt_height(facts, area.width), area);
         let frame = Frame {
             title: self.title(),
             hints: &self.hints(keys, shows_end),
@@ -140,27 +129,15 @@ impl Prompt for SamplingPrompt {
             is_listening: listening.is_listening(),
             ..Frame::default()
         };
-        let inner = frame.draw(area, buffer, theme);
-        if inner.is_empty() {
-            return DrawnPrompt::default();
-        }
-        let lines = self.wrapped_lines(theme, usize::from(inner.width));
-        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
-            buffer.set_line(row.x, row.y, &lines[index], row.width);
-        })
+        self.reading.draw(&frame, |columns| self.wrapped_lines(theme, columns), area, buffer, theme)
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
-        self.scroll = drawn.scroll;
-        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= drawn.is_at_end;
-        }
+        self.reading.record_frame(now, &drawn);
     }
 
     fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
+        self.reading.first_drawn
     }
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
@@ -169,15 +146,14 @@ impl Prompt for SamplingPrompt {
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
-        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
-            self.scroll = row;
+        if self.reading.scroll_by(action) {
             return KeyResult::Handled;
         }
         match action {
             Action::ApproveOnce | Action::Deny if !listening.is_listening() => KeyResult::PassedOn,
             // A repeat belongs to an earlier press of a held key.
             Action::ApproveOnce | Action::Deny if key.kind != KeyEventKind::Press => KeyResult::Handled,
-            Action::ApproveOnce if self.has_reached_end => self.decide(true),
+            Action::ApproveOnce if self.reading.has_reached_end => self.decide(true),
             Action::ApproveOnce => {
                 let end_key = keys.first_chord(Scope::Approval, Action::Bottom);
                 KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
@@ -193,7 +169,7 @@ impl Prompt for SamplingPrompt {
     }
 
     fn scroll_content(&mut self, lines: isize) -> bool {
-        self.scroll = self.scroll.saturating_add_signed(lines);
+        self.reading.scroll_lines(lines);
         true
     }
 }

@@ -10,13 +10,13 @@ use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::frame::{Frame, PromptContext, scroll_position};
+use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::status_bar;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
-use crate::tui::prompts::scrolled_body::draw_scrolled_body;
+use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,13 +28,7 @@ use std::time::Duration;
 pub struct TrustPrompt {
     files: Arc<ProjectFiles>,
     reason: InspectionReason,
-    first_drawn: Option<Duration>,
-    /// True if the end was on the screen.
-    has_reached_end: bool,
-    /// First visible row.
-    scroll: usize,
-    /// Rows that a page key scrolls.
-    page_rows: usize,
+    reading: ReadState,
     /// True while the decision is being written to disk.
     is_storing: bool,
     /// Wrapped lines, cached for a context window in tokens, because they name the share of it that a file takes.
@@ -43,16 +37,7 @@ pub struct TrustPrompt {
 
 impl TrustPrompt {
     pub fn new(files: Arc<ProjectFiles>, reason: InspectionReason) -> Self {
-        Self {
-            files,
-            reason,
-            first_drawn: None,
-            has_reached_end: false,
-            scroll: 0,
-            page_rows: 1,
-            is_storing: false,
-            line_cache: LineCache::default(),
-        }
+        Self { files, reason, reading: ReadState::default(), is_storing: false, line_cache: LineCache::default() }
     }
 
     /// Returns whether every usable file is trusted already.
@@ -66,7 +51,7 @@ impl TrustPrompt {
         if self.is_trusted() {
             let (revoke_key, close_key) = (key(Action::Deny), key(Action::Close));
             KeyResult::Explained(format!("Already trusted · {revoke_key} to revoke, {close_key} to close"))
-        } else if self.has_reached_end {
+        } else if self.reading.has_reached_end {
             let (folder, files) = (self.files.folder.clone(), self.files.signature());
             self.store_decision(HostRequest::TrustProject { folder, files })
         } else {
@@ -94,16 +79,12 @@ impl Prompt for TrustPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        // The frame takes 4 columns and 2 rows.
-        let rows = self.wrapped_lines(facts, usize::from(width.saturating_sub(4))).len() + 2;
-        u16::try_from(rows).unwrap_or(u16::MAX)
+        framed_height(self.wrapped_lines(facts, text_columns(width)).len())
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        // This frame may be the first to show the end, and no later frame is guaranteed to update the hints.
-        let needed_rows = usize::from(self.prompt_height(facts, area.width));
-        let shows_end = self.scroll.saturating_add(usize::from(area.height)) >= needed_rows;
+        let shows_end = self.reading.shows_end(self.prompt_height(facts, area.width), area);
         let frame = Frame {
             title: self.title(),
             hints: &self.hints(keys, shows_end),
@@ -111,27 +92,15 @@ impl Prompt for TrustPrompt {
             is_listening: listening.is_listening() && !self.is_storing,
             ..Frame::default()
         };
-        let inner = frame.draw(area, buffer, theme);
-        if inner.is_empty() {
-            return DrawnPrompt::default();
-        }
-        let lines = self.wrapped_lines(facts, usize::from(inner.width));
-        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
-            buffer.set_line(row.x, row.y, &lines[index], row.width);
-        })
+        self.reading.draw(&frame, |columns| self.wrapped_lines(facts, columns), area, buffer, theme)
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {
-        self.scroll = drawn.scroll;
-        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
-        if drawn.is_readable {
-            self.first_drawn.get_or_insert(now);
-            self.has_reached_end |= drawn.is_at_end;
-        }
+        self.reading.record_frame(now, &drawn);
     }
 
     fn first_drawn(&self) -> Option<Duration> {
-        self.first_drawn
+        self.reading.first_drawn
     }
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
@@ -140,13 +109,12 @@ impl Prompt for TrustPrompt {
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
-        if let Some(row) = scroll_position(action, self.scroll, self.page_rows) {
-            self.scroll = row;
+        if self.reading.scroll_by(action) {
             return KeyResult::Handled;
         }
         match action {
             // Closing changes nothing, so it works before the prompt accepts answers.
-            Action::Close if !self.is_storing && self.first_drawn.is_some() => {
+            Action::Close if !self.is_storing && self.reading.first_drawn.is_some() => {
                 KeyResult::answered(PromptCommand::SkipProjectFiles)
             }
             _ if !listening.is_listening() => KeyResult::PassedOn,
@@ -167,7 +135,7 @@ impl Prompt for TrustPrompt {
     }
 
     fn scroll_content(&mut self, lines: isize) -> bool {
-        self.scroll = self.scroll.saturating_add_signed(lines);
+        self.reading.scroll_lines(lines);
         true
     }
 }

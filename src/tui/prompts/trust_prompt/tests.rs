@@ -79,7 +79,7 @@ fn read_all_rows(prompt: &mut TrustPrompt, size: (u16, u16)) -> Vec<String> {
                 .filter(|row| !row.contains(" lines above") && !row.contains(" lines below"))
                 .cloned(),
         );
-        if prompt.has_reached_end {
+        if prompt.reading.has_reached_end {
             return rows;
         }
         press_key(prompt, KeyCode::PageDown);

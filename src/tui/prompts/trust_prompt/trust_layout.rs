@@ -49,7 +49,7 @@ impl TrustPrompt {
                 format!("{deny_key} revoke · {close_key} close"),
             ];
         }
-        if !self.has_reached_end && !shows_end {
+        if !shows_end {
             return vec![
                 format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} continue without them"),
                 format!("{end_key} jump to the end, then {trust_key} trust · {deny_key} skip"),

@@ -1,0 +1,83 @@
+//! How much of a prompt was on the screen, for prompts of wrapped text that are read to their end before an answer.
+
+use super::prompt::DrawnPrompt;
+use super::scrolled_body::draw_scrolled_body;
+use crate::tui::keys::Action;
+use crate::tui::parts::frame::{Frame, scroll_position};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Scroll position of a prompt, and what of it was on the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadState {
+    /// First visible row.
+    pub scroll: usize,
+    /// Time since program start of the first frame in which the prompt was readable.
+    pub first_drawn: Option<Duration>,
+    /// True if the end was on the screen.
+    pub has_reached_end: bool,
+    /// Rows that a page key scrolls.
+    page_rows: usize,
+}
+
+impl ReadState {
+    /// Draws the frame and the lines in it; `lines_for` wraps them to a number of columns.
+    pub fn draw(
+        &self,
+        frame: &Frame<'_>,
+        lines_for: impl FnOnce(usize) -> Arc<Vec<Line<'static>>>,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: &Theme,
+    ) -> DrawnPrompt {
+        let inner = frame.draw(area, buffer, theme);
+        if inner.is_empty() {
+            return DrawnPrompt::default();
+        }
+        let lines = lines_for(usize::from(inner.width));
+        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
+            buffer.set_line(row.x, row.y, &lines[index], row.width);
+        })
+    }
+
+    /// Returns whether the end was on the screen, or is on a frame of a prompt that needs this height. The first frame that
+    /// shows the end must say so, since no later frame is guaranteed.
+    pub fn shows_end(&self, needed_height: u16, area: Rect) -> bool {
+        self.has_reached_end || self.scroll.saturating_add(usize::from(area.height)) >= usize::from(needed_height)
+    }
+
+    /// Records what a frame has shown.
+    pub fn record_frame(&mut self, now: Duration, drawn: &DrawnPrompt) {
+        self.scroll = drawn.scroll;
+        self.page_rows = drawn.visible_rows.saturating_sub(1).max(1);
+        if drawn.is_readable {
+            self.first_drawn.get_or_insert(now);
+            self.has_reached_end |= drawn.is_at_end;
+        }
+    }
+
+    /// Scrolls by an action that moves; returns false for any other action.
+    pub fn scroll_by(&mut self, action: Action) -> bool {
+        let row = scroll_position(action, self.scroll, self.page_rows.max(1));
+        row.inspect(|row| self.scroll = *row).is_some()
+    }
+
+    /// Scrolls by lines, as the mouse wheel does.
+    pub fn scroll_lines(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+    }
+}
+
+/// Returns the columns of the text in a prompt of this width: the frame takes 4.
+pub fn text_columns(width: u16) -> usize {
+    usize::from(width.saturating_sub(4)).max(1)
+}
+
+/// Returns the height of a prompt with this many lines of text: the frame takes 2 rows.
+pub fn framed_height(line_count: usize) -> u16 {
+    u16::try_from(line_count + 2).unwrap_or(u16::MAX)
+}
