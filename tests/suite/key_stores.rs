@@ -6,8 +6,9 @@ use crate::support::program::Setup;
 use crate::support::stored_files::{find_files_with, read_session, write_settings};
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::time_limits::is_within_limit;
-use crate::support::tool_service::{ApiServer, add_settings, call, response, user_with_tool, write_user_tool};
+use crate::support::tool_service::{add_settings, call, response, user_with_tool, write_user_tool};
 use crate::support::user::User;
+use crate::support::web_server::WebServer;
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixListener;
@@ -59,7 +60,7 @@ fn call_tool(store: &TestKeyStore, user: &User) -> (String, bool) {
 fn r57_a_secret_in_the_key_store_is_in_no_file_and_reaches_only_its_request() {
     let Some(store) = TestKeyStore::start() else { return };
     let echo = format!("you sent {SECRET}");
-    let server = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", &echo)]);
+    let server = WebServer::with_responses(&[&response("200 OK", "Content-Type: text/plain\r\n", &echo)]);
     let answers = vec![call("status", json!({})), text_answer("Done.")];
     let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s")));
     let setup = user.setup(&[]);
@@ -110,7 +111,7 @@ fn r57_a_secret_in_the_key_store_is_in_no_file_and_reaches_only_its_request() {
 #[test]
 fn a_locked_key_store_counts_as_none_and_is_never_asked_to_unlock_itself() {
     let Some(store) = TestKeyStore::start() else { return };
-    let server = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&server.url("/s")));
     let setup = user.setup(&[]);
     add(&store, &setup, "token", &server.url(""));
@@ -146,7 +147,7 @@ fn a_locked_key_store_counts_as_none_and_is_never_asked_to_unlock_itself() {
 #[test]
 fn a_key_store_that_hangs_is_given_up_after_three_seconds() {
     let Some(store) = TestKeyStore::start() else { return };
-    let server = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&server.url("/s")));
     let setup = user.setup(&[]);
     add(&store, &setup, "token", &server.url(""));
@@ -163,7 +164,7 @@ fn a_key_store_that_hangs_is_given_up_after_three_seconds() {
 
 #[test]
 fn a_bus_that_never_answers_blocks_neither_the_screen_nor_the_exit() {
-    let server = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&server.url("/s")));
     let _bus = UnixListener::bind(user.path("bus")).unwrap();
     let connect =

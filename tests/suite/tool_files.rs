@@ -2,10 +2,10 @@
 
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::tool_service::{
-    ApiServer, add_settings, call, json_response, offered_tools, outcomes, response, run, user_with_tool,
-    write_user_tool,
+    add_settings, call, json_response, offered_tools, outcomes, response, run, user_with_tool, write_user_tool,
 };
 use crate::support::user::User;
+use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn status_tool(url: &str, lines: &str) -> String {
 
 #[test]
 fn a_server_receives_what_the_prompt_shows() {
-    let server = ApiServer::start(&[&json_response("201 Created", "{\"number\":12}")]);
+    let server = WebServer::with_responses(&[&json_response("201 Created", "{\"number\":12}")]);
     let answers = vec![
         call("create_ticket", json!({ "queue": "a/b?", "title": "It \"breaks\"" })),
         call("create_ticket", json!({ "queue": "a", "title": "t", "customer_id": 8 })),
@@ -97,7 +97,7 @@ fn a_server_receives_what_the_prompt_shows() {
 
 #[test]
 fn errors_of_a_server_are_errors_of_the_call() {
-    let canary = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let canary = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let moved = response("302 Found", &format!("Location: {}\r\n", canary.url("/x")), "");
     for (responses, lines, expected, connections) in [
         (vec![json_response("404 Not Found", "{\"error\":\"no\"}")], "", "answered 404 Not Found", 1),
@@ -118,7 +118,7 @@ fn errors_of_a_server_are_errors_of_the_call() {
         (vec![response("200 OK", "", "")], "credential = \"token\"", "credential “token” is missing", 0),
     ] {
         let texts: Vec<&str> = responses.iter().map(String::as_str).collect();
-        let server = ApiServer::start(&texts);
+        let server = WebServer::with_responses(&texts);
         let answers = vec![call("status", json!({})), text_answer("Done.")];
         let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s"), lines));
         if lines.contains("allowed host") {
@@ -144,7 +144,7 @@ fn a_post_is_neither_redirected_nor_repeated() {
     let moved = response("307 Again", "Location: /elsewhere\r\n", "");
     for (first, expected) in [(moved, "not followed to /elsewhere"), (response("503 Busy", "", "busy"), "answered 503")]
     {
-        let server = ApiServer::start(&[&first, &response("200 OK", "", "again")]);
+        let server = WebServer::with_responses(&[&first, &response("200 OK", "", "again")]);
         let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
         let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
         let mut program = user.start(&[]);
@@ -161,7 +161,7 @@ fn a_post_is_neither_redirected_nor_repeated() {
 
 #[test]
 fn private_networks_need_permission_of_the_tool() {
-    let server = ApiServer::start(&[&response("200 OK", "", "reached")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let answers = vec![call("status", json!({})), text_answer("Done.")];
     let text = status_tool(&server.url("/s"), "").replace("allow_private = true", "");
     let user = user_with_tool(answers, "status.toml", &text);
@@ -176,7 +176,7 @@ fn private_networks_need_permission_of_the_tool() {
 
 #[test]
 fn a_dry_run_sends_nothing_and_returns_the_example() {
-    let server = ApiServer::start(&[&response("200 OK", "", "sent")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "", "sent")]);
     let answers = vec![call("status", json!({})), text_answer("Done.")];
     let text = status_tool(&server.url("/s"), "example = '{\"state\": \"green\"}'");
     let user = user_with_tool(answers, "status.toml", &text);
@@ -192,7 +192,7 @@ fn a_dry_run_sends_nothing_and_returns_the_example() {
 
 #[test]
 fn a_dry_run_sends_nothing_that_would_change_something() {
-    let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+    let server = WebServer::with_responses(&[&json_response("201 Created", "{}")]);
     let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
     let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"create_ticket\"\nhost = \"127.0.0.1\"\n";
     let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q"))).with_rules(rule);
@@ -214,7 +214,7 @@ fn a_headless_run_calls_a_service_only_if_a_rule_names_tool_and_host() {
         (allow("tool = \"create_ticket\"\nhost = \"127.0.0.2\""), 0),
         (allow("tool = \"create_ticket\"\nhost = \"127.0.0.1\""), 1),
     ] {
-        let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+        let server = WebServer::with_responses(&[&json_response("201 Created", "{}")]);
         let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
         let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q"))).with_rules(&rule);
         let (out, _, _) = user.setup(&["-p", "go"]).run_piped("");
@@ -253,7 +253,7 @@ fn an_invalid_file_disables_only_its_tool() {
 
 #[test]
 fn r68_tools_of_a_project_need_trust_in_their_current_version() {
-    let server = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", "green")]);
+    let server = WebServer::with_responses(&[&response("200 OK", "Content-Type: text/plain\r\n", "green")]);
     let answers = vec![
         text_answer("One."),
         call("status", json!({})),
@@ -315,7 +315,7 @@ fn r68_tools_of_a_project_need_trust_in_their_current_version() {
 
 #[test]
 fn a_grant_covers_one_tool_at_one_host() {
-    let server = ApiServer::start(&[&json_response("201 Created", "{}")]);
+    let server = WebServer::with_responses(&[&json_response("201 Created", "{}")]);
     let ticket = || call("create_ticket", json!({ "queue": "a", "title": "t" }));
     let answers = vec![
         ticket(),
@@ -345,7 +345,7 @@ fn a_grant_covers_one_tool_at_one_host() {
 #[test]
 fn text_of_a_service_cannot_act_on_the_terminal() {
     let hostile = response("200 OK", "Content-Type: text/plain\r\n", "\u{1b}]0;owned\u{7}\u{1b}[2Jgone\u{202e}");
-    let server = ApiServer::start(&[&hostile]);
+    let server = WebServer::with_responses(&[&hostile]);
     let answers = vec![call("status", json!({})), text_answer("Done.")];
     let lines = "description = \"\\u001B]0;owned\\u0007 Status\"";
     let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s"), lines));
@@ -362,7 +362,7 @@ fn text_of_a_service_cannot_act_on_the_terminal() {
 
 #[test]
 fn r51_a_call_that_was_killed_is_settled() {
-    let server = ApiServer::start(&[""]);
+    let server = WebServer::with_responses(&[""]);
     let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
     let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
     let mut program = user.start(&[]);
@@ -438,7 +438,7 @@ fn tools_are_listed_checked_and_turned_off_by_commands() {
 
 #[test]
 fn a_tool_is_tested_after_approval_only() {
-    let server = ApiServer::start(&[&json_response("200 OK", "{\"state\":\"green\"}")]);
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{\"state\":\"green\"}")]);
     let user = user_with_tool(vec![], "ticket.toml", &ticket_tool(&server.url("/q")));
     let arguments = ["tools", "test", "create_ticket", "queue=a b", "title=t"];
     let (out, error, code) = run(&user, &arguments);

@@ -4,8 +4,9 @@ use crate::support::mcp_server::McpServer;
 use crate::support::oauth_server::OAuthServer;
 use crate::support::service::Answer;
 use crate::support::terminal_session::{submit_message, text_answer};
-use crate::support::tool_service::{ApiServer, add_settings, call, outcomes, response};
+use crate::support::tool_service::{add_settings, call, outcomes, response};
 use crate::support::user::User;
+use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use serde_json::{Value, json};
 
@@ -92,10 +93,11 @@ fn a_grant_covers_every_tool_of_a_host_but_not_the_call_after_its_first_result()
 /// Redirects are not followed, endless answers end, and a stopped turn leaves no connection.
 #[test]
 fn hostile_servers_reach_nothing_else_and_can_be_stopped() {
-    let secret = ApiServer::start(&[&response("200 OK", "", "secret")]);
+    let secret = WebServer::with_responses(&[&response("200 OK", "", "secret")]);
     let location = format!("Location: {}\r\n", secret.url("/mcp"));
-    let redirecting = ApiServer::start(&[&response("307 Temporary Redirect", &location, "")]);
-    let garbage = ApiServer::start(&[&response("200 OK", "Content-Type: application/json\r\n", &"[".repeat(200_000))]);
+    let redirecting = WebServer::with_responses(&[&response("307 Temporary Redirect", &location, "")]);
+    let garbage =
+        WebServer::with_responses(&[&response("200 OK", "Content-Type: application/json\r\n", &"[".repeat(200_000))]);
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent_url = format!("http://{}/mcp", silent.local_addr().unwrap());
     let answers = vec![
@@ -156,7 +158,7 @@ fn private_addresses_and_logins_are_refused_and_a_dry_run_connects_to_nothing() 
 #[test]
 fn names_of_private_addresses_are_refused_with_or_without_a_proxy() {
     let server = McpServer::new(&[("echo", "Repeats text")]);
-    let page = ApiServer::start(&[&response("200 OK", "Content-Type: text/plain\r\n", "private")]);
+    let page = WebServer::with_responses(&[&response("200 OK", "Content-Type: text/plain\r\n", "private")]);
     let url = server.start_open().replace("127.0.0.1", "localhost");
     let page_url = page.url("/").replace("127.0.0.1", "localhost");
     for proxy in [None, Some("http://localhost:9")] {

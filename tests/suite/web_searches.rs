@@ -2,10 +2,9 @@
 
 use crate::support::program::Setup;
 use crate::support::terminal_session::{submit_message, text_answer};
-use crate::support::tool_service::{
-    ApiServer, add_settings, call, json_response, offered_tools, outcomes, run, write_user_tool,
-};
+use crate::support::tool_service::{add_settings, call, json_response, offered_tools, outcomes, run, write_user_tool};
 use crate::support::user::User;
+use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use serde_json::{Value, json};
 
@@ -64,7 +63,7 @@ fn search() -> crate::support::service::Answer {
 #[test]
 fn every_service_receives_the_shown_query_and_its_results_look_alike() {
     for (service, options, header, body) in SERVICES {
-        let server = ApiServer::start(&[&json_response("200 OK", body)]);
+        let server = WebServer::with_responses(&[&json_response("200 OK", body)]);
         let user = User::new(vec![search(), text_answer("Done.")]);
         choose_search(&user, service, &server.url(""));
         if !header.is_empty() {
@@ -98,7 +97,7 @@ fn every_service_receives_the_shown_query_and_its_results_look_alike() {
 
 #[test]
 fn without_credential_or_address_the_search_is_not_offered_and_the_list_says_why() {
-    let server = ApiServer::start(&[&json_response("200 OK", "{}")]);
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{}")]);
     let user = User::new(vec![text_answer("Done.")]);
     let out = list_tools(&user);
     for service in ["brave", "tavily", "exa", "searxng"] {
@@ -136,7 +135,7 @@ fn without_credential_or_address_the_search_is_not_offered_and_the_list_says_why
 fn a_search_is_judged_like_a_read_of_its_host() {
     let rule = "[[rule]]\nverdict = \"allow\"\ntool = \"web_search\"\nhost = \"127.0.0.1\"\n";
     for (rule, is_sent) in [("", false), (rule, true)] {
-        let server = ApiServer::start(&[&json_response("200 OK", SERVICES[1].3)]);
+        let server = WebServer::with_responses(&[&json_response("200 OK", SERVICES[1].3)]);
         let user = User::new(vec![search(), text_answer("Done.")]).with_rules(rule);
         choose_search(&user, "tavily", &server.url(""));
         add_credential(&user, "tavily", &[], &server.url(""));
@@ -144,7 +143,7 @@ fn a_search_is_judged_like_a_read_of_its_host() {
         assert!(out.contains("Done."), "{out}");
         assert_eq!(server.connection_count(), usize::from(is_sent));
     }
-    let server = ApiServer::start(&[&json_response("200 OK", "{}")]);
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{}")]);
     let user = User::new(vec![search(), text_answer("Done.")]).with_rules(rule);
     choose_search(&user, "searxng", &server.url(""));
     let (out, _, _) = user.setup(&["--dry-run", "-p", "go"]).run_piped("");
@@ -163,7 +162,7 @@ fn a_response_of_another_form_or_an_error_is_passed_on_as_it_is() {
         (json_response("200 OK", r#"{"results":[]}"#), "0 results"),
         (json_response("200 OK", hostile), "1 result"),
     ] {
-        let server = ApiServer::start(&[&response]);
+        let server = WebServer::with_responses(&[&response]);
         let rule = "[[rule]]\nverdict = \"allow\"\nhost = \"127.0.0.1\"\n";
         let user = User::new(vec![search(), text_answer("Done.")]).with_rules(rule);
         choose_search(&user, "searxng", &server.url(""));

@@ -1,4 +1,4 @@
-//! A server for the tools of files, and a user who has such tools.
+//! A user who has tools of files, and the responses that such tools receive.
 
 use super::service::Answer;
 use super::stored_files::read_session;
@@ -6,77 +6,7 @@ use super::terminal_session::calls_answer_after;
 use super::user::User;
 use aye::chat::{Entry, Outcome};
 use serde_json::Value;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-/// A server that records whole requests and answers every path alike.
-pub struct ApiServer {
-    pub port: u16,
-    connections: Arc<AtomicUsize>,
-    requests: Arc<Mutex<Vec<String>>>,
-}
-
-impl ApiServer {
-    /// Starts a server that answers with these responses in order, and the last one again. An empty one never answers.
-    pub fn start(responses: &[&str]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<String>>>::default());
-        let (count, received) = (connections.clone(), requests.clone());
-        let responses: Vec<String> = responses.iter().map(|response| (*response).to_owned()).collect();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let index = count.fetch_add(1, Ordering::SeqCst).min(responses.len() - 1);
-                let (received, response) = (received.clone(), responses[index].clone());
-                std::thread::spawn(move || serve(stream, &received, &response));
-            }
-        });
-        Self { port, connections, requests }
-    }
-
-    pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
-    }
-
-    pub fn connection_count(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
-    }
-
-    pub fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
-    }
-}
-
-/// Reads a request with its body, and answers it.
-fn serve(mut stream: TcpStream, received: &Mutex<Vec<String>>, response: &str) {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
-    let is_complete = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
-        let length = head
-            .to_lowercase()
-            .split_once("content-length: ")
-            .map_or(0, |(_, rest)| rest.split("\r\n").next().unwrap_or_default().trim().parse::<usize>().unwrap_or(0));
-        body.len() >= length
-    };
-    while !is_complete(&bytes) {
-        match stream.read(&mut buffer) {
-            Ok(1..) => bytes.extend_from_slice(&buffer[..]),
-            Ok(0) | Err(_) => return,
-        }
-        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |end| end + 1);
-        bytes.truncate(end);
-        buffer = [0; 4096];
-    }
-    received.lock().unwrap().push(String::from_utf8_lossy(&bytes).into_owned());
-    if response.is_empty() {
-        std::thread::sleep(Duration::from_secs(600));
-    }
-    let _ = stream.write_all(response.as_bytes());
-}
 
 pub fn response(status: &str, headers: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())

@@ -5,28 +5,63 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The pages of a server: each path with its whole response.
-type Pages = Mutex<Vec<(String, Vec<u8>)>>;
+/// What a server answers, as whole responses.
+enum Responses {
+    /// The response of each path.
+    ByPath(Vec<(String, Vec<u8>)>),
+    /// The response of each connection, whatever its path; of further ones the last. An empty one is never sent.
+    InOrder(Vec<String>),
+}
 
-/// A server that answers a path with a whole response. The path `/never` gets no answer.
+impl Responses {
+    /// Returns the response to this request of this connection, counted from 0; `None` if it gets no answer.
+    fn find(&self, request: &str, connection: usize) -> Option<Vec<u8>> {
+        let path = request.split(' ').nth(1).unwrap_or_default();
+        match self {
+            Self::ByPath(_) if path == "/never" => None,
+            Self::ByPath(pages) => {
+                let page = pages.iter().find(|(known, _)| known == path).map(|(_, response)| response.clone());
+                Some(page.unwrap_or_else(|| whole_response("404 Not Found\r\nContent-Type: text/plain", b"none")))
+            }
+            Self::InOrder(responses) => {
+                let response = &responses[connection.min(responses.len() - 1)];
+                (!response.is_empty()).then(|| response.clone().into_bytes())
+            }
+        }
+    }
+}
+
+/// A server that answers with whole responses, each on a connection of its own.
 pub struct WebServer {
     pub port: u16,
     connections: Arc<AtomicUsize>,
-    pages: Arc<Pages>,
+    responses: Arc<Mutex<Responses>>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl WebServer {
+    /// Starts a server for pages. The path `/never` gets no answer.
     pub fn start() -> Self {
+        Self::start_with(Responses::ByPath(Vec::new()))
+    }
+
+    /// Starts a server that answers with these responses in order, and the last one again. An empty one never answers.
+    pub fn with_responses(responses: &[&str]) -> Self {
+        Self::start_with(Responses::InOrder(responses.iter().map(|response| (*response).to_owned()).collect()))
+    }
+
+    fn start_with(responses: Responses) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let server = Self { port, connections: Arc::default(), pages: Arc::default(), requests: Arc::default() };
-        let (count, pages, requests) = (server.connections.clone(), server.pages.clone(), server.requests.clone());
+        let responses = Arc::new(Mutex::new(responses));
+        let server = Self { port, connections: Arc::default(), responses, requests: Arc::default() };
+        let (count, responses, requests) =
+            (server.connections.clone(), server.responses.clone(), server.requests.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                count.fetch_add(1, Ordering::SeqCst);
-                let (pages, requests) = (pages.clone(), requests.clone());
-                std::thread::spawn(move || serve_page(stream, &pages, &requests));
+                let connection = count.fetch_add(1, Ordering::SeqCst);
+                let (responses, requests) = (responses.clone(), requests.clone());
+                std::thread::spawn(move || serve(stream, connection, &responses, &requests));
             }
         });
         server
@@ -34,10 +69,9 @@ impl WebServer {
 
     /// Adds a page; `head` is its status with its headers.
     pub fn with_page(self, path: &str, head: &str, body: &[u8]) -> Self {
-        let mut response =
-            format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len()).into_bytes();
-        response.extend_from_slice(body);
-        self.pages.lock().unwrap().push((path.to_owned(), response));
+        if let Responses::ByPath(pages) = &mut *self.responses.lock().unwrap() {
+            pages.push((path.to_owned(), whole_response(head, body)));
+        }
         self
     }
 
@@ -55,6 +89,11 @@ impl WebServer {
     }
 }
 
+fn whole_response(head: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
 /// Returns whether a request is complete.
 fn is_complete(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request);
@@ -63,9 +102,9 @@ fn is_complete(request: &[u8]) -> bool {
     body.len() >= length.unwrap_or(0)
 }
 
-fn serve_page(mut stream: TcpStream, pages: &Pages, requests: &Mutex<Vec<String>>) {
+fn serve(mut stream: TcpStream, connection: usize, responses: &Mutex<Responses>, requests: &Mutex<Vec<String>>) {
     let mut request = Vec::new();
-    let mut buffer = [0; 1024];
+    let mut buffer = [0; 4096];
     while !is_complete(&request) {
         match stream.read(&mut buffer) {
             Ok(count @ 1..) => request.extend_from_slice(&buffer[..count]),
@@ -73,14 +112,11 @@ fn serve_page(mut stream: TcpStream, pages: &Pages, requests: &Mutex<Vec<String>
         }
     }
     let request = String::from_utf8_lossy(&request).into_owned();
-    let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
-    requests.lock().unwrap().push(request);
-    if path == "/never" {
-        let _ = stream.read(&mut buffer);
-        return;
+    requests.lock().unwrap().push(request.clone());
+    let response = responses.lock().unwrap().find(&request, connection);
+    match response {
+        Some(response) => _ = stream.write_all(&response),
+        // Until the client gives up.
+        None => _ = stream.read(&mut buffer),
     }
-    let response = pages.lock().unwrap().iter().find(|(known, _)| *known == path).map(|(_, response)| response.clone());
-    let missing =
-        b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone";
-    let _ = stream.write_all(&response.unwrap_or_else(|| missing.to_vec()));
 }
