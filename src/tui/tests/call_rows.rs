@@ -116,54 +116,6 @@ fn the_name_of_the_tool_is_only_in_the_details() {
     assert!(opened.contains("✓ Run make ") && opened.contains("\n     tool bash_exec\n"), "{opened}");
 }
 
-/// A screen of this size after a turn whose command was kept from its trial.
-fn screen_with_kept_trial((width, height): (u16, u16), changes: TrialCounts, outcome: &str) -> Screen {
-    let mut screen = screen_with_command((80, 24), &format!("make {}", "all ".repeat(30)));
-    screen.finish_call("a", Outcome::Done(outcome.to_owned()));
-    screen.receive_reply("Done.");
-    let mut entries = screen.state.agent.session.entries().to_vec();
-    let index = entries.iter().position(|entry| matches!(entry, Entry::Decided { .. })).unwrap();
-    let trial = Digest::of_bytes(b"x");
-    if let Entry::Decided { decision, .. } = &mut entries[index] {
-        *decision = Decision::Kept(trial.clone());
-    }
-    let tried = Entry::Tried {
-        call: "a".into(),
-        status: "exit 0".into(),
-        changes,
-        destroys: None,
-        is_automatic: false,
-        took_ms: 12,
-        trial,
-        sha256: Digest::default(),
-    };
-    entries.insert(index, tried);
-    let mut screen = Screen::with_entries(entries);
-    screen.resize_screen(width, height);
-    screen
-}
-
-#[test]
-fn a_row_without_room_for_the_changes_of_a_kept_trial_still_says_that_it_was_kept() {
-    let changes = TrialCounts { created: 1, modified: 2, deleted: 1 };
-    let whole = "kept: 1 created, 2 changed, 1 deleted · 12 ms";
-    for (width, exit_code, expected) in [
-        (80, 0, whole.to_owned()),
-        (60, 0, "kept · 12 ms".to_owned()),
-        (35, 0, "kept · 12 ms".to_owned()),
-        (34, 0, "kept".to_owned()),
-        (70, 2, "exit 2 · kept · 12 ms".to_owned()),
-        (120, 2, format!("exit 2 · {whole}")),
-    ] {
-        let mut screen = screen_with_kept_trial((width, 15), changes, &format!("exit {exit_code}"));
-        let text = screen.screen_text();
-        let row = text.lines().find(|line| line.contains(" Run make ")).unwrap_or_default();
-        assert!(row.ends_with(&format!(" {expected}")) && row.contains('…'), "{width}: {text}");
-    }
-    let mut screen = screen_with_kept_trial((24, 15), changes, "exit 0");
-    assert!(!screen.screen_text().contains("kept"), "{}", screen.screen_text());
-}
-
 #[test]
 fn a_row_without_room_for_the_size_of_its_result_shows_the_time() {
     let mut screen = screen_with_command((80, 24), &format!("make {}", "all ".repeat(30)));
@@ -180,11 +132,7 @@ fn the_row_of_an_edit_has_its_path_and_line_counts() {
     for (width, height) in [(120, 36), (80, 24), (60, 15)] {
         let mut screen = Screen::with_turn();
         screen.resize_screen(width, height);
-        screen.receive_call("a", "edit_file", prompt_position::edit_intent());
-        screen.advance_ms(2000);
-        screen.press_key("y");
-        screen.finish_call("a", Outcome::Done("Changed src/a.rs.".into()));
-        screen.receive_reply("Done.");
+        screen.run_call("edit_file", prompt_position::edit_intent(), "Changed src/a.rs.");
         let text = screen.screen_text();
         assert!(text.contains("✓ Edit src/a.rs +1 −1 ") && !text.contains("edit_file"), "{text}");
     }

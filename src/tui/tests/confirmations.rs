@@ -144,11 +144,7 @@ fn a_list_without_grants_and_calls_offers_only_to_go_back() {
 #[test]
 fn a_missing_grant_is_a_note_and_not_a_row() {
     let mut screen = Screen::with_turn();
-    screen.receive_call("a", "bash_exec", command_intent("make"));
-    screen.advance_ms(2000);
-    screen.press_key("y");
-    screen.finish_call("a", Outcome::Done("made".into()));
-    screen.receive_reply("Done.");
+    screen.run_call("bash_exec", command_intent("make"), "made");
     screen.send_text("/grants");
     let text = screen.screen_text();
     // The only row is the approved call, which Enter opens.
@@ -205,11 +201,7 @@ fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path() {
         screen.resize_screen(width, height);
         let Intent::Act(plan) = prompt_position::edit_intent() else { panic!("an edit is an act") };
         let summary = "src/tui/prompts/approval/approval_layout.rs".to_owned();
-        screen.receive_call("a", "edit_file", Intent::Act(Box::new(Plan { summary, ..*plan })));
-        screen.advance_ms(2000);
-        screen.press_key("y");
-        screen.finish_call("a", Outcome::Done("Changed it.".into()));
-        screen.receive_reply("Done.");
+        screen.run_call("edit_file", Intent::Act(Box::new(Plan { summary, ..*plan })), "Changed it.");
         screen.send_text("/grants");
         let text = screen.screen_text();
         assert!(text.contains("approval_layout.rs · needed"), "{text}");
@@ -219,11 +211,7 @@ fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path() {
 #[test]
 fn a_call_in_the_list_of_grants_shows_the_start_of_a_long_command() {
     let mut screen = Screen::with_turn();
-    screen.receive_call("a", "bash_exec", command_intent("make --directory build/release all install"));
-    screen.advance_ms(2000);
-    screen.press_key("y");
-    screen.finish_call("a", Outcome::Done("made\nexit 0".into()));
-    screen.receive_reply("Done.");
+    screen.run_call("bash_exec", command_intent("make --directory build/release all install"), "made\nexit 0");
     screen.send_text("/grants");
     let text = screen.screen_text();
     assert!(text.contains("Run make --directory bu… · needed"), "{text}");

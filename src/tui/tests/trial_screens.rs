@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// A modified file without a diff.
-fn change(path: &str) -> TrialChange {
+/// A changed file without a diff.
+fn change(path: &str, kind: ChangeKind) -> TrialChange {
     TrialChange {
         change: DryRunChange {
             path: path.into(),
-            kind: ChangeKind::Modified,
+            kind,
             is_folder: false,
             diff: None,
             notes: Vec::new(),
@@ -22,11 +22,11 @@ fn change(path: &str) -> TrialChange {
     }
 }
 
-/// A screen with the result of a trial that made these changes.
-fn screen_with_trial((width, height): (u16, u16), changes: Vec<TrialChange>) -> Screen {
+/// A screen with the result of a trial of this command that made these changes.
+fn screen_with_trial((width, height): (u16, u16), command: &str, changes: Vec<TrialChange>) -> Screen {
     let mut screen = Screen::with_turn();
     screen.resize_screen(width, height);
-    screen.receive_call("a", "bash_exec", command_intent("make"));
+    screen.receive_call("a", "bash_exec", command_intent(command));
     let (call, result) = (Some("a".into()), Ok(()));
     screen.handle_event(Event::Agent(agent::Event::TrialSupportChecked { call, result }));
     screen.advance_ms(2000);
@@ -52,19 +52,51 @@ fn screen_with_trial((width, height): (u16, u16), changes: Vec<TrialChange>) -> 
 }
 
 /// The screen after such a trial was kept, with this outcome.
-fn screen_after_keeping(size: (u16, u16), outcome: &str) -> Screen {
-    let mut screen = screen_with_trial(size, vec![change("f1"), change("f100")]);
-    screen.press_key("k");
+fn screen_after_keeping(command: &str, changes: Vec<TrialChange>, outcome: &str) -> Screen {
+    let is_destructive = changes.iter().any(|change| change.change.kind == ChangeKind::Deleted);
+    let mut screen = screen_with_trial((80, 24), command, changes);
+    screen.press_key(if is_destructive { "K" } else { "k" });
     screen.finish_call("a", Outcome::Done(outcome.into()));
     screen.receive_reply("Done.");
     screen
+}
+
+/// Two changed files.
+fn two_changes() -> Vec<TrialChange> {
+    ["f1", "f100"].map(|path| change(path, ChangeKind::Modified)).to_vec()
+}
+
+#[test]
+fn a_row_without_room_for_the_changes_of_a_kept_trial_still_says_that_it_was_kept() {
+    let kinds = [ChangeKind::Created, ChangeKind::Modified, ChangeKind::Modified, ChangeKind::Deleted];
+    let changes = (0..).zip(kinds).map(|(number, kind)| change(&format!("f{number}"), kind)).collect::<Vec<_>>();
+    let command = format!("make {}", "all ".repeat(30));
+    let whole = "kept: 1 created, 2 changed, 1 deleted · 12 ms";
+    for (width, exit_code, expected) in [
+        (80, 0, whole.to_owned()),
+        (60, 0, "kept · 12 ms".to_owned()),
+        (35, 0, "kept · 12 ms".to_owned()),
+        (34, 0, "kept".to_owned()),
+        (70, 2, "exit 2 · kept · 12 ms".to_owned()),
+        (120, 2, format!("exit 2 · {whole}")),
+    ] {
+        let mut screen = screen_after_keeping(&command, changes.clone(), &format!("exit {exit_code}"));
+        screen.resize_screen(width, 15);
+        let text = screen.screen_text();
+        let row = text.lines().find(|line| line.contains(" Run make ")).unwrap_or_default();
+        assert!(row.ends_with(&format!(" {expected}")) && row.contains('…'), "{width}: {text}");
+    }
+    let mut screen = screen_after_keeping(&command, changes, "exit 0");
+    screen.resize_screen(24, 15);
+    assert!(!screen.screen_text().contains("kept"), "{}", screen.screen_text());
 }
 
 #[test]
 fn a_trial_kept_in_part_names_below_its_row_what_was_not_made() {
     for size in [(120, 36), (80, 24), (60, 15)] {
         let unmade = "[These changes of the command were not made: f100 (changed meanwhile)]";
-        let mut screen = screen_after_keeping(size, &format!("{unmade}\nmade\nexit 0"));
+        let mut screen = screen_after_keeping("make", two_changes(), &format!("{unmade}\nmade\nexit 0"));
+        screen.resize_screen(size.0, size.1);
         let closed = screen.screen_text();
         assert!(closed.contains("✓ Run make") && closed.contains(" kept in part · 12 ms"), "{closed}");
         assert!(!closed.contains("2 changed"), "{closed}");
@@ -82,14 +114,14 @@ fn a_trial_kept_in_part_names_below_its_row_what_was_not_made() {
 #[test]
 fn a_failed_trial_kept_in_part_shows_the_line_once() {
     let outcome = "[These changes of the command were not made: f100 (changed meanwhile)]\nno rule\nexit 2";
-    let text = screen_after_keeping((80, 24), outcome).screen_text();
+    let text = screen_after_keeping("make", two_changes(), outcome).screen_text();
     assert!(text.contains("✗ Run make") && text.contains("exit 2 · kept in part"), "{text}");
     assert!(text.matches("not made: f100").count() == 1 && text.contains("\n     no rule\n"), "{text}");
 }
 
 #[test]
 fn a_trial_kept_as_a_whole_counts_its_changes() {
-    let text = screen_after_keeping((80, 24), "made\nexit 0").screen_text();
+    let text = screen_after_keeping("make", two_changes(), "made\nexit 0").screen_text();
     assert!(text.contains(" kept: 2 changed · 12 ms") && !text.contains("not made"), "{text}");
 }
 
@@ -97,24 +129,22 @@ fn a_trial_kept_as_a_whole_counts_its_changes() {
 #[test]
 fn output_of_a_command_that_ran_does_not_claim_to_be_kept_in_part() {
     let mut screen = Screen::with_turn();
-    screen.receive_call("a", "bash_exec", command_intent("make"));
-    screen.advance_ms(2000);
-    screen.press_key("y");
-    screen.finish_call("a", Outcome::Done("[These changes of the command were not made: x]\nexit 0".into()));
-    screen.receive_reply("Done.");
+    let outcome = "[These changes of the command were not made: x]\nexit 0";
+    screen.run_call("bash_exec", command_intent("make"), outcome);
     let text = screen.screen_text();
     assert!(text.contains("✓ Run make") && !text.contains("in part") && !text.contains("not made"), "{text}");
 }
 
 #[test]
 fn an_opened_change_without_a_diff_says_why() {
-    let mut folder = TrialChange { files_below: 3, is_compared: false, ..change("c") };
-    (folder.change.kind, folder.change.is_folder) = (ChangeKind::Created, true);
-    let changes = vec![change("a"), TrialChange { is_compared: false, ..change("b") }, folder];
+    let mut folder = TrialChange { files_below: 3, is_compared: false, ..change("c", ChangeKind::Created) };
+    folder.change.is_folder = true;
+    let uncompared = TrialChange { is_compared: false, ..change("b", ChangeKind::Modified) };
+    let changes = vec![change("a", ChangeKind::Modified), uncompared, folder];
     let reasons = ["no text to compare", "not compared: more than 500 changes", "a folder of 3 files"];
     for size in [(80, 24), (60, 15)] {
         for (number, reason) in reasons.into_iter().enumerate() {
-            let mut screen = screen_with_trial(size, changes.clone());
+            let mut screen = screen_with_trial(size, "make", changes.clone());
             for _ in 0..number {
                 screen.press_key("down");
             }
