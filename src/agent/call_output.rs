@@ -6,6 +6,13 @@ use crate::text::truncation;
 const MAX_OUTCOME_BYTES: usize = 64 << 10;
 /// Maximum bytes of output in one record.
 const MAX_RECORD_BYTES: usize = 16 << 10;
+/// Bytes of output that are recorded in full. Later records are few and short, so that a command that prints for hours
+/// does not fill the disk.
+const MAX_FULL_BYTES: u64 = 32 << 10;
+/// Maximum bytes of a later record.
+const MAX_LATER_BYTES: usize = 1 << 10;
+/// A later record is made once the output has grown by this part, an eighth, since the previous one.
+const GROWTH_DIVISOR: u64 = 8;
 
 /// Output of a running call, bounded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +22,8 @@ pub struct CallOutput {
     unsaved: String,
     /// Bytes of output in total.
     received: u64,
+    /// Bytes of output at the last record.
+    received_at_record: u64,
 }
 
 impl CallOutput {
@@ -31,10 +40,21 @@ impl CallOutput {
         }
     }
 
-    /// Returns the output that is in no record yet, truncated, and treats it as saved; `None` if there is none.
+    /// Returns the output that is in no record yet, truncated, and treats it as saved. `None` if there is none, or if
+    /// much was recorded and little was printed since: the number of records grows with the logarithm of the output.
     pub(super) fn take_unsaved(&mut self) -> Option<String> {
+        let is_later = self.received_at_record >= MAX_FULL_BYTES;
+        let grown = self.received - self.received_at_record;
+        if self.unsaved.is_empty() || is_later && grown < self.received_at_record / GROWTH_DIVISOR {
+            return None;
+        }
+        self.received_at_record = self.received;
         let unsaved = std::mem::take(&mut self.unsaved);
-        (!unsaved.is_empty()).then(|| truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned())
+        if !is_later || unsaved.len() <= MAX_LATER_BYTES {
+            return Some(truncation::truncate_middle(&unsaved, MAX_RECORD_BYTES).into_owned());
+        }
+        let end = &unsaved[unsaved.ceil_char_boundary(unsaved.len() - MAX_LATER_BYTES)..];
+        Some(format!("\n[… output left out …]\n{end}"))
     }
 
     /// Returns the bytes of output in total, truncated parts included.
@@ -83,5 +103,26 @@ mod tests {
         );
         assert!(saved.ends_with("line 99999\n") && outcome.ends_with("line 99999\n"));
         assert!(outcome.contains("one\ntwo\n"));
+    }
+
+    /// Whatever a command prints and however long it runs, its records stay small and contain its latest output.
+    #[test]
+    fn records_grow_with_the_logarithm_of_the_output() {
+        let pieces =
+            [("é\n".to_owned(), 1 << 20), ("line of output\n".repeat(50), 64 << 20), ("x".repeat(100_000), 64 << 20)];
+        for (piece, total) in pieces {
+            let (mut output, mut recorded) = (CallOutput::default(), 0);
+            while output.received() < total {
+                output.push_output(&piece);
+                if let Some(record) = output.take_unsaved() {
+                    assert!(record.ends_with(&piece[piece.len() - 1..]));
+                    recorded += record.len();
+                }
+                let missing = output.received() - output.received_at_record;
+                assert!(missing <= output.received() / GROWTH_DIVISOR, "{missing} of {}", output.received());
+            }
+            // ln(64 MB / 32 KB) / ln(9 / 8) = 65 later records.
+            assert!(recorded < 2 * MAX_FULL_BYTES as usize + 70 * (MAX_LATER_BYTES + 100), "{recorded} of {total}");
+        }
     }
 }
