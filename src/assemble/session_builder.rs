@@ -320,14 +320,18 @@ impl SessionBuilder {
         state.config.requests_titles = self.titles && !model.connection_info.is_tour;
         state.set_instructions(Arc::new(ProjectFiles::trusted_instructions(&source)));
         let watcher = RuleWatcher::new(source);
-        let (rules, mut notices) = watcher.reload_if_changed().unwrap_or_default();
+        // The script of the tour describes prompts, so no rule of the user answers them.
+        let asks_always = model.connection_info.is_tour;
+        let load_rules = move || {
+            let (rules, notices) = watcher.reload_if_changed()?;
+            Some((if asks_always { Arc::new(rules.without_allowing()) } else { rules }, notices))
+        };
+        let (rules, mut notices) = load_rules().unwrap_or_default();
         notices.extend(
             self.simulator.iter().filter(|_| dry_run).flat_map(|(_, simulator_notices)| simulator_notices.clone()),
         );
         state.rules = rules;
-        runtime.set_rules_poll(move || {
-            watcher.reload_if_changed().map(|(rules, notices)| Event::RulesLoaded { rules, notices })
-        });
+        runtime.set_rules_poll(move || load_rules().map(|(rules, notices)| Event::RulesLoaded { rules, notices }));
         notices.extend(trial_notices.into_iter().chain(tool_notices).chain(mode_notice));
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })

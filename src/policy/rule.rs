@@ -292,6 +292,17 @@ impl Rules {
             && self.first_matching(RuleEffect::Deny, subject).is_none()
     }
 
+    /// Returns the rules that ask or deny, without those that allow.
+    #[must_use]
+    pub fn without_allowing(&self) -> Self {
+        let kept: Vec<usize> =
+            (0..self.list.len()).filter(|index| self.list[*index].effect != RuleEffect::Allow).collect();
+        let new_index = |(index, rule): &(usize, Rule)| Some((kept.binary_search(index).ok()?, rule.clone()));
+        let aliases = self.aliases.iter().filter_map(new_index).collect();
+        let list = kept.iter().map(|index| self.list[*index].clone()).collect();
+        Self { list, aliases, read_error: self.read_error.clone(), today: self.today.clone() }
+    }
+
     /// Returns the first rule with this effect that matches the call. If an alias matches, this is its original rule.
     pub fn first_matching(&self, effect: RuleEffect, subject: &Subject<'_>) -> Option<&Rule> {
         self.all_matching(effect, subject).into_iter().next()

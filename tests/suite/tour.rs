@@ -168,6 +168,22 @@ fn the_tour_shows_approvals_a_trial_a_question_a_dry_run_and_the_audit() {
     }
 }
 
+/// The texts of the tour describe prompts, which a rule of the user would answer.
+#[test]
+fn rules_that_allow_answer_no_prompt_of_the_tour() {
+    let setup = Setup::new(&["--tour"]).size(100, 30);
+    write_settings(&setup, "");
+    let rules = "[[rule]]\nverdict = \"allow\"\ntool = \"edit_file\"\npath = \"**\"\n";
+    std::fs::write(setup.root.path().join("home/aye/config/rules.toml"), rules).unwrap();
+    let mut program = setup.start();
+    program.until("Connected to the tour");
+    let mut visitor = Visitor { program, key_count: 0 };
+    visitor.send("hello");
+    visitor.program.until_prompt("Write an answer");
+    visitor.program.press_until("\r", "tokio::time::pause it is.");
+    visitor.answer("Change a file?", "y approve", "n");
+}
+
 /// Whatever mode is given or configured, the tour asks as its texts say.
 #[test]
 fn the_tour_starts_in_ask_mode() {
