@@ -74,8 +74,8 @@ impl PartJudge<'_> {
             _ if self.blocked.contains(command) => PartEffect::Runs,
             true if may_read_files && !part.has_input && is_plain_git_read(command) => PartEffect::ReadsFiles,
             true => PartEffect::Runs,
-            false if is_exact || reads_only_input(command) => PartEffect::ReadsInput,
-            false if may_read_files && is_plain_reader(command, part.has_input) => PartEffect::ReadsFiles,
+            false if reads_only_input(command) => PartEffect::ReadsInput,
+            false if is_exact || may_read_files && is_plain_reader(command, part.has_input) => PartEffect::ReadsFiles,
             false => PartEffect::Runs,
         }
     }
