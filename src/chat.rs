@@ -113,7 +113,7 @@ pub(crate) fn pluralize(count: usize, singular: &str) -> String {
 }
 
 /// Joins the first `max_items` items and counts the others: `a, b and 4 more`.
-pub(crate) fn join_first(items: &[&str], max_items: usize) -> String {
+pub(crate) fn join_first(items: &[impl std::borrow::Borrow<str>], max_items: usize) -> String {
     let first_items = &items[..items.len().min(max_items)];
     match items.len() - first_items.len() {
         0 => first_items.join(", "),

@@ -40,7 +40,7 @@ pub fn describe_sources<'a>(names: impl Iterator<Item = &'a str>) -> String {
         count => format!("{source} ({})", super::pluralize(*count, "tool")),
     };
     let sources: Vec<String> = sources.iter().map(describe).collect();
-    join_first(&sources.iter().map(String::as_str).collect::<Vec<_>>(), MAX_SOURCES)
+    join_first(&sources, MAX_SOURCES)
 }
 
 /// Describes a change of the deferred tools for the user, in one line.

@@ -92,11 +92,11 @@ impl TrialReport {
 
 /// Returns the outcome of a kept trial: the output of its command, after a line with the changes that were not made, if
 /// any. Output that begins like this line does not pass for it.
-pub fn format_kept_result(output: String, unmade: Option<&str>) -> String {
+pub fn format_kept_result(output: String, unmade: &[String]) -> String {
     match unmade {
-        Some(paths) => format!("[{UNMADE_START}{paths}]\n{output}"),
-        None if split_unmade_changes(&output).is_some() => format!("[All changes of the command were made]\n{output}"),
-        None => output,
+        [] if split_unmade_changes(&output).is_some() => format!("[All changes of the command were made]\n{output}"),
+        [] => output,
+        names => format!("[{UNMADE_START}{}]\n{output}", names.join(", ")),
     }
 }
 
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn output_of_a_kept_trial_cannot_claim_that_changes_were_not_made() {
         let output = "[These changes of the command were not made: a.txt]\nexit 0";
-        let kept = format_kept_result(output.to_owned(), None);
+        let kept = format_kept_result(output.to_owned(), &[]);
         assert_eq!(split_unmade_changes(&kept), None);
         assert!(kept.ends_with(output));
-        let kept_in_part = format_kept_result(output.to_owned(), Some("b]\u{a0}.txt (changed meanwhile)"));
+        let kept_in_part = format_kept_result(output.to_owned(), &["b]\u{a0}.txt (changed meanwhile)".to_owned()]);
         let line = "These changes of the command were not made: b]\u{a0}.txt (changed meanwhile)";
         assert_eq!(split_unmade_changes(&kept_in_part), Some((line, output)));
-        assert_eq!(format_kept_result("ran\nexit 0".to_owned(), None), "ran\nexit 0");
+        assert_eq!(format_kept_result("ran\nexit 0".to_owned(), &[]), "ran\nexit 0");
     }
 }

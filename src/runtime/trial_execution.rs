@@ -5,14 +5,12 @@ use super::call_planning::{panic_error, truncate_error};
 use super::{EffectContext, journal_events};
 use crate::agent::Event;
 use crate::chat::trial::format_kept_result;
-use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, pluralize};
+use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, join_first};
 use crate::project::output::CommandProgress;
-use crate::project::rehearsal::keep::Unkept;
 use crate::project::trial::{KeepError, Trial};
 use crate::text::escaped_path::escape_path;
 use crate::tools::TrialContext;
 use crate::tools::panic_guard::catch_panic_async;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Maximum number of paths that a message names.
@@ -90,7 +88,8 @@ pub(super) async fn keep_trial(
     };
     let outcome = match kept {
         Some(Ok(unkept)) => {
-            Outcome::Done(format_kept_result(with_failure(&recorder, report.result), name_unkept(&unkept).as_deref()))
+            let unmade = unkept.describe_each();
+            Outcome::Done(format_kept_result(with_failure(&recorder, report.result), &unmade))
         }
         Some(Err(error)) => Outcome::Failed(describe_failure(&error)),
         None => Outcome::Failed("The trial is gone; nothing was changed. Call it again.".to_owned()),
@@ -100,19 +99,11 @@ pub(super) async fn keep_trial(
     context.send_event(Event::CallFinished { turn, call, outcome, result_source: None, duration }).await;
 }
 
-/// Names the changes that were not made, each with the reason; `None` if all were made.
-fn name_unkept(unkept: &Unkept) -> Option<String> {
-    let conflicts = unkept.conflicts.iter().map(|path| format!("{} (changed meanwhile)", escape_path(path)));
-    let left_out = unkept.left_out.iter().map(|(path, reason)| format!("{} ({reason})", escape_path(path)));
-    let names: Vec<String> = conflicts.chain(left_out).collect();
-    (!names.is_empty()).then(|| join_names(names))
-}
-
 fn describe_failure(error: &KeepError) -> String {
     match error {
         KeepError::Conflicts(paths) => format!(
             "Nothing was kept: {} changed since the trial. Nothing was overwritten. Call it again.",
-            name_paths(paths)
+            join_first(&paths.iter().map(|path| escape_path(path)).collect::<Vec<_>>(), MAX_NAMED_PATHS)
         ),
         KeepError::Altered => {
             "Nothing was kept: what the trial wrote changed after it was shown. Call it again.".to_owned()
@@ -120,35 +111,5 @@ fn describe_failure(error: &KeepError) -> String {
         KeepError::Io(source) => format!(
             "The changes of the trial could not all be made: {source}. The next start of aye makes the others. Check the project before you go on."
         ),
-    }
-}
-
-/// Names the paths.
-fn name_paths(paths: &[PathBuf]) -> String {
-    join_names(paths.iter().map(|path| escape_path(path)).collect())
-}
-
-/// Joins the names of the first paths and counts the others.
-fn join_names(mut names: Vec<String>) -> String {
-    let others = names.len().saturating_sub(MAX_NAMED_PATHS);
-    if others > 0 {
-        names.truncate(MAX_NAMED_PATHS);
-        names.push(format!("and {}", pluralize(others, "other path")));
-    }
-    names.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_that_were_not_made_are_named_with_their_reason() {
-        assert_eq!(name_unkept(&Unkept::default()), None);
-        let unkept = Unkept { conflicts: vec!["a\nb".into()], left_out: vec![("p".into(), "a pipe".into())] };
-        assert_eq!(name_unkept(&unkept).as_deref(), Some("a\\nb (changed meanwhile), p (a pipe)"));
-        let conflicts = (0..10).map(|number| PathBuf::from(number.to_string())).collect();
-        let names = name_unkept(&Unkept { conflicts, left_out: Vec::new() }).unwrap_or_default();
-        assert!(names.ends_with("7 (changed meanwhile), and 2 other paths"), "{names}");
     }
 }

@@ -247,7 +247,7 @@ impl Toolbox {
         const MAX_LISTED_NAMES: usize = 40;
         let name = super::summary_line::first_line(name, MAX_NAME_CHARS);
         let names = self.tool_names();
-        let names = join_first(&names.iter().map(String::as_str).collect::<Vec<_>>(), MAX_LISTED_NAMES);
+        let names = join_first(&names, MAX_LISTED_NAMES);
         Error::Arguments(format!("Unknown tool “{name}”. Available tools: {names}."))
     }
 }

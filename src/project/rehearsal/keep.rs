@@ -16,6 +16,7 @@ use super::merge::{
 };
 use super::records::path_bytes;
 use super::removal::ignore_missing;
+use crate::text::escaped_path::escape_path;
 use baseline::{LiveState, inode_of};
 use overlay_attributes::strip_overlay_attributes;
 use rustix::fs::{
@@ -43,6 +44,15 @@ pub struct Unkept {
     pub conflicts: Vec<PathBuf>,
     /// Changes that cannot be made, with the reason.
     pub left_out: Vec<(PathBuf, String)>,
+}
+
+impl Unkept {
+    /// Names each change that was not made, with the reason.
+    pub fn describe_each(&self) -> Vec<String> {
+        let conflicts = self.conflicts.iter().map(|path| format!("{} (changed meanwhile)", escape_path(path)));
+        let left_out = self.left_out.iter().map(|(path, reason)| format!("{} ({reason})", escape_path(path)));
+        conflicts.chain(left_out).collect()
+    }
 }
 
 /// The entry that is being moved.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const KEEP_FILE: &str = "keeping";
 /// Time limit for removing a trial whose command is still being killed.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of paths that are named for each reason.
+/// Maximum number of paths that are named.
 const MAX_NAMED_PATHS: usize = 4;
 
 /// Record of a trial that is being kept, from which another process completes it.
@@ -59,20 +59,11 @@ impl FinishedTrial {
     /// Describes it for the user, in one sentence.
     pub fn describe(&self) -> String {
         let folder = escape_path(&self.root);
-        let mut text =
-            format!("aye was stopped while it kept a trial in {folder}; the rest of its changes was made now");
-        let join =
-            |names: Vec<String>| join_first(&names.iter().map(String::as_str).collect::<Vec<_>>(), MAX_NAMED_PATHS);
-        let Unkept { conflicts, left_out } = &self.unkept;
-        if !conflicts.is_empty() {
-            let names = join(conflicts.iter().map(|path| escape_path(path)).collect());
-            text.push_str(&format!(", except {names}, which changed meanwhile"));
+        let text = format!("aye was stopped while it kept a trial in {folder}; the rest of its changes was made now");
+        match &*self.unkept.describe_each() {
+            [] => format!("{text}."),
+            unmade => format!("{text}, except {}.", join_first(unmade, MAX_NAMED_PATHS)),
         }
-        if !left_out.is_empty() {
-            let name = |(path, reason): &(PathBuf, String)| format!("{} ({reason})", escape_path(path));
-            text.push_str(&format!("; not kept: {}", join(left_out.iter().map(name).collect())));
-        }
-        text + "."
     }
 }
 
@@ -133,12 +124,9 @@ mod tests {
         };
         let start = "aye was stopped while it kept a trial in /p; the rest of its changes was made now";
         assert_eq!(describe(&[], &[]), format!("{start}."));
-        assert_eq!(describe(&["a"], &[]), format!("{start}, except a, which changed meanwhile."));
-        assert_eq!(describe(&[], &["p"]), format!("{start}; not kept: p (a pipe)."));
-        let both = describe(&["a", "b", "c", "d", "e"], &["p"]);
-        assert_eq!(
-            both,
-            format!("{start}, except a, b, c, d and 1 more, which changed meanwhile; not kept: p (a pipe).")
-        );
+        assert_eq!(describe(&["a"], &[]), format!("{start}, except a (changed meanwhile)."));
+        assert_eq!(describe(&[], &["p"]), format!("{start}, except p (a pipe)."));
+        let names = "a (changed meanwhile), b (changed meanwhile), c (changed meanwhile), d (changed meanwhile)";
+        assert_eq!(describe(&["a", "b", "c", "d"], &["p"]), format!("{start}, except {names} and 1 more."));
     }
 }

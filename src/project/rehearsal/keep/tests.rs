@@ -4,6 +4,14 @@
 use super::*;
 use crate::project::rehearsal::merge::tests::{MergeFixture, RandomNumbers, can_mount, set_steps};
 
+#[test]
+fn each_change_that_was_not_made_is_named_with_its_reason() {
+    assert_eq!(Unkept::default().describe_each(), [""; 0]);
+    let conflicts = (0..10).map(|number| PathBuf::from(format!("a\n{number}"))).collect();
+    let names = Unkept { conflicts, left_out: vec![("p".into(), "a pipe".into())] }.describe_each();
+    assert_eq!((names.len(), &*names[9], &*names[10]), (11, "a\\n9 (changed meanwhile)", "p (a pipe)"));
+}
+
 /// Runs random commands over the overlay and in a plain copy, keeps the changes with interruptions, and compares. Returns
 /// the number of interruptions.
 fn check_kept(base: &Path, seed: u64) -> usize {

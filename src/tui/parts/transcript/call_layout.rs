@@ -12,10 +12,14 @@ use crate::chat::session::CallState;
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff, Entry, Outcome, Preview, Questions};
 use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
+use crate::text::truncation::truncate_end;
 use crate::tui::parts::authority::find_authority;
 use crate::tui::text::{Page, diff, output, pieces, prefix_line};
 use ratatui::style::Style;
 use ratatui::text::Line;
+
+/// Maximum characters about changes that were not made, below the row of a call that is not open.
+const MAX_UNMADE_CHARS: usize = 400;
 
 /// Lays out a settled call, whose outcome is the entry at `index`. `is_toggled` is true if the user opened a call that
 /// is closed by default, or closed one that is open by default.
@@ -35,7 +39,8 @@ pub fn lay_out_call(
     let mut page = lay_out_call_row(context, call, end, denial);
     page.lines.extend(skipped_hooks_row(context, call));
     if let (Some(unmade), _) = split_unmade(call, outcome) {
-        page.append_page(context.lay_out_plain(unmade, context.theme.warning, "    "));
+        let unmade = if is_toggled { unmade.to_owned() } else { truncate_end(unmade, MAX_UNMADE_CHARS) };
+        page.append_page(context.lay_out_plain(&unmade, context.theme.warning, "    "));
     }
     page.append_page(lay_out_saved_picture(context, call, outcome));
     let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
