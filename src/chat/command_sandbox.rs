@@ -49,6 +49,14 @@ impl CommandSandbox {
         }
     }
 
+    /// Returns whether the command itself can use the network.
+    pub fn has_network(&self) -> bool {
+        match self {
+            Self::Unspecified | Self::Unavailable(_) => true,
+            Self::Enforced(access) => access.network,
+        }
+    }
+
     /// Returns the sandbox for one call; `network` is whether the call asks for the network.
     pub fn with_network(&self, network: bool) -> Self {
         match self {

@@ -1,7 +1,7 @@
 //! Runs a command on trial and reports what it did.
 
 use super::outcome_text::{describe_status, format_outcome, overlay_limit};
-use crate::chat::{CommandLine, CommandSandbox, TrialReport};
+use crate::chat::{CommandLine, TrialReport};
 use crate::project::overlay_sandbox::View;
 use crate::project::shell::CommandOutcome;
 use crate::project::trial::Trial;
@@ -25,10 +25,9 @@ pub(super) async fn try_command(
     let limit = overlay_limit(line, outcome, trial.is_disk_full);
     // A live run in the sandbox would add the same hint.
     let hint = sandbox_hints::sandbox_hint(line, outcome).filter(|_| withheld.is_none());
-    let has_network = matches!(&line.sandbox, CommandSandbox::Enforced(access) if access.network);
     let no_network = match &line.network {
         Some(_) => Some("it asked for the network, which a trial does not have".to_owned()),
-        None => has_network.then(|| "it has the network then, which a trial does not have".to_owned()),
+        None => line.sandbox.has_network().then(|| "it has network access then, and a trial has none".to_owned()),
     };
     let hint = match &no_network {
         Some(_) => Some("It ran on trial, without network access.".to_owned()),
