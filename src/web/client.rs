@@ -112,7 +112,7 @@ impl WebClient {
     async fn client(&self, target: &Target) -> Result<Client, String> {
         let is_private_allowed = target.is_private_allowed;
         let cell = if is_private_allowed { &self.unguarded } else { &self.guarded };
-        if proxy_hosts().contains(&target.host) {
+        if !is_private_allowed && proxy_hosts().contains(&target.host) {
             return build_client_for(target).await;
         }
         if let Some(client) = cell.get() {
