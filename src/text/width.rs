@@ -44,7 +44,22 @@ pub fn fit_start(text: &str, max_columns: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text, truncated to `max_columns` with `…` at the start if needed: for paths, whose end matters.
+/// Returns a path, shortened to `max_columns` in the middle if needed: its first folder and its end stay. With too few
+/// columns for both, only its end does.
+pub fn fit_path(path: &str, max_columns: usize) -> Cow<'_, str> {
+    if text_width(path) <= max_columns {
+        return Cow::Borrowed(path);
+    }
+    let first_folder = path.match_indices('/').find(|(index, _)| *index > 0).map_or("", |(index, _)| &path[..=index]);
+    let columns_left = max_columns.saturating_sub(text_width(first_folder));
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match columns_left > text_width(name) {
+        true => Cow::Owned(format!("{first_folder}{}", fit_end(path, columns_left))),
+        false => fit_end(path, max_columns),
+    }
+}
+
+/// Returns the text, truncated to `max_columns` with `…` at the start if needed.
 pub fn fit_end(text: &str, max_columns: usize) -> Cow<'_, str> {
     if text_width(text) <= max_columns {
         return Cow::Borrowed(text);
@@ -70,6 +85,21 @@ mod tests {
     use ratatui::buffer::Buffer;
     use ratatui::layout::Rect;
     use ratatui::style::Style;
+
+    #[test]
+    fn a_path_is_shortened_in_the_middle() {
+        let path = "src/tui/prompts/approval/approval_layout.rs";
+        for columns in 0..50 {
+            let fitted = fit_path(path, columns);
+            assert!(text_width(&fitted) <= columns && (columns < 3 || fitted.ends_with("rs")), "{columns}: {fitted}");
+        }
+        assert_eq!(fit_path(path, 43), path);
+        assert_eq!(fit_path(path, 42), "src/…i/prompts/approval/approval_layout.rs");
+        assert_eq!(fit_path(path, 23), "src/…approval_layout.rs");
+        assert_eq!(fit_path(path, 22), "…al/approval_layout.rs");
+        assert_eq!(fit_path("/etc/ssl/certs/ca.pem", 13), "/etc/…/ca.pem");
+        assert_eq!(fit_path("a_long_name_without_folder.rs", 10), "…folder.rs");
+    }
 
     #[test]
     fn r34_width_equals_the_drawn_width() {

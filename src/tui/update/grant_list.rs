@@ -114,7 +114,7 @@ fn list_rows(
         let mut summary = clean_line(record.summary()).into_owned();
         if names_path(&record.call.name) {
             let columns = CALL_COLUMNS.saturating_sub(width::text_width(&action) + 1);
-            summary = width::fit_end(&summary, columns).into_owned();
+            summary = width::fit_path(&summary, columns).into_owned();
         }
         let call = format!("{action} {summary}");
         // The reason is what the user looks for here, so it comes early enough for a narrow terminal.

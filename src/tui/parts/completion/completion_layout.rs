@@ -96,7 +96,7 @@ impl Completion {
             // The cursor sign takes 2 cells, and the sign of the kind 1.
             let cells = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
-                Kind::File => width::fit_end(&candidate.name, cells),
+                Kind::File => width::fit_path(&candidate.name, cells),
                 Kind::Command | Kind::Topic => width::fit_start(&candidate.name, cells),
             };
             // Only the names of files are cut at their start.

@@ -234,7 +234,7 @@ fn fit_path_and_counts(path: &str, diff: &Diff, cells: usize) -> String {
     for counts in [format_line_counts(diff), String::new()] {
         let path_cells = cells.saturating_sub(width::text_width(&counts));
         if path_cells >= width::text_width(path).min(MIN_PATH_WIDTH) || counts.is_empty() {
-            return format!("{}{counts}", width::fit_end(path, path_cells));
+            return format!("{}{counts}", width::fit_path(path, path_cells));
         }
     }
     String::new()
