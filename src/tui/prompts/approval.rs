@@ -117,7 +117,7 @@ impl Approval {
             None => {}
         }
         if self.is_choosing_scope() {
-            return self.handle_scope_key(key, facts);
+            return self.handle_scope_key(key, (plan, trial), facts);
         }
         let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
         // The composer has an unsent draft, which receives the keys.
@@ -183,8 +183,8 @@ impl Approval {
         }
     }
 
-    /// Returns whether approval would destroy data. Of a batch only selected items count.
-    /// A finished trial has shown what the words of a command did not tell.
+    /// Returns whether approval would destroy data. Of a batch only selected items count. A finished trial counts too: its
+    /// changes may show a loss that the command line does not.
     fn is_destructive(&self, plan: &Plan, trial: &Trial) -> bool {
         match plan.batch() {
             Some(batch) => batch.destroys(&self.review.rejected(batch)).is_some(),
@@ -236,7 +236,14 @@ impl Approval {
     }
 
     /// Handles a key while the choice of scope is open.
-    fn handle_scope_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
+    fn handle_scope_key(
+        &mut self,
+        key: &KeyEvent,
+        (plan, trial): (&Plan, &Trial),
+        facts: &PromptFacts<'_>,
+    ) -> KeyResult {
+        // A trial can end while the choice is open. Its result must be seen first.
+        let can_grant = self.trial_view.is_drawn(trial) && !self.is_destructive(plan, trial);
         let (PromptContext { keys, listening, .. }, now) = (facts.context, facts.now);
         let action = keys.lookup(Scope::GrantScope, key).or_else(|| keys.lookup(Scope::Approval, key));
         let digit = Chord::from(key).typed_character().and_then(|c| c.to_digit(10)).filter(|_| action.is_none());
@@ -272,6 +279,7 @@ impl Approval {
         let change = match action {
             None => choice.select_number(digit.map_or(0, |digit| digit as usize)),
             Some(Action::Close) => return self.show_view(ApprovalView::Plan),
+            Some(Action::Accept) if !can_grant => return self.show_view(ApprovalView::Plan),
             Some(Action::Accept) => match choice.confirm(keys, listening.is_listening(), now) {
                 Ok(grant) if grant.span == GrantSpan::Session => return self.decide(Decision::Always(grant)),
                 Ok(grant) => return KeyResult::answered(PromptCommand::SaveRule(self.call.clone(), grant)),

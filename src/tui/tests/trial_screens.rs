@@ -22,15 +22,68 @@ fn change(path: &str, kind: ChangeKind) -> TrialChange {
     }
 }
 
-/// A screen with the result of a trial of this command that made these changes.
-fn screen_with_trial((width, height): (u16, u16), command: &str, changes: Vec<TrialChange>) -> Screen {
-    let mut screen = Screen::with_turn();
+/// A trial shows what a grant would allow, so that no scope can be chosen while it runs.
+#[test]
+fn nothing_is_granted_while_a_trial_runs() {
+    let mut screen = screen_with_running_trial((80, 24), "make");
+    assert!(!screen.screen_text().contains("always"), "{}", screen.screen_text());
+    screen.press_key("a");
+    let text = screen.screen_text();
+    assert!(text.contains("The trial is running · esc stops it") && !text.contains("Allow without asking"), "{text}");
+    finish_trial(&mut screen, vec![change("lost", ChangeKind::Deleted)]);
+    screen.draw_frame();
+    screen.advance_ms(2000);
+    screen.press_key("a");
+    let text = screen.screen_text();
+    assert!(text.contains("Destructive calls need approval each time") && screen.count_decisions() == 0, "{text}");
+}
+
+/// Whatever opened the choice of a scope, nothing is granted once a trial has destroyed something.
+#[test]
+fn a_trial_that_ends_during_the_choice_of_a_scope_is_shown_before_an_answer() {
+    for draws_result in [true, false] {
+        let mut screen = Screen::with_turn();
+        let Intent::Act(mut plan) = command_intent("make") else { panic!("a command is an act") };
+        let scope = GrantScope::Command { command: "make".into(), folder: "/project".into(), network: false };
+        plan.grant = Some(Grant::new("bash_exec", scope));
+        screen.receive_call("a", "bash_exec", Intent::Act(plan));
+        screen.advance_ms(2000);
+        screen.press_key("a");
+        screen.advance_ms(2000);
+        assert!(screen.screen_text().contains("Allow without asking"), "{}", screen.screen_text());
+        screen.handle_event(Event::Agent(agent::Event::TrialRequested("a".into())));
+        finish_trial(&mut screen, vec![change("lost", ChangeKind::Deleted)]);
+        if draws_result {
+            screen.draw_frame();
+            screen.advance_ms(2000);
+        }
+        screen.press_key("enter");
+        assert_eq!(screen.count_decisions(), 0);
+        let text = screen.screen_text();
+        assert!(text.contains("Keep what the trial did?") && !text.contains("Allow without asking"), "{text}");
+    }
+}
+
+/// A screen on which a trial of this command runs.
+fn screen_with_running_trial((width, height): (u16, u16), command: &str) -> Screen {
+    let mut screen = screen_with_offered_trial(command);
     screen.resize_screen(width, height);
+    screen.advance_ms(2000);
+    screen.press_key("t");
+    screen
+}
+
+/// A screen with the prompt for this command, which can be tried.
+fn screen_with_offered_trial(command: &str) -> Screen {
+    let mut screen = Screen::with_turn();
     screen.receive_call("a", "bash_exec", command_intent(command));
     let (call, result) = (Some("a".into()), Ok(()));
     screen.handle_event(Event::Agent(agent::Event::TrialSupportChecked { call, result }));
-    screen.advance_ms(2000);
-    screen.press_key("t");
+    screen
+}
+
+/// Ends the trial of the call with these changes.
+fn finish_trial(screen: &mut Screen, changes: Vec<TrialChange>) {
     let report = TrialReport {
         result: "made\nexit 0".into(),
         status: "exit 0".into(),
@@ -45,6 +98,12 @@ fn screen_with_trial((width, height): (u16, u16), command: &str, changes: Vec<Tr
     let turn = screen.state.agent.current_turn().expect("a turn runs");
     let (call, result) = ("a".into(), Ok(Box::new(report)));
     screen.handle_event(Event::Agent(agent::Event::TrialFinished { turn, call, number: 1, result }));
+}
+
+/// A screen with the result of a trial of this command that made these changes.
+fn screen_with_trial(size: (u16, u16), command: &str, changes: Vec<TrialChange>) -> Screen {
+    let mut screen = screen_with_running_trial(size, command);
+    finish_trial(&mut screen, changes);
     // The prompt takes keys some time after its first frame.
     screen.draw_frame();
     screen.advance_ms(2000);

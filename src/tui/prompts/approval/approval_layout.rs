@@ -314,7 +314,7 @@ fn choice_lines(
 }
 
 /// Divides the rows between the preview and the choice below it. Returns those of the preview and the lines of the choice.
-/// If the choice does not fit as a whole, what can be chosen and the explanation of a rule stay above the fold.
+/// If the choice does not fit as a whole, the scopes, and if possible the explanation, are visible without scrolling.
 fn split_rows(
     choice: &ScopeChoice,
     content: &ApprovalContent<'_>,

@@ -158,6 +158,10 @@ impl Approval {
             (Action::TryCall, Trial::Running { .. }) => {
                 explain(format!("The trial is running · {} stops it", key(Action::Close)))
             }
+            // What the trial shows may change which scopes there are.
+            (Action::ApproveAlways, Trial::Running { .. }) => {
+                explain(format!("The trial is running · {} stops it", key(Action::Close)))
+            }
             (Action::TryCall, Trial::Finished { .. }) => {
                 let is_destructive = self.is_destructive(plan, trial);
                 let approve = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
@@ -230,7 +234,8 @@ impl Approval {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let is_destructive = self.is_destructive(content.plan, content.trial);
         let approve = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
-        let can_grant = !is_destructive && content.plan.grant.is_some();
+        let is_running = matches!(content.trial, Trial::Running { .. });
+        let can_grant = !is_destructive && !is_running && content.plan.grant.is_some();
         let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
         let others: [Option<Hint>; 4] = [
             key_hint(2, &key(approve), &["run live"]),
