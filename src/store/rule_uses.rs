@@ -27,8 +27,9 @@ pub struct RuleUses {
 }
 
 impl Sessions {
-    /// Counts the calls that each of these rules allowed in all sessions but one, and are not in that one too. Calls that a
-    /// copy of a session shares with it count once. Sessions that cannot be read are left out. Blocks for as long as a search.
+    /// Counts the calls that each of these rules allowed in other sessions than `except`. A call that `except` contains too,
+    /// as a copy does, is not counted, and one that several sessions share counts once. Sessions that cannot be read are
+    /// left out. Blocks for as long as a search.
     ///
     /// # Errors
     /// If the sessions cannot be listed.
