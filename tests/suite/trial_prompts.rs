@@ -7,6 +7,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::service::{Answer, Service};
 use crate::support::stored_files::{NO_TITLES, read_session, write_settings};
 use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
+use crate::support::tool_service::{call, user_with_tool};
 use crate::support::{Dice, requested_trials};
 use aye::chat::audit::{Integrity, collect_records};
 use aye::chat::{Decision, Entry, Outcome};
@@ -251,7 +252,9 @@ fn output_time_and_every_kind_of_change_are_shown() {
     let screen = program.until("│ begun");
     assert!(screen.contains("Trying the command"), "it still runs: {screen}");
     let screen = program.until_prompt("Warning: Keep what the trial did?");
-    for part in ["exit 0 in ", "… 4 earlier lines", "│ 8", "− b.txt", "+ new.txt"] {
+    let time: Vec<&str> = screen.split("exit 0 in ").nth(1).unwrap().split_whitespace().take(2).collect();
+    assert!(time[0].parse::<f64>().is_ok_and(|time| time > 0.0) && ["ms", "s"].contains(&time[1]), "{time:?}");
+    for part in ["… 4 earlier lines", "│ 8", "− b.txt", "+ new.txt"] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     program.press_keys("o");
@@ -261,6 +264,27 @@ fn output_time_and_every_kind_of_change_are_shown() {
     program.press_keys("\x1b[B");
     program.press_until("o", "1 + n");
     program.press_until("n", "Done.");
+}
+
+/// Also a command of a tool file is tried before it is approved.
+#[test]
+fn a_command_of_a_tool_file_is_tried_too() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let tool = "name = \"Make it\"\ntype = \"command\"\nargv = [\"touch\", \"made\"]\ndescription = \"Makes a file\"\n";
+    let user = user_with_tool(vec![call("make_it", json!({})), text_answer("Done.")], "make_it.toml", tool);
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    start_trial(&mut program);
+    program.until_prompt("Keep what the trial did?");
+    assert!(program.screen().contains("+ made") && program.file("made").is_none(), "{}", program.screen());
+    program.press_keys("k");
+    program.until("Done.");
+    assert!(program.file("made").is_some());
+    let entries = read_entries(&program);
+    let is_kept = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Kept(_), .. });
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::Tried { .. })) && entries.iter().any(is_kept));
 }
 
 /// Where nothing could be kept, nothing is tried, and the first prompt says why.
@@ -473,6 +497,8 @@ fn a_kill_while_keeping_is_completed_by_the_next_start() {
         kept += usize::from(new > 0);
         assert_eq!(std::fs::read_dir(trials_folder(&program)).map_or(0, Iterator::count), 0);
     }
+    // A few kills may all miss it.
+    assert!(count < 100 || partial > 0, "no kill came in the middle of keeping");
     println!(
         "{count} kills: {begun} while the record of keeping was there, {partial} of them with some folders new; \
          {kept} left a trial that was kept"

@@ -107,6 +107,28 @@ async fn a_trial_changes_nothing_until_it_is_kept() {
     wait_until_empty(&project.trials);
 }
 
+/// A trial writes in the copy of the project and in private temporary folders. Everything else is read-only.
+#[tokio::test]
+async fn a_trial_writes_nothing_outside_the_project() {
+    let Some(project) = TrialProject::with_files(&[]) else { return };
+    let sibling = project.project.with_file_name("sibling");
+    fs::create_dir(&sibling).unwrap();
+    fs::write(sibling.join("old"), "old").unwrap();
+    let paths =
+        ["~/aye-trial", "/var/tmp/aye-trial", "/etc/aye-trial", "/usr/aye-trial", "/aye-trial", "../sibling/new"];
+    let command = format!(
+        "for f in {}; do (echo x > $f) 2>/dev/null && echo $f; done; (echo x >> ../sibling/old) 2>/dev/null; rm -f ../sibling/old 2>/dev/null; echo end",
+        paths.join(" ")
+    );
+    let trial = project.try_command(&command).await;
+    assert_eq!(trial.outcome.output, "end\n");
+    assert!(trial.effects.outside.is_empty() && trial.effects.changes.is_empty(), "{:?}", trial.effects);
+    trial.keep(&CallRecorder::disabled()).unwrap();
+    let names: Vec<_> = fs::read_dir(&sibling).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!((names, fs::read_to_string(sibling.join("old")).unwrap()), (vec!["old".into()], "old".to_owned()));
+    assert!(paths[1..5].iter().all(|path| !Path::new(path).exists()));
+}
+
 /// The contents of many changes are not compared, and each of these changes says so.
 #[tokio::test]
 async fn only_the_first_changes_are_compared() {

@@ -38,6 +38,7 @@ fn every_action_has_a_unique_name_a_short_label_and_a_row_in_the_table() {
         assert!(names.insert(action.name()), "{action:?}");
         let label = action.help();
         assert!((1..=40).contains(&label.chars().count()) && !label.ends_with('.'), "{action:?}: {label}");
+        assert!(label.starts_with(char::is_uppercase), "{action:?}: {label}");
         assert!(table::default_bindings().any(|(_, bound, _)| bound == *action), "{action:?}");
     }
 }
