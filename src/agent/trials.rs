@@ -120,6 +120,7 @@ pub(super) fn finish_trial(
         call: id.clone(),
         status: report.status.clone(),
         changes: report.count_changes(),
+        paths: report.list_changes(),
         destroys: report.describe_loss(),
         is_automatic: ask_reason.is_some(),
         took_ms: u64::try_from(report.duration.as_millis()).unwrap_or(u64::MAX),

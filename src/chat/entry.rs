@@ -129,6 +129,9 @@ pub enum Entry {
         status: String,
         /// Changes of the project.
         changes: TrialCounts,
+        /// The first changes, as in [`TrialReport::list_changes`](super::TrialReport::list_changes).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
         /// What keeping the trial destroys, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         destroys: Option<String>,

@@ -5,7 +5,7 @@ mod call_state;
 mod messages;
 mod sub_agents;
 
-pub use call_state::{CallState, LoggedPlan};
+pub use call_state::{CallState, LoggedPlan, LoggedTrial};
 
 use super::dry_run_summary::live_ask_reason;
 use super::{
@@ -209,8 +209,8 @@ impl Session {
                 asks_live,
                 hooks_not_run: hooks_not_run.clone(),
             });
-        } else if let Entry::Tried { changes, .. } = entry {
-            call.trial = Some(*changes);
+        } else if let Entry::Tried { changes, paths, .. } = entry {
+            call.trial = Some(LoggedTrial { changes: *changes, paths: paths.clone() });
         } else if let Entry::Asked { questions, .. } = entry {
             call.questions = Some(questions.clone());
         } else if let Entry::Decided { call: id, decision, by, .. } = entry {

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// Maximum number of changes of a trial whose contents are compared.
 pub const MAX_COMPARED_CHANGES: usize = 500;
 
+/// Maximum number of changes that the record of a trial names.
+pub const MAX_LISTED_CHANGES: usize = 100;
+
 /// Start of the line that names the changes of a kept trial that were not made.
 const UNMADE_START: &str = "These changes of the command were not made: ";
 
@@ -76,6 +79,15 @@ impl TrialReport {
         })
     }
 
+    /// Returns the changes as displayed, such as `+ new.txt`. Beyond [`MAX_LISTED_CHANGES`] the last line counts the rest.
+    pub fn list_changes(&self) -> Vec<String> {
+        let describe = |change: &TrialChange| format!("{} {}", change.change.kind.symbol(), change.display_path());
+        let mut lines: Vec<String> = self.changes.iter().take(MAX_LISTED_CHANGES).map(describe).collect();
+        let rest = self.changes.len().saturating_sub(MAX_LISTED_CHANGES);
+        lines.extend((rest > 0).then(|| format!("… {rest} more")));
+        lines
+    }
+
     /// Counts the files that were created, changed and deleted.
     pub fn count_changes(&self) -> TrialCounts {
         let count_of = |kind| {
@@ -111,6 +123,42 @@ pub fn split_unmade_changes(outcome: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn listed_changes_are_bounded_and_escaped() {
+        let change = |number: usize| TrialChange {
+            change: DryRunChange {
+                path: format!("f\n{number}").into(),
+                is_folder: false,
+                kind: ChangeKind::Created,
+                group: Group::Source,
+                diff: None,
+                notes: Vec::new(),
+                has_conflict: false,
+            },
+            files_below: 0,
+            loses_unsaved: false,
+            is_sensitive: false,
+            leads_outside: false,
+            is_compared: true,
+        };
+        for (count, last) in [(0, None), (100, Some(r"+ f\n99")), (101, Some("… 1 more")), (250, Some("… 150 more"))]
+        {
+            let report = TrialReport {
+                result: String::new(),
+                status: "exit 0".into(),
+                duration: Duration::ZERO,
+                changes: (0..count).map(change).collect(),
+                outside: Vec::new(),
+                temporary_files: 0,
+                unkeepable: Vec::new(),
+                doubt: None,
+                digest: Digest::of_bytes(b"x"),
+            };
+            let listed = report.list_changes();
+            assert_eq!((listed.len(), listed.last().map(String::as_str)), (count.min(101), last));
+        }
+    }
 
     #[test]
     fn output_of_a_kept_trial_cannot_claim_that_changes_were_not_made() {

@@ -163,8 +163,8 @@ fn step_json(entry: &Entry, time_ms: Option<u64>) -> Value {
         Entry::Asked { questions, sha256, .. } => json!({
             "at": time_ms, "kind": "question", "step": "asked", "questions": questions.list.len(), "sha256": recorded_digest(sha256),
         }),
-        Entry::Tried { status, changes, destroys, is_automatic, took_ms, trial, sha256, .. } => json!({
-            "at": time_ms, "kind": "trial", "step": "tried", "status": status, "changes": changes,
+        Entry::Tried { status, changes, paths, destroys, is_automatic, took_ms, trial, sha256, .. } => json!({
+            "at": time_ms, "kind": "trial", "step": "tried", "status": status, "changes": changes, "paths": paths,
             "destroys": destroys, "is_automatic": is_automatic, "took_ms": took_ms, "trial": trial,
             "sha256": recorded_digest(sha256),
         }),

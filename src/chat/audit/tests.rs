@@ -145,6 +145,7 @@ fn a_kept_trial_is_intact_only_if_it_is_the_last_one_that_was_shown() {
         call: "a".into(),
         status: "exit 0".into(),
         changes: Default::default(),
+        paths: Vec::new(),
         destroys: None,
         is_automatic: false,
         took_ms: 1,

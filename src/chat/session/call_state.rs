@@ -4,6 +4,14 @@ use crate::chat::{Access, CallId, Preview, Questions, ToolCall, TrialCounts};
 use crate::text::hidden_chars::escape_hidden;
 use serde_json::Value;
 
+/// A trial of a call as it was logged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedTrial {
+    pub changes: TrialCounts,
+    /// The first changes as displayed; empty in sessions of versions that did not record them.
+    pub paths: Vec<String>,
+}
+
 /// State of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallState {
@@ -17,8 +25,8 @@ pub struct CallState {
     pub edited_arguments: Option<Value>,
     /// True if the user or the policy allowed it to start.
     pub is_started: bool,
-    /// Changes of its last trial, if the present plan was tried.
-    pub trial: Option<TrialCounts>,
+    /// Its last trial, if the present plan was tried.
+    pub trial: Option<LoggedTrial>,
     /// True if the changes of that trial were kept instead of running the call.
     pub is_kept: bool,
     /// Index of the entry that settled it.

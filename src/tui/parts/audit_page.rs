@@ -2,6 +2,7 @@
 
 use crate::chat::audit::{EndKind, Integrity, Record, SamplingRecord, brief_decision, outcome_label};
 use crate::chat::reviewer::describe_hooks_not_run;
+use crate::chat::trial::split_unmade_changes;
 use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
 };
@@ -40,7 +41,10 @@ fn summarize_decision(record: &Record<'_>) -> String {
     match record.last_decision() {
         Some(Entry::Decided { by: Decider::Headless, .. }) => "no interactive user".to_owned(),
         Some(Entry::Decided { decision, by, .. }) => {
-            let summary = format!("{} {}", decider_name(by), brief_decision(decision));
+            let outcome_text = record.outcome().map_or("", Outcome::text);
+            let is_in_part = matches!(decision, Decision::Kept(_)) && split_unmade_changes(outcome_text).is_some();
+            let part = if is_in_part { " in part" } else { "" };
+            let summary = format!("{} {}{part}", decider_name(by), brief_decision(decision));
             if matches!(decision, Decision::Deny(_)) { summary } else { format!("{summary}, {outcome}") }
         }
         Some(Entry::Answered { by, .. }) => {
@@ -141,6 +145,9 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
     for (index, entry) in &record.steps {
         if let Some(text) = describe_step(entry) {
             page.push_text(&entry_time(*index), &text);
+        }
+        if let Entry::Tried { paths, .. } = entry {
+            page.push_text("", &paths.join("\n"));
         }
     }
     if record.outcome().is_none() {

@@ -165,7 +165,26 @@ fn a_trial_kept_in_part_names_below_its_row_what_was_not_made() {
         screen.press_key("alt-up");
         screen.press_key("enter");
         let opened = screen.screen_text();
-        assert!(words(&opened).matches(line).count() == 1 && opened.contains("\n     made\n"), "{opened}");
+        assert!(words(&opened).matches(line).count() == 1, "{opened}");
+        assert!(opened.contains("changes of its trial, kept in part:\n     ~ f1\n"), "{opened}");
+        screen.resize_screen(size.0, 36);
+        let opened = screen.screen_text();
+        assert!(opened.contains("     ~ f100\n     made\n"), "{opened}");
+    }
+}
+
+/// What a trial showed can be looked at after the prompt is gone, whatever the answer was.
+#[test]
+fn an_opened_row_lists_the_changes_of_its_trial() {
+    let mut kept = screen_after_keeping("make", two_changes(), "made\nexit 0");
+    let mut denied = screen_with_trial((80, 24), "make", two_changes());
+    denied.press_key("n");
+    for (screen, heading) in [(&mut kept, "kept changes:"), (&mut denied, "changes of its trial, which were not kept:")]
+    {
+        screen.press_key("alt-up");
+        screen.press_key("enter");
+        let opened = screen.screen_text();
+        assert!(opened.contains(&format!("{heading}\n     ~ f1\n     ~ f100\n")), "{opened}");
     }
 }
 

@@ -97,6 +97,15 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
             page.append_page(lay_out_block(context, &format_arguments(&call.call.arguments), theme.dim));
         }
     }
+    if let Some(trial) = call.trial.as_ref().filter(|trial| !trial.paths.is_empty()) {
+        let heading = match (call.is_kept, split_unmade(call, outcome).0) {
+            (true, None) => "kept changes:",
+            (true, Some(_)) => "changes of its trial, kept in part:",
+            (false, _) => "changes of its trial, which were not kept:",
+        };
+        page.append_page(context.lay_out_note(heading, "    "));
+        page.append_page(lay_out_block(context, &trial.paths.join("\n"), theme.text));
+    }
     let style = match outcome {
         Outcome::Failed(_) => theme.danger,
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => theme.text,

@@ -16,7 +16,7 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String>
     if split_unmade(call, outcome).0.is_some() {
         return Some("kept in part".to_owned());
     }
-    if let (true, Some(changes)) = (call.is_kept, call.trial) {
+    if let (true, Some(changes)) = (call.is_kept, call.trial.as_ref().map(|trial| trial.changes)) {
         let is_unchanged = changes == TrialCounts::default();
         return Some(if is_unchanged {
             "kept: no changes".to_owned()
