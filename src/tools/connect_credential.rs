@@ -95,11 +95,13 @@ impl Tool for ConnectCredential {
         let Arguments { name, reason } =
             Arguments::deserialize(arguments).map_err(|error| Error::Internal(error.to_string()))?;
         let credential = self.find_credential(&name)?;
-        Ok(match self.connector.connect(credential, Some(&reason)).await {
-            Connection::Connected => "connected".to_owned(),
-            Connection::Declined => "declined. Do not ask again; continue without it.".to_owned(),
-            Connection::Missing(reason) => format!("missing. {reason}"),
-        })
+        match self.connector.connect(credential, Some(&reason)).await {
+            Connection::Connected => Ok("connected".to_owned()),
+            Connection::Declined => {
+                Err(Error::Failed("declined by the user. Do not ask again; continue without it.".to_owned()))
+            }
+            Connection::Missing(reason) => Err(Error::Failed(format!("missing. {reason}"))),
+        }
     }
 
     async fn rehearse(&self, _: &Plan, _: &RehearsalContext) -> Result<RehearsalOutcome, Error> {

@@ -344,7 +344,11 @@ async fn the_model_learns_only_whether_a_credential_is_connected() {
     let texts: Vec<String> = scene.outcomes().iter().map(|outcome| format!("{outcome:?}")).collect();
     assert_eq!(
         texts,
-        ["Done(\"declined. Do not ask again; continue without it.\")", "Done(\"connected\")", "Done(\"connected\")",]
+        [
+            "Failed(\"declined by the user. Do not ask again; continue without it.\")",
+            "Done(\"connected\")",
+            "Done(\"connected\")",
+        ]
     );
     assert!(screen.try_recv().is_err(), "no second prompt");
     let entries = serde_json::to_string(&*scene.log.entries.lock().unwrap()).unwrap();
