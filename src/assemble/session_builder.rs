@@ -332,6 +332,8 @@ impl SessionBuilder {
         );
         state.rules = rules;
         runtime.set_rules_poll(move || load_rules().map(|(rules, notices)| Event::RulesLoaded { rules, notices }));
+        // A copy follows a session that has shown it.
+        let mode_notice = mode_notice.filter(|_| copied_from.is_none());
         notices.extend(trial_notices.into_iter().chain(tool_notices).chain(mode_notice));
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
@@ -370,7 +372,7 @@ impl SessionBuilder {
         if !model.connection_info.is_tour || self.mode == Mode::Ask {
             return (self.mode, None);
         }
-        let notice = format!("The tour starts in ask mode; the mode {} is for other sessions.", self.mode.as_str());
+        let notice = format!("The mode {} is ignored: the tour always starts in ask mode.", self.mode.as_str());
         (Mode::Ask, Some(notice))
     }
 

@@ -127,8 +127,7 @@ fn the_tour_shows_approvals_a_trial_a_question_a_dry_run_and_the_audit() {
     visitor.program.until("This is the end of the tour");
     let screen = visitor.program.until("aye --base-url http://127.0.0.1:8080/v1 --model NAME");
     let text = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["the mode auto is a good start where commands can be tried", "or if they cannot be tried (/mode auto)"]
-    {
+    for part in ["start with /mode auto if this system can try commands", "not harmless or if it cannot be tried"] {
         assert!(text.contains(part), "{part}: {screen}");
     }
     visitor.program.until_gone("replying");
@@ -195,7 +194,7 @@ fn the_tour_starts_in_ask_mode() {
         let setup = Setup::new(arguments).size(100, 30);
         write_settings(&setup, settings);
         let mut program = setup.start();
-        program.until_all(&["The tour starts in ask mode; the mode ", " is for other sessions.", "ask mode"]);
+        program.until_all(&[" is ignored: the tour always starts in ask mode.", "ask mode"]);
         let mut visitor = Visitor { program, key_count: 0 };
         visitor.send("hello");
         visitor.program.until_prompt("Write an answer");

@@ -27,9 +27,9 @@ whole command and what its sandbox allows.";
 pub const BEFORE_DELETE: &str = "The old notes are not needed any more. What a command destroys is named in red, and \
 only the capital letter approves it. Look at it, or deny it.";
 
-pub const BEFORE_TRIAL: &str = "This one writes files. Where the system has overlay sandboxes, its prompt offers to \
-try it first: it then runs in a throwaway copy, you see each file it creates and changes, and you keep exactly that or \
-nothing.";
+pub const BEFORE_TRIAL: &str = "The next command writes files. If this system has an overlay sandbox, its prompt \
+offers `t`, try it first: the command runs in a throwaway copy, you see each file that it creates or changes, and you \
+keep these changes or none.";
 
 pub const BEFORE_FORK: &str = "Now a dry run. Type `/fork dry` and send any message: this session continues in a copy \
 in which nothing real is changed.";
@@ -92,8 +92,8 @@ pub fn after_rehearsal(edit_location: Option<(&str, usize)>) -> String {
 `/rehearsal` shows what the dry run would have changed. `/audit` lists every call of this tour: who decided, when, and \
 with which key.
 
-This is the end of the tour. With a real model, the mode `auto` is a good start where commands can be tried: edits \
-run, and commands ask if their trial did harm, or if they cannot be tried (`/mode auto`). To use a model, set \
+This is the end of the tour. With a real model, start with `/mode auto` if this system can try commands: \
+edits run, and a command asks only if its trial was not harmless or if it cannot be tried. To use a model, set \
 `OPENAI_API_KEY` or name any server with an OpenAI-compatible API, such as llama.cpp or Ollama on this machine:
 
 ```sh
