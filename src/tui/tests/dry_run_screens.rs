@@ -247,8 +247,8 @@ fn the_welcome_screen_recommends_the_mode_auto_only_where_commands_can_be_tried(
         screen.state.agent.trial_support = support;
         let text = screen.screen_text();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let advice = "Recommended here: /mode auto: edits run; commands run in a throwaway sandbox first and ask unless their \
-            effects are harmless";
+        let advice = "Recommended here: /mode auto. Edits run; each command is tried in a throwaway sandbox and asks unless \
+            its effects are harmless.";
         assert_eq!(words.contains(advice), is_recommended, "{text}");
     }
 }

@@ -141,7 +141,7 @@ fn connection_section(state: &State, width: usize) -> Section {
                 ("Recommended here: ", theme.dim),
                 ("/mode auto", theme.accent),
                 (
-                    ": edits run; commands run in a throwaway sandbox first and ask unless their effects are harmless",
+                    ". Edits run; each command is tried in a throwaway sandbox and asks unless its effects are harmless.",
                     theme.dim,
                 ),
             ];
