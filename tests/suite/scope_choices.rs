@@ -110,7 +110,7 @@ fn the_change_stays_visible_above_all_scopes_on_a_small_screen() {
             assert_eq!(screen.contains("lines below"), height == 15, "{width}: {screen}");
         }
         assert!(program.screen().contains("grant · 1–5 ←→ scope"), "{}", program.screen());
-        program.press_until("\x1b[F", "would have covered no other call");
+        program.press_until("\x1b[F", "matches no earlier call");
     }
 }
 

@@ -21,7 +21,7 @@ const FILE_CHANGES: &str = "file changes in this project";
 /// Name of the tool that calls any tool of a server.
 const ANY_SERVER_TOOL: &str = "run_mcp_tool";
 /// When a call asks although a grant or a rule covers it.
-const UNTRUSTED_TEXT_NOTE: &str = "still asks once in a turn that has read text from outside, such as a page";
+const UNTRUSTED_TEXT_NOTE: &str = "asks once more in each turn that has read text from outside, such as a page";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -128,7 +128,7 @@ impl ScopeChoice {
             Action::Up | Action::Down => {
                 let spans = self.spans();
                 if spans.len() == 1 {
-                    return Err("No rule can be stored for this: it applies to this session".to_owned());
+                    return Err("No rule is possible: for this session only".to_owned());
                 }
                 let index = spans.iter().position(|span| *span == self.span).unwrap_or(0);
                 // The selection wraps around, so one up is the same as `len - 1` down.
@@ -309,7 +309,7 @@ fn describe_covered_calls(calls: &[String]) -> String {
     let names = calls.iter().rev().take(MAX_NAMED_CALLS).cloned().collect::<Vec<_>>().join(", ");
     let ellipsis = if calls.len() > MAX_NAMED_CALLS { ", …" } else { "" };
     match calls.len() {
-        0 => "would have covered no other call of this session".to_owned(),
+        0 => "matches no earlier call of this session".to_owned(),
         1 => format!("would have covered 1 call of this session: {names}"),
         count => format!("would have covered {count} calls of this session: {names}{ellipsis}"),
     }

@@ -47,7 +47,7 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
         let screen = screen_text(&draw_prompt(&mut prompt, &plan, size, Listening::Ready, 6000));
         let position_of = |text: &str| screen.find(text);
         assert!(position_of("90 days") < position_of("[[rule]]") || position_of("[[rule]]").is_none(), "{screen}");
-        assert!(position_of("90 days").is_some() && position_of("would have covered").is_some(), "{screen}");
+        assert!(position_of("90 days").is_some() && position_of("matches no earlier call").is_some(), "{screen}");
         assert!(screen.contains("╰─ end ") && screen.contains(", then enter grant · ↑↓ where"), "{screen}");
         assert!(!screen.contains("╰─ enter"), "{screen}");
         press_key(&mut prompt, &plan, KeyCode::End, 7000);
@@ -59,7 +59,7 @@ fn the_scope_explains_a_rule_before_showing_it_and_offers_enter_at_the_end() {
 /// Only a choice for calls that can send something says that they may ask again.
 #[test]
 fn the_choice_says_when_covered_calls_still_ask() {
-    let note = "still asks once in a turn that has read text from outside";
+    let note = "asks once more in each turn that has read text from outside";
     let says_so = |network: Option<&str>, sandbox: CommandSandbox| {
         let plan = plan_in_sandbox("sh check.sh", network, sandbox);
         let mut prompt = prompt_with_scope(script_scopes());
