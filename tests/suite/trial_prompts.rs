@@ -104,7 +104,7 @@ fn keys_of_a_trial_do_what_the_prompt_says() {
     program.press_keys("k");
     program.until("Keeping destroys something · K to keep");
     program.press_keys("y");
-    program.until("Destructive: K to keep the trial, Y to run live");
+    program.until("Destructive: K to keep, Y to run live");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     program.press_keys("K");
     program.until("number");
@@ -145,11 +145,11 @@ fn a_trial_that_destroys_makes_the_live_run_destructive() {
     let screen = program.until_prompt("Warning: Keep what the trial did?");
     assert!(screen.contains("Y run live") && !screen.contains("always"), "{screen}");
     program.press_keys("a");
-    program.until("Destructive calls need approval each time · Y to approve");
+    program.until("Destructive calls need approval each time · K to keep, Y to run live");
     program.press_keys("y");
-    program.until("Destructive: K to keep the trial, Y to run live");
+    program.until("Destructive: K to keep, Y to run live");
     program.press_keys("t");
-    program.until("The command was tried · Y to run it live");
+    program.until("The command was tried · K to keep, Y to run live");
     assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
     program.press_keys("Y");
     program.until("Done.");
@@ -284,7 +284,8 @@ fn a_command_of_a_tool_file_is_tried_too() {
     assert!(program.file("made").is_some());
     let entries = read_entries(&program);
     let is_kept = |entry: &Entry| matches!(entry, Entry::Decided { decision: Decision::Kept(_), .. });
-    assert!(entries.iter().any(|entry| matches!(entry, Entry::Tried { .. })) && entries.iter().any(is_kept));
+    let names_file = |entry: &Entry| matches!(entry, Entry::Tried { paths, .. } if *paths == ["+ made"]);
+    assert!(entries.iter().any(names_file) && entries.iter().any(is_kept));
 }
 
 /// Where nothing could be kept, nothing is tried, and the first prompt says why.
@@ -329,7 +330,7 @@ fn a_command_that_needs_the_network_is_tried_without_it() {
     program.until("t try");
     press_when_active(&mut program, "network ON", "t");
     let screen = program.until_prompt("Keep what the trial did?");
-    assert!(screen.contains("run live it may end differently: it asked for the network"), "{screen}");
+    assert!(screen.contains("a live run may end differently: it asks for the network"), "{screen}");
     program.press_keys("k");
     program.until("Done.");
     assert_eq!(program.file("made").as_deref(), Some("x\n"));

@@ -26,7 +26,7 @@ pub(super) async fn try_command(
     // A live run in the sandbox would add the same hint.
     let hint = sandbox_hints::sandbox_hint(line, outcome).filter(|_| withheld.is_none());
     let no_network = match &line.network {
-        Some(_) => Some("it asked for the network, which a trial does not have".to_owned()),
+        Some(_) => Some("it asks for the network, and a trial has none".to_owned()),
         None => line.sandbox.has_network().then(|| "it has network access then, and a trial has none".to_owned()),
     };
     let hint = match &no_network {

@@ -36,11 +36,17 @@ pub fn classify_rejected_key(state: &State, key: &KeyEvent) -> RejectedKey {
         Some(_) if is_early => RejectedKey::TooSoon,
         None if (is_option_number || is_text) && is_early => RejectedKey::TooSoon,
         // The explanation needs neither the listening state nor the message.
-        None if key.code == KeyCode::Enter => prompt
-            .explain_enter(&state.prompt_facts(Listening::Unseen, ""))
-            .map_or(RejectedKey::NoExplanation, RejectedKey::Enter),
+        None if key.code == KeyCode::Enter => {
+            explain_enter(state, key).map_or(RejectedKey::NoExplanation, RejectedKey::Enter)
+        }
         Some(_) | None => RejectedKey::NoExplanation,
     }
+}
+
+/// Returns why Enter does not answer the open prompt; `None` if it may, or for another key.
+fn explain_enter(state: &State, key: &KeyEvent) -> Option<String> {
+    let prompt = state.prompts.front().filter(|_| key.code == KeyCode::Enter)?;
+    prompt.explain_enter(&state.prompt_facts(Listening::Unseen, ""))
 }
 
 /// Explains why the key did nothing. Called once the key has been routed.
@@ -75,9 +81,9 @@ pub fn explain_held_key(state: &mut State, key: &KeyEvent) {
 pub fn explain_possibly_held_key(state: &mut State, key: &KeyEvent, press: Press) {
     let chord = Chord::from(key);
     let message = match press {
-        Press::Arms | Press::Deliberate => {
-            format!("{chord} may still be held from sending · press it again to answer")
-        }
+        // In some prompts Enter answers nothing, however it is pressed.
+        Press::Arms | Press::Deliberate => explain_enter(state, key)
+            .unwrap_or_else(|| format!("{chord} may still be held from sending · press it again to answer")),
         Press::Held => format!("{chord} may still be held · release it, then press it again"),
     };
     set_prompt_message(state, message);

@@ -67,10 +67,9 @@ impl Prompt for Approval {
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
         let Some(WaitingCall::Approval { plan, trial, .. }) = facts.agent.waiting_call() else { return None };
-        let approve_action =
-            if self.is_destructive(plan, trial) { Action::ApproveDestructive } else { Action::ApproveOnce };
-        let key = |action| facts.context.keys.first_chord(Scope::Approval, action);
-        Some(format!("Enter does not answer · {} approve, {} deny", key(approve_action), key(Action::Deny)))
+        let keys = facts.context.keys;
+        let (answers, deny) = (self.name_answers(keys, (plan, trial)), keys.first_chord(Scope::Approval, Action::Deny));
+        Some(format!("Enter does not answer · {answers}, {deny} to deny"))
     }
 
     fn is_writing(&self) -> bool {

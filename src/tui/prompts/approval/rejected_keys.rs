@@ -17,7 +17,7 @@ impl Approval {
     ) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let is_destructive = self.is_destructive(plan, trial);
-        let approve_key = key(if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce });
+        let answers = self.name_answers(keys, (plan, trial));
         let is_trial = matches!(action, Action::TryCall | Action::KeepTrial | Action::KeepDestructive);
         let is_approval =
             is_trial || matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
@@ -30,21 +30,21 @@ impl Approval {
                 format!("Nothing is selected · {select_key} to select, {deny_key} to deny all")
             }
             (ApprovalView::Plan, Action::KeepTrial | Action::KeepDestructive) => {
-                format!("Nothing was tried · {approve_key} to approve")
+                format!("Nothing was tried · {answers}")
             }
             (ApprovalView::Plan, Action::ApproveOnce) if is_destructive => {
-                format!("Destructive: {} is not enough · {approve_key} to approve", key(action))
+                format!("Destructive: {} is not enough · {answers}", key(action))
             }
             (ApprovalView::Plan, Action::ApproveDestructive) => {
-                format!("{} is for destructive calls only · {approve_key} to approve", key(action))
+                format!("{} is for destructive calls only · {answers}", key(action))
             }
             (ApprovalView::Plan, Action::ApproveAlways) if is_destructive => {
-                format!("Destructive calls need approval each time · {approve_key} to approve")
+                format!("Destructive calls need approval each time · {answers}")
             }
             // The reason does not depend on the tool's name, which is left empty.
             (ApprovalView::Plan, Action::ApproveAlways) => match explain_no_scopes("", plan) {
-                Some(reason) => format!("Needs approval each time: {reason} · {approve_key} to approve"),
-                None => format!("This call needs approval each time · {approve_key} to approve"),
+                Some(reason) => format!("Needs approval each time: {reason} · {answers}"),
+                None => format!("This call needs approval each time · {answers}"),
             },
             (ApprovalView::Details, _) if is_approval => {
                 format!("Close the details to approve · {} to go back", key(Action::Details))
@@ -60,6 +60,22 @@ impl Approval {
                 format!("This key does nothing here · {} to go back", key(Action::Close))
             }
         })
+    }
+
+    /// Names the keys that approve: `y to approve`, or after a trial `k to keep, y to run live`.
+    pub(super) fn name_answers(&self, keys: &Keymap, (plan, trial): (&Plan, &Trial)) -> String {
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let approve = match self.is_destructive(plan, trial) {
+            true => key(Action::ApproveDestructive),
+            false => key(Action::ApproveOnce),
+        };
+        match trial.report() {
+            Some(report) => {
+                let keep = if report.describe_loss().is_some() { Action::KeepDestructive } else { Action::KeepTrial };
+                format!("{} to keep, {approve} to run live", key(keep))
+            }
+            None => format!("{approve} to approve"),
+        }
     }
 }
 

@@ -163,9 +163,7 @@ impl Approval {
                 explain(format!("The trial is running · {} stops it", key(Action::Close)))
             }
             (Action::TryCall, Trial::Finished { .. }) => {
-                let is_destructive = self.is_destructive(plan, trial);
-                let approve = if is_destructive { Action::ApproveDestructive } else { Action::ApproveOnce };
-                explain(format!("The command was tried · {} to run it live", key(approve)))
+                explain(format!("The command was tried · {}", self.name_answers(keys, (plan, trial))))
             }
             (Action::TryCall, _) if !facts.agent.offers_trial(plan) => {
                 explain(format!("This call cannot be tried · {} to deny", key(Action::Deny)))
@@ -189,15 +187,8 @@ impl Approval {
                 Some(KeyResult::Handled)
             }
             // Nobody who wants to keep the trial is led to run the command again.
-            (Action::ApproveOnce, Trial::Finished { report, .. })
-                if is_listening && self.is_destructive(plan, trial) =>
-            {
-                let is_destructive = report.describe_loss().is_some();
-                let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
-                explain(format!(
-                    "Destructive: {keep} to keep the trial, {} to run live",
-                    key(Action::ApproveDestructive)
-                ))
+            (Action::ApproveOnce, Trial::Finished { .. }) if is_listening && self.is_destructive(plan, trial) => {
+                explain(format!("Destructive: {}", self.name_answers(keys, (plan, trial))))
             }
             (_, Trial::Finished { .. }) => {
                 let row = self.trial_view.handle_move(action, self.scroll, self.page_rows)?;
@@ -241,7 +232,7 @@ impl Approval {
             key_hint(2, &key(approve), &["run live"]),
             key_hint(1, &key(Action::Deny), &["deny"]),
             key_hint(4, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
-            key_hint(5, &grant_key, &["always…", "always"]),
+            key_hint(5, &grant_key, &["run live always…", "always"]),
         ];
         match content.trial {
             Trial::Running { .. } => {
@@ -258,7 +249,9 @@ impl Approval {
                 };
                 let open = key_hint(3, &open_key, &open_labels);
                 if !self.has_reached_end && !shows_end {
-                    let hints: Vec<_> = others.into_iter().chain([open]).collect();
+                    // Nothing approves before the end was seen.
+                    let [_, deny, message, _] = others;
+                    let hints = [deny, message, open];
                     return key_hints::hint_rows_with_end_first(&key(Action::Bottom), &keep, "keep", &hints);
                 }
                 let what = if report.changes.is_empty() { "keep the result" } else { "keep these changes" };

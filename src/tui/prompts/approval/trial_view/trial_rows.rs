@@ -121,10 +121,12 @@ impl RowBuilder<'_> {
         let theme = self.theme;
         let style = if report.status == "exit 0" { theme.success } else { theme.warning };
         let duration = format_duration(report.duration);
-        let head = [
-            Piece::new(report.status.clone(), style),
-            Piece::new(format!(" in {duration} · {}", report.count_changes().describe()), theme.text),
-        ];
+        let changes = match report.changes.is_empty() && !report.unkeepable.is_empty() {
+            true => "no changes that can be kept".to_owned(),
+            false => report.count_changes().describe(),
+        };
+        let head =
+            [Piece::new(report.status.clone(), style), Piece::new(format!(" in {duration} · {changes}"), theme.text)];
         self.push_lines(wrap_pieces(&head, &Shape::with_width(self.width)).lines);
         let output = report.result.rsplit_once('\n').map_or("", |(output, _)| output);
         let total = output.trim_end().lines().count();
@@ -155,7 +157,7 @@ impl RowBuilder<'_> {
             self.push_text(&format!("not kept: {files} in the temporary folder"), theme.warning);
         }
         if let Some(doubt) = &report.doubt {
-            self.push_text(&format!("run live it may end differently: {doubt}"), theme.warning);
+            self.push_text(&format!("a live run may end differently: {doubt}"), theme.warning);
         }
         if let Some(loss) = report.describe_loss() {
             self.push_text(&format!("warning: keeping destroys {loss}"), theme.danger);
