@@ -114,7 +114,7 @@ pub fn call_row(
     let right_text = {
         // Without it, the row of a kept trial looks like that of a command that ran live.
         let short_size = result_size.as_deref().filter(|_| call.is_kept).and_then(|size| size.split(':').next());
-        let max_cells = row_cells.saturating_sub(MARK_WIDTH + action_cells + ACTION_GAP + MIN_SUMMARY_WIDTH);
+        let max_cells = max_right_cells(row_cells, action_cells);
         let sizes = [result_size.as_deref(), short_size].map(Option::unwrap_or_default);
         fit_right_text(exit_line.unwrap_or_default(), sizes, &figures, max_cells)
     };
@@ -145,7 +145,7 @@ pub fn call_row(
                 let (decision, reason) = label.split_once(": ").unwrap_or(("denied", &label));
                 label_line = clean::clean_line(decision).into_owned().into();
                 let right_cells = width::text_width(&label_line) + width::text_width(separator) + right_width;
-                let is_drawn = MARK_WIDTH + action_cells + ACTION_GAP + right_cells + MIN_SUMMARY_WIDTH <= row_cells;
+                let is_drawn = right_cells <= max_right_cells(row_cells, action_cells);
                 reason_below = Some(if is_drawn { reason.to_owned() } else { label.clone() });
             }
             format!("{}{separator}{right_text}", width::fit_start(&label_line, max_cells))
@@ -188,6 +188,12 @@ fn row_width(context: &LayoutContext<'_>) -> usize {
     context.width.saturating_sub(RIGHT_MARGIN)
 }
 
+/// Returns the cells of the longest text at the right that leaves enough for the summary, in a row with an action of this
+/// width. A longer text is omitted.
+fn max_right_cells(row_cells: usize, action_cells: usize) -> usize {
+    row_cells.saturating_sub(MARK_WIDTH + action_cells + ACTION_GAP + MIN_SUMMARY_WIDTH)
+}
+
 /// Returns the row of a call in any state: its mark, [action](name_action) and summary, and the text at the right. Parts
 /// that do not fit are cut or omitted.
 pub fn build_row(
@@ -202,11 +208,11 @@ pub fn build_row(
     let right = clean::clean_line(right);
     let right = right.as_ref();
     let action = width::fit_start(action, cells.saturating_sub(MARK_WIDTH)).into_owned();
-    let used_cells = MARK_WIDTH + width::text_width(&action) + ACTION_GAP;
-    let right = if used_cells + width::text_width(right) + MIN_SUMMARY_WIDTH > cells { "" } else { right };
-    let summary_cells =
-        cells.saturating_sub(used_cells + width::text_width(right) + if right.is_empty() { 0 } else { RIGHT_GAP });
+    let action_cells = width::text_width(&action);
+    let right = if width::text_width(right) > max_right_cells(cells, action_cells) { "" } else { right };
+    let summary_cells = summary_width(cells, action_cells, right);
     let summary = width::fit_start(&summary, summary_cells).into_owned();
+    let used_cells = MARK_WIDTH + action_cells + ACTION_GAP;
     let padding = cells.saturating_sub(used_cells + width::text_width(&summary) + width::text_width(right));
     let mut spans = vec![
         Span::raw(if cells >= MARK_WIDTH { "  " } else { "" }),
@@ -246,7 +252,7 @@ fn summary_width(cells: usize, action_cells: usize, right: &str) -> usize {
     let used_cells = MARK_WIDTH + action_cells + ACTION_GAP;
     let right_cells = match width::text_width(right) {
         0 => 0,
-        right_cells if used_cells + right_cells + MIN_SUMMARY_WIDTH > cells => 0,
+        right_cells if right_cells > max_right_cells(cells, action_cells) => 0,
         right_cells => right_cells + RIGHT_GAP,
     };
     cells.saturating_sub(used_cells + right_cells)
