@@ -2,7 +2,7 @@
 
 use super::layout_context::LayoutContext;
 use super::outcome_label::label_outcome;
-use super::result_size::format_result_size;
+use super::result_size::{ResultSize, format_result_size};
 use super::sub_agent_figures::finished_figures;
 use crate::chat::session::CallState;
 use crate::chat::tool::parse_failure_status;
@@ -106,18 +106,13 @@ pub fn call_row(
         ms => format_duration(Duration::from_millis(ms)),
     };
     let result_size = match background {
-        Some(number) => Some(format!("moved to background {number}")),
-        None => format_result_size(call, outcome),
+        Some(number) => ResultSize::new(format!("moved to background {number}")),
+        None => format_result_size(call, outcome).unwrap_or_default(),
     };
     let action = name_action(&call.call.name, call.plan.as_ref().map(|plan| &plan.preview));
     let action_cells = width::text_width(&action);
-    let right_text = {
-        // Without it, the row of a kept trial looks like that of a command that ran live.
-        let short_size = result_size.as_deref().filter(|_| call.is_kept).and_then(|size| size.split(':').next());
-        let max_cells = max_right_cells(row_cells, action_cells);
-        let sizes = [result_size.as_deref(), short_size].map(Option::unwrap_or_default);
-        fit_right_text(exit_line.unwrap_or_default(), sizes, &figures, max_cells)
-    };
+    let right_limit = max_right_cells(row_cells, action_cells);
+    let right_text = fit_right_text(exit_line.unwrap_or_default(), &result_size, &figures, right_limit);
     // The result has priority over a long command. `/audit` shows the whole reason of a failure.
     let result = clean::clean_line(&result);
     let mut summary = reveal::reveal_line(summary);
@@ -145,7 +140,7 @@ pub fn call_row(
                 let (decision, reason) = label.split_once(": ").unwrap_or(("denied", &label));
                 label_line = clean::clean_line(decision).into_owned().into();
                 let right_cells = width::text_width(&label_line) + width::text_width(separator) + right_width;
-                let is_drawn = right_cells <= max_right_cells(row_cells, action_cells);
+                let is_drawn = right_cells <= right_limit;
                 reason_below = Some(if is_drawn { reason.to_owned() } else { label.clone() });
             }
             format!("{}{separator}{right_text}", width::fit_start(&label_line, max_cells))
@@ -176,8 +171,9 @@ pub fn call_row(
 
 /// Joins the exit of a failed command, the size of the result and the figures in the longest form that fits. The size is
 /// shortened first, then the figures are omitted. Returns an empty text if no form fits.
-fn fit_right_text(exit_line: &str, [size, short_size]: [&str; 2], figures: &str, max_cells: usize) -> String {
-    let forms = [[exit_line, size, figures], [exit_line, short_size, figures], [exit_line, short_size, ""]];
+fn fit_right_text(exit_line: &str, size: &ResultSize, figures: &str, max_cells: usize) -> String {
+    let (whole, short) = (size.whole.as_str(), size.short);
+    let forms = [[exit_line, whole, figures], [exit_line, short, figures], [exit_line, short, ""]];
     let mut texts =
         forms.into_iter().map(|form| form.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "));
     texts.find(|text| width::text_width(text) <= max_cells).unwrap_or_default()

@@ -8,21 +8,34 @@ use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
 
+/// Size of a call's result as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResultSize {
+    pub whole: String,
+    /// Form for a narrow row; empty if the row can do without the size. Without `kept`, the row of a kept trial looks like
+    /// that of a command that ran live.
+    pub short: &'static str,
+}
+
+impl ResultSize {
+    /// Creates a size that a narrow row omits.
+    pub fn new(whole: String) -> Self {
+        Self { whole, short: "" }
+    }
+}
+
 /// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept, if all its
 /// changes were made. Returns `None` for fewer than two lines, and for results that are not counted: edits, answers,
 /// failures.
-pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String> {
+pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<ResultSize> {
     let Outcome::Done(text) = outcome else { return None };
     if split_unmade(call, outcome).0.is_some() {
-        return Some("kept in part".to_owned());
+        return Some(ResultSize { whole: "kept in part".to_owned(), short: "kept in part" });
     }
     if let (true, Some(changes)) = (call.is_kept, call.trial.as_ref().map(|trial| trial.changes)) {
         let is_unchanged = changes == TrialCounts::default();
-        return Some(if is_unchanged {
-            "kept: no changes".to_owned()
-        } else {
-            format!("kept: {}", changes.describe())
-        });
+        let changes = if is_unchanged { "no changes".to_owned() } else { changes.describe() };
+        return Some(ResultSize { whole: format!("kept: {changes}"), short: "kept" });
     }
     let plan = call.plan.as_ref()?;
     let lines = match &plan.preview {
@@ -34,11 +47,11 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<String>
         Preview::Batch(_) => {
             // The first line is `GROUP: 3 of 4 applied.`
             let applied = text.lines().next().and_then(|line| line.rsplit(": ").next());
-            return applied.map(|applied| applied.trim_end_matches('.').to_owned());
+            return applied.map(|applied| ResultSize::new(applied.trim_end_matches('.').to_owned()));
         }
         Preview::Text(_) | Preview::Edit(_) => 0,
     };
-    (lines > 1).then(|| format!("{lines} lines"))
+    (lines > 1).then(|| ResultSize::new(format!("{lines} lines")))
 }
 
 /// Returns whether a diff is short enough to be shown without opening its call.
