@@ -10,7 +10,6 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -287,18 +286,19 @@ impl ScopeChoice {
 fn describe_option(option: &GrantOption, columns: usize) -> String {
     let label = label_scope(&option.grant);
     let Some(example) = &option.example else { return label };
-    let (short_label, shorten): (_, fn(&str, usize) -> Cow<'_, str>) = match &option.grant.scope {
-        GrantScope::Command { .. } | GrantScope::Prefix { .. } => (label.as_str(), fit_start),
-        GrantScope::FileChanges => (FILE_CHANGES, fit_end),
+    let (labels, is_command): (&[&str], bool) = match &option.grant.scope {
+        GrantScope::Command { .. } | GrantScope::Prefix { .. } => (&[&label], true),
+        GrantScope::FileChanges => (&[&label, FILE_CHANGES], false),
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::Host(_) | GrantScope::Service(_) => {
-            (label.as_str(), fit_end)
+            (&[&label], false)
         }
     };
-    for label in [&label, short_label] {
+    for label in labels {
         let text = format!("{label} · such as ");
         let columns_left = columns.saturating_sub(text_width(&text));
         if columns_left >= text_width(example).min(MIN_EXAMPLE_COLUMNS) {
-            return text + &shorten(example, columns_left);
+            let fitted = if is_command { fit_start(example, columns_left) } else { fit_end(example, columns_left) };
+            return text + &fitted;
         }
     }
     label
