@@ -314,20 +314,18 @@ impl Transcript {
         }
     }
 
-    /// Opens or closes the selected entry. Once it is closed, the view follows the end again if that shows the entry.
-    pub fn toggle_selected(&mut self, layouts: &mut Layouts<'_>) {
-        let Some(item) = self.selected_item(layouts) else { return };
+    /// Opens or closes an item. Once it is closed, the view follows the end; then returns the first visible line before,
+    /// for [`Self::show_toggled`].
+    pub fn toggle_item(&mut self, layouts: &mut Layouts<'_>, item: usize) -> Option<LinePosition> {
         let old_height = self.item_height(layouts, item);
         self.toggle_entry(layouts, item);
-        if self.item_height(layouts, item) < old_height {
-            let top = self.top.take();
-            // The chip below a view that does not follow the end takes a row.
-            let chip_rows = usize::from(top.is_some());
-            layouts.height += chip_rows;
-            if !self.shows_start(layouts, item) {
-                self.top = top;
-            }
-            layouts.height -= chip_rows;
+        if self.item_height(layouts, item) < old_height { self.top.take() } else { None }
+    }
+
+    /// Returns to this first visible line if the view that follows the end does not show the start of a closed item.
+    pub fn show_toggled(&mut self, layouts: &mut Layouts<'_>, item: usize, old_top: LinePosition) {
+        if !self.shows_start(layouts, item) {
+            self.top = Some(old_top);
         }
     }
 

@@ -90,15 +90,21 @@ fn the_selected_row_stays_visible_when_it_is_opened_and_closed() {
 }
 
 #[test]
-fn a_clicked_row_stays_visible_when_it_is_opened() {
+fn a_clicked_row_stays_visible_when_it_is_opened_and_closed() {
     use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
     for size in [(80, 24), (60, 15)] {
         let mut screen = screen_with_long_output(size, false);
-        let row = screen.screen_text().lines().position(|line| line.contains("Run echo r1")).unwrap() as u16;
-        let kind = MouseEventKind::Down(MouseButton::Left);
-        screen.handle_event(Event::Mouse(MouseEvent { kind, column: 6, row, modifiers: KeyModifiers::NONE }));
-        let text = screen.screen_text();
-        assert!(text.contains("Run echo r1") && text.contains("tool bash_exec"), "{size:?}: {text}");
+        let closed_text = screen.screen_text();
+        for is_open in [true, false, true] {
+            let row = screen.screen_text().lines().position(|line| line.contains("Run echo r1")).unwrap() as u16;
+            let kind = MouseEventKind::Down(MouseButton::Left);
+            screen.handle_event(Event::Mouse(MouseEvent { kind, column: 6, row, modifiers: KeyModifiers::NONE }));
+            let text = screen.screen_text();
+            assert!(text.contains("Run echo r1") && text.contains("tool bash_exec") == is_open, "{size:?}: {text}");
+            // Closed, it is drawn where it was, and the view follows the end again.
+            assert_eq!(screen.state.viewport.transcript.is_following(), !is_open, "{size:?}: {text}");
+            assert!(is_open || text == closed_text, "{size:?}: {text}");
+        }
     }
 }
 

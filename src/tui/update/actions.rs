@@ -66,6 +66,12 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
 
 /// Runs an action that moves within the transcript.
 pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
+    if action == Action::Toggle {
+        if let Some(item) = change_transcript(state, cache, |transcript, layouts| transcript.selected_item(layouts)) {
+            transcript_change::toggle_item(state, cache, item);
+        }
+        return;
+    }
     change_transcript(state, cache, |transcript, layouts| {
         // Two lines of the previous page stay visible.
         let page_height = layouts.height.saturating_sub(2).max(1) as isize;
@@ -78,12 +84,11 @@ pub fn run_transcript_action(state: &mut State, cache: &mut LayoutCache, action:
             Action::NextMessage => transcript.jump_to_message(layouts, Direction::Down),
             Action::SelectPrevious => transcript.select_entry(layouts, Direction::Up),
             Action::SelectNext => transcript.select_entry(layouts, Direction::Down),
-            Action::Toggle => transcript.toggle_selected(layouts),
             Action::Close => transcript.clear_selection(),
             _ => {}
         }
     });
-    if matches!(action, Action::SelectPrevious | Action::SelectNext | Action::Toggle) {
+    if matches!(action, Action::SelectPrevious | Action::SelectNext) {
         change_transcript(state, cache, |transcript, layouts| transcript.show_selection(layouts));
     }
 }

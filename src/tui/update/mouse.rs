@@ -1,7 +1,7 @@
 //! Mouse input: the wheel scrolls, the scroll bar is dragged, a click opens the link or entry under it.
 //! A click never answers a prompt.
 
-use super::transcript_change::change_transcript;
+use super::transcript_change::{change_transcript, toggle_item};
 use super::{link_letters, prompt_keys};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
@@ -63,11 +63,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
     if let (None, Some(clicked)) = (&target, clicked_line)
         && clicked.position.line <= 1
     {
-        let item = clicked.position.item;
-        change_transcript(state, cache, |transcript, layouts| {
-            transcript.toggle_entry(layouts, item);
-            transcript.scroll_into_view(layouts, item);
-        });
+        toggle_item(state, cache, clicked.position.item);
     }
     if let Some(target) = target {
         link_letters::open_link(state, &target);

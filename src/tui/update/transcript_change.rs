@@ -18,6 +18,17 @@ pub fn change_transcript<R>(
     result
 }
 
+/// Opens or closes an item, and keeps its start on the screen. Once it is closed, the view follows the end again if that
+/// shows the item.
+pub fn toggle_item(state: &mut State, cache: &mut LayoutCache, item: usize) {
+    // One change after the other: a view that does not follow the end leaves a row to the chip that says so.
+    let old_top = change_transcript(state, cache, |transcript, layouts| transcript.toggle_item(layouts, item));
+    if let Some(old_top) = old_top {
+        change_transcript(state, cache, |transcript, layouts| transcript.show_toggled(layouts, item, old_top));
+    }
+    change_transcript(state, cache, |transcript, layouts| transcript.show_item(layouts, Some(item)));
+}
+
 /// Returns what the row of the selected run of reads says, and everything that its calls returned; `None` if no run is
 /// selected.
 pub fn selected_run_texts(state: &mut State, cache: &mut LayoutCache) -> Option<(String, String)> {

@@ -54,7 +54,13 @@ impl Transcript {
     /// Scrolls to the selected entry once the rows of the transcript are known: a selection may take rows from the prompt,
     /// and a view that does not show the end leaves a row to the chip that says so.
     pub fn show_selection(&mut self, layouts: &mut Layouts<'_>) {
-        if let Some(item) = self.selected_item(layouts) {
+        let item = self.selected_item(layouts);
+        self.show_item(layouts, item);
+    }
+
+    /// Scrolls to an item, if any, once the rows of the transcript are known.
+    pub fn show_item(&mut self, layouts: &mut Layouts<'_>, item: Option<usize>) {
+        if let Some(item) = item {
             self.scroll_into_view(layouts, item);
         }
         // With more rows than before, the view may show the end again.
