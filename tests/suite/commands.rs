@@ -2,12 +2,14 @@
 
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
+use crate::support::processes::read_process_files;
 use crate::support::time_limits::is_within_limit;
 use aye::chat::CommandLine;
 use aye::project::output::CommandProgress;
 use aye::project::shell::{CommandOutcome, OUTPUT_LIMIT, Shell};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,16 +30,10 @@ fn make_mark(name: &str) -> String {
 
 /// Counts the processes with the mark in their environment or command line. The guard has it too.
 fn count_marked(mark: &str) -> usize {
-    let carries = |path: PathBuf| {
-        std::fs::read(path).is_ok_and(|bytes| bytes.windows(mark.len()).any(|part| part == mark.as_bytes()))
-    };
-    let own_pid = std::process::id().to_string();
-    std::fs::read_dir("/proc")
-        .expect("there is a /proc")
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy() != own_pid.as_str())
-        .filter(|entry| carries(entry.path().join("environ")) || carries(entry.path().join("cmdline")))
-        .count()
+    let contains_mark = |bytes: &[u8]| bytes.windows(mark.len()).any(|part| part == mark.as_bytes());
+    let files = ["environ", "cmdline"].into_iter().flat_map(read_process_files);
+    let marked: BTreeSet<i32> = files.filter(|(_, bytes)| contains_mark(bytes)).map(|(pid, _)| pid).collect();
+    marked.iter().filter(|pid| pid.unsigned_abs() != std::process::id()).count()
 }
 
 async fn wait_until_none_marked(mark: &str, within: Duration) {

@@ -4,6 +4,7 @@
 use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::folder::Folder;
 use crate::support::overlay_project::{EmptyProject, command_line, discard_overlay, open_overlay};
+use crate::support::processes::count_command_lines_with;
 use crate::support::program::{Setup, program};
 use crate::support::scene::Scene;
 use crate::support::scripted::{Reply, calls, says};
@@ -322,11 +323,7 @@ async fn cancelled_or_timed_out_command_leaves_nothing_running() {
     long.seconds = 1;
     let outcome = shell.run_in_overlay(&long, View::WithoutSecrets, &|_| {}).await.unwrap();
     assert!(outcome.timed_out, "{outcome:?}");
-    let count_running = || {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-        lines.filter(|line| String::from_utf8_lossy(line).contains(&format!(": {mark}"))).count()
-    };
+    let count_running = || count_command_lines_with(&format!(": {mark}"));
     while count_running() > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }

@@ -3,6 +3,7 @@
 //! after.
 
 use crate::support::folder::Folder;
+use crate::support::processes::read_process_files;
 use crate::support::program::program;
 use crate::support::stored_files::share_program;
 use crate::support::{pick_samples, print_uncaptured, report_skipped};
@@ -180,17 +181,14 @@ fn files_left_elsewhere() -> Vec<PathBuf> {
 
 /// Processes with this mark in their environment, except this one and its parent.
 fn processes_with_mark(mark: &str) -> Vec<String> {
-    let own_pid = [std::process::id().to_string(), std::os::unix::process::parent_id().to_string()];
-    let mut matches = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let has_mark = || std::fs::read(entry.path().join("environ")).is_ok_and(|all| contains(&all, mark.as_bytes()));
-        if name.parse::<u32>().is_ok() && !own_pid.contains(&name) && has_mark() {
-            let command_line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            matches.push(format!("{name} {}", String::from_utf8_lossy(&command_line)));
-        }
-    }
-    matches
+    let own_pids = [std::process::id(), std::os::unix::process::parent_id()];
+    let mut environments = read_process_files("environ");
+    environments.retain(|(pid, all)| !own_pids.contains(&pid.unsigned_abs()) && contains(all, mark.as_bytes()));
+    let describe = |(pid, _): &(i32, Vec<u8>)| {
+        let command_line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        format!("{pid} {}", String::from_utf8_lossy(&command_line))
+    };
+    environments.iter().map(describe).collect()
 }
 
 fn contains(all: &[u8], part: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! Keys are sent to their own provider only, and appear nowhere else.
 
 use crate::support::keyboard::PATIENCE;
+use crate::support::processes::read_process_files;
 use crate::support::program::{Program, Setup, list_descendants};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::{find_files_with, write_script, write_settings};
@@ -69,9 +70,8 @@ async fn r57_no_key_reaches_a_command_the_screen_the_session_or_an_error() {
 
 /// The command line of every process of this machine, as far as it can be read.
 fn read_command_lines() -> String {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let read = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    read.map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " ") + "\n").collect()
+    let lines = read_process_files("cmdline");
+    lines.iter().map(|(_, line)| String::from_utf8_lossy(line).replace('\0', " ") + "\n").collect()
 }
 
 #[test]

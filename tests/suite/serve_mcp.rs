@@ -4,6 +4,7 @@ use crate::mcp_servers::{run_turn, user_with};
 use crate::support::folder::Folder;
 use crate::support::keyboard::PATIENCE;
 use crate::support::mcp_client::{McpClient, elicitation};
+use crate::support::processes::count_command_lines_with;
 use crate::support::program::{Setup, program};
 use crate::support::stored_files::{write_script, write_settings};
 use crate::support::terminal_session::{calls_answer_after, text_answer};
@@ -451,12 +452,8 @@ fn aye_can_use_it_as_a_server() {
 /// Waits until no process has this text on its command line. A server that still ends would make its folders again.
 fn wait_until_none_names(text: &str) {
     let started = Instant::now();
-    loop {
-        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let mut lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-        if !lines.any(|line| String::from_utf8_lossy(&line).contains(text)) {
-            return;
-        }
+    // Other systems than Linux have no `/proc`.
+    while cfg!(target_os = "linux") && count_command_lines_with(text) > 0 {
         assert!(started.elapsed() < PATIENCE, "a process with {text} goes on");
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -22,6 +22,7 @@ pub mod overlay_project;
 pub mod own_process;
 #[cfg(target_os = "linux")]
 pub mod preload;
+pub mod processes;
 pub mod program;
 pub mod proxy;
 pub mod restored_terminal;

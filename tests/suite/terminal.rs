@@ -2,6 +2,7 @@
 
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
+use crate::support::stored_files::is_closed_folder;
 use crate::support::time_limits::try_three_times;
 use rustix::process::Signal;
 use std::path::PathBuf;
@@ -170,13 +171,12 @@ fn open_to_others(mut folders: Vec<PathBuf>) -> (usize, Vec<String>) {
     use std::os::unix::fs::PermissionsExt;
     let (mut files, mut open) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
-        // A process that was killed may leave a test of its sandbox, which is removed meanwhile. The folder in which the
-        // kernel prepares files of an overlay has no rights.
+        // A process that was killed may leave a test of its sandbox, which is removed meanwhile.
         let Ok(metadata) = std::fs::metadata(&folder) else { continue };
-        let mode = metadata.permissions().mode() & 0o777;
-        if mode == 0 {
+        if is_closed_folder(&metadata) {
             continue;
         }
+        let mode = metadata.permissions().mode() & 0o777;
         open.extend((mode != 0o700).then(|| format!("{} is {mode:o}", folder.display())));
         for entry in std::fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();

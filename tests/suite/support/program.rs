@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::keyboard::PATIENCE;
+use super::processes::read_process_files;
 use super::time_limits::is_within_limit;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -363,9 +364,8 @@ impl Program {
 
 /// The child processes of a process, and theirs.
 pub fn list_descendants(pid: i32) -> Vec<i32> {
-    let children = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
-        let child: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+    let children = read_process_files("stat").into_iter().filter_map(|(child, stat)| {
+        let stat = String::from_utf8_lossy(&stat);
         // After the name in parentheses follow the state and the ID of the parent process.
         let parent: i32 = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
         (parent == pid).then_some(child)
@@ -385,12 +385,7 @@ pub fn unique_sleep_seconds() -> u32 {
 /// Counts the processes on this machine that sleep this many seconds.
 pub fn count_sleeping(seconds: u32) -> usize {
     let line = format!("sleep\0{seconds}\0");
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    processes
-        .filter(|entry| {
-            std::fs::read(entry.path().join("cmdline")).is_ok_and(|command_line| command_line == line.as_bytes())
-        })
-        .count()
+    read_process_files("cmdline").iter().filter(|(_, command_line)| command_line == line.as_bytes()).count()
 }
 
 /// Waits until no process sleeps this many seconds; fails after three seconds.

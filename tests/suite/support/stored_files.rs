@@ -96,14 +96,17 @@ pub fn find_files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     list_all_files(folder).into_iter().filter(contains_text).collect()
 }
 
-/// Lists every file in this folder and below it. Skips what is removed meanwhile, and folders without any rights: the
-/// kernel prepares the files of an overlay in such a folder, which an ordinary user cannot enter.
+/// Returns whether this is a folder without any rights: the kernel prepares the files of an overlay in such a folder, which
+/// an ordinary user cannot enter.
+pub fn is_closed_folder(metadata: &std::fs::Metadata) -> bool {
+    metadata.is_dir() && metadata.permissions().mode() & 0o777 == 0
+}
+
+/// Lists every file in this folder and below it. Skips what is removed meanwhile, and [closed folders](is_closed_folder).
 pub fn list_all_files(folder: &Path) -> Vec<PathBuf> {
-    let has_no_rights = |entry: &ignore::DirEntry| {
-        entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.permissions().mode() & 0o777 == 0)
-    };
+    let is_closed = |entry: &ignore::DirEntry| entry.metadata().is_ok_and(|metadata| is_closed_folder(&metadata));
     let mut walk = ignore::WalkBuilder::new(folder);
-    walk.standard_filters(false).filter_entry(move |entry| !has_no_rights(entry));
+    walk.standard_filters(false).filter_entry(move |entry| !is_closed(entry));
     let mut files = Vec::new();
     for entry in walk.build() {
         match entry {
