@@ -64,32 +64,33 @@ impl CredentialPrompts {
     }
 
     /// Asks the user; `None` if there is no screen. If the turn is stopped meanwhile, the prompt is closed.
-    async fn ask(&self, credential: &NamedCredential, reason: Option<&str>) -> Option<Answer> {
+    async fn ask(&self, credential: &NamedCredential, reason: &str) -> Option<Answer> {
         let (name, origins) = (credential.name.clone(), credential.origins.clone());
-        let reason = reason.map(str::to_owned);
+        let reason = reason.to_owned();
         let show = |id| HostReply::CredentialRequested(Arc::new(CredentialRequest { id, name, origins, reason }));
         self.requests.ask(show).await
     }
-}
 
-#[async_trait]
-impl CredentialConnector for CredentialPrompts {
-    async fn connect(&self, credential: &NamedCredential, reason: Option<&str>) -> Connection {
-        let _turn = self.turn.lock().await;
+    /// Returns whether a credential is connected, or why it cannot be; `None` if there is none of this name.
+    async fn find_connection(&self, credential: &NamedCredential) -> Option<Connection> {
         let (store, named) = (self.store.clone(), credential.clone());
         let state = tokio::task::spawn_blocking(move || store.check_credential(&named.name, &named.origins)).await;
         match state {
-            Ok(CredentialState::Usable) => return Connection::Connected,
-            Ok(CredentialState::Unusable(problem)) => return Connection::Missing(problem),
-            Ok(CredentialState::Absent) => {}
-            Err(error) => return Connection::Missing(error.to_string()),
+            Ok(CredentialState::Usable) => Some(Connection::Connected),
+            Ok(CredentialState::Unusable(problem)) => Some(Connection::Missing(problem)),
+            Ok(CredentialState::Absent) => None,
+            Err(error) => Some(Connection::Missing(error.to_string())),
         }
-        let Some(answer) = self.ask(credential, reason).await else {
-            let origins: Vec<String> = credential.origins.iter().map(|origin| format!(" --origin {origin}")).collect();
-            let command = format!("aye credentials add {}{}", credential.name, origins.concat());
-            return Connection::Missing(format!("No interactive user is available. The user must run: {command}"));
-        };
-        let Some(secret) = answer else { return Connection::Declined };
+    }
+
+    /// Saves the secret of a credential as a bearer token for its origins.
+    ///
+    /// # Errors
+    /// One sentence, if there is a credential of this name or the secret cannot be saved.
+    pub async fn save_secret(&self, credential: &NamedCredential, secret: Key) -> Result<(), String> {
+        if let Some(Connection::Missing(problem)) = self.find_connection(credential).await {
+            return Err(problem);
+        }
         let (store, named) = (self.store.clone(), credential.clone());
         let stored = tokio::task::spawn_blocking(move || {
             let parse = |text: &String| BoundOrigin::parse(text);
@@ -98,15 +99,39 @@ impl CredentialConnector for CredentialPrompts {
                 ToolCredential { kind: CredentialKind::Bearer, origins, source: SecretSource::File(secret) };
             store.add(&named.name, credential)
         });
-        match stored.await.map_err(|error| error.to_string()).flatten() {
-            Ok(notices) => {
-                for notice in notices {
-                    // The screen may be closed.
-                    let _ = self.requests.send(HostReply::Notice(notice)).await;
-                }
-                Connection::Connected
-            }
-            Err(reason) => Connection::Missing(format!("It could not be saved: {}", clean_line(&reason))),
+        let notices = stored
+            .await
+            .map_err(|error| error.to_string())
+            .flatten()
+            .map_err(|reason| format!("{} could not be saved: {}", credential.name, clean_line(&reason)))?;
+        for notice in notices {
+            // The screen may be closed.
+            let _ = self.requests.send(HostReply::Notice(notice)).await;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl CredentialConnector for CredentialPrompts {
+    async fn connect(&self, credential: &NamedCredential, reason: &str) -> Connection {
+        let _turn = self.turn.lock().await;
+        if let Some(connection) = self.find_connection(credential).await {
+            return connection;
+        }
+        let Some(answer) = self.ask(credential, reason).await else {
+            let origins: Vec<String> = credential.origins.iter().map(|origin| format!(" --origin {origin}")).collect();
+            let command = format!("aye credentials add {}{}", credential.name, origins.concat());
+            return Connection::Missing(format!("No interactive user is available. The user must run: {command}"));
+        };
+        // The user may have connected it in the list of `/connect` meanwhile.
+        if let Some(Connection::Connected) = self.find_connection(credential).await {
+            return Connection::Connected;
+        }
+        let Some(secret) = answer else { return Connection::Declined };
+        match self.save_secret(credential, secret).await {
+            Ok(()) => Connection::Connected,
+            Err(problem) => Connection::Missing(problem),
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::runtime::Runtime;
 use crate::store::draft::Owner;
 use crate::store::{self, DraftWriter, History};
 use crate::tui::host::{Host, HostReply, HostRequest, Opened, RewindTarget};
+use crate::web::request_credentials::NamedCredential;
 use lookups::LatestRequest;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -357,7 +358,9 @@ impl Host for ScreenHost {
             HostRequest::TrustProject { folder, files } => self.trust_files(folder, files),
             HostRequest::RevokeTrust(folder) => self.remove_trust(folder),
             HostRequest::ListCredentials => self.list_credentials(),
-            HostRequest::ConnectCredential(name) => self.connect_credential(name),
+            HostRequest::ConnectCredential { name, origins, secret } => {
+                self.connect_credential(NamedCredential { name, origins }, secret);
+            }
             HostRequest::FindLocalServers => self.find_local_servers(),
             HostRequest::UseLocalServer(server) => self.switch_to_local(&server),
             HostRequest::SaveKey(key) => self.save_key(&key),

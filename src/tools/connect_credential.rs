@@ -29,9 +29,8 @@ pub enum Connection {
 #[async_trait]
 pub trait CredentialConnector: Send + Sync {
     /// Asks the user for a credential and stores it, unless it is connected already. Without an interactive user it is
-    /// missing. The user may take any time. Without a reason the user chose the credential, and is asked for its secret
-    /// at once.
-    async fn connect(&self, credential: &NamedCredential, reason: Option<&str>) -> Connection;
+    /// missing. The user may take any time.
+    async fn connect(&self, credential: &NamedCredential, reason: &str) -> Connection;
 }
 
 /// Asks the user for one of these credentials.
@@ -95,7 +94,7 @@ impl Tool for ConnectCredential {
         let Arguments { name, reason } =
             Arguments::deserialize(arguments).map_err(|error| Error::Internal(error.to_string()))?;
         let credential = self.find_credential(&name)?;
-        match self.connector.connect(credential, Some(&reason)).await {
+        match self.connector.connect(credential, &reason).await {
             Connection::Connected => Ok("connected".to_owned()),
             Connection::Declined => {
                 Err(Error::Failed("declined by the user. Do not ask again; continue without it.".to_owned()))
@@ -118,7 +117,7 @@ mod tests {
 
     #[async_trait]
     impl CredentialConnector for NoConnector {
-        async fn connect(&self, _: &NamedCredential, _: Option<&str>) -> Connection {
+        async fn connect(&self, _: &NamedCredential, _: &str) -> Connection {
             Connection::Declined
         }
     }

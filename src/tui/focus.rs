@@ -48,7 +48,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
             Some(Popup::List(_, List::Background)) => vec![Scope::Background, Scope::List],
             Some(Popup::List(..)) => vec![Scope::List],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
-            Some(Popup::ApiKey(_) | Popup::RuleEdit(_)) => vec![Scope::TextField],
+            Some(Popup::ApiKey(_) | Popup::Credential(_) | Popup::RuleEdit(_)) => vec![Scope::TextField],
             Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_)) | None => vec![Scope::Page],
         },
         Focus::Search => vec![Scope::TextField],

@@ -55,9 +55,9 @@ pub enum HostRequest {
     UseModel(String),
     /// List the credentials that tools name. Reply: `Credentials`.
     ListCredentials,
-    /// Ask for the secret of the credential with this name and store it. Replies: `CredentialRequested`, then
-    /// `Credentials` and, unless it was declined, `CredentialConnected` or `Notice`.
-    ConnectCredential(String),
+    /// Store the secret of a credential, bound to these origins. Replies: `Credentials`, then `CredentialConnected` or
+    /// `Notice`.
+    ConnectCredential { name: String, origins: Vec<String>, secret: Key },
     /// Find model servers on this machine. Reply: `LocalServers`.
     FindLocalServers,
     /// Use this model server from now on. Reply: `Connected`; if the session is empty or the tour, `Opened` with a
@@ -251,7 +251,7 @@ pub enum HostReply {
     Credentials(Vec<ListedCredential>),
     /// The user connected the credential with this name.
     CredentialConnected(String),
-    /// A tool needs a credential, or the user chose one. Answer: `AnswerCredential`.
+    /// A tool needs a credential. Answer: `AnswerCredential`.
     CredentialRequested(Arc<CredentialRequest>),
     /// The request for a credential with this number needs no answer any more.
     CredentialWithdrawn(u64),

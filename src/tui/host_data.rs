@@ -20,8 +20,8 @@ pub struct CredentialRequest {
     pub name: String,
     /// The only origins it will be sent to.
     pub origins: Vec<String>,
-    /// Reason in the model's words; `None` if the user chose the credential in a list.
-    pub reason: Option<String>,
+    /// Reason in the model's words.
+    pub reason: String,
 }
 
 /// A credential that tools name.

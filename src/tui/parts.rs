@@ -20,6 +20,7 @@ pub mod reply_timing;
 pub mod review;
 pub mod rule_edit;
 pub mod scope_choice;
+pub mod secret_field;
 pub mod spinner;
 pub mod status_bar;
 pub mod sub_agent_name;

@@ -5,8 +5,10 @@ use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
 use super::parts::picker::Picker;
+use super::parts::rehearsal_lines;
 use super::parts::rule_edit::RuleEdit;
-use super::parts::{rehearsal_lines, text_field};
+use super::parts::secret_field::SecretField;
+use super::prompts::credential_entry::CredentialEntry;
 use super::session_saving::UnsavedChoice;
 use super::text::markdown::lay_out_markdown;
 use super::text::{output, wrap};
@@ -32,7 +34,9 @@ pub enum Popup {
     /// Rows to pick from.
     List(Picker, List),
     /// Input of an API key; never displayed.
-    ApiKey(text_field::TextField),
+    ApiKey(SecretField),
+    /// Input of the secret of a credential; never displayed.
+    Credential(CredentialEntry),
     /// Field for the text of a rule.
     RuleEdit(Box<RuleEdit>),
     /// Asks the user to confirm an action.

@@ -2,6 +2,7 @@
 //! form or request of a server that wait for the user.
 
 pub mod approval;
+pub mod credential_entry;
 pub mod credential_prompt;
 pub mod prompt;
 pub mod question;

@@ -333,10 +333,7 @@ async fn the_model_learns_only_whether_a_credential_is_connected() {
                 request = next_request(&mut screen) => break request,
             }
         };
-        assert_eq!(
-            (&*request.name, request.reason.as_deref(), request.origins.len()),
-            ("token", Some("To list issues"), 1)
-        );
+        assert_eq!((&*request.name, &*request.reason, request.origins.len()), ("token", "To list issues", 1));
         prompts.answer(request.id, secret.map(Key::new));
         scene.run_until_idle().await;
     }
@@ -364,7 +361,7 @@ async fn a_prompt_is_withdrawn_when_its_call_is_stopped_and_missing_without_a_sc
     let (prompts, mut screen) = open_prompts(&setup);
     let named = NamedCredential { name: "github".into(), origins: vec![ORIGIN.into()] };
     let (task_prompts, task_named) = (prompts.clone(), named.clone());
-    let task = tokio::spawn(async move { task_prompts.connect(&task_named, Some("x")).await });
+    let task = tokio::spawn(async move { task_prompts.connect(&task_named, "x").await });
     let request = next_request(&mut screen).await;
     task.abort();
     let withdrawn = tokio::time::timeout(PATIENCE, screen.recv()).await.unwrap().unwrap();
@@ -372,12 +369,36 @@ async fn a_prompt_is_withdrawn_when_its_call_is_stopped_and_missing_without_a_sc
     prompts.answer(request.id, Some(Key::new(SECRET)));
     assert!(!credential_file(&setup).exists(), "a late answer is dropped");
     let headless = CredentialPrompts::new(Arc::new(open_store(&setup, &KnownSecrets::default())));
-    let Connection::Missing(text) = headless.connect(&named, Some("x")).await else { panic!("it is missing") };
+    let Connection::Missing(text) = headless.connect(&named, "x").await else { panic!("it is missing") };
     assert!(text.ends_with("The user must run: aye credentials add github --origin https://api.example.com"), "{text}");
     // A credential of this name for another origin is not replaced.
     add(&setup, &["github", "--origin", "https://other.example", "--stdin"], SECRET);
-    let Connection::Missing(text) = prompts.connect(&named, Some("x")).await else { panic!("it is missing") };
+    let Connection::Missing(text) = prompts.connect(&named, "x").await else { panic!("it is missing") };
     assert!(text.contains("it is bound to https://other.example"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_credential_chosen_while_a_tool_asks_for_it_answers_the_tool() {
+    let setup = Setup::new(&[]);
+    let (prompts, mut screen) = open_prompts(&setup);
+    let named = NamedCredential { name: "github".into(), origins: vec![ORIGIN.into()] };
+    for answer in [None, Some(Key::new(NEW_SECRET))] {
+        let (task_prompts, task_named) = (prompts.clone(), named.clone());
+        let task = tokio::spawn(async move { task_prompts.connect(&task_named, "x").await });
+        let request = next_request(&mut screen).await;
+        // The prompt of the tool does not delay the choice of the user.
+        assert_eq!(prompts.save_secret(&named, Key::new(SECRET)).await, Ok(()));
+        prompts.answer(request.id, answer);
+        assert_eq!(task.await.unwrap(), Connection::Connected);
+        let header = header_line(&open_store(&setup, &KnownSecrets::default()), "github", ORIGIN);
+        assert_eq!(header, Ok(format!("authorization: Bearer {SECRET}")));
+        let again = prompts.save_secret(&named, Key::new(NEW_SECRET)).await;
+        assert_eq!(again, Err("github could not be saved: it was added meanwhile.".to_owned()));
+        std::fs::remove_file(credential_file(&setup)).unwrap();
+    }
+    add(&setup, &["github", "--origin", "https://other.example", "--stdin"], SECRET);
+    let problem = prompts.save_secret(&named, Key::new(NEW_SECRET)).await.unwrap_err();
+    assert!(problem.contains("it is bound to https://other.example"), "{problem}");
 }
 
 #[test]

@@ -76,6 +76,11 @@ impl Presses {
         self.last_fast_input = Some(now);
     }
 
+    /// Returns whether an Enter now may be part of a paste.
+    pub fn may_be_pasting(&self, now: Duration) -> bool {
+        self.last_fast_input.is_some_and(|time| now < time + PASTE_GAP)
+    }
+
     /// Records that this key answered a prompt.
     pub fn record_answer(&mut self, chord: Chord, now: Duration) {
         self.last_answer = Some((chord, now));

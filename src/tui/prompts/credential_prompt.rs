@@ -1,13 +1,14 @@
 //! The prompt for a credential that a tool needs: first whether to connect it, then its secret, which is never drawn.
 
+use super::credential_entry::{describe_recipients, explain_storage};
 use crate::config::Key;
 use crate::text::reveal::reveal_to_string;
-use crate::text::width;
 use crate::tui::effect::Effect;
 use crate::tui::host::{CredentialRequest, HostRequest};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
-use crate::tui::parts::text_field::{self, TextField};
+use crate::tui::parts::secret_field::{FIELD_ROWS, SecretField};
+use crate::tui::parts::text_field;
 use crate::tui::prompts::prompt::{
     DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject, ignored_enter,
 };
@@ -17,36 +18,23 @@ use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows of the field and of the blank row after it.
-const FIELD_ROWS: u16 = 2;
-
 /// Prompt for a credential.
+#[derive(Debug)]
 pub struct CredentialPrompt {
     request: Arc<CredentialRequest>,
     /// The secret, once the user chose to enter it.
-    field: Option<TextField>,
+    field: Option<SecretField>,
     reading: ReadState,
 }
 
-/// Without the secret.
-impl fmt::Debug for CredentialPrompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CredentialPrompt").field("request", &self.request).finish_non_exhaustive()
-    }
-}
-
 impl CredentialPrompt {
-    /// A credential that the user chose is not asked for again: its field takes the keys at once, so that no part of a
-    /// secret that is typed quickly gets into the composer.
     pub fn new(request: Arc<CredentialRequest>) -> Self {
-        let field = request.reason.is_none().then(TextField::default);
-        Self { request, field, reading: ReadState::default() }
+        Self { request, field: None, reading: ReadState::default() }
     }
 
     fn answer(&self, secret: Option<Key>) -> KeyResult {
@@ -60,41 +48,29 @@ impl CredentialPrompt {
 
     fn lines(&self, keys: &Keymap, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let CredentialRequest { name, origins, reason, .. } = &*self.request;
-        let mut lines = wrap::wrap_plain(&format!("{name}, sent only to {}", origins.join(", ")), theme.text, columns);
+        let mut lines = wrap::wrap_plain(&describe_recipients(name, origins), theme.text, columns);
         // On one line, so that no line of it can pass for one of the program.
-        if let Some(reason) = reason {
-            let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-            lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
-        }
+        let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+        lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
         let key = |scope, action| keys.first_chord(scope, action);
         let (back, deny) = (key(Scope::TextField, Action::Close), key(Scope::Approval, Action::Deny));
-        let leave_keys = match (&self.field, reason) {
-            (None, _) => deny,
-            (Some(_), None) => back,
-            (Some(_), Some(_)) => format!("{back} and {deny}"),
-        };
-        let note = format!(
-            "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
-            press {leave_keys}, then run `aye credentials add`."
-        );
-        lines.extend(wrap::wrap_plain(&note, theme.dim, columns));
+        let leave_keys = if self.field.is_some() { format!("{back} and {deny}") } else { deny };
+        lines.extend(wrap::wrap_plain(&explain_storage(&leave_keys), theme.dim, columns));
         lines
     }
 
     fn hints(&self, keys: &Keymap) -> Vec<String> {
-        let key = |scope, action| keys.first_chord(scope, action);
         if self.field.is_some() {
-            let (save, back) = (key(Scope::TextField, Action::Accept), key(Scope::TextField, Action::Close));
-            return vec![format!("{save} save and connect · {back} back"), format!("{save} save · {back} back")];
+            return SecretField::hints(keys);
         }
-        let (yes, no) = (key(Scope::Approval, Action::ApproveOnce), key(Scope::Approval, Action::Deny));
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let (yes, no) = (key(Action::ApproveOnce), key(Action::Deny));
         vec![format!("{yes} enter the secret · {no} deny"), format!("{yes} enter · {no} deny")]
     }
 
     fn handle_field_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
         let Some(field) = &mut self.field else { return KeyResult::PassedOn };
         match field.handle_key(key, facts.context.keys) {
-            text_field::KeyResult::Cancelled if self.request.reason.is_none() => self.answer(None),
             text_field::KeyResult::Cancelled => {
                 self.field = None;
                 KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
@@ -103,9 +79,9 @@ impl CredentialPrompt {
                 if let Some(ignored) = ignored_enter(key, facts.context.listening) {
                     return ignored;
                 }
-                match Key::parse_entered(field.text()) {
+                match field.parse_secret() {
                     Ok(secret) => self.answer(Some(secret)),
-                    Err(reason) => KeyResult::Explained(format!("Cannot use this secret: {reason} · enter it again")),
+                    Err(problem) => KeyResult::Explained(format!("{problem} · enter it again")),
                 }
             }
             // No key may reach the composer, where it would be shown.
@@ -142,10 +118,8 @@ impl Prompt for CredentialPrompt {
         let mut inner = frame.draw(area, buffer, theme);
         let mut cursor = None;
         if let Some(field) = &self.field {
-            let Some(row) = inner.rows().next() else { return DrawnPrompt::default() };
-            cursor = Some(draw_dots(field, row, buffer, theme));
-            let rows = FIELD_ROWS.min(inner.height);
-            inner = Rect { y: inner.y + rows, height: inner.height - rows, ..inner };
+            let Some((position, rest)) = field.draw_dots(inner, buffer, theme) else { return DrawnPrompt::default() };
+            (cursor, inner) = (Some(position), rest);
         }
         let lines = self.lines(keys, theme, usize::from(inner.width).max(1));
         let body = (lines.len(), self.reading.scroll);
@@ -176,7 +150,7 @@ impl Prompt for CredentialPrompt {
             // A repeat belongs to an earlier press of a held key.
             Action::ApproveOnce | Action::Deny if key.kind != KeyEventKind::Press => KeyResult::Handled,
             Action::ApproveOnce => {
-                self.field = Some(TextField::default());
+                self.field = Some(SecretField::default());
                 KeyResult::Run(vec![PromptCommand::IgnoreRepeats])
             }
             Action::Deny => self.answer(None),
@@ -198,21 +172,11 @@ impl Prompt for CredentialPrompt {
     }
 
     fn insert_paste(&mut self, text: &str) -> bool {
-        self.field.as_mut().map(|field| field.insert(text.trim())).is_some()
+        self.field.as_mut().map(|field| field.insert_paste(text)).is_some()
     }
 
     fn scroll_content(&mut self, lines: isize) -> bool {
         self.reading.scroll_lines(lines);
         true
     }
-}
-
-/// Draws a dot for each character. Returns the position after them.
-fn draw_dots(field: &TextField, row: Rect, buffer: &mut Buffer, theme: &Theme) -> Position {
-    let dots = "•".repeat(field.text().chars().count());
-    // `❯ ` takes two columns, and the cursor after the dots takes one.
-    let visible_dots = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
-    let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
-    let (x, _) = buffer.set_stringn(x, row.y, visible_dots, usize::from(row.right().saturating_sub(x)), theme.text);
-    Position { x: x.min(row.right().saturating_sub(1)), y: row.y }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tui::keys::Scope;
-use crate::tui::parts::text_field::TextField;
+use crate::tui::parts::secret_field::SecretField;
 use crate::tui::popup::Popup;
 use ratatui::style::Modifier;
 
@@ -246,7 +246,7 @@ fn everything_behind_a_popup_is_dimmed() {
         };
         let (_, marked) = marked_rows(&mut screen);
         assert!(marked > 0, "{name}: {}", screen.screen_text());
-        screen.state.viewport.popups.push(Popup::ApiKey(TextField::default()));
+        screen.state.viewport.popups.push(Popup::ApiKey(SecretField::default()));
         let (rows, marked) = marked_rows(&mut screen);
         assert!(rows > 0 && marked == 0, "{name}: {marked} of {rows}\n{}", screen.screen_text());
     }

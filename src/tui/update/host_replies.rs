@@ -10,6 +10,7 @@ use crate::tui::parts::completion::Candidate;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
+use crate::tui::popup::Popup;
 use crate::tui::prompts::prompt::Prompts;
 use crate::tui::state::State;
 use std::mem::take;
@@ -47,9 +48,12 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.input.has_requested_files = false;
             }
             state.viewport.transcript = Transcript::default();
+            // The next keys of a secret must not go to the composer, which shows them.
+            let secret_input = state.viewport.popups.pop_if(|popup| is_secret_input(popup));
             while !state.viewport.popups.is_empty() {
                 popup_stack::close_popup(state);
             }
+            state.viewport.popups.extend(secret_input);
             state.prompts = Prompts::default();
             state.restore_unsent(opened.unsent);
             state.input.held_key = None;
@@ -122,4 +126,13 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
         HostReply::Notice(text) => state.show_warning(&text),
     }
+    // What a late reply opens must not take the keys of a secret either.
+    let popups = &mut state.viewport.popups;
+    if let Some(index) = popups.iter().position(is_secret_input) {
+        popups[index..].rotate_left(1);
+    }
+}
+
+fn is_secret_input(popup: &Popup) -> bool {
+    matches!(popup, Popup::ApiKey(_) | Popup::Credential(_))
 }

@@ -44,6 +44,7 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             let result = field.handle_key(&key, keys);
             return provider_list::handle_api_key_input(state, result, key.kind);
         }
+        Popup::Credential(_) => return provider_list::handle_credential_key(state, &key),
         Popup::RuleEdit(_) => return rule_edits::handle_rule_edit_key(state, &key),
         Popup::Links(_) => return link_letters::handle_link_key(state, &key),
         Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
@@ -64,14 +65,15 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     handle_pick(state, cache, pick)
 }
 
-/// Handles pasted text: it goes into the filter of a list or the line of an API key, otherwise it is ignored.
+/// Handles pasted text: it goes into the filter of a list or the text field, otherwise it is ignored.
 pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) {
     let pick = match state.viewport.popups.last_mut() {
         Some(Popup::List(picker, _)) => picker.paste(text),
         Some(Popup::ApiKey(field)) => {
-            field.insert(text);
+            field.insert_paste(text);
             return;
         }
+        Some(Popup::Credential(entry)) => return entry.insert_paste(text),
         Some(Popup::RuleEdit(edit)) => {
             edit.field.insert(text);
             return;
@@ -88,6 +90,7 @@ pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) {
         Some(Popup::Reader(reader)) => return reader.top.set(reader.top.get().saturating_add_signed(lines)),
         Some(Popup::Help(help)) => return help.scroll(lines),
         Some(Popup::Confirmation(confirmation, _)) => return confirmation.scroll(lines),
+        Some(Popup::Credential(entry)) => return entry.scroll_lines(lines),
         Some(Popup::Links(_) | Popup::ApiKey(_) | Popup::RuleEdit(_)) | None => return,
     };
     handle_pick(state, cache, pick)

@@ -3,12 +3,16 @@
 
 use super::popup_stack;
 use crate::tui::host::{HostRequest, ListedCredential, ListedState, LocalServer};
-use crate::tui::keys::{Action, Scope};
+use crate::tui::keys::{Action, Chord, Scope};
+use crate::tui::parts::listening::TOO_SOON_AFTER_PASTE;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::text_field::{KeyResult, TextField};
+use crate::tui::parts::secret_field::SecretField;
+use crate::tui::parts::text_field::KeyResult;
 use crate::tui::popup::{List, Popup, ProviderChoice};
+use crate::tui::prompts::credential_entry::CredentialEntry;
 use crate::tui::state::State;
-use crossterm::event::KeyEventKind;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use std::mem::take;
 
 /// Opens the list and looks for local servers again, because one may have been started since the last time.
 pub fn open_provider_list(state: &mut State) {
@@ -44,14 +48,8 @@ fn refresh_list(state: &mut State) {
 pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
     match choice {
         ProviderChoice::KeepCurrent => {}
-        ProviderChoice::EnterKey => state.viewport.popups.push(Popup::ApiKey(TextField::default())),
-        ProviderChoice::Credential(ListedCredential { name, state: credential_state, .. }) => match credential_state {
-            ListedState::Missing => state.send_request(HostRequest::ConnectCredential(name)),
-            ListedState::Connected => {
-                state.show_info(&format!("{name} is connected · aye credentials rotate {name} replaces its secret"));
-            }
-            ListedState::Unusable(problem) => state.show_warning(&format!("{name} cannot be used: {problem}")),
-        },
+        ProviderChoice::EnterKey => state.viewport.popups.push(Popup::ApiKey(SecretField::default())),
+        ProviderChoice::Credential(credential) => pick_credential(state, credential),
         ProviderChoice::Server(server) => {
             let save_request = HostRequest::SaveModel {
                 profile: String::new(),
@@ -65,6 +63,18 @@ pub fn pick_provider(state: &mut State, choice: ProviderChoice, save: bool) {
     }
 }
 
+/// Connects a credential that is missing, or says what its state is.
+fn pick_credential(state: &mut State, ListedCredential { name, origins, state: credential_state }: ListedCredential) {
+    match credential_state {
+        // At once, so that no key of the secret gets into the composer.
+        ListedState::Missing => state.viewport.popups.push(Popup::Credential(CredentialEntry::new(name, origins))),
+        ListedState::Connected => {
+            state.show_info(&format!("{name} is connected · aye credentials rotate {name} replaces its secret"));
+        }
+        ListedState::Unusable(problem) => state.show_warning(&format!("{name} cannot be used: {problem}")),
+    }
+}
+
 /// Handles a key in the line for the API key.
 pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEventKind) {
     match result {
@@ -72,7 +82,7 @@ pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEvent
         // The repeats of a held Enter accept nothing.
         KeyResult::Accepted if kind == KeyEventKind::Press => {
             let api_key = match state.viewport.popups.last() {
-                Some(Popup::ApiKey(field)) => field.text().trim().to_owned(),
+                Some(Popup::ApiKey(field)) => field.secret().to_owned(),
                 Some(_) | None => String::new(),
             };
             popup_stack::close_popup(state);
@@ -81,6 +91,42 @@ pub fn handle_api_key_input(state: &mut State, result: KeyResult, kind: KeyEvent
             }
         }
         KeyResult::Accepted | KeyResult::PassedOn | KeyResult::Handled | KeyResult::Changed => {}
+    }
+}
+
+/// Handles a key in the popup for the secret of a credential.
+pub fn handle_credential_key(state: &mut State, key: &KeyEvent) {
+    let now = state.timing.now;
+    let Some(Popup::Credential(entry)) = state.viewport.popups.last_mut() else { return };
+    let request = match entry.field.handle_key(key, &state.keys) {
+        KeyResult::Cancelled => None,
+        // The repeats of a held Enter accept nothing.
+        KeyResult::Accepted if key.kind != KeyEventKind::Press => return,
+        // The rest of the paste would go to the composer, which shows it.
+        KeyResult::Accepted if state.input.recent_keys.may_be_pasting(now) => {
+            return entry.show_problem(TOO_SOON_AFTER_PASTE);
+        }
+        KeyResult::Accepted => match entry.field.parse_secret() {
+            Ok(secret) => {
+                let (name, origins) = (take(&mut entry.name), take(&mut entry.origins));
+                Some(HostRequest::ConnectCredential { name, origins, secret })
+            }
+            Err(problem) => return entry.show_problem(&problem),
+        },
+        KeyResult::Changed => return entry.problem.clear(),
+        KeyResult::PassedOn => {
+            if let Some(action) = state.keys.lookup(Scope::Page, key) {
+                entry.scroll_by(action);
+            }
+            return;
+        }
+        KeyResult::Handled => return,
+    };
+    popup_stack::close_popup(state);
+    // The repeats of a held key must not send a draft or stop the turn.
+    state.input.recent_keys.record_answer(Chord::from(key), now);
+    if let Some(request) = request {
+        state.send_request(request);
     }
 }
 

@@ -1,13 +1,12 @@
 //! Draws the popup in front, over everything else.
 
 use super::{bars, layout};
+use crate::text::clean;
 use crate::text::reveal::reveal_to_string;
-use crate::text::{clean, width};
-use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext, set_lines};
 use crate::tui::parts::listening::Listening;
+use crate::tui::parts::secret_field::SecretField;
 use crate::tui::parts::status_bar::StatusBar;
-use crate::tui::parts::text_field;
 use crate::tui::popup::{Links, List, Popup, Reader};
 use crate::tui::state::State;
 use crate::tui::text::wrap;
@@ -34,6 +33,7 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
         Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
         Popup::List(picker, _) => drawn.cursor = picker.draw(area, buffer, theme),
         Popup::ApiKey(field) => drawn = draw_key_input(state, field, area, buffer),
+        Popup::Credential(entry) => (drawn.area, drawn.cursor) = entry.draw(&state.keys, area, buffer, theme),
         Popup::RuleEdit(edit) => (drawn.area, drawn.cursor) = edit.draw(&state.keys, area, buffer, theme),
         Popup::Reader(reader) => draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
@@ -57,6 +57,7 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
             Popup::Help(_)
             | Popup::List(..)
             | Popup::ApiKey(_)
+            | Popup::Credential(_)
             | Popup::RuleEdit(_)
             | Popup::Confirmation(..)
             | Popup::Reader(_),
@@ -72,13 +73,9 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
 }
 
 /// Draws the input of an API key. Only its length is visible.
-fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buffer: &mut Buffer) -> DrawnPopup {
+fn draw_key_input(state: &State, field: &SecretField, area: Rect, buffer: &mut Buffer) -> DrawnPopup {
     let theme = &state.theme;
-    let key = |action| state.keys.first_chord(Scope::TextField, action);
-    let hints = [
-        format!("{} save and connect · {} back", key(Action::Accept), key(Action::Close)),
-        format!("{} save · {} back", key(Action::Accept), key(Action::Close)),
-    ];
+    let hints = SecretField::hints(&state.keys);
     let width = area.width.min(72);
     // An empty profile means a local server found on this machine, unless --base-url set the address. Such a server
     // receives no key: the key is for the configured provider.
@@ -99,16 +96,9 @@ fn draw_key_input(state: &State, field: &text_field::TextField, area: Rect, buff
     let area = Rect { x, y, width, height };
     let frame = Frame { title: "Enter API key", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
-    let Some(row) = inside.rows().next() else { return DrawnPopup { area, cursor: None } };
-    let dots = "•".repeat(field.text().chars().count());
-    // `❯ ` takes two columns, and the cursor after the dots takes one.
-    let visible_dots = width::fit_end(&dots, usize::from(row.width).saturating_sub(3));
-    let (x, _) = buffer.set_stringn(row.x, row.y, "❯ ", usize::from(row.width), theme.accent);
-    let (x, _) = buffer.set_stringn(x, row.y, visible_dots, usize::from(row.right() - x), theme.text);
-    for (row, line) in inside.rows().skip(2).zip(&lines) {
-        buffer.set_line(row.x, row.y, line, row.width);
-    }
-    DrawnPopup { area, cursor: Some(Position { x: x.min(row.right().saturating_sub(1)), y: row.y }) }
+    let Some((cursor, rest)) = field.draw_dots(inside, buffer, theme) else { return DrawnPopup { area, cursor: None } };
+    set_lines(&lines, rest, buffer);
+    DrawnPopup { area, cursor: Some(cursor) }
 }
 
 /// Returns the area for a popup. It leaves the first and last row of the screen visible if there is space; in a dry
