@@ -34,7 +34,11 @@ fn a_missing_credential_of_a_tool_is_connected_from_the_list() {
     submit_message(&mut program, "/connect");
     program.until("connected · sent only to https://api.github.com");
     program.type_text("github");
-    program.press_until("\r", "aye credentials rotate github");
+    program.until_gone("Enter an API key");
+    program.press_keys("\r");
+    program.until_gone("Providers and credentials");
+    let screen = program.until("github is connected · aye credentials rotate github");
+    assert_eq!(screen.matches("github is connected").count(), 1, "{screen}");
     program.press_keys("\x04");
     program.wait_for_exit();
     let kept = user.path("home/aye/config/tool_credentials.toml");

@@ -252,6 +252,20 @@ fn a_chosen_credential_is_cancelled_and_its_secret_forgotten() {
 }
 
 #[test]
+fn a_connected_credential_is_reported_once() {
+    let mut screen = Screen::new();
+    screen.handle_event(Event::Host(HostReply::CredentialConnected("github".into())));
+    screen.press_key("alt-c");
+    let listed = ListedCredential { name: "github".into(), origins: github_origin(), state: ListedState::Connected };
+    screen.handle_event(Event::Host(HostReply::Credentials(vec![listed])));
+    for chord in ["down", "enter"] {
+        screen.press_key(chord);
+    }
+    let text = screen.screen_text();
+    assert_eq!(text.matches("github is connected").count(), 1, "{text}");
+}
+
+#[test]
 fn r57_no_late_reply_takes_the_keys_of_a_secret() {
     for chord in ["down", "up"] {
         let mut screen = Screen::new();

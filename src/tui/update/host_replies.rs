@@ -122,7 +122,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::Credentials(credentials) => provider_list::set_credentials(state, credentials),
-        HostReply::CredentialConnected(name) => state.show_info(&format!("{name} is connected")),
+        HostReply::CredentialConnected(name) => provider_list::show_connected(state, &name),
         HostReply::UnsentSaved(error) => state.handle_unsent_saved(error),
         HostReply::Notice(text) => state.show_warning(&text),
     }

@@ -68,11 +68,14 @@ fn pick_credential(state: &mut State, ListedCredential { name, origins, state: c
     match credential_state {
         // At once, so that no key of the secret gets into the composer.
         ListedState::Missing => state.viewport.popups.push(Popup::Credential(CredentialEntry::new(name, origins))),
-        ListedState::Connected => {
-            state.show_info(&format!("{name} is connected · aye credentials rotate {name} replaces its secret"));
-        }
+        ListedState::Connected => show_connected(state, &name),
         ListedState::Unusable(problem) => state.show_warning(&format!("{name} cannot be used: {problem}")),
     }
+}
+
+/// Says that a credential is connected. One text for all occasions, so that no second toast says it again.
+pub fn show_connected(state: &mut State, name: &str) {
+    state.show_info(&format!("{name} is connected · aye credentials rotate {name} replaces its secret"));
 }
 
 /// Handles a key in the line for the API key.
