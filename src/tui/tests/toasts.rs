@@ -139,6 +139,14 @@ fn the_hint_at_a_second_press_goes_when_that_would_do_nothing() {
     assert!(screen.screen_text().contains("Press esc again to rewind"));
     screen.press_key("esc");
     assert!(screen.screen_text().contains("Rewind to before"), "{}", screen.screen_text());
+    screen.press_key("esc");
+    screen.press_key("ctrl-c");
+    screen.advance_ms(900);
+    assert!(screen.screen_text().contains("Press ctrl-c again to quit"), "{}", screen.screen_text());
+    screen.advance_ms(100);
+    assert!(!screen.screen_text().contains("again to quit"), "{}", screen.screen_text());
+    screen.press_key("ctrl-c");
+    assert!(!screen.effects.contains(&Effect::Quit));
 }
 
 /// A toast above a prompt takes the last rows of the transcript before its text is cut.

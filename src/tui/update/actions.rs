@@ -231,5 +231,5 @@ pub fn stop_or_quit(state: &mut State) {
         }
         (false, false) => String::new(),
     };
-    state.show_notice(&format!("Press {quit_key} again to quit{consequence}"), Kind::Hint);
+    show_press_hint(state, &format!("Press {quit_key} again to quit{consequence}"));
 }
