@@ -37,6 +37,8 @@ pub struct Picker {
     action_hint: Box<str>,
     /// What the list counts while nothing is filtered; empty for its number of rows.
     count_text: Box<str>,
+    /// True if the [rank](MatchRank) of a matching row comes before its score.
+    ranks_starts: bool,
 }
 
 /// Detail of the row that is in use.
@@ -72,6 +74,18 @@ struct TreeNames {
     indented: String,
     /// Name shown while filtering, when the parent may be hidden.
     full: String,
+}
+
+/// Place of the filter text in a matching row, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum MatchRank {
+    /// It is the main text.
+    WholeText,
+    /// The main text starts with it.
+    TextStart,
+    /// Each of its words starts a word of the row.
+    WordStarts,
+    Anywhere,
 }
 
 /// Result of a key press. Rows are given by their index in the rows of the list.
@@ -131,6 +145,23 @@ impl Row {
         Self { is_pinned: true, ..self }
     }
 
+    /// Returns the rank of a row that matches the filter `typed`, which is in lower case.
+    fn rank_match(&self, typed: &str) -> MatchRank {
+        let text = self.text.to_lowercase();
+        if text == typed {
+            return MatchRank::WholeText;
+        }
+        if text.starts_with(typed) {
+            return MatchRank::TextStart;
+        }
+        let search_text = self.search_text.to_lowercase();
+        let mut typed_words = typed.split_whitespace();
+        let starts_word = |typed_word: &str| {
+            search_text.split(|character: char| !character.is_alphanumeric()).any(|word| word.starts_with(typed_word))
+        };
+        if typed_words.all(starts_word) { MatchRank::WordStarts } else { MatchRank::Anywhere }
+    }
+
     /// Sets the text at the right edge, such as a time or a size. Not matched by the filter.
     pub fn with_detail(self, detail: &str) -> Self {
         Self { detail: clean::clean_line(detail).into_owned(), ..self }
@@ -155,6 +186,7 @@ impl Picker {
             save_key: None,
             action_hint: "enter select".into(),
             count_text: Box::default(),
+            ranks_starts: false,
         };
         picker.update_matches();
         picker.cursor = picker.selectable_from(0, 1);
@@ -164,6 +196,11 @@ impl Picker {
     /// Lets a typed name be picked; `verb` is shown before it, such as `use`.
     pub fn with_typed_choice(self, verb: &'static str) -> Self {
         Self { typed_verb: Some(verb), ..self }
+    }
+
+    /// Lists matching rows first whose texts or words start with what is typed, whatever their order was.
+    pub fn with_starts_first(self) -> Self {
+        Self { ranks_starts: true, ..self }
     }
 
     /// Sets the text in the empty filter.
@@ -343,6 +380,10 @@ impl Picker {
         }
         let search_texts = self.rows.iter().map(|row| row.search_text.as_str());
         let mut matching = Filter::new(self.filter.text()).matching_rows(search_texts);
+        if self.ranks_starts {
+            let typed = self.filter_text().to_lowercase();
+            matching.sort_by_cached_key(|row| self.rows[*row].rank_match(&typed));
+        }
         let is_pinned_only = |row: &usize| self.rows[*row].is_pinned && !matching.contains(row);
         let pinned: Vec<usize> = (0..self.rows.len()).filter(is_pinned_only).collect();
         matching.extend(pinned);

@@ -139,6 +139,19 @@ fn the_palette_shows_every_command_if_there_are_rows_for_them() {
 }
 
 #[test]
+fn the_palette_lists_commands_first_that_start_with_what_is_typed() {
+    for (typed, names) in [("mod", &["model", "mode", "tools"][..]), ("mode", &["mode"]), ("man", &["help"])] {
+        let mut screen = Screen::new();
+        screen.press_key("ctrl-p");
+        screen.type_text(typed);
+        let text = screen.screen_text();
+        let mut words = text.lines().filter_map(|line| line.trim_matches(['│', '❯', ' ']).split_whitespace().next());
+        assert!(words.any(|word| word == typed), "the filter is above the rows: {text}");
+        assert_eq!(words.take(names.len()).collect::<Vec<_>>(), names, "{typed}: {text}");
+    }
+}
+
+#[test]
 fn what_a_second_press_does_is_shown_by_a_prompt_that_fills_the_screen() {
     let mut screen = screen_with_prompt((60, 15), 20);
     let hints = "╰─ end jump to the end, then y approve · n deny ───────────╯";

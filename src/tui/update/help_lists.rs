@@ -45,5 +45,6 @@ pub fn open_palette(state: &mut State) {
         Row::new(row.names[0]).with_secondary(row.help).with_detail(&keys)
     };
     let items = state.commands.iter().map(build_row).collect();
-    state.viewport.popups.push(Popup::List(Picker::new("Commands", "", items), List::Commands));
+    let picker = Picker::new("Commands", "", items).with_starts_first();
+    state.viewport.popups.push(Popup::List(picker, List::Commands));
 }
