@@ -119,16 +119,46 @@ impl Confirmation {
         let is_first = last_frame.is_readable && self.first_drawn.is_none();
         if last_frame.is_readable {
             self.first_drawn.get_or_insert(now);
-            let DrawnFrame { top, visible_rows, line_count, .. } = last_frame;
-            // Another width has other lines.
-            let seen = if self.seen_lines.1 == line_count { self.seen_lines.0 } else { 0 };
-            self.seen_lines = (if top <= seen { seen.max(top + visible_rows) } else { seen }, line_count);
-            self.has_reached_end |= match self.has_difference {
-                true => self.seen_lines.0 >= line_count,
-                false => last_frame.is_at_end,
-            };
+            self.has_reached_end = self.is_read_after(last_frame);
+            self.seen_lines = (self.count_seen_lines(last_frame), last_frame.line_count);
         }
         is_first
+    }
+
+    /// Returns how many lines were on the screen after this frame, counted from the first without a gap.
+    fn count_seen_lines(&self, DrawnFrame { top, visible_rows, line_count, .. }: DrawnFrame) -> usize {
+        // Another width has other lines.
+        let seen = if self.seen_lines.1 == line_count { self.seen_lines.0 } else { 0 };
+        if top <= seen { seen.max(top + visible_rows) } else { seen }
+    }
+
+    /// Returns whether the facts were read far enough for an answer after this frame.
+    fn is_read_after(&self, frame: DrawnFrame) -> bool {
+        let is_read = match self.has_difference {
+            true => self.count_seen_lines(frame) >= frame.line_count,
+            false => frame.is_at_end,
+        };
+        self.has_reached_end || is_read
+    }
+
+    /// Returns the key hints, from the longest to the shortest.
+    fn hints(&self, keys: &Keymap, is_read: bool) -> Vec<String> {
+        let key = |action| keys.first_chord(Scope::Approval, action);
+        let (yes, no) = (self.confirm_key(keys), key(Action::Deny));
+        let AnswerLabels { confirm, cancel } = self.labels;
+        let answers = format!("{yes} {confirm} · {no} {cancel}");
+        if is_read {
+            return vec![
+                format!("{answers} · {} close", key(Action::Close)),
+                answers,
+                format!("{yes} confirm · {no} cancel"),
+            ];
+        }
+        let (read_key, read) = match self.has_difference {
+            true => (key(Action::PageDown), "read every line"),
+            false => (key(Action::Bottom), "jump to the end"),
+        };
+        vec![format!("{read_key} {read}, then {answers}"), format!("{read_key} first, then {yes} · {no} cancel")]
     }
 
     /// Scrolls by lines of the mouse wheel.
@@ -199,37 +229,30 @@ impl Confirmation {
         let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 3);
         let prompt_area = Rect { x, y, width, height };
-        let key = |action| context.keys.first_chord(Scope::Approval, action);
-        let (confirm_key, deny_key, close_key) =
-            (self.confirm_key(context.keys), key(Action::Deny), key(Action::Close));
-        let AnswerLabels { confirm, cancel } = self.labels;
-        let hints = [
-            format!("{confirm_key} {confirm} · {deny_key} {cancel} · {close_key} close"),
-            format!("{confirm_key} {confirm} · {deny_key} {cancel}"),
-            format!("{confirm_key} confirm · {deny_key} cancel"),
-        ];
         let rows = usize::from(frame::inner_area(prompt_area).height);
         let top = self.top.get().min(lines.len().saturating_sub(rows));
         let lines_below = lines.len().saturating_sub(top + rows);
         let right_title = if lines_below > 0 { format!("{lines_below} more lines") } else { String::new() };
+        let mut drawn = DrawnFrame {
+            is_readable: false,
+            is_at_end: lines_below == 0,
+            top,
+            line_count: lines.len(),
+            visible_rows: rows,
+        };
         let frame = Frame {
             title: self.title,
             right_title: &right_title,
-            hints: &hints,
+            // No frame is guaranteed after the one that shows the last line.
+            hints: &self.hints(context.keys, self.is_read_after(drawn)),
             message: &self.message,
             is_listening: context.listening.is_listening(),
             is_destructive: self.is_destructive,
         };
         let inner = frame.draw(prompt_area, buffer, context.theme);
         frame::set_lines(&lines[top..], inner, buffer);
-        let is_readable = frame::is_readable(inner, prompt_area, buffer);
+        drawn.is_readable = frame::is_readable(inner, prompt_area, buffer);
         self.top.set(top);
-        self.last_frame.set(DrawnFrame {
-            is_readable,
-            is_at_end: lines_below == 0,
-            top,
-            line_count: lines.len(),
-            visible_rows: rows,
-        });
+        self.last_frame.set(drawn);
     }
 }

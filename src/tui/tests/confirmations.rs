@@ -109,9 +109,11 @@ fn r34_confirming_needs_the_end_to_be_seen() {
     screen.state.viewport.popups.push(crate::tui::popup::Popup::Confirmation(confirmation, action));
     screen.draw_frame();
     screen.advance_ms(2000);
+    assert!(screen.screen_text().contains("end first, then y"), "{}", screen.screen_text());
     screen.press_key("y");
     assert!(!has_discarded(&screen), "the end was not seen");
     screen.press_key("end");
+    assert!(screen.screen_text().contains("╰─ y do it · n leave it"), "{}", screen.screen_text());
     screen.advance_ms(2000);
     screen.press_key("y");
     assert!(has_discarded(&screen));

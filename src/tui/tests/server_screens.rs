@@ -39,7 +39,9 @@ fn has_accepted(screen: &Screen) -> bool {
 fn only_a_difference_that_was_on_the_screen_line_by_line_is_accepted() {
     let lines: Vec<String> = (0..60).map(|number| format!("  + description: line {number}")).collect();
     let mut screen = screen_with_change(lines);
-    assert!(screen.screen_text().contains("Accept these changes of tools?"), "{}", screen.screen_text());
+    let text = screen.screen_text();
+    assert!(text.contains("Accept these changes of tools?"), "{text}");
+    assert!(text.contains("page-down read every line, then y accept · n keep out"), "{text}");
     screen.advance_ms(2000);
     screen.press_key("y");
     assert!(!has_accepted(&screen) && screen.screen_text().contains("Read every line before y"));
@@ -49,7 +51,8 @@ fn only_a_difference_that_was_on_the_screen_line_by_line_is_accepted() {
     screen.press_key("y");
     assert!(!has_accepted(&screen), "the lines between were not on the screen");
     screen.press_key("home");
-    for _ in 0..10 {
+    while !screen.screen_text().contains("╰─ y accept · n keep out") {
+        assert!(!screen.screen_text().contains("line 59"), "the frame with the last line offers to accept");
         screen.press_key("page-down");
     }
     screen.advance_ms(2000);
