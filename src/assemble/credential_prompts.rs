@@ -20,14 +20,11 @@ type Answer = Option<Key>;
 pub struct CredentialPrompts {
     store: Arc<CredentialStore>,
     requests: ScreenRequests<Answer>,
-    /// Held while the user is asked, so that two calls do not ask for the same credential.
-    turn: tokio::sync::Mutex<()>,
 }
 
 impl CredentialPrompts {
     pub fn new(store: Arc<CredentialStore>) -> Self {
-        let requests = ScreenRequests::new(HostReply::CredentialWithdrawn);
-        Self { store, requests, turn: tokio::sync::Mutex::default() }
+        Self { store, requests: ScreenRequests::new(HostReply::CredentialWithdrawn) }
     }
 
     /// Returns the credentials.
@@ -105,8 +102,7 @@ impl CredentialPrompts {
             .flatten()
             .map_err(|reason| format!("{} could not be saved: {}", credential.name, clean_line(&reason)))?;
         for notice in notices {
-            // The screen may be closed.
-            let _ = self.requests.send(HostReply::Notice(notice)).await;
+            self.requests.warn(notice).await;
         }
         Ok(())
     }
@@ -115,7 +111,8 @@ impl CredentialPrompts {
 #[async_trait]
 impl CredentialConnector for CredentialPrompts {
     async fn connect(&self, credential: &NamedCredential, reason: &str) -> Connection {
-        let _turn = self.turn.lock().await;
+        // Two calls do not ask for the same credential.
+        let _turn = self.requests.take_turn().await;
         if let Some(connection) = self.find_connection(credential).await {
             return connection;
         }

@@ -11,18 +11,26 @@ pub(super) struct ScreenRequests<A> {
     screen: OnceLock<mpsc::Sender<HostReply>>,
     open: Mutex<HashMap<u64, oneshot::Sender<A>>>,
     last_id: AtomicU64,
+    /// Held while the user is asked, so that one request after the other is on the screen.
+    turn: tokio::sync::Mutex<()>,
     /// Returns the reply that closes the prompt with this number.
     withdraw: fn(u64) -> HostReply,
 }
 
 impl<A> ScreenRequests<A> {
     pub(super) fn new(withdraw: fn(u64) -> HostReply) -> Self {
-        Self { screen: OnceLock::new(), open: Mutex::default(), last_id: AtomicU64::new(0), withdraw }
+        let (screen, open, turn) = (OnceLock::new(), Mutex::default(), tokio::sync::Mutex::default());
+        Self { screen, open, last_id: AtomicU64::new(0), turn, withdraw }
     }
 
     /// Shows the requests on this screen from now on.
     pub(super) fn set_screen(&self, replies: mpsc::Sender<HostReply>) {
         let _ = self.screen.set(replies);
+    }
+
+    /// Waits until no other request is handled. Dropping the guard lets the next one continue.
+    pub(super) async fn take_turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Passes on an answer. An answer to a request that was withdrawn is dropped.
@@ -39,6 +47,11 @@ impl<A> ScreenRequests<A> {
     /// Sends a reply to the screen, if there is one.
     pub(super) async fn send(&self, reply: HostReply) -> Option<()> {
         self.screen.get()?.send(reply).await.ok()
+    }
+
+    /// Shows a notice of one sentence, if there is a screen.
+    pub(super) async fn warn(&self, notice: String) {
+        self.send(HostReply::Notice(notice)).await.unwrap_or_default();
     }
 
     /// Sends a reply to the screen, if there is one, without waiting: the screen may be busy.

@@ -11,13 +11,11 @@ use tokio::sync::mpsc;
 /// The prompts for forms of this run.
 pub(super) struct ServerForms {
     requests: ScreenRequests<FormReply>,
-    /// Held while the user is asked, so that a server cannot fill the screen.
-    turn: tokio::sync::Mutex<()>,
 }
 
 impl ServerForms {
     pub(super) fn new() -> Self {
-        Self { requests: ScreenRequests::new(HostReply::FormWithdrawn), turn: tokio::sync::Mutex::default() }
+        Self { requests: ScreenRequests::new(HostReply::FormWithdrawn) }
     }
 
     /// Shows the prompts on this screen from now on.
@@ -34,12 +32,12 @@ impl ServerForms {
 #[async_trait]
 impl FormPrompts for ServerForms {
     async fn ask(&self, form: ServerForm) -> FormReply {
-        let _turn = self.turn.lock().await;
+        let _turn = self.requests.take_turn().await;
         let show = |id| HostReply::FormRequested(Arc::new(FormRequest { id, form }));
         self.requests.ask(show).await.unwrap_or(FormReply::Declined)
     }
 
     async fn warn(&self, notice: String) {
-        self.requests.send(HostReply::Notice(notice)).await.unwrap_or_default();
+        self.requests.warn(notice).await;
     }
 }

@@ -15,8 +15,6 @@ use tokio::sync::mpsc;
 pub(super) struct ServerSamplings {
     requests: ScreenRequests<bool>,
     profiles: Arc<SettingsProfiles>,
-    /// Held while a request is handled, so that servers cannot fill the screen.
-    turn: tokio::sync::Mutex<()>,
 }
 
 /// The step that is recorded if the server stops waiting.
@@ -34,8 +32,7 @@ impl Drop for PendingStep<'_> {
 
 impl ServerSamplings {
     pub(super) fn new(profiles: Arc<SettingsProfiles>) -> Self {
-        let requests = ScreenRequests::new(HostReply::SamplingWithdrawn);
-        Self { requests, profiles, turn: tokio::sync::Mutex::default() }
+        Self { requests: ScreenRequests::new(HostReply::SamplingWithdrawn), profiles }
     }
 
     /// Shows the prompts on this screen from now on.
@@ -62,7 +59,7 @@ impl ServerSamplings {
 #[async_trait]
 impl Sampler for ServerSamplings {
     async fn sample(&self, request: SamplingRequest) -> Result<SampledAnswer, SamplingRefusal> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.requests.take_turn().await;
         let find_target = || self.profiles.find_target(None, None);
         let target = find_target().map_err(SamplingRefusal::Failed)?;
         let (server, model) = (request.server.clone(), target.describe());
@@ -102,6 +99,6 @@ impl Sampler for ServerSamplings {
     }
 
     async fn warn(&self, notice: String) {
-        self.requests.send(HostReply::Notice(notice)).await.unwrap_or_default();
+        self.requests.warn(notice).await;
     }
 }
