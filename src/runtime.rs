@@ -34,7 +34,7 @@ use call_execution::RunningCall;
 pub use effect_context::{EffectContext, Reviewers, Simulator};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-pub use side_request::{SideAnswer, SideModel, request_answer, request_any_answer};
+pub use side_request::{SideAnswer, SideModel, request_any_answer};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

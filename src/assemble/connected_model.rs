@@ -203,13 +203,13 @@ pub(crate) fn request_context_window(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::config::settings_parser::parse_settings;
     use crate::config::{Credentials, Overrides, resolve_connection};
 
     /// Returns the connection of the profile `p` in this text of a settings file.
-    fn parse_connection(file: &str) -> Connection {
+    pub(in crate::assemble) fn parse_connection(file: &str) -> Connection {
         let flags = Overrides { profile: Some("p".into()), ..Overrides::default() };
         let no_variables = |_: &str| None;
         let settings = config::Settings::from_layers([parse_settings(file, "f")], &no_variables, &flags);

@@ -1,10 +1,9 @@
 //! Asks the user, and then the session's model, what an MCP server wants to ask it.
 
 use super::screen_requests::ScreenRequests;
-use super::settings_profiles::SettingsProfiles;
+use super::settings_profiles::{SettingsProfiles, find_session_target, sample_model};
 use crate::chat::sampling::{SamplingRequest, SamplingStep};
 use crate::mcp::sampling_prompts::{SampledAnswer, Sampler, SamplingRefusal};
-use crate::tools::prompt_tool::PromptModels;
 use crate::tui::host::{HostReply, SamplingReview, SamplingSubject};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -60,8 +59,9 @@ impl ServerSamplings {
 impl Sampler for ServerSamplings {
     async fn sample(&self, request: SamplingRequest) -> Result<SampledAnswer, SamplingRefusal> {
         let _turn = self.requests.take_turn().await;
-        let find_target = || self.profiles.find_target(None, None);
-        let target = find_target().map_err(SamplingRefusal::Failed)?;
+        // The one that is shown is asked, whatever the session continues with meanwhile.
+        let session = self.profiles.session_model().map_err(SamplingRefusal::Failed)?;
+        let target = find_session_target(&session).map_err(SamplingRefusal::Failed)?;
         let (server, model) = (request.server.clone(), target.describe());
         self.ask(SamplingSubject::Request { request: request.clone(), model: model.clone() }).await?;
         let start = Instant::now();
@@ -74,10 +74,7 @@ impl Sampler for ServerSamplings {
         };
         let stopped = answered("", Some("the server stopped waiting before the model answered"), None);
         let mut pending = PendingStep { samplings: self, step: Some(stopped) };
-        let (answer, usage) = match find_target() {
-            Ok(current) if current == target => self.profiles.sample(&target, &request).await,
-            _ => (Err("another model is in use since you were asked, and nothing was sent".to_owned()), None),
-        };
+        let (answer, usage) = sample_model(&session, &request).await;
         let answer = match answer {
             Ok(answer) if answer.text.trim().is_empty() => Err("its answer is empty".to_owned()),
             answer => answer,
@@ -100,5 +97,71 @@ impl Sampler for ServerSamplings {
 
     async fn warn(&self, notice: String) {
         self.requests.warn(notice).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::connected_model::ConnectedModel;
+    use crate::assemble::connected_model::tests::parse_connection;
+    use crate::config::{Overrides, Settings};
+    use crate::scripted::{Scripted, says};
+    use crate::store::Places;
+    use serde_json::json;
+    use std::path::Path;
+
+    /// A session's model at this port of one host.
+    fn connect_model(port: u16, model: &Scripted) -> ConnectedModel {
+        let file = format!("[profiles.p]\nbase_url = \"http://localhost:{port}/v1\"\nmodel = \"m\"");
+        let is_watched = false;
+        let connected = ConnectedModel::configured(&parse_connection(&file), is_watched);
+        ConnectedModel { llm: Arc::new(model.clone()), ..connected }
+    }
+
+    /// The prompts of a session with this model, on a screen that takes one reply at a time.
+    fn samplings_with(model: &Scripted) -> (ServerSamplings, mpsc::Receiver<HostReply>) {
+        let no_variables = |_: &str| None;
+        let settings = Settings::from_layers([], &no_variables, &Overrides::default());
+        let profiles = SettingsProfiles::new(&settings, &Overrides::default(), &Places::within(Path::new("/none")));
+        profiles.set_session_model(&connect_model(1, model));
+        let samplings = ServerSamplings::new(Arc::new(profiles));
+        let (replies, screen) = mpsc::channel(1);
+        samplings.set_screen(replies);
+        (samplings, screen)
+    }
+
+    fn request() -> SamplingRequest {
+        let message = json!({ "role": "user", "content": { "type": "text", "text": "Hi" } });
+        SamplingRequest::parse("files", &json!({ "messages": [message], "maxTokens": 9 })).unwrap()
+    }
+
+    /// Runs the request until the user is asked, and returns the number of the prompt.
+    async fn wait_for_prompt(sampling: &mut (impl Future + Unpin), screen: &mut mpsc::Receiver<HostReply>) -> u64 {
+        let shown = async {
+            loop {
+                if let HostReply::SamplingRequested(review) = screen.recv().await.unwrap() {
+                    return review.id;
+                }
+            }
+        };
+        tokio::select! {
+            id = shown => id,
+            _ = sampling => panic!("it ended without the user"),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_model_that_was_shown_is_asked() {
+        let (shown, other) = (Scripted::new([says("Hello")]), Scripted::new([says("Wrong")]));
+        let (samplings, mut screen) = samplings_with(&shown);
+        let mut sampling = samplings.sample(request());
+        let id = wait_for_prompt(&mut sampling, &mut screen).await;
+        samplings.profiles.set_session_model(&connect_model(2, &other));
+        samplings.answer(id, true);
+        let id = wait_for_prompt(&mut sampling, &mut screen).await;
+        samplings.answer(id, true);
+        assert_eq!(sampling.await.unwrap().text, "Hello");
+        assert_eq!(other.requests().lock().unwrap().len(), 0, "the same name and host do not make it the same model");
     }
 }

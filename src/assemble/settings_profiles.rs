@@ -4,7 +4,7 @@ use super::connected_model::ConnectedModel;
 use crate::chat::sampling::SamplingRequest;
 use crate::chat::{Message, Request, Usage};
 use crate::config::{self, Connection, Credentials, Overrides, Settings};
-use crate::runtime::{SideAnswer, SideModel, request_answer, request_any_answer};
+use crate::runtime::{SideAnswer, SideModel, request_any_answer};
 use crate::store::Places;
 use crate::tools::prompt_tool::{MAX_ANSWER_BYTES, Prompt, PromptModels, PromptTarget};
 use crate::tools::transfer_tool::{ProfileFinder, ProfileTarget};
@@ -39,32 +39,11 @@ impl SettingsProfiles {
         *self.session_model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model.clone());
     }
 
-    /// Sends a request of an MCP server to the session's model.
-    pub(crate) async fn sample(
-        &self,
-        target: &PromptTarget,
-        request: &SamplingRequest,
-    ) -> (Result<SideAnswer, String>, Option<Usage>) {
-        let llm = self.session_model().map(|session| session.llm);
-        let (model, profile) = (target.model.clone(), String::new());
-        let side_model = SideModel { llm, model: model.clone(), profile, limit: SAMPLING_LIMIT };
-        let system = Some(&request.system).filter(|system| !system.trim().is_empty());
-        let messages = request.messages.iter().map(|message| match message.is_of_model {
-            true => Message::Model { text: message.text.clone(), calls: Vec::new(), echo: None },
-            false => Message::User(message.text.clone()),
-        });
-        let request = Request {
-            model,
-            messages: system.cloned().map(Message::System).into_iter().chain(messages).collect(),
-            max_tokens: Some(request.max_tokens),
-            ..Request::default()
-        };
-        let mut usage = None;
-        let answer = request_any_answer(&side_model, async { Ok(request) }, MAX_SAMPLED_BYTES, &mut usage).await;
-        (answer, usage)
-    }
-
-    fn session_model(&self) -> Result<ConnectedModel, String> {
+    /// Returns the model of the open session.
+    ///
+    /// # Errors
+    /// Why none can be asked, in one sentence.
+    pub(crate) fn session_model(&self) -> Result<ConnectedModel, String> {
         let model = self.session_model.lock().unwrap_or_else(PoisonError::into_inner).clone();
         model.filter(|model| model.provider.is_some()).ok_or_else(|| "No provider is connected.".to_owned())
     }
@@ -79,6 +58,46 @@ impl SettingsProfiles {
             false => Ok(connection),
         }
     }
+}
+
+/// Returns where the model of a session is asked.
+///
+/// # Errors
+/// Why its address cannot be read.
+pub(crate) fn find_session_target(session: &ConnectedModel) -> Result<PromptTarget, String> {
+    let (_, host) = split_address(&session.base_url)?;
+    Ok(PromptTarget { profile: None, model: session.name.clone(), host, is_of_session: true })
+}
+
+/// Sends a request of an MCP server to the model of a session, and returns the answer with its usage, if reported.
+pub(crate) async fn sample_model(
+    session: &ConnectedModel,
+    request: &SamplingRequest,
+) -> (Result<SideAnswer, String>, Option<Usage>) {
+    let (llm, model, profile) = (Ok(session.llm.clone()), session.name.clone(), String::new());
+    let side_model = SideModel { llm, model, profile, limit: SAMPLING_LIMIT };
+    let messages = request.messages.iter().map(|message| match message.is_of_model {
+        true => Message::Model { text: message.text.clone(), calls: Vec::new(), echo: None },
+        false => Message::User(message.text.clone()),
+    });
+    let body = Request { messages: messages.collect(), max_tokens: Some(request.max_tokens), ..Request::default() };
+    ask_side_model(&side_model, &request.system, body, MAX_SAMPLED_BYTES).await
+}
+
+/// Sends a request to a model outside the conversation, with the system prompt first unless it is blank.
+async fn ask_side_model(
+    side_model: &SideModel,
+    system: &str,
+    request: Request,
+    max_bytes: usize,
+) -> (Result<SideAnswer, String>, Option<Usage>) {
+    let system = Some(system).filter(|system| !system.trim().is_empty());
+    let system = system.map(|system| Message::System(system.to_owned()));
+    let messages = system.into_iter().chain(request.messages).collect();
+    let request = Request { model: side_model.model.clone(), messages, ..request };
+    let mut usage = None;
+    let answer = request_any_answer(side_model, async { Ok(request) }, max_bytes, &mut usage).await;
+    (answer, usage)
 }
 
 /// Returns the origin of an address, and its host in lower case.
@@ -108,10 +127,9 @@ impl PromptModels for SettingsProfiles {
     fn find_target(&self, profile: Option<&str>, model: Option<&str>) -> Result<PromptTarget, String> {
         let session = self.session_model();
         let Some(name) = profile else {
-            let session = session?;
-            let (_, host) = split_address(&session.base_url)?;
-            let model = model.map_or(session.name, str::to_owned);
-            return Ok(PromptTarget { profile: None, model, host, is_of_session: true });
+            let target = find_session_target(&session?)?;
+            let model = model.map_or(target.model, str::to_owned);
+            return Ok(PromptTarget { model, ..target });
         };
         let connection = self.find_connection(name, model)?;
         let (origin, host) = split_address(&connection.base_url)?;
@@ -135,21 +153,13 @@ impl PromptModels for SettingsProfiles {
         };
         let profile = target.profile.clone().unwrap_or_default();
         let side_model = SideModel { llm: connect(), model: target.model.clone(), profile, limit: prompt.timeout };
-        let system = Some(&prompt.system).filter(|system| !system.trim().is_empty());
         let request = Request {
-            model: target.model.clone(),
-            messages: system
-                .cloned()
-                .map(Message::System)
-                .into_iter()
-                .chain([Message::User(prompt.text.clone())])
-                .collect(),
+            messages: vec![Message::User(prompt.text.clone())],
             max_tokens: Some(prompt.max_tokens),
             answer_schema: prompt.schema.clone(),
             ..Request::default()
         };
-        let mut usage = None;
-        let answer = request_answer(&side_model, async { Ok(request) }, MAX_ANSWER_BYTES, &mut usage).await;
-        (answer, usage)
+        let (answer, usage) = ask_side_model(&side_model, &prompt.system, request, MAX_ANSWER_BYTES).await;
+        (answer.and_then(SideAnswer::into_complete), usage)
     }
 }

@@ -45,6 +45,16 @@ pub struct SideAnswer {
     pub is_cut_off: bool,
 }
 
+impl SideAnswer {
+    /// Returns the text.
+    ///
+    /// # Errors
+    /// If it was cut off, as the end of a sentence about the model.
+    pub fn into_complete(self) -> Result<String, String> {
+        if self.is_cut_off { Err(CUT_OFF.to_owned()) } else { Ok(self.text) }
+    }
+}
+
 /// Reads the whole answer, at most `max_bytes` long, or returns the error. `usage` is set in either case, if it was
 /// received. Nothing is retried, because the user can be asked instead.
 async fn read_answer(
@@ -84,14 +94,13 @@ const CUT_OFF: &str = "its answer was cut off";
 ///
 /// # Errors
 /// Why there is no answer, as the end of a sentence about the model.
-pub async fn request_answer(
+pub(super) async fn request_answer(
     side_model: &SideModel,
     request: impl Future<Output = Result<Request, String>>,
     max_bytes: usize,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
-    let answer = request_any_answer(side_model, request, max_bytes, usage).await?;
-    if answer.is_cut_off { Err(CUT_OFF.to_owned()) } else { Ok(answer.text) }
+    request_any_answer(side_model, request, max_bytes, usage).await?.into_complete()
 }
 
 /// Requests an answer like [`request_answer`], and also accepts one that ends at the maximum number of tokens.
