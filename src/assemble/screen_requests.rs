@@ -1,9 +1,9 @@
 //! Requests to the user on the screen, each with a number, that wait for an answer.
 
 use crate::tui::host::HostReply;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 /// The open requests of one kind.
@@ -11,6 +11,8 @@ pub(super) struct ScreenRequests<A> {
     screen: OnceLock<mpsc::Sender<HostReply>>,
     open: Mutex<HashMap<u64, oneshot::Sender<A>>>,
     last_id: AtomicU64,
+    /// Replies that wait until the screen has room for them.
+    late: Arc<Mutex<VecDeque<HostReply>>>,
     /// Held while the user is asked, so that one request after the other is on the screen.
     turn: tokio::sync::Mutex<()>,
     /// Returns the reply that closes the prompt with this number.
@@ -20,7 +22,7 @@ pub(super) struct ScreenRequests<A> {
 impl<A> ScreenRequests<A> {
     pub(super) fn new(withdraw: fn(u64) -> HostReply) -> Self {
         let (screen, open, turn) = (OnceLock::new(), Mutex::default(), tokio::sync::Mutex::default());
-        Self { screen, open, last_id: AtomicU64::new(0), turn, withdraw }
+        Self { screen, open, last_id: AtomicU64::new(0), late: Arc::default(), turn, withdraw }
     }
 
     /// Shows the requests on this screen from now on.
@@ -54,11 +56,18 @@ impl<A> ScreenRequests<A> {
         self.send(HostReply::Notice(notice)).await.unwrap_or_default();
     }
 
-    /// Sends a reply to the screen, if there is one, without waiting: the screen may be busy.
+    /// Sends a reply to the screen, if there is one, without waiting: the screen may be busy. Such replies keep their order.
     pub(super) fn send_later(&self, reply: HostReply) {
-        if let Some(screen) = self.screen.get().cloned() {
-            drop(tokio::spawn(async move { screen.send(reply).await }));
-        }
+        let Some(screen) = self.screen.get().cloned() else { return };
+        let late = self.late.clone();
+        late.lock().unwrap_or_else(PoisonError::into_inner).push_back(reply);
+        tokio::spawn(async move {
+            let permit = screen.reserve().await;
+            let mut late = late.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (Some(reply), Ok(permit)) = (late.pop_front(), permit) {
+                permit.send(reply);
+            }
+        });
     }
 
     /// Shows the request of this number and waits for the answer; `None` if there is no screen. Dropping the future closes

@@ -7,7 +7,7 @@ use crate::mcp::sampling_prompts::{SampledAnswer, Sampler, SamplingRefusal};
 use crate::tui::host::{HostReply, SamplingReview, SamplingSubject};
 use async_trait::async_trait;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// The prompts for requests of MCP servers of this run.
@@ -16,16 +16,17 @@ pub(super) struct ServerSamplings {
     profiles: Arc<SettingsProfiles>,
 }
 
-/// The step that is recorded if the server stops waiting.
-struct PendingStep<'a> {
-    samplings: &'a ServerSamplings,
-    step: Option<SamplingStep>,
+/// Steps that are recorded if the server stops waiting.
+struct PendingSteps<'a> {
+    requests: &'a ScreenRequests<bool>,
+    steps: Vec<SamplingStep>,
 }
 
-impl Drop for PendingStep<'_> {
+impl Drop for PendingSteps<'_> {
     fn drop(&mut self) {
-        let Some(step) = self.step.take() else { return };
-        self.samplings.requests.send_later(HostReply::SamplingStepped(Box::new(step)));
+        for step in self.steps.drain(..) {
+            self.requests.send_later(HostReply::SamplingStepped(Box::new(step)));
+        }
     }
 }
 
@@ -63,35 +64,38 @@ impl Sampler for ServerSamplings {
         let session = self.profiles.session_model().map_err(SamplingRefusal::Failed)?;
         let target = find_session_target(&session).map_err(SamplingRefusal::Failed)?;
         let (server, model) = (request.server.clone(), target.describe());
-        self.ask(SamplingSubject::Request { request: request.clone(), model: model.clone() }).await?;
-        let start = Instant::now();
-        let answered = |text: &str, error: Option<&str>, usage| SamplingStep::Answered {
+        let answered = |text: &str, error: Option<&str>, usage, took: Duration| SamplingStep::Answered {
             server: server.clone(),
             text: text.to_owned(),
             error: error.map(str::to_owned),
             usage,
-            took_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         };
-        let stopped = answered("", Some("the server stopped waiting before the model answered"), None);
-        let mut pending = PendingStep { samplings: self, step: Some(stopped) };
+        let stopped = answered("", Some("the server stopped waiting before the model answered"), None, Duration::ZERO);
+        let abandoned = SamplingStep::Returned { server: server.clone(), is_approved: false, by: None };
+        // From here on, because an approval may be recorded and never arrive. Without one the screen ignores the step.
+        let mut pending = PendingSteps { requests: &self.requests, steps: vec![stopped] };
+        let subject = SamplingSubject::Request { request: request.clone(), model: model.clone() };
+        self.ask(subject).await.inspect_err(|_| pending.steps.clear())?;
+        let start = Instant::now();
         let (answer, usage) = sample_model(&session, &request).await;
         let answer = match answer {
             Ok(answer) if answer.text.trim().is_empty() => Err("its answer is empty".to_owned()),
             answer => answer,
         };
-        pending.step = None;
         let step = match &answer {
-            Ok(answer) => answered(&answer.text, None, usage),
-            Err(reason) => answered("", Some(reason), usage),
+            Ok(answer) => answered(&answer.text, None, usage, start.elapsed()),
+            Err(reason) => answered("", Some(reason), usage, start.elapsed()),
         };
+        pending.steps = std::iter::once(step.clone()).chain(answer.is_ok().then_some(abandoned)).collect();
         self.requests.send(HostReply::SamplingStepped(Box::new(step))).await;
+        pending.steps.remove(0);
         let answer =
             answer.map_err(|reason| SamplingRefusal::Failed(format!("The model gave no answer: {reason}.")))?;
-        pending.step = Some(SamplingStep::Returned { server: server.clone(), is_approved: false, by: None });
         let subject = SamplingSubject::Answer { server: server.clone(), model, text: answer.text.clone() };
         let decision = self.ask(subject).await;
         // The screen has recorded it.
-        pending.step = None;
+        pending.steps.clear();
         decision.map(|()| SampledAnswer { text: answer.text, model: target.model, is_cut_off: answer.is_cut_off })
     }
 
@@ -163,5 +167,66 @@ mod tests {
         samplings.answer(id, true);
         assert_eq!(sampling.await.unwrap().text, "Hello");
         assert_eq!(other.requests().lock().unwrap().len(), 0, "the same name and host do not make it the same model");
+    }
+
+    /// Returns the words for the next steps that the screen receives.
+    async fn next_steps(screen: &mut mpsc::Receiver<HostReply>, count: usize) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        while names.len() < count {
+            let reply = tokio::time::timeout(Duration::from_secs(60), screen.recv()).await.expect("a step is missing");
+            match reply.unwrap() {
+                HostReply::SamplingStepped(step) => names.push(step.state_name()),
+                HostReply::SamplingWithdrawn(_) => names.push("withdrawn"),
+                _ => {}
+            }
+        }
+        names
+    }
+
+    #[tokio::test]
+    async fn an_approval_that_is_never_received_has_an_end() {
+        let (samplings, mut screen) = samplings_with(&Scripted::new([]));
+        let mut sampling = samplings.sample(request());
+        let id = wait_for_prompt(&mut sampling, &mut screen).await;
+        samplings.answer(id, true);
+        drop(sampling);
+        assert_eq!(next_steps(&mut screen, 1).await, ["not answered"]);
+    }
+
+    #[tokio::test]
+    async fn a_prompt_is_withdrawn_before_the_end_is_recorded() {
+        for _ in 0..100 {
+            let (samplings, mut screen) = samplings_with(&Scripted::new([]));
+            let mut sampling = samplings.sample(request());
+            wait_for_prompt(&mut sampling, &mut screen).await;
+            // The screen is busy.
+            samplings.warn(String::new()).await;
+            drop(sampling);
+            assert_eq!(next_steps(&mut screen, 2).await, ["withdrawn", "not answered"], "it could still be approved");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_denial_needs_no_end() {
+        let (samplings, mut screen) = samplings_with(&Scripted::new([]));
+        let mut sampling = samplings.sample(request());
+        let id = wait_for_prompt(&mut sampling, &mut screen).await;
+        samplings.answer(id, false);
+        assert_eq!(sampling.await, Err(SamplingRefusal::Denied));
+        samplings.requests.send_later(HostReply::SamplingWithdrawn(id));
+        assert_eq!(next_steps(&mut screen, 1).await, ["withdrawn"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_recorded_if_the_server_stops_waiting_while_the_screen_is_busy() {
+        let (samplings, mut screen) = samplings_with(&Scripted::new([says("Hello")]));
+        let mut sampling = samplings.sample(request());
+        let id = wait_for_prompt(&mut sampling, &mut screen).await;
+        samplings.answer(id, true);
+        samplings.warn(String::new()).await;
+        tokio::time::timeout(Duration::from_secs(1), &mut sampling).await.unwrap_err();
+        drop(sampling);
+        assert_eq!(next_steps(&mut screen, 2).await, ["answered", "abandoned"]);
+        assert!(screen.try_recv().is_err(), "nothing else");
     }
 }

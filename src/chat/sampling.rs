@@ -69,7 +69,8 @@ pub enum SamplingStep {
         usage: Option<Usage>,
         took_ms: u64,
     },
-    /// The answer was returned to the server, or was not.
+    /// The user decided whether the server receives the answer, or the server stopped waiting. An approval is recorded
+    /// before the answer is sent, which may be too late for the server.
     Returned {
         server: String,
         is_approved: bool,
@@ -190,6 +191,19 @@ impl SamplingStep {
         }
     }
 
+    /// Returns the state that the step leads to, in a word or two.
+    pub fn state_name(&self) -> &'static str {
+        match self {
+            Self::Decided { is_approved: true, .. } => "approved",
+            Self::Decided { .. } => "denied",
+            Self::Answered { error: None, .. } => "answered",
+            Self::Answered { .. } => "not answered",
+            Self::Returned { is_approved: true, .. } => "answer approved",
+            Self::Returned { by: Some(_), .. } => "answer kept",
+            Self::Returned { .. } => "abandoned",
+        }
+    }
+
     /// Describes the step in one line. Errors may have any characters.
     pub fn describe(&self) -> String {
         let server = self.server();
@@ -201,7 +215,7 @@ impl SamplingStep {
             Self::Answered { text, error: None, .. } => {
                 format!("The model answered MCP server {server} · {}", pluralize(text.len(), "byte"))
             }
-            Self::Returned { is_approved: true, .. } => format!("Answer sent to MCP server {server}"),
+            Self::Returned { is_approved: true, .. } => format!("You approved the answer for MCP server {server}"),
             Self::Returned { by: Some(_), .. } => format!("You kept the answer from MCP server {server}"),
             Self::Returned { .. } => format!("MCP server {server} stopped waiting, the answer was not sent"),
         }

@@ -48,24 +48,13 @@ fn describe_entry(entry: &Entry) -> Option<String> {
             format!("{} tools deferred: about {tokens} tokens of all tools, limit {limit}", tools.len())
         }
         Entry::ToolsChanged(changed) => format!("an MCP server changed {} tools", changed.tools.len()),
-        Entry::Sampling(step) => match &**step {
-            SamplingStep::Decided { is_approved, .. } => {
-                format!(
-                    "a request of an MCP server for the model was {}",
-                    if *is_approved { "approved" } else { "denied" }
-                )
-            }
-            SamplingStep::Answered { error, took_ms, .. } => {
-                let end = if error.is_some() { "failed" } else { "was answered" };
-                format!("a request of an MCP server for the model {end} after {took_ms} ms")
-            }
-            SamplingStep::Returned { is_approved, .. } => {
-                format!(
-                    "the answer was {}",
-                    if *is_approved { "returned to the MCP server" } else { "kept from the MCP server" }
-                )
-            }
-        },
+        Entry::Sampling(step) => {
+            let time = match **step {
+                SamplingStep::Answered { took_ms, .. } => format!(" after {took_ms} ms"),
+                SamplingStep::Decided { .. } | SamplingStep::Returned { .. } => String::new(),
+            };
+            format!("a request of an MCP server for the model: {}{time}", step.state_name())
+        }
         Entry::FellBack { .. } => "another provider answers after a failure".to_owned(),
         Entry::Reviewed { reviewer, verdict, is_failed, took_ms, .. } => {
             let verdict_text =

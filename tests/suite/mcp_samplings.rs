@@ -10,7 +10,6 @@ use crate::support::stored_files::read_session;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::user::User;
 use aye::chat::Entry;
-use aye::chat::sampling::SamplingStep;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
@@ -49,18 +48,10 @@ fn session_with(requests: &[Value], answers: Vec<Answer>) -> (McpServer, User, P
     (server, user, program)
 }
 
-/// The recorded steps, each in a word.
+/// The states of the recorded steps.
 fn steps(user: &User) -> Vec<&'static str> {
     let name = |entry: Entry| match entry {
-        Entry::Sampling(step) => Some(match *step {
-            SamplingStep::Decided { is_approved: true, .. } => "approved",
-            SamplingStep::Decided { .. } => "denied",
-            SamplingStep::Answered { error: None, .. } => "answered",
-            SamplingStep::Answered { .. } => "not answered",
-            SamplingStep::Returned { is_approved: true, .. } => "returned",
-            SamplingStep::Returned { by: Some(_), .. } => "kept",
-            SamplingStep::Returned { .. } => "abandoned",
-        }),
+        Entry::Sampling(step) => Some(step.state_name()),
         _ => None,
     };
     read_session(&user.setup(&[])).into_iter().filter_map(name).collect()
@@ -99,7 +90,7 @@ fn a_server_asks_the_model_after_two_approvals() {
     program.until_prompt("Send this answer to the MCP server?");
     program.until_all(&["scripted-7b at 127.0.0.1 answered MCP server test", "│ Four", "y send the answer"]);
     assert!(!server.received().iter().any(|message| message["id"] == "sample-0"), "the answer waits for the user");
-    program.press_until("y", "Answer sent to MCP server test");
+    program.press_until("y", "You approved the answer for MCP server test");
     program.until_idle("Done.");
     let result = json!({
         "role": "assistant", "content": { "type": "text", "text": "Four" }, "model": "scripted-7b", "stopReason": "endTurn",
@@ -113,13 +104,13 @@ fn a_server_asks_the_model_after_two_approvals() {
     assert!(sent.to_string().contains("4096"), "{sent}");
     let capabilities = server.received().remove(0)["params"]["capabilities"].clone();
     assert_eq!(capabilities["sampling"], json!({}));
-    assert_eq!(steps(&user), ["approved", "answered", "returned"]);
+    assert_eq!(steps(&user), ["approved", "answered", "answer approved"]);
     let tokens: u64 = read_session(&user.setup(&[])).iter().filter_map(Entry::usage).map(|usage| usage.input).sum();
     assert!(tokens >= 40, "the tokens count in the session: {tokens}");
     drop(program);
     let (audit, err, code) = user.run_headless(&["audit"]);
     assert_eq!(code, 0, "{err}");
-    for part in ["request of an MCP server · test", "you approved", "Answer sent to MCP server test"] {
+    for part in ["request of an MCP server · test", "you approved", "You approved the answer for MCP server test"] {
         assert!(audit.contains(part), "{part}:\n{audit}");
     }
     let (audit, ..) = user.run_headless(&["audit", "--json"]);
@@ -146,7 +137,7 @@ fn a_denial_of_the_request_or_of_the_answer_is_the_error_of_the_protocol() {
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["error"]["code"], -1);
     assert!(!last_outcome(&user).contains("Yes"), "{}", last_outcome(&user));
-    assert_eq!(steps(&user), ["approved", "answered", "kept"]);
+    assert_eq!(steps(&user), ["approved", "answered", "answer kept"]);
 }
 
 #[test]
@@ -207,13 +198,13 @@ fn of_a_hundred_requests_at_once_one_is_shown() {
     let requests: Vec<Value> = (0..100).map(|number| request(&format!("Question {number}"))).collect();
     let (server, user, mut program) = session_with(&requests, vec![text_answer("Yes"), text_answer("Done.")]);
     approve(&mut program);
-    program.press_until("y", "Answer sent to MCP server test");
+    program.press_until("y", "You approved the answer for MCP server test");
     program.until_idle("Done.");
     let replies = server.wait_for_samplings(100);
     let (answered, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply["error"].is_null());
     assert_eq!((answered.len(), refused.len()), (1, 99));
     assert!(refused.iter().all(|reply| reply["error"]["message"].as_str().unwrap().contains("Another request")));
-    assert_eq!(steps(&user), ["approved", "answered", "returned"]);
+    assert_eq!(steps(&user), ["approved", "answered", "answer approved"]);
 }
 
 #[test]
@@ -245,7 +236,7 @@ fn hostile_text_is_shown_as_what_it_is_and_must_be_read_to_the_end() {
     program.press_until("y", "Read to the end first");
     program.press_until("\x1b[F", "│ END");
     program.press_until("y", "answered MCP server test");
-    program.press_until("y", "Answer sent to MCP server test");
+    program.press_until("y", "You approved the answer for MCP server test");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["result"]["content"]["text"], "Yes");
 }
@@ -305,7 +296,7 @@ fn a_model_that_fails_or_is_cut_off_is_told_to_the_server() {
     let cut_off = Answer::stream().text("Half").finish("length").done();
     let (server, _user, mut program) = session_with(&[request("Hi")], vec![cut_off, text_answer("Done.")]);
     approve(&mut program);
-    program.press_until("y", "Answer sent to MCP server test");
+    program.press_until("y", "You approved the answer for MCP server test");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["result"]["stopReason"], "maxTokens");
 }

@@ -53,7 +53,7 @@ fn an_old_session_is_shown_and_exported() {
             "big-70b",
             "Handed to you: Choose",
             "MCP server hub changed 1 tool (search)",
-            "Answer sent to MCP server hub",
+            "You approved the answer for MCP server hub",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -190,15 +190,7 @@ impl EntryOutline {
 
 fn outline_sampling(step: &SamplingStep) -> String {
     let text = step.full_text().map_or(0, |text| text.len());
-    let state = match step {
-        SamplingStep::Decided { is_approved: true, .. } => "approved",
-        SamplingStep::Decided { .. } => "denied",
-        SamplingStep::Answered { error: None, .. } => "answered",
-        SamplingStep::Answered { .. } => "not answered",
-        SamplingStep::Returned { is_approved: true, .. } => "returned",
-        SamplingStep::Returned { .. } => "kept",
-    };
-    format!("{state}, text {text}")
+    format!("{}, text {text}", step.state_name())
 }
 
 fn decided_by(by: &Decider) -> String {
