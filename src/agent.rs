@@ -198,7 +198,7 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
             ctx.record_entry(Entry::DryRunChanged { dry_run, copied_from: source });
         }
         Event::RulesLoaded { rules, notices: _ } => ctx.state.rules = rules,
-        Event::ToolsChanged { tools, notices: _, changed } => mcp_tools::change_tools(ctx, &tools, changed),
+        Event::ToolsChanged { tools, notices: _, unaccepted } => mcp_tools::change_tools(ctx, &tools, unaccepted),
         Event::SamplingStepped(step) => ctx.record_entry(Entry::Sampling(step)),
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
         Event::ProjectToolsChanged { removed, added } => ctx.state.change_tools(&removed, &added),

@@ -112,8 +112,8 @@ pub async fn run_headless(run: HeadlessRun<'_>) -> std::io::Result<Exit> {
                 if let Entry::ToolsDeferred { tools, tokens, limit } = entry {
                     writeln!(err, "aye: {}", clean_text(&describe_change(tools, *tokens, *limit)))?;
                 }
-                if let Entry::ToolsChanged(changed) = entry {
-                    writeln!(err, "aye: {}", clean_text(&changed.describe_headless()))?;
+                if let Entry::UnacceptedTools(unaccepted) = entry {
+                    writeln!(err, "aye: {}", clean_text(&unaccepted.describe_headless()))?;
                 }
                 if let Entry::FellBack { model, reason: why } = entry {
                     let why = why.trim_end_matches('.');

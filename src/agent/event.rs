@@ -2,8 +2,8 @@
 
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{
-    Answer, CallId, ChangedTools, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin,
-    Review, SessionId, ToolSpec, TrialReport, TurnId, Usage,
+    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
+    ToolSpec, TrialReport, TurnId, UnacceptedTools, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -202,8 +202,8 @@ pub enum Event {
         tools: Vec<ToolSpec>,
         /// Notices for the user, one sentence each.
         notices: Vec<String>,
-        /// Tools that are not offered any more because their definitions changed.
-        changed: Option<ChangedTools>,
+        /// New or changed tools, not offered until accepted.
+        unaccepted: Option<UnacceptedTools>,
     },
     /// The next step of a request of an MCP server for an answer of the model.
     SamplingStepped(Box<SamplingStep>),

@@ -3,7 +3,7 @@
 use super::State;
 use super::update_context::UpdateContext;
 use crate::chat::mcp_names::PREFIX;
-use crate::chat::{ChangedTools, Entry, ToolSpec};
+use crate::chat::{Entry, ToolSpec, UnacceptedTools};
 
 impl State {
     /// Replaces the tools of MCP servers from the next request on. A running sub-agent keeps the ones it has.
@@ -20,12 +20,12 @@ impl State {
     }
 }
 
-/// Replaces the tools of MCP servers, and records which of them changed. In a session without entries that is only shown:
-/// nothing is written before the first message.
-pub(super) fn change_tools(ctx: &mut UpdateContext<'_>, tools: &[ToolSpec], changed: Option<ChangedTools>) {
+/// Replaces the tools of MCP servers, and records those that are new or changed. In a session without entries that is only
+/// shown: nothing is written before the first message.
+pub(super) fn change_tools(ctx: &mut UpdateContext<'_>, tools: &[ToolSpec], unaccepted: Option<UnacceptedTools>) {
     ctx.state.set_mcp_tools(tools);
-    if let Some(changed) = changed.filter(|_| !ctx.state.session.entries().is_empty()) {
-        ctx.record_entry(Entry::ToolsChanged(changed));
+    if let Some(unaccepted) = unaccepted.filter(|_| !ctx.state.session.entries().is_empty()) {
+        ctx.record_entry(Entry::UnacceptedTools(unaccepted));
     }
 }
 
@@ -46,13 +46,13 @@ mod tests {
         let mut state = State::new(Policy::default(), "m".to_owned(), "s".to_owned(), built_in.clone());
         state.config.sub_agent_config = Some(SubAgentConfig { system_prompt: String::new(), tools: built_in });
         let tools = vec![spec("mcp__a__new"), spec("mcp__b__x")];
-        let changed = ChangedTools { server: "a".to_owned(), tools: vec!["old".to_owned()] };
-        let event = Event::ToolsChanged { tools, notices: Vec::new(), changed: Some(changed.clone()) };
+        let unaccepted = UnacceptedTools { server: "a".to_owned(), tools: vec!["old".to_owned()] };
+        let event = Event::ToolsChanged { tools, notices: Vec::new(), unaccepted: Some(unaccepted.clone()) };
         assert_eq!(update(&mut state, event.clone()), [], "the session has no entries");
         let names = |tools: &[ToolSpec]| tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&state.config.tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
         update(&mut state, Event::SessionTitled("t".to_owned()));
-        let entry = Entry::ToolsChanged(changed);
+        let entry = Entry::UnacceptedTools(unaccepted);
         assert_eq!(update(&mut state, event), [Effect::AppendEntry(entry)]);
         assert_eq!(names(&state.config.sub_agent_config.unwrap().tools), ["read_file", "mcp__a__new", "mcp__b__x"]);
     }

@@ -171,7 +171,7 @@ fn describe_entry(entry: &Entry) -> String {
         Entry::Compacted { upto, .. } => format!("compacted to {upto}"),
         Entry::FellBack { model, .. } => format!("fell back to {model}"),
         Entry::ToolsDeferred { tools, .. } => format!("deferred {}", tools.join(" ")),
-        Entry::ToolsChanged(changed) => format!("changed {}", changed.tools.join(" ")),
+        Entry::UnacceptedTools(unaccepted) => format!("unaccepted {}", unaccepted.tools.join(" ")),
         Entry::Sampling(step) => step.describe(),
         Entry::Switched { .. } => "switched".to_owned(),
         Entry::DryRunChanged { dry_run, .. } => if *dry_run { "dry run" } else { "live" }.to_owned(),

@@ -93,10 +93,10 @@ pub(super) fn follow_servers(session_builder: &SessionBuilder, folder: &Path, ru
     let pool = &session_builder.mcp_servers;
     pool.set_project_servers(project_servers(&session_builder.project_source(folder)));
     let (events, tools) = (runtime.event_sender(), session_builder.tools.clone());
-    pool.add_listener(Box::new(move |ServerNews { notices, changed }| {
+    pool.add_listener(Box::new(move |ServerNews { notices, unaccepted }| {
         if let Ok(permit) = events.try_reserve() {
             // Before the outcome of the call that noticed the change, and so before the next request.
-            permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices, changed });
+            permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices, unaccepted });
             return true;
         }
         let (events, tools) = (events.clone(), tools.clone());
@@ -104,7 +104,7 @@ pub(super) fn follow_servers(session_builder: &SessionBuilder, folder: &Path, ru
         tokio::spawn(async move {
             // The tools are read when the event is sent, so that the last event has the latest ones.
             if let Ok(permit) = events.reserve().await {
-                permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices, changed });
+                permit.send(Event::ToolsChanged { tools: tools.mcp_specs(), notices, unaccepted });
             }
         });
         is_open
@@ -128,7 +128,7 @@ pub(super) fn apply_trust(pool: &ServerPool, source: &ProjectSource, dry_run: bo
 pub(crate) async fn discover_servers(session_builder: &SessionBuilder, session: &mut Session) {
     if !session.state.is_dry_run() {
         session_builder.mcp_servers.discover().await;
-        let (tools, notices, changed) = (session_builder.tools.mcp_specs(), Vec::new(), None);
-        session.effects.extend(agent::update(&mut session.state, Event::ToolsChanged { tools, notices, changed }));
+        let (tools, notices, unaccepted) = (session_builder.tools.mcp_specs(), Vec::new(), None);
+        session.effects.extend(agent::update(&mut session.state, Event::ToolsChanged { tools, notices, unaccepted }));
     }
 }

@@ -2,9 +2,9 @@
 
 use super::sampling::SamplingStep;
 use super::{
-    Access, Answer, BackgroundEnd, CallId, ChangedTools, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome,
-    Preconditions, Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, Usage,
-    UserCommand,
+    Access, Answer, BackgroundEnd, CallId, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions,
+    Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, UnacceptedTools,
+    Usage, UserCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -228,8 +228,9 @@ pub enum Entry {
         /// The limit of the profile.
         limit: u64,
     },
-    /// Tools of an MCP server changed, and are not offered until the user accepts the change.
-    ToolsChanged(ChangedTools),
+    /// New or changed tools of an MCP server, not offered until accepted.
+    #[serde(rename = "tools_changed")]
+    UnacceptedTools(UnacceptedTools),
     /// Step of a request of an MCP server for an answer of the model.
     Sampling(Box<SamplingStep>),
     /// The user revoked a grant or a rule.
@@ -314,7 +315,7 @@ impl Entry {
             | Self::Compacted { .. }
             | Self::FellBack { .. }
             | Self::ToolsDeferred { .. }
-            | Self::ToolsChanged(_)
+            | Self::UnacceptedTools(_)
             | Self::Sampling(_)
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
@@ -347,7 +348,7 @@ impl Entry {
             | Self::Ended { .. }
             | Self::FellBack { .. }
             | Self::ToolsDeferred { .. }
-            | Self::ToolsChanged(_)
+            | Self::UnacceptedTools(_)
             | Self::Revoked { .. }
             | Self::SubAgent { .. }
             | Self::Switched { .. }
@@ -366,7 +367,7 @@ impl Entry {
                 | Self::DryRunChanged { .. }
                 | Self::Compacted { .. }
                 | Self::BackgroundEnded(_)
-                | Self::ToolsChanged(_)
+                | Self::UnacceptedTools(_)
                 | Self::Sampling(_)
                 | Self::UserCommand(_)
         )

@@ -154,7 +154,7 @@ impl Session {
             | Entry::Answered { .. }
             | Entry::Ended { .. }
             | Entry::FellBack { .. }
-            | Entry::ToolsChanged(_)
+            | Entry::UnacceptedTools(_)
             | Entry::Sampling(_) => {}
             Entry::UserCommand(command) => {
                 let title = || title_from(if command.is_shared { &command.command } else { "command" });

@@ -9,7 +9,7 @@ use super::connection::{CallError, Connection, ConnectionContext, explain_needed
 use super::definition::Definition;
 use super::result_text::mark_untrusted;
 use super::server_config::ServerConfig;
-use crate::chat::{ChangedTools, Digest, ServerOffer, ToolSpec};
+use crate::chat::{Digest, ServerOffer, ToolSpec, UnacceptedTools};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -19,8 +19,8 @@ use std::time::Duration;
 pub struct ServerNews {
     /// Notices for the user, one sentence each.
     pub notices: Vec<String>,
-    /// Tools that are not offered any more because their definitions changed.
-    pub changed: Option<ChangedTools>,
+    /// New or changed tools, not offered until accepted.
+    pub unaccepted: Option<UnacceptedTools>,
 }
 
 /// Receives the news.
@@ -174,7 +174,7 @@ impl Server {
         let connection = Arc::new(connection);
         *slot = Some(connection.clone());
         let had_been_down = std::mem::take(&mut self.state().is_down);
-        if had_been_down || !news.notices.is_empty() || news.changed.is_some() {
+        if had_been_down || !news.notices.is_empty() || news.unaccepted.is_some() {
             (self.on_change)(news);
         }
         tokio::spawn(watch_connection(Arc::downgrade(self), Arc::downgrade(&connection)));
@@ -182,7 +182,7 @@ impl Server {
     }
 
     /// Compares the definitions of the server with the accepted ones. Those of a server that was never connected are
-    /// accepted. A change is news once, and again in a program that still offered the tools.
+    /// accepted. A change is reported when it is first found, and in every other program that still offered the tools.
     fn update_tools(&self, mut definitions: Vec<Definition>) -> ServerNews {
         let _comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         let (identity, name) = (self.config.endpoint.identity(), &self.config.name);
@@ -202,12 +202,12 @@ impl Server {
             ..known.clone()
         };
         definitions.retain(|definition| !updated.changed.contains(&definition.name));
-        let mut changed = None;
+        let mut unaccepted = None;
         if notices.is_empty() {
             let is_changed = |tool: &Arc<AcceptedTool>| updated.changed.contains(&tool.definition.name);
             if !pending.is_empty() && (updated != known || self.state().tools.iter().any(is_changed)) {
                 let tools = pending.iter().map(|difference| difference.display_name()).collect();
-                changed = Some(ChangedTools { server: name.clone(), tools });
+                unaccepted = Some(UnacceptedTools { server: name.clone(), tools });
             }
             if updated != known || !self.is_known() {
                 let saved = self.catalogue.save(&identity, Some(updated));
@@ -218,7 +218,7 @@ impl Server {
         let mut state = self.state();
         state.tools = accept_tools(&self.config, definitions);
         state.is_known = true;
-        ServerNews { notices, changed }
+        ServerNews { notices, unaccepted }
     }
 
     /// Withdraws the tools of a server that cannot be reached, reports it once, and tries again later.
@@ -231,7 +231,7 @@ impl Server {
         let name = &self.config.name;
         let notice = format!("MCP server {name} cannot be used: {reason}. Its tools are not offered until it answers.");
         let notices = if is_first { vec![notice] } else { Vec::new() };
-        (self.on_change)(ServerNews { notices, changed: None });
+        (self.on_change)(ServerNews { notices, unaccepted: None });
         if !had_been_down {
             tokio::spawn(reconnect(Arc::downgrade(self)));
         }

@@ -47,7 +47,9 @@ fn describe_entry(entry: &Entry) -> Option<String> {
         Entry::ToolsDeferred { tools, tokens, limit } => {
             format!("{} tools deferred: about {tokens} tokens of all tools, limit {limit}", tools.len())
         }
-        Entry::ToolsChanged(changed) => format!("an MCP server changed {} tools", changed.tools.len()),
+        Entry::UnacceptedTools(unaccepted) => {
+            format!("an MCP server has {} new or changed tools", unaccepted.tools.len())
+        }
         Entry::Sampling(step) => {
             let time = match **step {
                 SamplingStep::Answered { took_ms, .. } => format!(" after {took_ms} ms"),

@@ -48,12 +48,12 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
     server.set_tools(&changed_tools("Repeats \u{202E}everything"));
     submit_message(&mut program, "go");
     program.until_idle("First.");
-    program.until("MCP server test changed 2 tools (echo and new); they are off");
-    let changed = |entry: &Entry| match entry {
-        Entry::ToolsChanged(changed) => Some(changed.tools.clone()),
+    program.until("MCP server test has 2 new or changed tools (echo and new), not offered");
+    let unaccepted = |entry: &Entry| match entry {
+        Entry::UnacceptedTools(unaccepted) => Some(unaccepted.tools.clone()),
         _ => None,
     };
-    let recorded = || read_session(&user.setup(&[])).iter().filter_map(changed).collect::<Vec<_>>();
+    let recorded = || read_session(&user.setup(&[])).iter().filter_map(unaccepted).collect::<Vec<_>>();
     assert_eq!(recorded(), [["echo", "new"]], "once per change");
     submit_message(&mut program, "/mcp");
     program.until_all(&["MCP servers", "2 tools · connected · 2 changed"]);
@@ -89,7 +89,7 @@ fn each_of_two_programs_that_offered_a_tool_says_that_it_changed() {
     for (program, text) in programs.iter_mut().zip(["First.", "Second."]) {
         submit_message(program, "go");
         program.until_idle(text);
-        program.until("MCP server test changed 2 tools (echo and new); they are off");
+        program.until("MCP server test has 2 new or changed tools (echo and new), not offered");
     }
     assert_eq!(offered(&user), ["mcp__test__announce"]);
 }
@@ -100,7 +100,10 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
     drop(start_session(&user, &server));
     server.set_tools(&changed_tools("Changed"));
     let (out, err, _) = user.setup(&["-p", "go"]).run_piped("");
-    assert!(out.contains("First.") && err.contains("MCP server test changed 2 tools (echo and new)"), "{out}{err}");
+    assert!(
+        out.contains("First.") && err.contains("MCP server test has 2 new or changed tools (echo and new)"),
+        "{out}{err}"
+    );
     let pids = server.pids().len();
     let mut dry = user.start(&["--dry-run"]);
     dry.until("Messages go to");
@@ -131,7 +134,7 @@ fn what_changed_after_it_was_read_is_not_accepted() {
     server.set_tools(&tools);
     let pid = rustix::process::Pid::from_raw(*server.pids().last().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    program.until("changed 3 tools (echo, new and more)");
+    program.until("has 3 new or changed tools (echo, new and more)");
     program.press_until("y", "changed again. Nothing was accepted");
     program.press_keys("\x1b");
     submit_message(&mut program, "go");

@@ -145,7 +145,9 @@ fn a_changed_definition_is_neither_called_nor_offered_until_it_is_accepted() {
     let user = user.with_answers(vec![call("mcp__test__echo", "a"), text_answer("Done.")]);
     let err = run_turn(&user);
     assert!(
-        err.contains("MCP server test changed 2 tools (echo and new)") && err.contains("aye mcp check test"),
+        err.contains("MCP server test has 2 new or changed tools (echo and new), not offered until you accept them.")
+            && err.contains("Review them with: aye mcp check test\n")
+            && !err.contains("--accept"),
         "{err}"
     );
     assert!(last_outcome(&user).contains("The definition of this tool changed"), "{}", last_outcome(&user));
@@ -291,7 +293,7 @@ fn an_announced_change_withdraws_the_tool_at_once() {
     ]));
     submit_message(&mut program, "go");
     program.until_idle("First.");
-    program.until("MCP server test changed 1 tool (echo)");
+    program.until("MCP server test has 1 new or changed tool (echo), not offered");
     submit_message(&mut program, "go");
     program.until_idle("Second.");
     assert_eq!(offered(&user), ["mcp__test__announce"]);

@@ -52,7 +52,7 @@ fn an_old_session_is_shown_and_exported() {
             "It is MIT.",
             "big-70b",
             "Handed to you: Choose",
-            "MCP server hub changed 1 tool (search)",
+            "MCP server hub has 1 new or changed tool (search)",
             "You approved the answer for MCP server hub",
         ] {
             assert!(text.contains(part), "{part}: {text}");

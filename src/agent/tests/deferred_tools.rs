@@ -72,10 +72,10 @@ fn tools_that_a_server_adds_during_a_session_are_deferred_with_the_next_request(
     assert_eq!(offered(&effects), ["read_file"]);
     receive_reply(&mut state, "done", &[]);
     let tools: Vec<ToolSpec> = (0..20).map(|number| spec(&format!("mcp__hub__{number}"), true)).collect();
-    update(&mut state, Event::ToolsChanged { tools: tools[..1].to_vec(), notices: Vec::new(), changed: None });
+    update(&mut state, Event::ToolsChanged { tools: tools[..1].to_vec(), notices: Vec::new(), unaccepted: None });
     assert_eq!(offered(&send_user_message(&mut state, "go")), ["read_file", "mcp__hub__0"]);
     receive_reply(&mut state, "done", &[]);
-    update(&mut state, Event::ToolsChanged { tools, notices: Vec::new(), changed: None });
+    update(&mut state, Event::ToolsChanged { tools, notices: Vec::new(), unaccepted: None });
     let effects = send_user_message(&mut state, "go");
     assert_eq!(offered(&effects), ["read_file", "find_tool", "describe_tool", RUN_TOOL]);
     assert_eq!(state.session.deferred_tools().len(), 20);

@@ -126,8 +126,8 @@ impl<'a> CallQueue<'a> {
         if let Event::RulesLoaded { notices, .. } | Event::ToolsChanged { notices, .. } = &event {
             let _ = print_notices(notices);
         }
-        if let Event::ToolsChanged { changed: Some(changed), .. } = &event {
-            let _ = print_notice(&changed.describe_headless());
+        if let Event::ToolsChanged { unaccepted: Some(unaccepted), .. } = &event {
+            let _ = print_notice(&unaccepted.describe_headless());
         }
         let effects = agent::update(&mut session.state, event);
         let notice = session.runtime.execute(effects);

@@ -16,11 +16,11 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
             state.show_warning(notice);
         }
     }
-    if let agent::Event::ToolsChanged { changed: Some(changed), .. } = &event
+    if let agent::Event::ToolsChanged { unaccepted: Some(unaccepted), .. } = &event
         && (state.agent.session.entries().is_empty() || !state.viewport.popups.is_empty())
     {
         // It is not recorded, or its line is covered.
-        state.show_warning(&changed.describe());
+        state.show_warning(&unaccepted.describe());
     }
     if let agent::Event::ReplyChunk { turn, chunk: Chunk::ModelChosen { model, reason: None }, .. } = &event
         && state.agent.current_turn() == Some(*turn)

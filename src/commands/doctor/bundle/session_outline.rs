@@ -166,7 +166,7 @@ impl EntryOutline {
             Entry::ToolsDeferred { tools, tokens, limit } => {
                 ("deferred tools", format!("{}, tokens {tokens}, limit {limit}", tools.len()))
             }
-            Entry::ToolsChanged(changed) => ("changed tools", changed.tools.len().to_string()),
+            Entry::UnacceptedTools(unaccepted) => ("unaccepted tools", unaccepted.tools.len().to_string()),
             Entry::Sampling(step) => ("sampling", outline_sampling(step)),
             Entry::FellBack { .. } => ("fell back", String::new()),
             Entry::Revoked { .. } => ("revoked", String::new()),

@@ -104,7 +104,7 @@ impl<'a> PartCollector<'a> {
                 mark_dry_run("", self.is_dry_run(index))
             ),
             Entry::ToolsDeferred { tools, tokens, limit } => describe_change(tools, *tokens, *limit),
-            Entry::ToolsChanged(changed) => changed.describe(),
+            Entry::UnacceptedTools(unaccepted) => unaccepted.describe(),
             Entry::Sampling(step) => {
                 [Some(step.describe()), step.full_text()].into_iter().flatten().collect::<Vec<_>>().join("\n")
             }

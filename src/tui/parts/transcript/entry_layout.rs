@@ -110,7 +110,7 @@ pub fn lay_out(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> P
         Entry::ToolsDeferred { tools, tokens, limit } => {
             context.lay_out_note(&describe_change(tools, *tokens, *limit), "")
         }
-        Entry::ToolsChanged(changed) => context.lay_out_plain(&changed.describe(), context.theme.warning, ""),
+        Entry::UnacceptedTools(unaccepted) => context.lay_out_plain(&unaccepted.describe(), context.theme.warning, ""),
         Entry::Sampling(step) => lay_out_sampling(context, step, is_toggled),
         Entry::FellBack { model, reason } => {
             let note = format!("{}; fell back to {model}", reason.trim_end_matches('.'));
@@ -242,7 +242,7 @@ fn entry_form(session: &Session, entry: &Entry) -> EntryForm {
         | Entry::Concluded(_)
         | Entry::FellBack { .. }
         | Entry::ToolsDeferred { .. }
-        | Entry::ToolsChanged(_)
+        | Entry::UnacceptedTools(_)
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
         | Entry::Compacted { .. }

@@ -65,7 +65,7 @@ fn measure_entry(entry: &Entry) -> TextMeasure {
         | Entry::FellBack { .. }
         | Entry::Concluded(_)
         | Entry::ToolsDeferred { .. }
-        | Entry::ToolsChanged(_)
+        | Entry::UnacceptedTools(_)
         | Entry::Sampling(_)
         | Entry::Switched { .. }
         | Entry::DryRunChanged { .. }
