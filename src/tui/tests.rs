@@ -25,6 +25,7 @@ mod queue_screens;
 mod read_folding;
 mod reply_waits;
 mod rule_storing;
+mod sampling_screens;
 mod saved_drafts;
 mod screen_layout;
 mod screen_snapshots;

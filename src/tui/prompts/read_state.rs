@@ -11,6 +11,9 @@ use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Rows of the frame.
+const FRAME_ROWS: usize = 2;
+
 /// Scroll position of a prompt, and what of it was on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadState {
@@ -44,10 +47,11 @@ impl ReadState {
         })
     }
 
-    /// Returns whether the end was on the screen, or is on a frame of a prompt that needs this height. The first frame that
-    /// shows the end must say so, since no later frame is guaranteed.
-    pub fn shows_end(&self, needed_height: u16, area: Rect) -> bool {
-        self.has_reached_end || self.scroll.saturating_add(usize::from(area.height)) >= usize::from(needed_height)
+    /// Returns whether the end was on the screen, or is on a frame of a prompt with this many lines of text. The first frame
+    /// that shows the end must say so, since no later frame is guaranteed.
+    pub fn shows_end(&self, line_count: usize, area: Rect) -> bool {
+        let needed_rows = line_count.saturating_add(FRAME_ROWS);
+        self.has_reached_end || self.scroll.saturating_add(usize::from(area.height)) >= needed_rows
     }
 
     /// Records what a frame has shown.
@@ -77,7 +81,7 @@ pub fn text_columns(width: u16) -> usize {
     usize::from(width.saturating_sub(4)).max(1)
 }
 
-/// Returns the height of a prompt with this many lines of text: the frame takes 2 rows.
+/// Returns the height of a prompt with this many lines of text, at most 65,535.
 pub fn framed_height(line_count: usize) -> u16 {
-    u16::try_from(line_count + 2).unwrap_or(u16::MAX)
+    u16::try_from(line_count + FRAME_ROWS).unwrap_or(u16::MAX)
 }

@@ -8,7 +8,7 @@ use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
 use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
-use crate::tui::text::pieces::wrap_revealed;
+use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed};
 use crate::tui::text::revealed_pieces;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::theme::Theme;
@@ -18,9 +18,6 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Prefix of every line that comes from a server or a model, so that none can pass for one of the program.
-const TEXT_BAR: &str = "│ ";
 
 /// Prompt for a request or its answer.
 #[derive(Debug)]
@@ -90,7 +87,7 @@ impl SamplingPrompt {
                 lines.extend(wrap::wrap_plain(&format!("{heading}:"), theme.accent, width));
                 // In prose a tab hides nothing, so it is not marked.
                 let pieces = revealed_pieces(text.replace('\t', "    ").trim_end(), theme.text, theme.mark);
-                let shape = Shape::with_prefix(width, Piece::new(TEXT_BAR, theme.border_dim));
+                let shape = Shape::with_prefix(width, Piece::new(OUTSIDE_BAR, theme.border_dim));
                 lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
             }
             lines
@@ -112,7 +109,10 @@ impl Prompt for SamplingPrompt {
     }
 
     fn notification(&self) -> &'static str {
-        "An MCP server wants to ask the model"
+        match &self.review.subject {
+            SamplingSubject::Request { .. } => "An MCP server wants to ask the model",
+            SamplingSubject::Answer { .. } => "The model answered an MCP server",
+        }
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
@@ -121,7 +121,8 @@ impl Prompt for SamplingPrompt {
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        let shows_end = self.reading.shows_end(self.prompt_height(facts, area.width), area);
+        let line_count = self.wrapped_lines(theme, text_columns(area.width)).len();
+        let shows_end = self.reading.shows_end(line_count, area);
         let frame = Frame {
             title: self.title(),
             hints: &self.hints(keys, shows_end),

@@ -84,7 +84,8 @@ impl Prompt for TrustPrompt {
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        let shows_end = self.reading.shows_end(self.prompt_height(facts, area.width), area);
+        let line_count = self.wrapped_lines(facts, text_columns(area.width)).len();
+        let shows_end = self.reading.shows_end(line_count, area);
         let frame = Frame {
             title: self.title(),
             hints: &self.hints(keys, shows_end),

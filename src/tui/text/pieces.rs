@@ -8,6 +8,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
+/// Prefix of every line of a prompt that comes from a file, a server or a model, so that none can pass for one of the program.
+pub const OUTSIDE_BAR: &str = "│ ";
+
 /// Splits clean text into pieces: links in `link_style`, the rest in `style`.
 pub fn split_links(text: &str, style: Style, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
     styled_pieces(text, &[(text.len(), style)], link_style, exists)

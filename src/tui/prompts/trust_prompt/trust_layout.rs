@@ -9,7 +9,7 @@ use crate::text::truncation::abbreviate_home;
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::prompts::prompt::PromptFacts;
-use crate::tui::text::pieces::wrap_revealed;
+use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{diff, prefix_line, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -17,9 +17,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Prefix of every line that comes from a file.
-const FILE_BAR: &str = "│ ";
 
 impl TrustPrompt {
     /// Returns whether a file has changed since it was trusted.
@@ -146,13 +143,13 @@ impl PromptLines<'_> {
         if let ProjectFileKind::Rules { descriptions, .. } = &file.kind {
             self.push_text(&format!("{}, all rules:", file.name), theme.strong);
             for rule in descriptions {
-                self.push_prefixed(FILE_BAR, rule, theme.text);
+                self.push_prefixed(OUTSIDE_BAR, rule, theme.text);
             }
         }
         if let ProjectFileKind::McpServers { descriptions, .. } = &file.kind {
             self.push_text(&format!("{}, all servers:", file.name), theme.strong);
             for server in descriptions {
-                self.push_prefixed(FILE_BAR, server, theme.text);
+                self.push_prefixed(OUTSIDE_BAR, server, theme.text);
             }
         }
         match (&file.diff, &file.kind) {
@@ -160,7 +157,7 @@ impl PromptLines<'_> {
                 let (added, removed) = (file_diff.added, file_diff.removed);
                 self.push_text(&format!("{}, changes: +{added} −{removed}", file.name), theme.strong);
                 let lines = diff::lay_out_changes(file_diff, self.width.saturating_sub(2).max(1), theme);
-                let add_bar = |line| prefix_line(line, Span::styled(FILE_BAR, theme.border_dim));
+                let add_bar = |line| prefix_line(line, Span::styled(OUTSIDE_BAR, theme.border_dim));
                 self.lines.extend(lines.into_iter().map(add_bar));
             }
             (None, ProjectFileKind::Instructions(instructions)) => {
@@ -168,11 +165,11 @@ impl PromptLines<'_> {
                 self.push_text(&format!("{}, text sent to the model{suffix}:", file.name), theme.strong);
                 // In prose a tab hides nothing, so it is not marked.
                 let text = instructions.text.replace("\r\n", "\n").replace('\t', "    ");
-                self.push_prefixed(FILE_BAR, text.trim_end(), theme.text);
+                self.push_prefixed(OUTSIDE_BAR, text.trim_end(), theme.text);
             }
             (None, ProjectFileKind::Tool { text, .. }) => {
                 self.push_text(&format!("{}, all of it:", file.name), theme.strong);
-                self.push_prefixed(FILE_BAR, text.replace("\r\n", "\n").trim_end(), theme.text);
+                self.push_prefixed(OUTSIDE_BAR, text.replace("\r\n", "\n").trim_end(), theme.text);
             }
             (
                 None,

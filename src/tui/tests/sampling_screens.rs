@@ -1,0 +1,88 @@
+//! The prompts for requests of MCP servers to the model: hints, notifications, and which steps are recorded.
+
+use super::*;
+use crate::chat::sampling::{SamplingRequest, SamplingStep};
+use crate::tui::host::{HostReply, SamplingReview, SamplingSubject};
+use serde_json::json;
+use std::sync::Arc;
+
+fn request(text: &str) -> SamplingSubject {
+    let message = json!({ "role": "user", "content": { "type": "text", "text": text } });
+    let parameters = json!({ "messages": [message], "maxTokens": 9 });
+    SamplingSubject::Request { request: SamplingRequest::parse("files", &parameters).unwrap(), model: "m at h".into() }
+}
+
+fn answer() -> SamplingSubject {
+    SamplingSubject::Answer { server: "files".into(), model: "m at h".into(), text: "Yes".into() }
+}
+
+fn receive_review(screen: &mut Screen, id: u64, subject: SamplingSubject) {
+    screen.handle_event(Event::Host(HostReply::SamplingRequested(Arc::new(SamplingReview { id, subject }))));
+    screen.draw_frame();
+    screen.advance_ms(2_000);
+}
+
+fn receive_step(screen: &mut Screen, step: SamplingStep) {
+    screen.handle_event(Event::Host(HostReply::SamplingStepped(Box::new(step))));
+}
+
+fn not_answered() -> SamplingStep {
+    let (server, error) = ("files".to_owned(), Some("stopped".to_owned()));
+    SamplingStep::Answered { server, text: String::new(), error, usage: None, took_ms: 0 }
+}
+
+/// The states of the recorded steps.
+fn steps(screen: &Screen) -> Vec<&'static str> {
+    let state = |entry: &Entry| match entry {
+        Entry::Sampling(step) => Some(step.state_name()),
+        _ => None,
+    };
+    screen.state.agent.session.entries().iter().filter_map(state).collect()
+}
+
+#[test]
+fn an_end_is_recorded_once_and_only_after_an_approval() {
+    let mut screen = Screen::with_turn();
+    receive_review(&mut screen, 1, request("Hi"));
+    receive_step(&mut screen, not_answered());
+    assert_eq!(steps(&screen), [""; 0], "nothing was approved");
+    screen.press_key("n");
+    receive_step(&mut screen, not_answered());
+    assert_eq!(steps(&screen), ["denied"]);
+    receive_review(&mut screen, 2, request("Hi"));
+    screen.press_key("y");
+    receive_step(&mut screen, not_answered());
+    receive_step(&mut screen, not_answered());
+    assert_eq!(steps(&screen), ["denied", "approved", "not answered"]);
+    assert_eq!(screen.state.session.open_samplings, [""; 0]);
+}
+
+#[test]
+fn a_notification_says_whether_the_request_or_the_answer_waits() {
+    let mut screen = Screen::with_turn();
+    screen.state.viewport.has_focus = false;
+    receive_review(&mut screen, 1, request("Hi"));
+    screen.press_key("y");
+    receive_review(&mut screen, 2, answer());
+    let text = |effect: &Effect| match effect {
+        Effect::Notify(text) => Some(text.clone()),
+        _ => None,
+    };
+    let notifications: Vec<String> = screen.effects.iter().filter_map(text).collect();
+    assert_eq!(notifications, ["An MCP server wants to ask the model", "The model answered an MCP server"]);
+}
+
+#[test]
+fn the_hint_of_a_text_with_very_many_rows_offers_the_key_only_at_its_end() {
+    let mut screen = Screen::with_turn();
+    // Consecutive empty lines are folded.
+    receive_review(&mut screen, 1, request(&format!("{}END", "a\n\n".repeat(33_330))));
+    let prompt = screen.state.prompts.current.as_mut().unwrap();
+    assert!(prompt.scroll_content(65_600));
+    screen.draw_frame();
+    let text = screen.screen_text();
+    assert!(text.contains("jump to the end, then y") && !text.contains("END"), "{text}");
+    screen.press_key("end");
+    let text = screen.screen_text();
+    assert!(text.contains("│ END") && text.contains("y ask the model · n deny") && !text.contains("jump to"), "{text}");
+}
