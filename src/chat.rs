@@ -15,6 +15,7 @@ pub mod decision;
 pub mod deferred_tools;
 pub mod digest;
 pub mod dry_run_counts;
+pub mod dry_run_entries;
 pub mod dry_run_summary;
 pub mod edit;
 pub mod entry;

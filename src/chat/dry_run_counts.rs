@@ -1,4 +1,4 @@
-//! Counts of the calls of a dry run, and which entries belong to one.
+//! Counts of the calls of a dry run.
 
 use super::dry_run_summary::live_ask_reason;
 use super::{CallId, Entry, Outcome, Preview, ResultOrigin, pluralize};
@@ -108,26 +108,6 @@ impl DryRunCounts {
         ];
         format!("{}; {on_disk}", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
-}
-
-/// Returns for each entry whether it belongs to a dry run. This may change within a session: a copy of a dry run may
-/// continue live, and a copy of a live session as a dry run. `now` is whether the session is a dry run after the last
-/// entry, if known. If nothing else is known, a session with a rehearsed call is a dry run.
-pub fn dry_run_entries(now: Option<bool>, entries: &[Entry]) -> Vec<bool> {
-    let changed_dry_run = |entry: &Entry| match entry {
-        Entry::DryRunChanged { dry_run, .. } => Some(*dry_run),
-        _ => None,
-    };
-    let is_rehearsed =
-        |entry: &Entry| matches!(entry.unwrap_sub_agent(), Entry::Settled { outcome: Outcome::Rehearsed(_), .. });
-    // Before its first change the session was the opposite.
-    let initial = entries.iter().find_map(changed_dry_run).map(|dry_run| !dry_run);
-    let mut dry_run = initial.or(now).unwrap_or_else(|| entries.iter().any(is_rehearsed));
-    let dry_run_after = |entry: &Entry| {
-        dry_run = changed_dry_run(entry).unwrap_or(dry_run);
-        dry_run
-    };
-    entries.iter().map(dry_run_after).collect()
 }
 
 #[cfg(test)]

@@ -174,7 +174,6 @@ pub fn mark_dry_run(title: &str, dry_run: bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::dry_run_counts::dry_run_entries;
     use crate::chat::{Digest, Usage};
     use crate::chat::{Entry, Outcome};
 
@@ -187,21 +186,6 @@ mod tests {
             staged: origin,
             usage: None,
         }
-    }
-
-    #[test]
-    fn r30_entries_belong_to_a_dry_run_until_the_copy_becomes_live() {
-        let change_entry =
-            |dry_run| Entry::DryRunChanged { dry_run, copied_from: crate::chat::SessionId("01J".into()) };
-        let done_entry = || settle_entry("a", Outcome::Done("x".into()), None);
-        assert_eq!(dry_run_entries(Some(true), &[done_entry()]), [true]);
-        let now_live = [done_entry(), change_entry(false), done_entry()];
-        assert_eq!(dry_run_entries(Some(false), &now_live), [true, false, false]);
-        let now_dry_run = [done_entry(), change_entry(true), done_entry()];
-        assert_eq!(dry_run_entries(Some(true), &now_dry_run), [false, true, true]);
-        // If it is not known whether the session is a dry run now, its entries decide.
-        let rehearsed_entry = settle_entry("b", Outcome::Rehearsed("x".into()), None);
-        assert_eq!(dry_run_entries(None, &[done_entry(), rehearsed_entry]), [true, true]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod tests;
 pub(super) mod text_page;
 
 use crate::chat::audit::EndKind;
-use crate::chat::dry_run_counts::dry_run_entries;
+use crate::chat::dry_run_entries::dry_run_entries;
 use crate::chat::result_origin::mark_dry_run;
 use crate::chat::{Diff, DiffLine, DryRunCounts, Session, SessionId};
 use crate::project::folder_facts;

@@ -1,7 +1,7 @@
 //! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
 use super::redaction_notice;
-use crate::chat::dry_run_counts::dry_run_entries;
+use crate::chat::dry_run_entries::dry_run_entries;
 use crate::chat::{Session, SessionId};
 use crate::print::escape_json;
 use crate::store::StoredSession;
