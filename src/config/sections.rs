@@ -59,7 +59,7 @@ section! {
         tools: Option<Vec<String>> => Names,
         /// Believe the server which of its tools only read.
         trusted: bool => Switch,
-        /// Let the server ask the model during its calls. Each request asks you first.
+        /// Let the server ask the model during its calls. Each request asks you twice.
         sampling: bool => Switch,
         /// Time limit of a call in seconds.
         call_seconds: u64 = 300 => Integer(1..=3600),
