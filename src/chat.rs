@@ -87,7 +87,7 @@ pub use reviewer::{Review, ReviewVerdict, Reviewer};
 pub use script::{Script, Scripts};
 pub use server_form::{FormReply, ServerForm};
 pub use server_offer::ServerOffer;
-pub use server_report::{ServerReport, ToolsChange};
+pub use server_report::{ServerReport, ToolsChange, describe_tool_count};
 pub use session::{Session, TokenCount};
 pub use simulated_result::{SimulatedResult, SimulationSource};
 pub use tool::{Outcome, ToolCall, ToolSpec};

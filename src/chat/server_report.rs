@@ -1,6 +1,6 @@
 //! What the user sees of an MCP server.
 
-use super::Digest;
+use super::{Digest, pluralize};
 
 /// State of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct ServerReport {
     pub name: String,
     /// Where it is reached: its command line or address.
     pub place: String,
-    /// Number of accepted tools and state of the connection.
+    /// Number of tools and state of the connection.
     pub status: String,
     /// Description of the accepted tools.
     pub tools: Vec<String>,
@@ -29,4 +29,10 @@ pub struct ToolsChange {
     pub tool_count: usize,
     /// The difference as text. Hidden characters are marked.
     pub lines: Vec<String>,
+}
+
+/// Describes how many tools of a server are offered: `2 tools`, or `1 of 2 tools`.
+pub fn describe_tool_count(offered: usize, total: usize) -> String {
+    let tools = pluralize(total, "tool");
+    if offered == total { tools } else { format!("{offered} of {tools}") }
 }

@@ -8,7 +8,7 @@ use crate::assemble::mcp_setup::{connection_context, server_config};
 use crate::assemble::request_credentials::CredentialStore;
 use crate::assemble::tool_files::open_source;
 use crate::chat::mcp_names::explain_invalid_server;
-use crate::chat::pluralize;
+use crate::chat::{describe_tool_count, pluralize};
 use crate::cli::mcp::{Mcp, McpAdd, McpCommand, McpList};
 use crate::cli::{UsageError, bail_usage, resolve_folder};
 use crate::config::mcp_files::{ForeignServer, read_foreign_settings};
@@ -137,12 +137,15 @@ impl Servers {
                     let state = match &known {
                         _ if !server.enabled => "disabled".to_owned(),
                         None => "never connected".to_owned(),
-                        Some(known) if known.changed.is_empty() => pluralize(known.tools.len(), "tool"),
-                        Some(known) => format!(
-                            "{}, {} changed: aye mcp check {name}",
-                            pluralize(known.tools.len(), "tool"),
-                            known.changed.len()
-                        ),
+                        Some(known) => {
+                            let accepted = known.clone().into_offered();
+                            let offered = accepted.iter().filter(|tool| config.explain_excluded(tool).is_none());
+                            let count = describe_tool_count(offered.count(), known.count_tools());
+                            match known.changed.len() {
+                                0 => count,
+                                changed => format!("{count}, {changed} changed: aye mcp check {name}"),
+                            }
+                        }
                     };
                     let origin = if self.project.contains_key(name) { " · of this project" } else { "" };
                     clean_line(&format!("{name}{origin} · {place} · {state}"))
@@ -169,7 +172,7 @@ impl Servers {
                     let state = if known.changed.contains(&tool.name) { " (changed, not offered)" } else { "" };
                     lines.push(String::new());
                     lines.push(format!("tool {}{state}", tool.display_name()));
-                    lines.extend(tool.explain_unusable().map(|reason| format!("  not offered: it {reason}")));
+                    lines.extend(config.explain_excluded(tool).map(|reason| format!("  not offered: it {reason}")));
                     lines.extend(tool.describe().into_iter().map(|line| format!("  {line}")));
                 }
             }

@@ -43,6 +43,11 @@ impl KnownServer {
         Self { tools: tools.to_vec(), changed: BTreeSet::new() }
     }
 
+    /// Returns the number of tools, accepted or not.
+    pub fn count_tools(&self) -> usize {
+        self.tools.iter().map(|tool| &tool.name).chain(&self.changed).collect::<BTreeSet<_>>().len()
+    }
+
     /// Returns the accepted definitions that did not change since.
     pub fn into_offered(self) -> Vec<Definition> {
         let Self { tools, changed } = self;

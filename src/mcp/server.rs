@@ -240,10 +240,7 @@ impl Server {
 
 /// Returns the tools of these definitions that can be offered and that the settings do not exclude.
 fn accept_tools(config: &ServerConfig, definitions: Vec<Definition>) -> Vec<Arc<AcceptedTool>> {
-    let is_wanted = |definition: &Definition| {
-        config.tools.as_ref().is_none_or(|names| names.contains(&definition.name))
-            && definition.explain_unusable().is_none()
-    };
+    let is_wanted = |definition: &Definition| config.explain_excluded(definition).is_none();
     let to_tool = |definition: Definition| {
         let (digest, spec) = (definition.digest(), definition.to_spec(&config.name));
         Arc::new(AcceptedTool { definition, digest, spec })

@@ -1,5 +1,6 @@
 //! Configuration of one server.
 
+use super::definition::Definition;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,6 +22,18 @@ pub struct ServerConfig {
     pub call_limit: Duration,
     /// Time limit for the connection and the list of tools.
     pub discovery_limit: Duration,
+}
+
+impl ServerConfig {
+    /// Explains why an accepted tool is not offered, worded to follow its name; `None` if it is.
+    pub fn explain_excluded(&self, tool: &Definition) -> Option<String> {
+        match &self.tools {
+            Some(names) if !names.contains(&tool.name) => {
+                Some("is not among `tools` of the server's settings".to_owned())
+            }
+            Some(_) | None => tool.explain_unusable(),
+        }
+    }
 }
 
 /// Where a server is reached.

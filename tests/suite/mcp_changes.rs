@@ -35,7 +35,7 @@ fn open_changes() -> (McpServer, User, Program) {
     submit_message(&mut program, "go");
     program.until_idle("First.");
     submit_message(&mut program, "/mcp");
-    program.until("2 tools · connected · 2 changed");
+    program.until("1 of 3 tools · connected · 2 changed");
     program.press_keys("\r");
     program.until("+ description: Changed");
     (server, user, program)
@@ -56,7 +56,7 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
     let recorded = || read_session(&user.setup(&[])).iter().filter_map(unaccepted).collect::<Vec<_>>();
     assert_eq!(recorded(), [["echo", "new"]], "once per change");
     submit_message(&mut program, "/mcp");
-    program.until_all(&["MCP servers", "2 tools · connected · 2 changed"]);
+    program.until_all(&["MCP servers", "1 of 3 tools · connected · 2 changed"]);
     program.press_keys("\r");
     let screen = program.until("Accept these changes of tools?");
     for part in [
@@ -69,6 +69,7 @@ fn changed_tools_are_read_and_accepted_on_the_screen() {
         assert!(screen.contains(part), "{part}:\n{screen}");
     }
     program.press_until("y", "Accepted 2 tools of MCP server test");
+    program.until_gone("of 3 tools");
     program.until("3 tools · connected");
     program.press_keys("\x1b");
     submit_message(&mut program, "go");
@@ -108,7 +109,7 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
     let mut dry = user.start(&["--dry-run"]);
     dry.until("Messages go to");
     submit_message(&mut dry, "/mcp");
-    dry.until("2 tools · not connected yet · 2 changed");
+    dry.until("1 of 3 tools · not connected yet · 2 changed");
     dry.press_keys("\r");
     dry.until("What changed is known once the server is connected");
     drop(dry);
@@ -116,7 +117,7 @@ fn a_change_of_an_earlier_run_is_loaded_for_the_list_and_kept_out_by_n() {
     let mut program = user.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "/mcp");
-    program.until("2 tools · connected · 2 changed");
+    program.until("1 of 3 tools · connected · 2 changed");
     program.press_keys("\r");
     program.until("Accept these changes of tools?");
     program.press_until("n", "MCP servers");
@@ -149,4 +150,22 @@ fn a_damaged_file_of_accepted_tools_is_not_replaced_by_accepting() {
     fs::write(&catalogue, "damaged").unwrap();
     program.press_until("y", "Cannot read the accepted tools");
     assert_eq!(fs::read_to_string(&catalogue).unwrap(), "damaged", "other servers would be new again");
+}
+
+#[test]
+fn a_tool_that_the_settings_leave_out_is_not_counted_as_offered() {
+    let server = McpServer::new(&[("announce", "Says that tools changed"), ("echo", "Repeats text")]);
+    let settings = format!("{}tools = [\"echo\"]\n", server.stdio_settings("test"));
+    let user = user_with(vec![text_answer("First.")], &settings);
+    let mut program = start_session(&user, &server);
+    submit_message(&mut program, "/mcp");
+    program.until("1 of 2 tools · connected");
+    program.press_keys("\r");
+    let screen = program.until("tool announce");
+    assert_eq!(screen.matches("not offered: it is not among `tools` of the server's settings").count(), 1, "{screen}");
+    drop(program);
+    let (out, err, code) = user.run_headless(&["mcp", "list"]);
+    assert!(code == 0 && out.contains("· 1 of 2 tools\n"), "{out}{err}");
+    let (out, ..) = user.run_headless(&["mcp", "show", "test"]);
+    assert!(out.contains("tool announce\n  not offered: it is not among `tools`"), "{out}");
 }

@@ -46,7 +46,7 @@ fn a_server_is_added_checked_accepted_and_removed() {
         assert!(out.contains(part), "{part}: {out}");
     }
     let (out, _) = run(&home, &["mcp"]);
-    assert!(out.contains("1 tool, 2 changed: aye mcp check test"), "{out}");
+    assert!(out.contains("0 of 2 tools, 2 changed: aye mcp check test"), "{out}");
     assert!(!out.contains(&folder), "values of variables are not shown: {out}");
     let (out, _) = run(&home, &["doctor"]);
     assert!(out.contains("test: 2 tools changed, not offered"), "{out}");

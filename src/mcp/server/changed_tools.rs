@@ -1,7 +1,7 @@
 //! What the user sees of a server, and accepting its changed tools.
 
 use super::{Server, ServerNews, accept_tools, damaged_notice};
-use crate::chat::{Digest, ServerReport, ToolsChange, pluralize};
+use crate::chat::{Digest, ServerReport, ToolsChange, describe_tool_count};
 use crate::mcp::catalogue::{Difference, KnownServer, compare};
 use std::sync::{Arc, PoisonError};
 
@@ -40,11 +40,13 @@ impl Server {
         let differences = listed.map(|listed| compare(&known.tools, listed)).unwrap_or_default();
         let tools = known.tools.iter().flat_map(|tool| {
             let mark = if known.changed.contains(&tool.name) { " (changed, not offered)" } else { "" };
-            let unusable = tool.explain_unusable().map(|reason| format!("  not offered: it {reason}"));
+            let unusable = self.config.explain_excluded(tool).map(|reason| format!("  not offered: it {reason}"));
             let title = format!("tool {}{mark}", tool.display_name());
             let lines = tool.describe().into_iter().map(|line| format!("  {line}"));
             std::iter::once(title).chain(unusable).chain(lines).chain([String::new()])
         });
+        let offered_count = state.tools.len();
+        let tool_count = state.listed.as_ref().map_or_else(|| known.count_tools(), Vec::len).max(offered_count);
         let change = describe_change(&differences);
         let bytes = change.iter().flat_map(|change| &change.lines).map(String::len).sum::<usize>();
         let note = match &change {
@@ -57,7 +59,7 @@ impl Server {
         ServerReport {
             name: self.config.name.clone(),
             place: self.config.endpoint.describe(),
-            status: format!("{} · {status}", pluralize(known.tools.len(), "tool")),
+            status: format!("{} · {status}", describe_tool_count(offered_count, tool_count)),
             tools: tools.collect(),
             changed_count: known.changed.len(),
             change: change.filter(|_| bytes <= MAX_BYTES),
