@@ -31,6 +31,8 @@ scopes! {
     Question "Question prompt"
     /// In the trust prompt.
     Trust "Trust prompt"
+    /// In the prompt for a request of an MCP server to the model, or for the answer.
+    Sampling "Request of an MCP server"
     /// In a list with a filter, or in word completion.
     List "List"
     /// In the list of grants and rules, while its filter is empty.
@@ -210,8 +212,11 @@ default_keys! {
     [Trust]
         Trust "y"
         Deny "n"
-    [Approval Trust] SwitchFocus "tab"
-    [Approval Queue Question Trust]
+    [Sampling]
+        ApproveOnce "y"
+        Deny "n"
+    [Approval Trust Sampling] SwitchFocus "tab"
+    [Approval Queue Question Trust Sampling]
         Up "up"  Down "down"
         PageUp "page-up"  PageDown "page-down"
         Top "home"  Bottom "end"

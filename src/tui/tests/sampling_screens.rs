@@ -86,3 +86,19 @@ fn the_hint_of_a_text_with_very_many_rows_offers_the_key_only_at_its_end() {
     let text = screen.screen_text();
     assert!(text.contains("│ END") && text.contains("y ask the model · n deny") && !text.contains("jump to"), "{text}");
 }
+
+#[test]
+fn key_help_lists_only_the_keys_that_work_in_the_prompt() {
+    let mut screen = Screen::with_turn();
+    receive_review(&mut screen, 1, request("Hi"));
+    screen.press_key("f1");
+    let text = screen.screen_text();
+    for label in ["Request of an MCP server", "Approve once", "Deny", "Go to end"] {
+        assert!(text.contains(label), "{label}:\n{text}");
+    }
+    let of_calls =
+        ["Approval prompt", "Approve always", "Edit arguments", "raw arguments", "queue", "throwaway", "trial"];
+    for label in of_calls {
+        assert!(!text.contains(label), "{label}:\n{text}");
+    }
+}
