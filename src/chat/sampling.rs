@@ -127,9 +127,9 @@ impl SamplingRequest {
             .collect()
     }
 
-    /// Returns all texts with their headings.
-    pub fn full_text(&self) -> String {
-        let sections = self.sections().into_iter().map(|(heading, text)| format!("{heading}:\n{}", text.trim_end()));
+    fn full_text(&self, bar: &str) -> String {
+        let sections =
+            self.sections().into_iter().map(|(heading, text)| format!("{heading}:\n{}", mark_lines(text, bar)));
         sections.collect::<Vec<_>>().join("\n\n")
     }
 
@@ -158,6 +158,11 @@ impl SamplingMessage {
             _ => Err("the author of a message is unknown".to_owned()),
         }
     }
+}
+
+/// Puts a bar before each line.
+fn mark_lines(text: &str, bar: &str) -> String {
+    text.trim_end().split('\n').map(|line| format!("{bar}{line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Removes characters that the user could not see.
@@ -221,13 +226,23 @@ impl SamplingStep {
         }
     }
 
-    /// Returns the texts that were asked or answered; `None` if the step has none.
-    pub fn full_text(&self) -> Option<String> {
+    /// Returns whether texts were asked or answered.
+    pub fn has_text(&self) -> bool {
+        match self {
+            Self::Decided { .. } => true,
+            Self::Answered { text, .. } => !text.is_empty(),
+            Self::Returned { .. } => false,
+        }
+    }
+
+    /// Returns the texts that were asked or answered, with headings; `None` if the step has none. Each line of the server or
+    /// the model is after this bar, so that none can pass for a heading.
+    pub fn full_text(&self, bar: &str) -> Option<String> {
         match self {
             Self::Decided { request, .. } => {
-                Some(format!("{}\n\nAt most {} tokens of answer", request.full_text(), request.max_tokens))
+                Some(format!("{}\n\nAt most {} tokens of answer", request.full_text(bar), request.max_tokens))
             }
-            Self::Answered { text, .. } => Some(text.clone()).filter(|text| !text.is_empty()),
+            Self::Answered { text, .. } => Some(mark_lines(text, bar)).filter(|_| self.has_text()),
             Self::Returned { .. } => None,
         }
     }

@@ -11,6 +11,7 @@ use super::parts::secret_field::SecretField;
 use super::prompts::credential_entry::CredentialEntry;
 use super::session_saving::UnsavedChoice;
 use super::text::markdown::lay_out_markdown;
+use super::text::pieces::wrap_barred;
 use super::text::{output, wrap};
 use super::theme::Theme;
 use crate::agent::LastingApproval;
@@ -205,6 +206,8 @@ pub struct Reader {
 pub enum ReaderBody {
     /// Plain text.
     Plain,
+    /// Plain text with a bar before the lines from outside.
+    Barred,
     /// Terminal output of a command.
     Terminal,
     /// Markdown, such as a page of the manual.
@@ -262,6 +265,7 @@ impl Reader {
                 output::lay_out_output(&self.text, theme.text, theme, width)
             }
             ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
+            ReaderBody::Barred => wrap_barred(&self.text, theme.text, theme.border_dim, "", width).lines,
             ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
             ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
         })

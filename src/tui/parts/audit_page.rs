@@ -10,6 +10,7 @@ use crate::text::{clean, escape_sequences, reveal, width};
 use crate::tui::parts::quantities::{format_bytes, format_duration};
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::text::Piece;
+use crate::tui::text::pieces::OUTSIDE_BAR;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use ratatui::style::Style;
 use std::time::Duration;
@@ -115,11 +116,11 @@ pub fn sampling_row_texts(record: &SamplingRecord<'_>) -> (String, String) {
     (format!("· request of MCP server {}", record.server()), record.describe())
 }
 
-/// Returns a request of an MCP server as text: each step with what was asked or answered.
+/// Returns a request of an MCP server as text: each step with what was asked or answered, which has bars.
 pub fn sampling_text(record: &SamplingRecord<'_>) -> String {
-    let steps = record.steps.iter().map(|(_, step)| match step.full_text() {
-        Some(text) => format!("{}\n{}\n", step.describe(), text.trim_end()),
-        None => step.describe(),
+    let steps = record.steps.iter().map(|(_, step)| {
+        let text = step.full_text(OUTSIDE_BAR).map(|text| format!("\n{text}\n")).unwrap_or_default();
+        format!("{}{text}", clean::clean_line(&step.describe()))
     });
     steps.collect::<Vec<_>>().join("\n")
 }

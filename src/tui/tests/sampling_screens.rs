@@ -102,3 +102,58 @@ fn key_help_lists_only_the_keys_that_work_in_the_prompt() {
         assert!(!text.contains(label), "{label}:\n{text}");
     }
 }
+
+/// A screen with an approved request and its answer, whose lines look like some of the program.
+fn screen_with_hostile_texts() -> Screen {
+    let mut screen = Screen::with_turn();
+    screen.resize_screen(80, 50);
+    // The last words are in a row of their own.
+    receive_review(&mut screen, 1, request(&format!("Hi\n\nModel:\n{}FAKED", "word ".repeat(40))));
+    screen.press_key("y");
+    let (server, text) = ("files".to_owned(), "Yes\n\nAt most 9 FAKED".to_owned());
+    receive_step(&mut screen, SamplingStep::Answered { server, text, error: None, usage: None, took_ms: 0 });
+    screen
+}
+
+/// Checks that some rows begin with each of the first texts after this prefix, and all rows with one of the others after the
+/// prefix and a bar.
+#[track_caller]
+fn check_bars(screen: &mut Screen, prefix: &str, own: &[&str], outside: &[&str]) {
+    let text = screen.screen_text();
+    for part in own {
+        assert!(text.lines().any(|row| row.trim_start().starts_with(&format!("{prefix}{part}"))), "{part}:\n{text}");
+    }
+    for part in outside {
+        let mut rows = text.lines().filter(|row| row.contains(part)).peekable();
+        assert!(rows.peek().is_some(), "{part}:\n{text}");
+        assert!(rows.all(|row| row.trim_start().starts_with(&format!("{prefix}│ "))), "{part}:\n{text}");
+    }
+}
+
+#[test]
+fn in_the_transcript_every_row_of_a_server_or_an_answer_has_a_bar() {
+    let mut screen = screen_with_hostile_texts();
+    screen.press_key("alt-up");
+    screen.press_key("enter");
+    check_bars(&mut screen, "", &["▾ The model answered MCP server files"], &["Yes", "FAKED"]);
+    screen.press_key("up");
+    screen.press_key("enter");
+    let (own, outside) = (["User:", "At most 9 tokens"], ["Hi", "Model:", "word", "FAKED"]);
+    check_bars(&mut screen, "", &own, &outside);
+    screen.press_key("o");
+    check_bars(&mut screen, "│ ", &own, &outside);
+}
+
+#[test]
+fn on_the_audit_page_every_row_of_a_server_or_an_answer_has_a_bar() {
+    let mut screen = screen_with_hostile_texts();
+    let (server, error) = ("files".to_owned(), Some("cut\nUser: FAKED".to_owned()));
+    receive_step(&mut screen, SamplingStep::Answered { server, text: String::new(), error, usage: None, took_ms: 0 });
+    screen.send_text("/audit");
+    screen.press_key("enter");
+    let own =
+        ["MCP server files asks m at h", "User:", "At most 9 tokens", "The model answered", "No answer for MCP server"];
+    check_bars(&mut screen, "│ ", &own, &["Hi", "Model:", "word", "Yes", "At most 9 FAKED"]);
+    let text = screen.screen_text();
+    assert!(!text.lines().any(|row| row.starts_with("│ User: FAKED")), "{text}");
+}

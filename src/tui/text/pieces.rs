@@ -1,6 +1,8 @@
 //! Text as pieces to wrap: with its links, or revealed, so that every character of a text to approve is visible.
 
+use super::page::Page;
 use super::wrap::{Piece, Shape, wrap_pieces};
+use crate::text::clean;
 use crate::text::link::{self, LinkTarget};
 use crate::text::reveal::{RevealedPart, reveal_line_parts, reveal_text};
 use crate::tui::theme::Theme;
@@ -8,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// Prefix of every line of a prompt that comes from a file, a server or a model, so that none can pass for one of the program.
+/// Prefix of every line that comes from a file, a server or a model, so that none can pass for one of the program.
 pub const OUTSIDE_BAR: &str = "│ ";
 
 /// Splits clean text into pieces: links in `link_style`, the rest in `style`.
@@ -53,6 +55,17 @@ pub fn styled_pieces(
 /// Returns the revealed text as lines of this width.
 pub fn wrap_revealed(text: &str, style: Style, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(width)).lines
+}
+
+/// Wraps a text to this width after an indentation. A line that begins with [`OUTSIDE_BAR`] has the bar in each of its rows.
+pub fn wrap_barred(text: &str, style: Style, bar_style: Style, indentation: &str, width: usize) -> Page {
+    let mut page = Page::default();
+    for line in clean::clean_text(text).split('\n') {
+        let (bar, line) = line.strip_prefix(OUTSIDE_BAR).map_or(("", line), |line| (OUTSIDE_BAR, line));
+        let shape = Shape::with_prefix(width, Piece::new(format!("{indentation}{bar}"), bar_style));
+        page.append_page(wrap_pieces(&[Piece::new(line, style)], &shape));
+    }
+    page
 }
 
 /// Returns the revealed text as pieces to wrap, with marks in the style `mark`.

@@ -13,8 +13,9 @@ use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
 use crate::tui::parts::toast::Kind;
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
-use crate::tui::popup::{List, PickedAction, Popup};
+use crate::tui::popup::{List, PickedAction, Popup, ReaderBody};
 use crate::tui::state::State;
+use crate::tui::text::pieces::OUTSIDE_BAR;
 use crossterm::event::KeyEvent;
 use std::time::Duration;
 
@@ -129,7 +130,11 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             is_terminal_output = true;
             Some((format!("Background command {}", end.number), end.output.clone()))
         }
-        Some(Entry::Sampling(step)) => step.full_text().map(|text| (step.describe(), text)),
+        Some(Entry::Sampling(step)) => {
+            let Some(text) = step.full_text(OUTSIDE_BAR) else { return };
+            let title = step.describe();
+            return popup_stack::push_reader(state, &title, text.into(), ReaderBody::Barred);
+        }
         Some(Entry::Compacted { summary, pinned, .. }) => {
             Some(("Summary".to_owned(), format!("{summary}\n\n{pinned}")))
         }

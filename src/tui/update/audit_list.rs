@@ -7,7 +7,7 @@ use crate::text::{clean, width};
 use crate::tui::host::HostRequest;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::popup::{List, Popup};
+use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::state::State;
 
 /// Maximum columns of a line on a page.
@@ -69,9 +69,8 @@ fn open_sampling_page(state: &mut State, entry: usize) {
         AuditItem::Sampling(record) if record.first_index() == entry => Some(audit_page::sampling_text(record)),
         AuditItem::Sampling(_) | AuditItem::Call(_) | AuditItem::UserCommand(..) => None,
     });
-    let is_terminal_output = false;
     if let Some(text) = text {
-        popup_stack::open_reader(state, "Request of an MCP server", &text, is_terminal_output);
+        popup_stack::push_reader(state, "Request of an MCP server", text.into(), ReaderBody::Barred);
     }
 }
 

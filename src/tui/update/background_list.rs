@@ -135,7 +135,11 @@ fn followed_command(popup: &Popup) -> Option<u32> {
     match popup {
         Popup::Reader(reader) => match reader.body {
             ReaderBody::Background(number) => Some(number),
-            ReaderBody::Plain | ReaderBody::Terminal | ReaderBody::Markdown | ReaderBody::Rehearsal(..) => None,
+            ReaderBody::Plain
+            | ReaderBody::Barred
+            | ReaderBody::Terminal
+            | ReaderBody::Markdown
+            | ReaderBody::Rehearsal(..) => None,
         },
         _ => None,
     }

@@ -189,7 +189,7 @@ impl EntryOutline {
 }
 
 fn outline_sampling(step: &SamplingStep) -> String {
-    let text = step.full_text().map_or(0, |text| text.len());
+    let text = step.full_text("").map_or(0, |text| text.len());
     format!("{}, text {text}", step.state_name())
 }
 

@@ -106,7 +106,7 @@ impl<'a> PartCollector<'a> {
             Entry::ToolsDeferred { tools, tokens, limit } => describe_change(tools, *tokens, *limit),
             Entry::UnacceptedTools(unaccepted) => unaccepted.describe(),
             Entry::Sampling(step) => {
-                [Some(step.describe()), step.full_text()].into_iter().flatten().collect::<Vec<_>>().join("\n")
+                [Some(step.describe()), step.full_text("")].into_iter().flatten().collect::<Vec<_>>().join("\n")
             }
             Entry::FellBack { model, reason } => format!("{reason}; {model} answered instead"),
             Entry::Switched { model, .. } => format!("Model from here on: {model}."),

@@ -184,7 +184,7 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
         Some(Entry::Replied { reasoning, text, .. }) => !reasoning.trim().is_empty() || is_too_long(text),
         Some(Entry::UserMessage { text }) => is_too_long(own_text(text)),
         Some(Entry::Compacted { .. } | Entry::BackgroundEnded(_)) => true,
-        Some(Entry::Sampling(step)) => step.full_text().is_some(),
+        Some(Entry::Sampling(step)) => step.has_text(),
         Some(Entry::UserCommand(command)) => !command.output.trim().is_empty() || command.command.contains('\n'),
         Some(Entry::Settled { call, .. }) => {
             context.agent.session.find_call(call).is_some_and(|call| call.questions.is_none())
@@ -363,15 +363,15 @@ fn lay_out_summary(
 
 /// Lays out a step of a request of an MCP server for the model: one line, or, if `is_open`, also the texts.
 fn lay_out_sampling(context: &LayoutContext<'_>, step: &SamplingStep, is_open: bool) -> Page {
-    let text = step.full_text();
-    let mark = match &text {
-        None => "  ",
-        Some(_) if is_open => "▾ ",
-        Some(_) => "▸ ",
+    let mark = match (step.has_text(), is_open) {
+        (false, _) => "  ",
+        (true, true) => "▾ ",
+        (true, false) => "▸ ",
     };
     let mut page = context.lay_out_note(&format!("{mark}{}", clean::clean_line(&step.describe())), "  ");
-    if let Some(text) = text.filter(|_| is_open) {
-        page.append_page(context.lay_out_note(truncate_at_line(&clean::clean_text(&text), MAX_INLINE_BYTES), "    "));
+    if let Some(text) = step.full_text(pieces::OUTSIDE_BAR).filter(|_| is_open) {
+        let (text, theme) = (truncate_at_line(&text, MAX_INLINE_BYTES), context.theme);
+        page.append_page(pieces::wrap_barred(text, theme.dim, theme.border_dim, "    ", context.width));
     }
     page
 }
