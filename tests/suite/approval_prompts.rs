@@ -90,7 +90,7 @@ fn explains_a_rejected_key_and_runs_nothing() {
     program.press_keys("y");
     program.until("Destructive: y is not enough · Y to approve");
     program.press_keys("\r");
-    program.until("Enter does not answer · Y to approve, n to deny");
+    program.until("Enter does not answer · Y approve, n deny");
     program.until_prompt("$ rm -rf gone");
     program.press_until("Y", "Good.");
 }

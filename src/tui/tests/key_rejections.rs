@@ -55,7 +55,7 @@ fn enter_capitals_and_repeated_keys_are_explained() {
     screen.press_key("enter");
     assert_eq!(
         (bottom_border(&mut screen).as_str(), screen.count_decisions()),
-        ("Enter does not answer · y to approve, n to deny", 0)
+        ("Enter does not answer · y approve, n deny", 0)
     );
     screen.advance_ms(600);
     screen.press_key("Y");

@@ -68,8 +68,10 @@ impl Prompt for Approval {
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
         let Some(WaitingCall::Approval { plan, trial, .. }) = facts.agent.waiting_call() else { return None };
         let keys = facts.context.keys;
-        let (answers, deny) = (self.name_answers(keys, (plan, trial)), keys.first_chord(Scope::Approval, Action::Deny));
-        Some(format!("Enter does not answer · {answers}, {deny} to deny"))
+        let mut answers = self.approving_keys(keys, (plan, trial));
+        answers.push((keys.first_chord(Scope::Approval, Action::Deny), "deny"));
+        let answers: Vec<String> = answers.iter().map(|(key, action)| format!("{key} {action}")).collect();
+        Some(format!("Enter does not answer · {}", answers.join(", ")))
     }
 
     fn is_writing(&self) -> bool {

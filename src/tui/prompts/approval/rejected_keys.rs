@@ -63,7 +63,13 @@ impl Approval {
     }
 
     /// Names the keys that approve: `y to approve`, or after a trial `k to keep, y to run live`.
-    pub(super) fn name_answers(&self, keys: &Keymap, (plan, trial): (&Plan, &Trial)) -> String {
+    pub(super) fn name_answers(&self, keys: &Keymap, call: (&Plan, &Trial)) -> String {
+        let answers = self.approving_keys(keys, call);
+        answers.iter().map(|(key, action)| format!("{key} to {action}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the keys that approve, with what they do.
+    pub(super) fn approving_keys(&self, keys: &Keymap, (plan, trial): (&Plan, &Trial)) -> Vec<(String, &'static str)> {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let approve = match self.is_destructive(plan, trial) {
             true => key(Action::ApproveDestructive),
@@ -72,9 +78,9 @@ impl Approval {
         match trial.report() {
             Some(report) => {
                 let keep = if report.describe_loss().is_some() { Action::KeepDestructive } else { Action::KeepTrial };
-                format!("{} to keep, {approve} to run live", key(keep))
+                vec![(key(keep), "keep"), (approve, "run live")]
             }
-            None => format!("{approve} to approve"),
+            None => vec![(approve, "approve")],
         }
     }
 }
