@@ -170,11 +170,9 @@ impl CredentialStore {
         let is_usable = |tokens: &OAuthTokens| {
             !tokens.is_expiring(unix_seconds()) && rejected.is_none_or(|rejected| rejected != tokens.access_token)
         };
-        let load_tokens = |source: &SecretSource| match source {
-            SecretSource::File(_) | SecretSource::KeyStore(_) => {
-                parse_tokens(&self.load_secret(name, source)?).map_err(failed)
-            }
-            SecretSource::Variable(_) | SecretSource::Command(_) => Err(failed("its tokens are not stored".to_owned())),
+        let load_tokens = |source: &SecretSource| match self.load_stored_secret(name, source)? {
+            Some(secret) => parse_tokens(&secret).map_err(failed),
+            None => Err(failed("its tokens are not stored".to_owned())),
         };
         let tokens = load_tokens(source)?;
         if is_usable(&tokens) {
@@ -236,13 +234,18 @@ impl CredentialStore {
         self.build_header(name, &credential.kind, &token).map(Some)
     }
 
+    /// Returns the secret of a credential if aye stores it.
+    fn load_stored_secret(&self, name: &str, source: &SecretSource) -> Result<Option<Key>, String> {
+        self.stored_secrets.load(source).map_err(|error| describe_unreachable(name, &error))
+    }
+
     /// Returns the secret of a credential; of a sign-in all tokens.
     fn load_secret(&self, name: &str, source: &SecretSource) -> Result<Key, String> {
+        if let Some(secret) = self.load_stored_secret(name, source)? {
+            return Ok(secret);
+        }
         match source {
-            SecretSource::File(secret) => Ok(secret.clone()),
-            SecretSource::KeyStore(id) => {
-                self.stored_secrets.key_store.load_secret(id).map_err(|error| describe_unreachable(name, &error))
-            }
+            SecretSource::File(_) | SecretSource::KeyStore(_) => Err(describe_missing(name, "it is not stored")),
             SecretSource::Variable(variable) => match std::env::var(variable) {
                 Ok(value) if !value.trim().is_empty() => Ok(Key::new(&value)),
                 Ok(_) | Err(_) => Err(describe_missing(name, &format!("the variable {variable} is not set"))),

@@ -87,16 +87,12 @@ pub(super) async fn sign_in_again(
         registration_endpoint: None,
         has_pkce: false,
     };
-    let secret = match source {
-        SecretSource::File(secret) => Some(secret.clone()),
-        SecretSource::KeyStore(id) => match stored_secrets.key_store.load_secret(id) {
-            Ok(secret) => Some(secret),
-            Err(error) => {
-                print_notice(&format!("signing in without the secret of the client: {error}."))?;
-                None
-            }
-        },
-        SecretSource::Variable(_) | SecretSource::Command(_) => None,
+    let secret = match stored_secrets.load(source) {
+        Ok(secret) => secret,
+        Err(error) => {
+            print_notice(&format!("signing in without the secret of the client: {error}."))?;
+            None
+        }
     };
     let known: Option<OAuthTokens> = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
     let client_secret = known.as_ref().and_then(|tokens| tokens.client_secret.as_deref());

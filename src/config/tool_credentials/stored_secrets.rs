@@ -10,7 +10,7 @@ use ulid::Ulid;
 /// Access to the secrets of credentials.
 #[derive(Debug, Clone, Default)]
 pub struct StoredSecrets {
-    pub key_store: KeyStore,
+    key_store: KeyStore,
     store: SecretStore,
 }
 
@@ -26,6 +26,18 @@ impl StoredSecrets {
     /// `store` is the setting, which counts for new secrets only.
     pub fn new(store: SecretStore) -> Self {
         Self { key_store: KeyStore::default(), store }
+    }
+
+    /// Loads the secret of a credential; `None` if aye does not store it.
+    ///
+    /// # Errors
+    /// If it cannot be loaded from the key store.
+    pub fn load(&self, source: &SecretSource) -> Result<Option<Key>, KeyStoreError> {
+        match source {
+            SecretSource::File(secret) => Ok(Some(secret.clone())),
+            SecretSource::KeyStore(id) => self.key_store.load_secret(id).map(Some),
+            SecretSource::Variable(_) | SecretSource::Command(_) => Ok(None),
+        }
     }
 
     /// Saves a credential, which replaces the one of the same name together with its secret. A new secret is passed as
