@@ -109,6 +109,16 @@ impl LockedCredentials {
         ToolCredentials::load(&self.path)
     }
 
+    /// Returns the ID in the key store that the entry of this name has, also if the entry cannot be used.
+    ///
+    /// # Errors
+    /// As [`ToolCredentials::load`].
+    fn load_key_store_id(&self, name: &str) -> io::Result<Option<String>> {
+        let table = read_table(&self.path)?;
+        let id = table.get(name).and_then(|entry| entry.get("key_store")).and_then(Value::as_str);
+        Ok(id.filter(|id| stored_credential::is_id(id)).map(str::to_owned))
+    }
+
     /// Adds a credential, or replaces the one of the same name. Others are kept, also those that cannot be used.
     ///
     /// # Errors

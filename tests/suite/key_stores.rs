@@ -1,7 +1,7 @@
 //! Secrets of credentials in the key store of the system: where they are, and what happens if it cannot be used.
 
 use crate::support::key_store::TestKeyStore;
-use crate::support::oauth_server::OAuthServer;
+use crate::support::oauth_server::{OAuthServer, get};
 use crate::support::program::Setup;
 use crate::support::stored_files::{find_files_with, read_session, write_settings};
 use crate::support::terminal_session::{submit_message, text_answer};
@@ -15,20 +15,20 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const SECRET: &str = "odd-s3cret-1234567890";
-const NEW_SECRET: &str = "rotated-s3cret-0987654321";
-const ORIGIN: &str = "https://api.example.com";
+pub const SECRET: &str = "odd-s3cret-1234567890";
+pub const NEW_SECRET: &str = "rotated-s3cret-0987654321";
+pub const ORIGIN: &str = "https://api.example.com";
 /// Time that a key store has for an answer.
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// Runs `aye credentials` next to this key store.
-fn run(store: &TestKeyStore, setup: &Setup, arguments: &[&str], input: &str) -> (String, String, i32) {
+pub fn run(store: &TestKeyStore, setup: &Setup, arguments: &[&str], input: &str) -> (String, String, i32) {
     let arguments = [&["credentials"], arguments].concat();
     store.connect(Setup::with_home(&setup.root, &arguments)).run_piped(input)
 }
 
 /// Adds a credential for an origin. Returns what is printed.
-fn add(store: &TestKeyStore, setup: &Setup, name: &str, origin: &str) -> (String, String) {
+pub fn add(store: &TestKeyStore, setup: &Setup, name: &str, origin: &str) -> (String, String) {
     let (out, err, code) = run(store, setup, &["add", name, "--origin", origin, "--stdin"], SECRET);
     assert_eq!(code, 0, "{out}{err}");
     (out, err)
@@ -38,11 +38,11 @@ fn assert_in_no_file(folder: &Path, secret: &str) {
     assert_eq!(find_files_with(folder, secret), Vec::<PathBuf>::new(), "{secret}");
 }
 
-fn read_credentials(setup: &Setup) -> String {
+pub fn read_credentials(setup: &Setup) -> String {
     std::fs::read_to_string(setup.root.path().join("home/aye/config/tool_credentials.toml")).unwrap()
 }
 
-fn status_tool(url: &str) -> String {
+pub fn status_tool(url: &str) -> String {
     format!(
         "name = \"status\"\ntype = \"http_api\"\nmethod = \"GET\"\nurl = \"{url}\"\nallow_private = true\n\
         credential = \"token\"\n"
@@ -50,7 +50,7 @@ fn status_tool(url: &str) -> String {
 }
 
 /// Calls the tool `status`. Returns its output and whether it succeeded.
-fn call_tool(store: &TestKeyStore, user: &User) -> (String, bool) {
+pub fn call_tool(store: &TestKeyStore, user: &User) -> (String, bool) {
     let setup = Setup::with_home(&user.root, &["tools", "test", "status", "--yes"]);
     let (out, err, code) = store.connect(setup).run_piped("");
     (format!("{out}{err}"), code == 0)
@@ -262,22 +262,30 @@ fn nothing_connects_to_the_bus_before_a_secret_in_the_key_store_is_used() {
     assert_eq!(bus.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "it connected");
 }
 
+/// The arguments that add the credential `token` by a sign-in.
+pub fn add_sign_in<'a>(issuer: &'a str, origin: &'a str) -> [&'a str; 9] {
+    ["credentials", "add", "token", "--oauth", issuer, "--client-id", "my-client", "--origin", origin]
+}
+
+/// Signs in with this command, which keeps the tokens in the key store.
+pub fn sign_in(store: &TestKeyStore, server: &OAuthServer, user: &User, arguments: &[&str]) {
+    let mut program = store.connect(Setup::with_home(&user.root, arguments).size(500, 20)).start();
+    let screen = program.until("/authorize?");
+    let address = screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim();
+    get(&server.sign_in(address));
+    program.until(", in the key store, sent only to");
+    program.wait_for_exit();
+}
+
 #[test]
 fn r57_tokens_of_a_sign_in_are_refreshed_in_the_key_store() {
     let Some(store) = TestKeyStore::start() else { return };
     let server = OAuthServer::start();
     let issuer = server.issuer.as_str();
     let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&format!("{issuer}/s")));
-    let arguments = ["credentials", "add", "token", "--oauth", issuer, "--client-id", "my-client", "--origin", issuer];
     server.state().lifetime = 10;
     let mut tokens = Vec::new();
-    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
-    let screen = program.until(&format!("{issuer}/authorize?"));
-    let address = screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim();
-    crate::support::oauth_server::get(&server.sign_in(address));
-    program.until("Added token: OAuth at");
-    assert!(program.screen().contains("in the key store"), "{}", program.screen());
-    program.wait_for_exit();
+    sign_in(&store, &server, &user, &add_sign_in(issuer, issuer));
     tokens.extend(server.valid_tokens());
     let entry = read_credentials(&user.setup(&[]));
     server.state().lifetime = 3600;
@@ -302,13 +310,7 @@ fn r57_tokens_of_a_sign_in_are_refreshed_in_the_key_store() {
     }
     // A sign-in again goes to the same place.
     server.revoke_refresh();
-    let arguments = ["credentials", "rotate", "token"];
-    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
-    let screen = program.until(&format!("{issuer}/authorize?"));
-    let address = screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim();
-    crate::support::oauth_server::get(&server.sign_in(address));
-    program.until("Replaced the secret of token, in the key store");
-    program.wait_for_exit();
+    sign_in(&store, &server, &user, &["credentials", "rotate", "token"]);
     assert_eq!(store.count_secrets(), 1);
 }
 

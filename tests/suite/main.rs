@@ -65,6 +65,8 @@ mod images;
 mod interrupted_replies;
 mod journal;
 #[cfg(target_os = "linux")]
+mod key_store_faults;
+#[cfg(target_os = "linux")]
 mod key_stores;
 mod kills;
 mod live_sandbox;

@@ -229,6 +229,6 @@ impl ToolCredential {
 }
 
 /// Returns whether a text can be the ID of a secret in the key store.
-fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

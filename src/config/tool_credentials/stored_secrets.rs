@@ -43,20 +43,32 @@ impl StoredSecrets {
     /// Saves a credential, which replaces the one of the same name together with its secret. A new secret is passed as
     /// [`SecretSource::File`] and goes to the key store, unless the settings exclude that or the key store cannot be used.
     ///
+    /// A secret in the key store is overwritten only if nothing else changes. Otherwise the new one is saved next to it
+    /// and the file decides which one counts, so a secret is never sent where the other one was meant to go.
+    ///
     /// # Errors
-    /// If the file cannot be read or written. It is then unchanged.
+    /// If the file cannot be read or written. The credential and its secret are then unchanged, unless the key store did not
+    /// answer in time while it overwrote the secret.
     pub fn save(
         &self,
         locked: &LockedCredentials,
         name: &str,
         credential: ToolCredential,
     ) -> io::Result<SavedCredential> {
-        let previous = stored_id(locked, name)?;
+        let previous = locked.load_key_store_id(name)?;
+        let loaded = locked.load()?;
+        let is_same = |known: &&ToolCredential| known.kind == credential.kind && known.origins == credential.origins;
+        let overwritten = loaded.get(name).filter(is_same).and_then(|known| known.source.key_store_id());
         let mut saved = SavedCredential { credential, notices: Vec::new() };
         if let (SecretSource::File(secret), SecretStore::Auto) = (&saved.credential.source, self.store) {
-            let id = previous.clone().unwrap_or_else(|| format!("{name}-{}", Ulid::new()));
+            let id = overwritten.map_or_else(|| format!("{name}-{}", Ulid::new()), str::to_owned);
             match self.key_store.save_secret(&id, secret) {
-                Ok(()) => saved.credential.source = SecretSource::KeyStore(id),
+                Ok(()) => {
+                    saved.credential.source = SecretSource::KeyStore(id);
+                    if overwritten.is_some() {
+                        return Ok(saved);
+                    }
+                }
                 // On these systems the file is what the user expects.
                 Err(KeyStoreError::Absent | KeyStoreError::Unsupported) => {}
                 Err(
@@ -67,17 +79,14 @@ impl StoredSecrets {
                 ) => saved.notices.push(format!("The secret of {name} is kept in the file: {error}.")),
             }
         }
-        let id = saved.credential.source.key_store_id();
         if let Err(error) = locked.save(name, &saved.credential) {
             // No entry names it.
-            if let Some(id) = id.filter(|id| previous.as_deref() != Some(id)) {
+            if let Some(id) = saved.credential.source.key_store_id() {
                 let _ = self.key_store.delete_secret(id);
             }
             return Err(error);
         }
-        if let Some(previous) = previous.filter(|previous| Some(previous.as_str()) != id) {
-            saved.notices.extend(self.delete(&previous));
-        }
+        saved.notices.extend(previous.and_then(|id| self.delete(&id)));
         Ok(saved)
     }
 
@@ -102,12 +111,13 @@ impl StoredSecrets {
         }
     }
 
-    /// Removes a credential with its secret. Returns a sentence if the secret is still in the key store.
+    /// Removes a credential with its secret, also one that cannot be used. Returns a sentence if the secret is still in the key
+    /// store.
     ///
     /// # Errors
     /// If the file cannot be read or written.
     pub fn remove(&self, locked: &LockedCredentials, name: &str) -> io::Result<Option<String>> {
-        let notice = stored_id(locked, name)?.and_then(|id| self.delete(&id));
+        let notice = locked.load_key_store_id(name)?.and_then(|id| self.delete(&id));
         locked.remove(name)?;
         Ok(notice)
     }
@@ -121,9 +131,4 @@ impl StoredSecrets {
             )),
         }
     }
-}
-
-/// Returns the ID in the key store of the secret that the credential of this name has, if any.
-fn stored_id(locked: &LockedCredentials, name: &str) -> io::Result<Option<String>> {
-    Ok(locked.load()?.get(name).and_then(|known| known.source.key_store_id()).map(str::to_owned))
 }

@@ -1,0 +1,118 @@
+//! Secrets in the key store when something fails halfway: a full disk, a key store that locks or hangs between two messages,
+//! and entries that cannot be used.
+
+use crate::key_stores::{ORIGIN, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool};
+use crate::support::key_store::TestKeyStore;
+use crate::support::mcp_server::McpServer;
+use crate::support::mounts::{continue_with_mounts, mount_small_disk};
+use crate::support::oauth_server::{OAuthServer, get};
+use crate::support::program::Setup;
+use crate::support::tool_service::{add_settings, response, write_user_tool};
+use crate::support::user::User;
+use crate::support::web_server::WebServer;
+use std::fs;
+use std::io::Write;
+
+/// Fills the disk with the settings, on which a small file system is mounted.
+fn fill_disk(user: &User) {
+    let mut filler = fs::File::create(user.path("home/aye/config/filler")).unwrap();
+    while filler.write(&[0; 4096]).is_ok_and(|count| count > 0) {}
+}
+
+/// The ID of the only secret that the file names.
+fn stored_id(setup: &Setup) -> String {
+    let text = read_credentials(setup);
+    text.lines().find_map(|line| line.strip_prefix("key_store = ")).unwrap().trim_matches('"').to_owned()
+}
+
+#[test]
+fn on_a_full_disk_a_new_token_does_not_reach_the_origins_of_the_old_one() {
+    if !continue_with_mounts("key_store_faults::on_a_full_disk_a_new_token_does_not_reach_the_origins_of_the_old_one") {
+        return;
+    }
+    let Some(store) = TestKeyStore::start() else { return };
+    let (old_server, issuer) = (WebServer::with_responses(&[&response("200 OK", "", "reached")]), OAuthServer::start());
+    let user = User::new(Vec::new());
+    mount_small_disk(&user.path("home/aye/config"), "size=512k");
+    write_user_tool(&user, "status.toml", &status_tool(&old_server.url("/s")));
+    sign_in(&store, &issuer, &user, &add_sign_in(&issuer.issuer, &old_server.url("")));
+    let [old_token, _] = issuer.valid_tokens();
+    let server = McpServer::new(&[("echo", "Repeats text")]);
+    let settings = format!("{}credential = \"token\"\n", server.start_protected("test", &issuer));
+    fs::write(user.path("home/aye/config/config.toml"), settings).unwrap();
+    fill_disk(&user);
+    let entry = read_credentials(&user.setup(&[]));
+    let arguments = ["mcp", "login", "test"];
+    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
+    let screen = program.until("/authorize?");
+    get(&issuer.sign_in(screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim()));
+    program.until("Cannot save");
+    assert_eq!(program.wait_for_exit(), 1);
+    assert_ne!(issuer.valid_tokens()[0], old_token, "there is a new token");
+    assert_eq!((read_credentials(&user.setup(&[])), store.count_secrets()), (entry, 1));
+    assert!(call_tool(&store, &user).1);
+    let requests = old_server.requests();
+    assert!(requests[0].contains(&format!("authorization: Bearer {old_token}\r\n")), "{requests:?}");
+    // A sign-in again changes the secret only, so it needs no space.
+    sign_in(&store, &issuer, &user, &["credentials", "rotate", "token"]);
+    assert!(call_tool(&store, &user).1);
+    let requests = old_server.requests();
+    assert!(requests[1].contains(&format!("authorization: Bearer {}\r\n", issuer.valid_tokens()[0])), "{requests:?}");
+}
+
+#[test]
+fn a_changed_address_gets_a_secret_of_its_own() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let (server, issuer) = (McpServer::new(&[("echo", "Repeats text")]), OAuthServer::start());
+    let user = User::new(Vec::new());
+    sign_in(&store, &issuer, &user, &add_sign_in(&issuer.issuer, ORIGIN));
+    let old_id = stored_id(&user.setup(&[]));
+    add_settings(&user, &format!("{}credential = \"token\"\n", server.start_protected("test", &issuer)));
+    let arguments = ["mcp", "login", "test"];
+    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
+    let screen = program.until("/authorize?");
+    get(&issuer.sign_in(screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim()));
+    program.until("accepted 1 tool");
+    assert_eq!(program.wait_for_exit(), 0);
+    assert_ne!(stored_id(&user.setup(&[])), old_id);
+    assert_eq!(store.count_secrets(), 1, "the old one is deleted");
+}
+
+#[test]
+fn a_secret_of_an_entry_that_cannot_be_used_is_deleted_or_named() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let setup = Setup::new(&[]);
+    for is_locked in [false, true] {
+        add(&store, &setup, "token", ORIGIN);
+        let id = stored_id(&setup);
+        let file = setup.root.path().join("home/aye/config/tool_credentials.toml");
+        fs::write(&file, format!("{}user = \"ada\"\n", read_credentials(&setup))).unwrap();
+        if is_locked {
+            store.lock();
+        }
+        let (out, err, code) = run(&store, &setup, &["remove", "--yes", "token"], "");
+        assert!(code == 0 && out.starts_with("Deleted token."), "{out}{err}");
+        let notice = format!("The secret {id} could not be deleted: the key store is locked.");
+        assert_eq!((err.contains(&notice), err.is_empty()), (is_locked, !is_locked), "{err}");
+        assert_eq!((read_credentials(&setup).as_str(), store.count_secrets()), ("", usize::from(is_locked)));
+    }
+}
+
+#[test]
+fn a_key_store_that_finds_nothing_while_it_is_locked_is_not_taken_for_empty() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let setup = Setup::new(&[]);
+    let entry = format!("[token]\nkind = \"bearer\"\norigins = [\"{ORIGIN}\"]\nkey_store = \"token-1\"\n");
+    fs::create_dir_all(setup.root.path().join("home/aye/config")).unwrap();
+    let file = setup.root.path().join("home/aye/config/tool_credentials.toml");
+    for is_locked in [false, true] {
+        fs::write(&file, &entry).unwrap();
+        if is_locked {
+            store.lock();
+        }
+        let (out, err, code) = run(&store, &setup, &["remove", "--yes", "token"], "");
+        assert!(code == 0 && out.starts_with("Deleted token."), "{out}{err}");
+        let notice = "The secret token-1 could not be deleted: the key store is locked.";
+        assert_eq!((err.contains(notice), err.is_empty()), (is_locked, !is_locked), "{err}");
+    }
+}
