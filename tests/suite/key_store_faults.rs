@@ -7,7 +7,8 @@ use crate::support::mcp_server::McpServer;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::oauth_server::{OAuthServer, get};
 use crate::support::program::Setup;
-use crate::support::tool_service::{add_settings, response, write_user_tool};
+use crate::support::stored_files::find_files_with;
+use crate::support::tool_service::{add_settings, response, user_with_tool, write_user_tool};
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use std::fs;
@@ -76,6 +77,28 @@ fn a_changed_address_gets_a_secret_of_its_own() {
     assert_eq!(program.wait_for_exit(), 0);
     assert_ne!(stored_id(&user.setup(&[])), old_id);
     assert_eq!(store.count_secrets(), 1, "the old one is deleted");
+}
+
+#[test]
+fn a_refreshed_token_is_kept_in_the_file_if_the_key_store_locks_meanwhile() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let server = OAuthServer::start();
+    let issuer = server.issuer.as_str();
+    let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&format!("{issuer}/s")));
+    server.state().lifetime = 10;
+    sign_in(&store, &server, &user, &add_sign_in(issuer, issuer));
+    server.state().before_refresh = Some(Box::new(store.locker()));
+    // The server knows no such path, but got the token. The second call refreshes with the new refresh token.
+    for count in 1..=2 {
+        let (text, _) = call_tool(&store, &user);
+        assert!(text.contains("404"), "{text}");
+        assert_eq!((server.refresh_count(), server.refusals()), (count, Vec::new()));
+    }
+    let file = user.path("home/aye/config/tool_credentials.toml");
+    for token in server.valid_tokens() {
+        assert_eq!(find_files_with(user.root.path(), &token), [file.as_path()]);
+    }
+    assert!(!read_credentials(&user.setup(&[])).contains("key_store"));
 }
 
 #[test]

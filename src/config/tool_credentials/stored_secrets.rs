@@ -90,10 +90,11 @@ impl StoredSecrets {
         Ok(saved)
     }
 
-    /// Replaces the stored secret of a credential where it is.
+    /// Replaces the stored secret of a credential where it is. A secret in the key store moves to the file if it cannot be
+    /// replaced there, because the old one may be of no use any more.
     ///
     /// # Errors
-    /// The reason, as part of a sentence. The secret is then unchanged.
+    /// The reason, as part of a sentence, if neither the key store nor the file takes it.
     pub fn replace(
         &self,
         locked: &LockedCredentials,
@@ -101,13 +102,21 @@ impl StoredSecrets {
         credential: &ToolCredential,
         secret: Key,
     ) -> Result<(), String> {
+        let save_in_file = |secret| {
+            let replaced = ToolCredential { source: SecretSource::File(secret), ..credential.clone() };
+            locked.save(name, &replaced).map_err(|error| error.to_string())
+        };
         match &credential.source {
-            SecretSource::KeyStore(id) => self.key_store.save_secret(id, &secret).map_err(|error| error.to_string()),
-            SecretSource::Variable(_) | SecretSource::Command(_) => Err("aye does not store it".to_owned()),
-            SecretSource::File(_) => {
-                let replaced = ToolCredential { source: SecretSource::File(secret), ..credential.clone() };
-                locked.save(name, &replaced).map_err(|error| error.to_string())
+            SecretSource::KeyStore(id) => {
+                if self.key_store.save_secret(id, &secret).is_err() {
+                    save_in_file(secret)?;
+                    // No entry names it any more.
+                    let _ = self.key_store.delete_secret(id);
+                }
+                Ok(())
             }
+            SecretSource::Variable(_) | SecretSource::Command(_) => Err("aye does not store it".to_owned()),
+            SecretSource::File(_) => save_in_file(secret),
         }
     }
 

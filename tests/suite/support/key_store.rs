@@ -6,7 +6,7 @@ use super::report_skipped;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ impl TestKeyStore {
     /// Starts a key store. Reports that the test is skipped if none can run here.
     pub fn start() -> Option<Self> {
         let folder = Folder::new();
-        let bus_file = folder.path().join("bus");
+        let bus_file = bus_file(&folder);
         let rules = "<allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/><allow own='*'/>";
         // No program is started by this bus, such as one that asks the user to unlock the key store.
         let settings = format!(
@@ -40,7 +40,7 @@ impl TestKeyStore {
         // Its end is the end of the password.
         store.daemon.stdin.take().unwrap().write_all(b"password of the test").unwrap();
         let started = Instant::now();
-        while !store.call("ReadAlias", "string:default").contains(LOGIN) {
+        while !call(&bus_file, "ReadAlias", "string:default").contains(LOGIN) {
             if store.daemon.try_wait().unwrap().is_some() || started.elapsed() > Duration::from_secs(60) {
                 report_skipped(&format!("no key store can run here: {}", store.log()));
                 return None;
@@ -51,7 +51,7 @@ impl TestKeyStore {
 
     /// Lets the program use this key store.
     pub fn connect(&self, setup: Setup) -> Setup {
-        setup.env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", self.folder.path().join("bus").display()))
+        setup.env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", bus_file(&self.folder).display()))
     }
 
     /// The folder with the files of the key store.
@@ -61,12 +61,19 @@ impl TestKeyStore {
 
     /// Number of the secrets of aye.
     pub fn count_secrets(&self) -> usize {
-        self.call("SearchItems", "dict:string:string:service,aye").matches("object path").count()
+        let found = call(&bus_file(&self.folder), "SearchItems", "dict:string:string:service,aye");
+        found.matches("object path").count()
     }
 
     /// Locks the key store. Only the user could unlock it.
     pub fn lock(&self) {
-        assert!(self.call("Lock", &format!("array:objpath:{LOGIN}")).contains(LOGIN), "it cannot be locked");
+        self.locker()();
+    }
+
+    /// Returns a function that locks the key store.
+    pub fn locker(&self) -> impl Fn() + Send + Sync + 'static {
+        let bus = bus_file(&self.folder);
+        move || assert!(call(&bus, "Lock", &format!("array:objpath:{LOGIN}")).contains(LOGIN), "it cannot be locked")
     }
 
     /// Lets the key store hang.
@@ -84,17 +91,6 @@ impl TestKeyStore {
         fs::read_to_string(self.folder.path().join("gnome-keyring-daemon.log")).unwrap()
     }
 
-    /// Calls a method of the key store. Returns the answer, which is empty if it failed.
-    fn call(&self, method: &str, argument: &str) -> String {
-        let (target, method) = ("--dest=org.freedesktop.secrets", format!("org.freedesktop.Secret.Service.{method}"));
-        let output = Command::new("dbus-send")
-            .arg(format!("--bus=unix:path={}", self.folder.path().join("bus").display()))
-            .args(["--print-reply", target, "/org/freedesktop/secrets", &method, argument])
-            .output()
-            .unwrap();
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.daemon), signal).unwrap();
     }
@@ -107,6 +103,21 @@ impl Drop for TestKeyStore {
             let _ = child.wait();
         }
     }
+}
+
+fn bus_file(folder: &Folder) -> PathBuf {
+    folder.path().join("bus")
+}
+
+/// Calls a method of the key store on this bus. Returns the answer, which is empty if it failed.
+fn call(bus: &Path, method: &str, argument: &str) -> String {
+    let (target, method) = ("--dest=org.freedesktop.secrets", format!("org.freedesktop.Secret.Service.{method}"));
+    let output = Command::new("dbus-send")
+        .arg(format!("--bus=unix:path={}", bus.display()))
+        .args(["--print-reply", target, "/org/freedesktop/secrets", &method, argument])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Starts a program that uses only this folder, with its messages in a file. Reports if it is not installed.

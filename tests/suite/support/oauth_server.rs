@@ -37,6 +37,8 @@ pub struct ServerState {
     /// True if the metadata leaves out the supported challenge methods.
     pub hides_pkce: bool,
     refresh_count: usize,
+    /// Runs once, before the next answer to a refresh token.
+    pub before_refresh: Option<Box<dyn FnOnce() + Send>>,
 }
 
 pub struct OAuthServer {
@@ -210,6 +212,9 @@ impl ServerState {
             }
             "refresh_token" => {
                 self.refresh_count += 1;
+                if let Some(run) = self.before_refresh.take() {
+                    run();
+                }
                 if self.refresh_token.is_empty() || field("refresh_token") != self.refresh_token {
                     // A refresh token that is used twice was stolen: nothing stays valid.
                     (self.refresh_token, self.access_token) = Default::default();
