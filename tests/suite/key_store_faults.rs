@@ -1,7 +1,7 @@
 //! Secrets in the key store when something fails halfway: a full disk, a key store that locks or hangs between two messages,
 //! and entries that cannot be used.
 
-use crate::key_stores::{ORIGIN, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool};
+use crate::key_stores::{NEW_SECRET, ORIGIN, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool};
 use crate::support::key_store::TestKeyStore;
 use crate::support::mcp_server::McpServer;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
@@ -13,11 +13,17 @@ use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use std::fs;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fills the disk with the settings, on which a small file system is mounted.
 fn fill_disk(user: &User) {
     let mut filler = fs::File::create(user.path("home/aye/config/filler")).unwrap();
     while filler.write(&[0; 4096]).is_ok_and(|count| count > 0) {}
+}
+
+fn contains(data: &[u8], text: &str) -> bool {
+    data.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// The ID of the only secret that the file names.
@@ -137,5 +143,46 @@ fn a_key_store_that_finds_nothing_while_it_is_locked_is_not_taken_for_empty() {
         assert!(code == 0 && out.starts_with("Deleted token."), "{out}{err}");
         let notice = "The secret token-1 could not be deleted: the key store is locked.";
         assert_eq!((err.contains(notice), err.is_empty()), (is_locked, !is_locked), "{err}");
+    }
+}
+
+/// Runs a command on a key store with a secret, which locks before the message with this number to it. Returns whether it got
+/// so many.
+fn run_with_lock(arguments: &[&str], number: usize) -> bool {
+    let store = TestKeyStore::start().unwrap();
+    let server = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
+    let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&server.url("/s")));
+    add(&store, &user.setup(&[]), "token", &server.url(""));
+    let count = Arc::new(AtomicUsize::new(0));
+    let (counter, lock) = (count.clone(), store.locker());
+    let before_message = move |data: &[u8]| {
+        let is_counted = contains(data, "org.freedesktop.Secret");
+        if is_counted && counter.fetch_add(1, Ordering::SeqCst) == number {
+            lock();
+        }
+    };
+    let setup = store.connect_through(Setup::with_home(&user.root, arguments), before_message);
+    let (out, err, _) = setup.run_piped(NEW_SECRET);
+    assert!(!store.log().contains("prompt"), "{arguments:?}, message {number}: {out}{err}{}", store.log());
+    count.load(Ordering::SeqCst) > number
+}
+
+#[test]
+fn a_key_store_that_locks_between_two_messages_is_not_asked_to_unlock_itself() {
+    if TestKeyStore::start().is_none() {
+        return;
+    }
+    let add = ["credentials", "add", "other", "--origin", ORIGIN, "--stdin"];
+    for arguments in [
+        &add[..],
+        &["credentials", "rotate", "token", "--stdin"],
+        &["credentials", "remove", "--yes", "token"],
+        &["tools", "test", "status", "--yes"],
+    ] {
+        let mut number = 0;
+        while run_with_lock(arguments, number) {
+            number += 1;
+        }
+        assert!(number > 2, "{arguments:?} sent only {number} messages");
     }
 }

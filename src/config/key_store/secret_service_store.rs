@@ -3,70 +3,69 @@
 use super::{Answer, KeyStoreError, Operation};
 use crate::config::Key;
 use crate::text::clean::clean_line;
-use keyring_core::{CredentialStore, Entry};
-use secret_service::EncryptionType;
 use secret_service::blocking::SecretService;
+use secret_service::{EncryptionType, Error};
 use std::collections::HashMap;
-use std::sync::Arc;
-use zbus_secret_service_keyring_store::Store;
 
 /// Service under which the key store lists the secrets.
 const SERVICE: &str = "aye";
+/// Type of the secrets, as other programs with the crate `keyring` name it.
+const CONTENT_TYPE: &str = "application/octet-stream";
 /// Variables that name the bus of a session.
 const BUS_VARIABLES: [&str; 2] = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"];
 
-/// Runs an operation. May block without limit.
+/// Runs an operation. May block without limit. Never asks the key store to unlock itself.
 pub(super) fn run_operation(id: &str, operation: Operation) -> Answer {
-    check_unlocked(id)?;
-    let run = || {
-        let store: Arc<CredentialStore> = Store::new()?;
-        let entry = Entry::new_in_store(&store, SERVICE, id)?;
-        match operation {
-            Operation::Load => entry.get_password().map(|secret| Some(Key::new(&secret))),
-            Operation::Save(secret) => entry.set_password(secret.expose()).map(|()| None),
-            Operation::Delete => entry.delete_credential().map(|()| None),
-        }
-    };
-    run().map_err(|error| match error {
-        keyring_core::Error::NoEntry => KeyStoreError::NotFound,
-        keyring_core::Error::NoStorageAccess(_) => KeyStoreError::Locked,
-        // These errors hold the secret, or other ones.
-        keyring_core::Error::BadEncoding(_) | keyring_core::Error::BadDataFormat(..) => {
-            KeyStoreError::Refused("the secret is damaged".to_owned())
-        }
-        keyring_core::Error::Ambiguous(_) => KeyStoreError::Refused("it has several secrets of this name".to_owned()),
-        error => refused(&error),
-    })
-}
-
-/// Fails if the secret with this ID is locked, or if there is none and the place for new ones is locked. The calls of an
-/// [`Entry`] would then show a prompt to unlock it.
-fn check_unlocked(id: &str) -> Result<(), KeyStoreError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     // Without a session, the library would guess the address.
     if !BUS_VARIABLES.into_iter().any(is_set) {
         return Err(KeyStoreError::Absent);
     }
-    let service = SecretService::connect(EncryptionType::Plain).map_err(|_| KeyStoreError::Absent)?;
+    // Secrets are encrypted on the bus.
+    let service = SecretService::connect(EncryptionType::Dh).map_err(|_| KeyStoreError::Absent)?;
     let attributes = HashMap::from([("service", SERVICE), ("username", id)]);
-    let found = service.search_items(attributes).map_err(|error| refused(&error))?;
+    let found = service.search_items(attributes.clone()).map_err(describe_error)?;
     if !found.locked.is_empty() {
         return Err(KeyStoreError::Locked);
     }
-    if found.unlocked.is_empty() {
-        let collection = service.get_default_collection().map_err(|error| match error {
-            // It would have to be created, for which the user is asked for a password.
-            secret_service::Error::NoResult => KeyStoreError::Absent,
-            error => refused(&error),
-        })?;
-        if collection.is_locked().map_err(|error| refused(&error))? {
-            return Err(KeyStoreError::Locked);
+    match (&found.unlocked[..], operation) {
+        ([], operation) => {
+            // Some key stores find nothing while they are locked.
+            let collection = service.get_default_collection().map_err(|error| match error {
+                // It would have to be created, for which the user is asked for a password.
+                Error::NoResult => KeyStoreError::Absent,
+                error => describe_error(error),
+            })?;
+            collection.ensure_unlocked().map_err(describe_error)?;
+            let secret = match operation {
+                Operation::Load | Operation::Delete => return Err(KeyStoreError::NotFound),
+                Operation::Save(secret) => secret,
+            };
+            let (label, secret) = (format!("keyring:{id}@{SERVICE}"), secret.expose().as_bytes());
+            let created = collection.create_item(&label, attributes, secret, true, CONTENT_TYPE);
+            created.map(|_| None).map_err(describe_error)
         }
+        ([item], operation) => match operation {
+            Operation::Load => parse_secret(item.get_secret().map_err(describe_error)?).map(Some),
+            Operation::Save(secret) => {
+                item.set_secret(secret.expose().as_bytes(), CONTENT_TYPE).map(|()| None).map_err(describe_error)
+            }
+            Operation::Delete => item.delete().map(|()| None).map_err(describe_error),
+        },
+        ([_, _, ..], _) => Err(KeyStoreError::Refused("it has several secrets of this name".to_owned())),
     }
-    Ok(())
 }
 
-/// The text of an error comes from another program.
-fn refused(error: &dyn std::error::Error) -> KeyStoreError {
-    KeyStoreError::Refused(clean_line(error.to_string().trim_end_matches('.')).into_owned())
+fn parse_secret(bytes: Vec<u8>) -> Result<Key, KeyStoreError> {
+    // The error would hold the secret.
+    let text = String::from_utf8(bytes).map_err(|_| KeyStoreError::Refused("the secret is damaged".to_owned()))?;
+    Ok(Key::new(&text))
+}
+
+fn describe_error(error: Error) -> KeyStoreError {
+    match error {
+        Error::Locked => KeyStoreError::Locked,
+        // The text comes from another program.
+        error => KeyStoreError::Refused(clean_line(error.to_string().trim_end_matches('.')).into_owned()),
+    }
 }

@@ -5,9 +5,13 @@ use super::program::Setup;
 use super::report_skipped;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 const LOGIN: &str = "/org/freedesktop/secrets/collection/login";
@@ -52,6 +56,26 @@ impl TestKeyStore {
     /// Lets the program use this key store.
     pub fn connect(&self, setup: Setup) -> Setup {
         setup.env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", bus_file(&self.folder).display()))
+    }
+
+    /// Lets the program use this key store, with a function that runs before a message from the program is passed on. The
+    /// function gets the data of the message.
+    pub fn connect_through(&self, setup: Setup, before_message: impl Fn(&[u8]) + Send + Sync + 'static) -> Setup {
+        let (bus, proxy) = (bus_file(&self.folder), self.folder.path().join("proxy"));
+        let _ = fs::remove_file(&proxy);
+        let listener = UnixListener::bind(&proxy).unwrap();
+        let before_message = Arc::new(before_message);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                // The test may have ended.
+                let Ok(bus) = UnixStream::connect(&bus) else { return };
+                let (from_bus, to_client) = (bus.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || pass_on(from_bus, to_client, &|_| {}));
+                let before_message = before_message.clone();
+                thread::spawn(move || pass_on(client, bus, &*before_message));
+            }
+        });
+        setup.env("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", proxy.display()))
     }
 
     /// The folder with the files of the key store.
@@ -118,6 +142,18 @@ fn call(bus: &Path, method: &str, argument: &str) -> String {
         .output()
         .unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Passes on data until one side ends.
+fn pass_on(mut from: UnixStream, mut to: UnixStream, before: &dyn Fn(&[u8])) {
+    let mut buffer = [0; 65_536];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        before(&buffer[..count]);
+        if to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
 }
 
 /// Starts a program that uses only this folder, with its messages in a file. Reports if it is not installed.
