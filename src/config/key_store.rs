@@ -6,6 +6,7 @@
 mod secret_service_store;
 
 use super::Key;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -23,7 +24,10 @@ pub enum KeyStoreError {
     #[error("the key store is locked")]
     Locked,
     #[error("the key store did not answer within {} s", TIME_LIMIT.as_secs())]
-    TimedOut,
+    TimedOut {
+        /// True if the operation had begun, so that the secret may still be saved or deleted.
+        is_unfinished: bool,
+    },
     #[error("it is not in the key store")]
     NotFound,
     /// Holds the reason, on one line.
@@ -38,7 +42,9 @@ impl KeyStoreError {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Locked => "unlock it",
-            Self::Absent | Self::TimedOut | Self::NotFound | Self::Refused(_) | Self::Unsupported => "correct that",
+            Self::Absent | Self::TimedOut { .. } | Self::NotFound | Self::Refused(_) | Self::Unsupported => {
+                "correct that"
+            }
         }
     }
 }
@@ -52,6 +58,25 @@ enum Operation {
 
 /// The secret that was loaded; `None` after another operation.
 type Answer = Result<Option<Key>, KeyStoreError>;
+
+/// Permission to start an operation. A call that exceeds the limit takes it away, so that nothing changes later.
+#[derive(Clone, Default)]
+struct StartPermit(Arc<AtomicBool>);
+
+impl StartPermit {
+    /// Returns true the first time, on whichever thread.
+    fn take(&self) -> bool {
+        !self.0.swap(true, Ordering::SeqCst)
+    }
+
+    /// Takes the permission to start the operation.
+    ///
+    /// # Errors
+    /// If the call exceeded the limit.
+    fn take_or_stop(&self) -> Result<(), KeyStoreError> {
+        if self.take() { Ok(()) } else { Err(KeyStoreError::TimedOut { is_unfinished: false }) }
+    }
+}
 
 /// The key store of the user who runs this program. Nothing connects to it before the first call.
 #[derive(Debug, Clone, Default)]
@@ -87,22 +112,26 @@ impl KeyStore {
 
     fn run(&self, id: &str, operation: Operation) -> Answer {
         let id = id.to_owned();
-        self.run_with_limit(move || run_operation(&id, operation))
+        self.run_with_limit(move |permit| run_operation(&id, operation, permit))
     }
 
-    fn run_with_limit(&self, call: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    /// Runs a call, which takes the permit before it changes anything.
+    fn run_with_limit(&self, call: impl FnOnce(&StartPermit) -> Answer + Send + 'static) -> Answer {
         if self.is_hanging() {
-            return Err(KeyStoreError::TimedOut);
+            return Err(KeyStoreError::TimedOut { is_unfinished: false });
         }
+        let permit = StartPermit::default();
+        let given = permit.clone();
         let (sender, receiver) = mpsc::channel();
         // It is not joined, because a key store that hangs must not keep the program from exiting.
-        let started = thread::Builder::new().name("key store".to_owned()).spawn(move || sender.send(call()));
+        let started = thread::Builder::new().name("key store".to_owned()).spawn(move || sender.send(call(&given)));
         started.map_err(|error| KeyStoreError::Refused(error.to_string()))?;
         match receiver.recv_timeout(TIME_LIMIT) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
+                let is_unfinished = !permit.take();
                 *self.overdue() = Some(receiver);
-                Err(KeyStoreError::TimedOut)
+                Err(KeyStoreError::TimedOut { is_unfinished })
             }
             Err(RecvTimeoutError::Disconnected) => Err(KeyStoreError::Refused("internal error".to_owned())),
         }
@@ -125,12 +154,13 @@ impl KeyStore {
 }
 
 #[cfg(all(feature = "keyring", not(target_os = "macos")))]
-fn run_operation(id: &str, operation: Operation) -> Answer {
-    secret_service_store::run_operation(id, operation)
+fn run_operation(id: &str, operation: Operation, permit: &StartPermit) -> Answer {
+    secret_service_store::run_operation(id, operation, permit)
 }
 
 #[cfg(not(all(feature = "keyring", not(target_os = "macos"))))]
-fn run_operation(_: &str, operation: Operation) -> Answer {
+fn run_operation(_: &str, operation: Operation, permit: &StartPermit) -> Answer {
+    permit.take_or_stop()?;
     match operation {
         Operation::Load | Operation::Delete => {}
         Operation::Save(secret) => drop(secret),
@@ -148,27 +178,55 @@ mod tests {
         let store = KeyStore::default();
         let (release, released) = mpsc::channel::<()>();
         let started = Instant::now();
-        let hanging = move || {
+        let hanging = move |_: &StartPermit| {
             let _ = released.recv();
             Ok(None)
         };
-        assert_eq!(store.run_with_limit(hanging), Err(KeyStoreError::TimedOut));
+        assert_eq!(store.run_with_limit(hanging), Err(KeyStoreError::TimedOut { is_unfinished: false }));
         assert!(started.elapsed() >= TIME_LIMIT);
         let started = Instant::now();
-        let is_called = || panic!("another call waits");
-        assert_eq!(store.clone().run_with_limit(is_called), Err(KeyStoreError::TimedOut));
+        let is_called = |_: &StartPermit| panic!("another call waits");
+        let timed_out = Err(KeyStoreError::TimedOut { is_unfinished: false });
+        assert_eq!(store.clone().run_with_limit(is_called), timed_out);
         assert!(started.elapsed() < TIME_LIMIT, "it fails at once");
         release.send(()).unwrap();
         // Its thread answers soon, and from then on the key store is used again.
         while store.is_hanging() {
             thread::yield_now();
         }
-        assert_eq!(store.run_with_limit(|| Ok(Some(Key::new("s3cret")))), Ok(Some(Key::new("s3cret"))));
+        assert_eq!(store.run_with_limit(|_| Ok(Some(Key::new("s3cret")))), Ok(Some(Key::new("s3cret"))));
+    }
+
+    #[test]
+    fn a_call_that_exceeds_the_limit_changes_nothing_later() {
+        let store = KeyStore::default();
+        let (release, released) = mpsc::channel::<()>();
+        let (report, reported) = mpsc::channel();
+        let started = move |permit: &StartPermit| {
+            permit.take_or_stop()?;
+            let _ = released.recv();
+            Ok(None)
+        };
+        assert_eq!(store.run_with_limit(started), Err(KeyStoreError::TimedOut { is_unfinished: true }));
+        release.send(()).unwrap();
+        while store.is_hanging() {
+            thread::yield_now();
+        }
+        let (release, released) = mpsc::channel::<()>();
+        let late = move |permit: &StartPermit| {
+            let _ = released.recv();
+            let _ = report.send(permit.take_or_stop());
+            Ok(None)
+        };
+        let stopped = KeyStoreError::TimedOut { is_unfinished: false };
+        assert_eq!(store.run_with_limit(late), Err(stopped.clone()));
+        release.send(()).unwrap();
+        assert_eq!(reported.recv().unwrap(), Err(stopped));
     }
 
     #[test]
     fn a_call_that_panics_is_an_error() {
-        let answer = KeyStore::default().run_with_limit(|| panic!("expected by this test"));
+        let answer = KeyStore::default().run_with_limit(|_| panic!("expected by this test"));
         assert_eq!(answer, Err(KeyStoreError::Refused("internal error".to_owned())));
     }
 }

@@ -1,18 +1,22 @@
 //! Secrets in the key store when something fails halfway: a full disk, a key store that locks or hangs between two messages,
 //! and entries that cannot be used.
 
-use crate::key_stores::{NEW_SECRET, ORIGIN, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool};
+use crate::key_stores::{
+    NEW_SECRET, ORIGIN, SECRET, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool,
+};
 use crate::support::key_store::TestKeyStore;
 use crate::support::mcp_server::McpServer;
 use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::oauth_server::{OAuthServer, get};
-use crate::support::program::Setup;
+use crate::support::program::{Program, Setup};
 use crate::support::stored_files::find_files_with;
+use crate::support::terminal_session::submit_message;
 use crate::support::tool_service::{add_settings, response, user_with_tool, write_user_tool};
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -83,6 +87,57 @@ fn a_changed_address_gets_a_secret_of_its_own() {
     assert_eq!(program.wait_for_exit(), 0);
     assert_ne!(stored_id(&user.setup(&[])), old_id);
     assert_eq!(store.count_secrets(), 1, "the old one is deleted");
+}
+
+/// Waits until no thread of the program uses the key store.
+fn wait_for_key_store_threads(program: &mut Program) {
+    let threads = PathBuf::from(format!("/proc/{}/task", program.pid()));
+    program.until_condition("the end of the call", |_| {
+        let names =
+            fs::read_dir(&threads).unwrap().flatten().map(|thread| fs::read_to_string(thread.path().join("comm")));
+        !names.flatten().any(|name| name.trim() == "key store")
+    });
+}
+
+#[test]
+fn a_secret_is_not_saved_after_the_time_limit() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&format!("{ORIGIN}/s")));
+    let mut program = store.connect(user.setup(&[])).start();
+    program.until("Messages go to");
+    submit_message(&mut program, "/connect");
+    program.until("Credential token");
+    program.type_text("token");
+    program.press_until("\r", "Enter the secret");
+    program.type_text(SECRET);
+    program.until("•••");
+    store.suspend();
+    program.press_until("\r", "token is connected");
+    let screen = program.until("The secret of token is kept in the file: the key store did not answer within 3 s.");
+    assert!(!screen.contains("could not be deleted"), "nothing was saved: {screen}");
+    store.resume();
+    wait_for_key_store_threads(&mut program);
+    assert_eq!(store.count_secrets(), 0);
+}
+
+#[test]
+fn a_secret_that_may_still_be_saved_is_named() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let setup = Setup::new(&[]);
+    for (name, method, is_named) in [("early", "SearchItems", false), ("late", "CreateItem", true)] {
+        let arguments = ["credentials", "add", name, "--origin", ORIGIN, "--stdin"];
+        let hang = move |data: &[u8]| {
+            while contains(data, method) {
+                std::thread::park();
+            }
+        };
+        let setup = store.connect_through(Setup::with_home(&setup.root, &arguments), hang);
+        let (out, err, code) = setup.run_piped(SECRET);
+        assert!(code == 0 && out.contains("in the file"), "{out}{err}");
+        assert!(err.contains(&format!("The secret of {name} is kept in the file: the key store did not")), "{err}");
+        let notice = format!("The secret {name}-");
+        assert_eq!(err.contains(&notice) && err.contains("could not be deleted"), is_named, "{err}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Calls to the Secret Service on D-Bus, which is GNOME Keyring, KWallet or another program.
 
-use super::{Answer, KeyStoreError, Operation};
+use super::{Answer, KeyStoreError, Operation, StartPermit};
 use crate::config::Key;
 use crate::text::clean::clean_line;
 use secret_service::blocking::SecretService;
@@ -15,7 +15,7 @@ const CONTENT_TYPE: &str = "application/octet-stream";
 const BUS_VARIABLES: [&str; 2] = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"];
 
 /// Runs an operation. May block without limit. Never asks the key store to unlock itself.
-pub(super) fn run_operation(id: &str, operation: Operation) -> Answer {
+pub(super) fn run_operation(id: &str, operation: Operation, permit: &StartPermit) -> Answer {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     // Without a session, the library would guess the address.
     if !BUS_VARIABLES.into_iter().any(is_set) {
@@ -41,17 +41,21 @@ pub(super) fn run_operation(id: &str, operation: Operation) -> Answer {
                 Operation::Load | Operation::Delete => return Err(KeyStoreError::NotFound),
                 Operation::Save(secret) => secret,
             };
+            permit.take_or_stop()?;
             let (label, secret) = (format!("keyring:{id}@{SERVICE}"), secret.expose().as_bytes());
             let created = collection.create_item(&label, attributes, secret, true, CONTENT_TYPE);
             created.map(|_| None).map_err(describe_error)
         }
-        ([item], operation) => match operation {
-            Operation::Load => parse_secret(item.get_secret().map_err(describe_error)?).map(Some),
-            Operation::Save(secret) => {
-                item.set_secret(secret.expose().as_bytes(), CONTENT_TYPE).map(|()| None).map_err(describe_error)
+        ([item], operation) => {
+            permit.take_or_stop()?;
+            match operation {
+                Operation::Load => parse_secret(item.get_secret().map_err(describe_error)?).map(Some),
+                Operation::Save(secret) => {
+                    item.set_secret(secret.expose().as_bytes(), CONTENT_TYPE).map(|()| None).map_err(describe_error)
+                }
+                Operation::Delete => item.delete().map(|()| None).map_err(describe_error),
             }
-            Operation::Delete => item.delete().map(|()| None).map_err(describe_error),
-        },
+        }
         ([_, _, ..], _) => Err(KeyStoreError::Refused("it has several secrets of this name".to_owned())),
     }
 }

@@ -4,6 +4,7 @@ use super::{LockedCredentials, SecretSource, ToolCredential};
 use crate::config::Key;
 use crate::config::key_store::{KeyStore, KeyStoreError};
 use crate::config::sections::SecretStore;
+use std::collections::BTreeSet;
 use std::io;
 use ulid::Ulid;
 
@@ -60,6 +61,7 @@ impl StoredSecrets {
         let is_same = |known: &&ToolCredential| known.kind == credential.kind && known.origins == credential.origins;
         let overwritten = loaded.get(name).filter(is_same).and_then(|known| known.source.key_store_id());
         let mut saved = SavedCredential { credential, notices: Vec::new() };
+        let mut unneeded: BTreeSet<String> = previous.into_iter().collect();
         if let (SecretSource::File(secret), SecretStore::Auto) = (&saved.credential.source, self.store) {
             let id = overwritten.map_or_else(|| format!("{name}-{}", Ulid::new()), str::to_owned);
             match self.key_store.save_secret(&id, secret) {
@@ -73,10 +75,15 @@ impl StoredSecrets {
                 Err(KeyStoreError::Absent | KeyStoreError::Unsupported) => {}
                 Err(
                     error @ (KeyStoreError::Locked
-                    | KeyStoreError::TimedOut
+                    | KeyStoreError::TimedOut { .. }
                     | KeyStoreError::NotFound
                     | KeyStoreError::Refused(_)),
-                ) => saved.notices.push(format!("The secret of {name} is kept in the file: {error}.")),
+                ) => {
+                    saved.notices.push(format!("The secret of {name} is kept in the file: {error}."));
+                    if error == (KeyStoreError::TimedOut { is_unfinished: true }) {
+                        unneeded.insert(id);
+                    }
+                }
             }
         }
         if let Err(error) = locked.save(name, &saved.credential) {
@@ -86,7 +93,7 @@ impl StoredSecrets {
             }
             return Err(error);
         }
-        saved.notices.extend(previous.and_then(|id| self.delete(&id)));
+        saved.notices.extend(unneeded.iter().filter_map(|id| self.delete(id)));
         Ok(saved)
     }
 
