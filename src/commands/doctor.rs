@@ -1,7 +1,8 @@
 //! `aye doctor`: checks this machine, and lists problems with their remedies.
 //!
 //! Nothing that it checks can make it fail: a broken file, a server that does not answer and a missing terminal are
-//! findings. The slow checks run concurrently, with a time limit of 2.5 s each; the key store has one of 3 s.
+//! findings. The slow checks run concurrently, with a time limit of 2.5 s each; the key store has one of 3 s for each secret,
+//! one after the other.
 
 mod bundle;
 mod finding;
@@ -67,7 +68,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     let credentials = loaded_credentials.as_ref().cloned().unwrap_or_default();
     let loaded_tool_credentials = ToolCredentials::load(&places.tool_credentials());
     let tool_credentials = loaded_tool_credentials.as_ref().cloned().unwrap_or_default();
-    let redaction = Redaction::new(&settings.config, &credentials, &tool_credentials);
+    let mut redaction = Redaction::new(&settings.config, &credentials, &tool_credentials);
     let connector = Connector { settings, credentials, flags, dry_run: false, is_interactive: false };
 
     let config = &connector.settings.config;
@@ -77,7 +78,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
         (config.dry_run.overlay_sandbox, folder.clone(), places.clone());
     let (sandbox_places, session_places) = (places.clone(), places.clone());
     let (rules_folder, rules_places) = (folder.clone(), places.clone());
-    // It has a time limit of its own.
+    // It has a time limit of its own for each secret.
     let key_store_credentials = tool_credentials.clone();
     let key_store = tokio::task::spawn_blocking(move || saved_secrets::check_key_store(&key_store_credentials));
     let (terminal, sandbox, overlay, sessions, project, rules, server) = tokio::join!(
@@ -99,7 +100,9 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(mcp_check::check_servers(&connector.settings, &places));
     findings.extend(saved_secrets::check_keys(&loaded_credentials, &places, &initial_permissions));
     findings.extend(saved_secrets::check_tool_credentials(&loaded_tool_credentials, &places, &initial_permissions));
-    findings.extend(key_store.await.unwrap_or_default());
+    let (key_store_findings, keys) = key_store.await.unwrap_or_default();
+    redaction.add_keys(&keys);
+    findings.extend(key_store_findings);
     findings.extend(server);
     findings.extend(folders::check_folders(&places, &initial_permissions));
     findings.extend(sessions);

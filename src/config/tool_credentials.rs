@@ -149,7 +149,7 @@ impl LockedCredentials {
 }
 
 /// Returns each token of stored tokens, which are a JSON object, or the whole secret if it is another text.
-fn split_tokens(secret: &Key) -> Vec<String> {
+pub fn split_tokens(secret: &Key) -> Vec<String> {
     match serde_json::from_str(secret.expose()) {
         Ok(serde_json::Value::Object(fields)) => {
             fields.values().filter_map(|value| value.as_str().map(str::to_owned)).collect()

@@ -201,6 +201,27 @@ fn a_key_store_that_finds_nothing_while_it_is_locked_is_not_taken_for_empty() {
     }
 }
 
+#[test]
+fn r57_a_bundle_contains_no_secret_of_the_key_store() {
+    let Some(store) = TestKeyStore::start() else { return };
+    let issuer = OAuthServer::start();
+    let user = User::new(Vec::new());
+    add(&store, &user.setup(&[]), "other", ORIGIN);
+    sign_in(&store, &issuer, &user, &add_sign_in(&issuer.issuer, ORIGIN));
+    let [access, refresh] = issuer.valid_tokens();
+    // Values of settings are part of a bundle.
+    let settings = format!("[screen]\ntheme = \"{SECRET}\"\ntheme_light = \"{access}\"\ntheme_dark = \"{refresh}\"\n");
+    add_settings(&user, &settings);
+    let bundle = user.path("bundle.txt").display().to_string();
+    let check = |arguments: &[&str]| store.connect(Setup::with_home(&user.root, arguments)).run_piped("");
+    let (out, _, _) = check(&["doctor", "--bundle", &bundle]);
+    let text = fs::read_to_string(&bundle).unwrap() + &out + &check(&["doctor"]).0;
+    assert!(text.contains("screen.theme = ") && text.contains("2 secrets in the key store"), "{text}");
+    for secret in [SECRET, &access, &refresh] {
+        assert!(!text.contains(secret), "{secret}: {text}");
+    }
+}
+
 /// Runs a command on a key store with a secret, which locks before the message with this number to it. Returns whether it got
 /// so many.
 fn run_with_lock(arguments: &[&str], number: usize) -> bool {

@@ -3,8 +3,8 @@
 use crate::assemble::known_secrets;
 use crate::chat::pluralize;
 use crate::commands::output::{print_lines, terminal_columns};
-use crate::config::tool_credentials::ToolCredentials;
-use crate::config::{Config, Credentials};
+use crate::config::tool_credentials::{ToolCredentials, split_tokens};
+use crate::config::{Config, Credentials, Key};
 use crate::print::json_line;
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::redaction;
@@ -82,10 +82,19 @@ pub(super) struct Redaction {
 impl Redaction {
     /// Collects every key and possible secret: from the environment, saved keys, headers, query parameters and proxies.
     pub(super) fn new(config: &Config, credentials: &Credentials, tool_credentials: &ToolCredentials) -> Self {
-        let mut secrets = known_secrets(config, credentials, tool_credentials);
-        secrets.retain(|secret| secret.len() >= MIN_SECRET_BYTES);
         let home = std::env::var("HOME").ok().filter(|home| home.len() > 1);
-        Self { secrets: secrets.into_iter().collect(), home }
+        let mut redaction = Self { secrets: BTreeSet::new(), home };
+        redaction.add_secrets(known_secrets(config, credentials, tool_credentials));
+        redaction
+    }
+
+    /// Adds keys that were not known before; of stored tokens each one.
+    pub(super) fn add_keys(&mut self, keys: &[Key]) {
+        keys.iter().for_each(|key| self.add_secrets(split_tokens(key)));
+    }
+
+    fn add_secrets(&mut self, secrets: Vec<String>) {
+        self.secrets.extend(secrets.into_iter().filter(|secret| secret.len() >= MIN_SECRET_BYTES));
     }
 
     /// Returns a text on one line, with known and likely secrets removed, and `~` for the home folder.

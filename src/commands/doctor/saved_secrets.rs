@@ -2,9 +2,9 @@
 
 use super::finding::Finding;
 use crate::chat::pluralize;
-use crate::config::Credentials;
 use crate::config::key_store::{KeyStore, KeyStoreError};
 use crate::config::tool_credentials::ToolCredentials;
+use crate::config::{Credentials, Key};
 use crate::store::Places;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -74,24 +74,25 @@ pub(super) fn check_tool_credentials(
     findings
 }
 
-/// Checks whether the secrets in the key store can be read. Without any there is no finding, and nothing connects to it.
-pub(super) fn check_key_store(credentials: &ToolCredentials) -> Vec<Finding> {
+/// Checks whether the secrets in the key store can be read, and returns those as well. Without any there is no finding, and
+/// nothing connects to it.
+pub(super) fn check_key_store(credentials: &ToolCredentials) -> (Vec<Finding>, Vec<Key>) {
     let area = "credentials";
     let key_store = KeyStore::default();
     let stored = credentials.iter().filter_map(|(name, known)| Some((name, known.source.key_store_id()?)));
-    let loaded: Vec<(&str, Result<(), KeyStoreError>)> =
-        stored.map(|(name, id)| (name, key_store.load_secret(id).map(|_| ()))).collect();
+    let loaded: Vec<(&str, Result<Key, KeyStoreError>)> =
+        stored.map(|(name, id)| (name, key_store.load_secret(id))).collect();
     let unreadable = loaded.iter().filter_map(|(name, result)| {
         let error = result.as_ref().err()?;
         let advice = format!("{}, or replace the secret with aye credentials rotate {name}", error.remedy());
         Some(Finding::problem(area, format!("the secret of {name} cannot be read: {error}"), advice))
     });
     let mut findings: Vec<Finding> = unreadable.collect();
-    match loaded.len() - findings.len() {
-        0 => {}
-        count => findings.insert(0, Finding::ok(area, format!("{} in the key store", pluralize(count, "secret")))),
+    let keys: Vec<Key> = loaded.into_iter().filter_map(|(_, result)| result.ok()).collect();
+    if !keys.is_empty() {
+        findings.insert(0, Finding::ok(area, format!("{} in the key store", pluralize(keys.len(), "secret"))));
     }
-    findings
+    (findings, keys)
 }
 
 /// Reports a file that others could read before this run.
