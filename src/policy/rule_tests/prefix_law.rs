@@ -17,14 +17,25 @@ fn syntax_pieces() -> impl Strategy<Value = String> {
     .prop_map(|pieces| pieces.concat())
 }
 
+/// Returns what follows the blank lines and the comments at the start, which do nothing.
+fn skip_comments(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    while rest.starts_with('#') {
+        rest = rest.split_once('\n').map_or("", |(_, next_lines)| next_lines).trim_start();
+    }
+    rest
+}
+
 proptest! {
     #[test]
     fn r11_prefix_rule_covers_no_added_syntax(before in syntax_pieces(), within in syntax_pieces(), after in syntax_pieces()) {
         let command = format!("{before}cargo{within} test {after}");
         let allow = rules_from(vec![rule(RuleEffect::Allow, prefix_target("cargo test"))]);
         if judge(&allow, &command_plan(&command)) == "allow" {
-            // Outside quotes the command must have no operators and no expansions. A `;`, a line break or a comment at
-            // its end is allowed, because nothing follows it.
+            // Outside quotes the command must have no operators and no expansions. Comments before it, and a `;`, a line
+            // break or a comment at its end are allowed.
+            let (before, command) = (skip_comments(&before), skip_comments(&command));
+            prop_assert!(!command.is_empty());
             let is_empty = |rest: &str| rest.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'));
             let (mut quote, mut last) = (None, ' ');
             let mut chars = command.trim().chars();
