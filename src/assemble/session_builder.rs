@@ -300,7 +300,7 @@ impl SessionBuilder {
         };
         let system_prompt = agent::build_system_prompt(&folder_facts::system_prompt_facts(folder), dry_run_section);
         let as_live = self.dry_run.ask == AskHandling::AsLive;
-        let (mode, mode_notice) = self.initial_mode(model);
+        let (mode, mode_notice) = self.initial_mode(model, copied_from.is_some());
         let policy = Policy { mode, dry_run, asks_as_live: as_live };
         let sub_agent_config =
             SubAgentConfig { system_prompt: agent::build_sub_agent_prompt(&system_prompt), tools: sub_agent_specs };
@@ -332,8 +332,6 @@ impl SessionBuilder {
         );
         state.rules = rules;
         runtime.set_rules_poll(move || load_rules().map(|(rules, notices)| Event::RulesLoaded { rules, notices }));
-        // A copy follows a session that has shown it.
-        let mode_notice = mode_notice.filter(|_| copied_from.is_none());
         notices.extend(trial_notices.into_iter().chain(tool_notices).chain(mode_notice));
         let (folder, model) = (folder.to_owned(), model.clone());
         Ok(Session { id, state, runtime, events, effects: Vec::new(), notices, folder, model, copy: None })
@@ -367,13 +365,13 @@ impl SessionBuilder {
     }
 
     /// Returns the mode in which a session with this model starts, and a notice if it is not the configured one: the
-    /// script of the tour describes the prompts of the mode `ask`.
-    fn initial_mode(&self, model: &ConnectedModel) -> (Mode, Option<String>) {
+    /// script of the tour describes the prompts of the mode `ask`. A copy follows a session that has shown the notice.
+    fn initial_mode(&self, model: &ConnectedModel, is_copy: bool) -> (Mode, Option<String>) {
         if !model.connection_info.is_tour || self.mode == Mode::Ask {
             return (self.mode, None);
         }
         let notice = format!("The mode {} is ignored: the tour always starts in ask mode.", self.mode.as_str());
-        (Mode::Ask, Some(notice))
+        (Mode::Ask, (!is_copy).then_some(notice))
     }
 
     /// Builds the simulator of a dry run. The tour has no simulator model: it sends no requests.

@@ -78,7 +78,7 @@ fn a_grant_covers_every_tool_of_a_host_but_not_the_call_after_its_first_result()
     for part in [
         "1  any tool of any MCP server at 127.0.0.1",
         "never: another host, also one below it",
-        "still asks once in a turn that has read text from outside, such as a page",
+        "asks once more in each turn that has read text from outside, such as a page",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
