@@ -1,6 +1,5 @@
 //! Finds an installed browser, without starting it.
 
-use super::session::BrowserProgram;
 use crate::project::guard::own_program;
 use crate::project::paths_outside;
 use crate::web::client::find_proxy_variable;
@@ -19,17 +18,26 @@ const NAMES: [&str; 7] = [
     "microsoft-edge",
 ];
 
+/// What every browser of this run needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowserProgram {
+    pub path: PathBuf,
+    /// Path of aye, which guards the browser.
+    pub aye_path: PathBuf,
+    /// Environment of the browser, without its folders.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
 /// Variables that the browser gets, besides `LC_…`: none of a desktop, of a proxy or with a secret.
 const VARIABLES: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "FONTCONFIG_FILE"];
 
 /// Returns the installed browser for sessions of this project; `None` if there is none, or if the environment names a
 /// proxy, which the browser would pass by.
 pub fn find_browser_program(setting: Option<&Path>, project: &Path) -> Option<BrowserProgram> {
-    let search_path = std::env::var_os("PATH");
-    let path = find_browser(setting, search_path.as_deref(), project).filter(|_| find_proxy_variable().is_none())?;
+    let search_path = std::env::var_os("PATH").and_then(|search_path| paths_outside(project, &search_path));
+    let path = find_browser(setting, search_path.as_deref()).filter(|_| find_proxy_variable().is_none())?;
     let mut environment: Vec<(OsString, OsString)> =
         std::env::vars_os().filter(|(name, _)| is_passed_on(name)).collect();
-    let search_path = search_path.and_then(|search_path| paths_outside(project, &search_path));
     environment.extend(search_path.map(|search_path| ("PATH".into(), search_path)));
     Some(BrowserProgram { path, aye_path: own_program(), environment })
 }
@@ -38,13 +46,12 @@ fn is_passed_on(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| VARIABLES.contains(&name) || name.starts_with("LC_"))
 }
 
-/// Returns the browser that the setting names, or the first one in `PATH`. Folders of the project do not count.
-fn find_browser(setting: Option<&Path>, path: Option<&OsStr>, project: &Path) -> Option<PathBuf> {
+/// Returns the browser that the setting names, or the best one in the folders of this `PATH`.
+pub fn find_browser(setting: Option<&Path>, search_path: Option<&OsStr>) -> Option<PathBuf> {
     if let Some(program) = setting {
         return Some(program.to_owned()).filter(|program| program.is_absolute() && is_executable(program));
     }
-    let folders = paths_outside(project, path?)?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    let folders: Vec<PathBuf> = std::env::split_paths(search_path?).collect();
     let programs = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     programs.into_iter().find(|program| is_executable(program))
 }
@@ -57,6 +64,12 @@ fn is_executable(program: &Path) -> bool {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn the_checks_know_the_same_names() {
+        let script = include_str!("../../.ci/run");
+        assert!(script.contains(&format!("for name in {}; do", NAMES.join(" "))), "{NAMES:?}");
+    }
 
     #[test]
     fn few_variables_are_passed_on() {
@@ -79,7 +92,9 @@ mod tests {
         add_program(&system, "google-chrome", 0o755);
         add_program(&system, "chromium", 0o644);
         let path = std::env::join_paths([project.join("bin"), PathBuf::from("bin"), system.clone()]).unwrap();
-        let find = |setting: Option<&Path>, path| find_browser(setting, path, &project);
+        let find = |setting: Option<&Path>, path: Option<&OsString>| {
+            find_browser(setting, path.and_then(|path| paths_outside(&project, path)).as_deref())
+        };
         assert_eq!(find(None, Some(&path)), Some(system.join("google-chrome")));
         assert_eq!(find(None, None), None);
         add_program(&system, "chromium", 0o755);

@@ -1,10 +1,11 @@
 //! The process of the browser: how it is started, and that it ends with this program.
 
+use super::executable::BrowserProgram;
 use super::profile_folder::ProfileFolder;
 use crate::project::stdio_program::StdioProgram;
 use rustix::process::geteuid;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::net::UnixStream;
 
 /// Makes the socket of its stdin and stdout the pipe of the browser, which expects it at 3 and 4.
@@ -49,16 +50,6 @@ const NETWORK_OPTIONS: [&str; 5] = [
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 ];
-
-/// What every browser of this run needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrowserProgram {
-    pub path: PathBuf,
-    /// Path of aye, which guards the browser.
-    pub aye_path: PathBuf,
-    /// Environment of the browser, without its folders.
-    pub environment: Vec<(OsString, OsString)>,
-}
 
 /// A running browser. Dropping it ends the browser with all its processes.
 pub struct BrowserProcess {

@@ -1,8 +1,8 @@
 //! The browser of a session: started by the first call that needs it, with one page that stays open between calls.
 
+use super::executable::BrowserProgram;
 use super::page::{LoadStage, Page, PageError};
 use super::process::BrowserProcess;
-pub use super::process::BrowserProgram;
 use super::proxy::{Proxy, REFUSED, Refusal};
 use super::snapshot::{PageElement, References, Snapshot, parse_reference, render_snapshot};
 use super::step::{ActionKind, Step};

@@ -140,7 +140,7 @@ mod tests {
     use crate::tools::tests::plan_call;
 
     fn tool() -> BrowserAct {
-        let program = crate::browser::session::BrowserProgram {
+        let program = crate::browser::executable::BrowserProgram {
             path: "/nonexistent".into(),
             aye_path: "/nonexistent".into(),
             environment: Vec::new(),

@@ -1,6 +1,6 @@
 //! Settings of the tools.
 
-use crate::browser::session::BrowserProgram;
+use crate::browser::executable::BrowserProgram;
 use crate::chat::CommandSandbox;
 use crate::web::target::PrivateHosts;
 

@@ -1,89 +1,18 @@
 //! The browser in the real program: pages are opened, acted on and photographed; no address of a private network is reached;
 //! no process is left. Tests that need an installed browser are left out without one.
 
-use crate::support::folder::Folder;
+use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, installed_browser, open, start, until_settled, user_with};
 use crate::support::program::{Program, list_descendants};
-use crate::support::report_skipped;
 use crate::support::service::Answer;
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
-use crate::support::tool_service::{add_settings, outcomes};
+use crate::support::tool_service::{add_settings, call, outcomes};
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use serde_json::{Value, json};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-/// Allows to open pages of this machine, but for the question after a page was read.
-const OPEN_RULE: &str = "[[rule]]\nverdict = \"allow\"\nhost = \"127.0.0.1\"\n";
-/// Allows to act on them too.
-const ACT_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_act\"\nhost = \"127.0.0.1\"\n";
-
-/// Returns an installed browser; reports that the test is left out if there is none.
-fn installed_browser() -> Option<PathBuf> {
-    let names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect();
-    let found = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let Some(found) = found.into_iter().find(|program| program.exists()) else {
-        report_skipped("no Chromium is installed");
-        return None;
-    };
-    // An ordinary user may have no namespaces, which its own sandbox needs.
-    static STARTS: OnceLock<bool> = OnceLock::new();
-    let starts = *STARTS.get_or_init(|| {
-        let profile = Folder::new();
-        let mut command = Command::new(&found);
-        command.args(["--headless=new", "--dump-dom", "about:blank", "--disable-gpu"]).env("HOME", profile.path());
-        command.arg(format!("--user-data-dir={}", profile.path().display()));
-        command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
-        command.output().is_ok_and(|output| output.status.success())
-    });
-    if !starts {
-        report_skipped("Chromium does not start");
-    }
-    starts.then_some(found)
-}
-
-fn call(name: &str, arguments: Value) -> Answer {
-    calls_answer_after(Duration::ZERO, &[(name, arguments)])
-}
-
-fn open(url: &str) -> Answer {
-    call("browser_navigate", json!({ "url": url }))
-}
-
-/// A user with this browser, who allows the server in a private network.
-fn user_with(answers: Vec<Answer>, server: &WebServer, browser: &Path) -> User {
-    let user = User::new(answers);
-    let (port, browser) = (server.port, browser.display());
-    add_settings(&user, &format!("[web]\nprivate_hosts = [\"127.0.0.1:{port}\"]\nbrowser_path = \"{browser}\"\n"));
-    user
-}
-
-fn start(user: &User, arguments: &[&str]) -> Program {
-    let mut program = user.start(arguments);
-    program.until("Messages go to");
-    submit_message(&mut program, "go");
-    program
-}
-
-/// Approves the open prompt.
-fn approve(program: &mut Program, title: &str, part: &str) -> String {
-    let screen = program.until_prompt(part);
-    assert!(screen.contains(title), "{screen}");
-    program.press_keys("y");
-    screen
-}
-
-/// Waits until a number of calls is settled.
-fn until_settled(user: &User, program: &mut Program, count: usize) -> Vec<Outcome> {
-    program.until_condition("the outcomes are saved", |_| outcomes(user).len() >= count);
-    outcomes(user)
-}
 
 const FORM: &[u8] = b"<title>Form</title><h1>Order</h1><form action=/sent>\
     <label>Name <input name=who></label><label><input type=checkbox name=gift> Gift</label>\

@@ -4,10 +4,11 @@ use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::program::Program;
 use crate::support::service::Answer;
 use crate::support::stored_files::read_session;
-use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
+use crate::support::tool_service::call;
 use crate::support::user::User;
 use aye::chat::{Decider, Entry, Outcome};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -19,10 +20,6 @@ const MOST_IN_ASK: usize = 6;
 const MOST_SCOPES: usize = 8;
 /// Most prompts of the session in mode `auto`.
 const MOST_IN_AUTO: usize = 2;
-
-fn call(name: &str, arguments: Value) -> Answer {
-    calls_answer_after(Duration::ZERO, &[(name, arguments)])
-}
 
 fn edit(path: &str, old: &str, new: &str) -> Answer {
     call("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+pub mod browser;
 pub mod closed_port;
 pub mod fixture;
 pub mod folder;

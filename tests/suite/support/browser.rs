@@ -1,0 +1,76 @@
+//! A user whose model has a browser, and the prompts of its calls.
+
+use super::folder::Folder;
+use super::program::Program;
+use super::report_skipped;
+use super::service::Answer;
+use super::terminal_session::submit_message;
+use super::tool_service::{add_settings, call, outcomes};
+use super::user::User;
+use super::web_server::WebServer;
+use aye::browser::executable::find_browser;
+use aye::chat::Outcome;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Allows to open pages of this machine, but for the question after a page was read.
+pub const OPEN_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_navigate\"\nhost = \"127.0.0.1\"\n";
+/// Allows to act on them too.
+pub const ACT_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_act\"\nhost = \"127.0.0.1\"\n";
+
+/// Returns an installed browser; reports that the test is left out if there is none.
+pub fn installed_browser() -> Option<PathBuf> {
+    let Some(found) = find_browser(None, std::env::var_os("PATH").as_deref()) else {
+        report_skipped("no Chromium is installed");
+        return None;
+    };
+    // An ordinary user may have no namespaces, which its own sandbox needs.
+    static STARTS: OnceLock<bool> = OnceLock::new();
+    let starts = *STARTS.get_or_init(|| {
+        let profile = Folder::new();
+        let mut command = Command::new(&found);
+        command.args(["--headless=new", "--dump-dom", "about:blank", "--disable-gpu"]).env("HOME", profile.path());
+        command.arg(format!("--user-data-dir={}", profile.path().display()));
+        command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
+        command.output().is_ok_and(|output| output.status.success())
+    });
+    if !starts {
+        report_skipped("Chromium does not start");
+    }
+    starts.then_some(found)
+}
+
+pub fn open(url: &str) -> Answer {
+    call("browser_navigate", json!({ "url": url }))
+}
+
+/// A user with this browser, who allows the server in a private network.
+pub fn user_with(answers: Vec<Answer>, server: &WebServer, browser: &Path) -> User {
+    let user = User::new(answers);
+    let (port, browser) = (server.port, browser.display());
+    add_settings(&user, &format!("[web]\nprivate_hosts = [\"127.0.0.1:{port}\"]\nbrowser_path = \"{browser}\"\n"));
+    user
+}
+
+pub fn start(user: &User, arguments: &[&str]) -> Program {
+    let mut program = user.start(arguments);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program
+}
+
+/// Approves the open prompt.
+pub fn approve(program: &mut Program, title: &str, part: &str) -> String {
+    let screen = program.until_prompt(part);
+    assert!(screen.contains(title), "{screen}");
+    program.press_keys("y");
+    screen
+}
+
+/// Waits until a number of calls is settled.
+pub fn until_settled(user: &User, program: &mut Program, count: usize) -> Vec<Outcome> {
+    program.until_condition("the outcomes are saved", |_| outcomes(user).len() >= count);
+    outcomes(user)
+}
