@@ -38,6 +38,9 @@ pub struct FetchAccess {
     pub url: String,
     /// Its host, in lower case and without a port.
     pub host: String,
+    /// True if scripts of the host run, which may send requests of their own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub runs_scripts: bool,
 }
 
 /// A call of a service.

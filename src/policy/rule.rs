@@ -150,7 +150,10 @@ impl Rule {
             // A rule without a target allows writes only: a command could do anything.
             (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(subject),
             (RuleTarget::Host(pattern), Access::Fetch(fetch)) => {
-                coverage::can_be_granted(subject) && glob::matches_host(pattern, &fetch.host)
+                // Scripts may send requests of their own, so the rule must name the tool.
+                (self.tool.is_some() || !fetch.runs_scripts)
+                    && coverage::can_be_granted(subject)
+                    && glob::matches_host(pattern, &fetch.host)
             }
             // What a tool does at a host may be irreversible, so the rule must name the tool.
             (RuleTarget::Host(pattern), Access::External(external)) => {

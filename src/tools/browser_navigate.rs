@@ -68,7 +68,7 @@ impl Tool for BrowserNavigate {
         if target.is_private_allowed {
             preview.push_str("\nin a private network, allowed by web.private_hosts");
         }
-        let access = FetchAccess { url: url.to_string(), host: target.host.clone() };
+        let access = FetchAccess { url: url.to_string(), host: target.host.clone(), runs_scripts: true };
         let mut plan = Plan::new(
             "Open in the browser?",
             summary_line::first_line(url.as_str(), 120),

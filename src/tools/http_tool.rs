@@ -57,7 +57,7 @@ impl HttpTool {
             let access = ExternalAccess { request: request.line(), service: host.clone() };
             return (Access::External(Box::new(access)), GrantScope::Service(host));
         }
-        let access = FetchAccess { url: request.url.clone(), host: host.clone() };
+        let access = FetchAccess { url: request.url.clone(), host: host.clone(), runs_scripts: false };
         (Access::Fetch(Box::new(access)), GrantScope::Host(host))
     }
 

@@ -60,7 +60,7 @@ impl Tool for WebFetch {
                 "\nthrough the proxy of {variable}: whether the host is in a private network cannot be checked"
             ));
         }
-        let access = FetchAccess { url: request.url.clone(), host: target.host.clone() };
+        let access = FetchAccess { url: request.url.clone(), host: target.host.clone(), runs_scripts: false };
         let mut plan = Plan::new(
             "Read from the web?",
             summary_line::first_line(&request.url, 120),

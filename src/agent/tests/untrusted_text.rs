@@ -3,7 +3,7 @@
 use super::*;
 
 fn fetch_intent(host: &str) -> Intent {
-    let access = FetchAccess { url: format!("https://{host}/"), host: host.into() };
+    let access = FetchAccess { url: format!("https://{host}/"), host: host.into(), runs_scripts: false };
     let access = Access::Fetch(Box::new(access));
     let (preview, work) = (Preview::Text(String::new()), Work::Arguments(serde_json::Value::Null));
     let mut plan = Plan::new("Read from the web?", host.into(), access, preview, work);

@@ -303,7 +303,7 @@ fn matches_example(rule: &Rule, example: &str) -> bool {
         RuleTarget::Path(_) => Access::Write(PathBuf::from(example)),
         // A rule that allows a host allows requests to it, never a command that names it.
         RuleTarget::Host(_) if rule.effect == RuleEffect::Allow => {
-            Access::Fetch(Box::new(FetchAccess { url: String::new(), host: example.to_ascii_lowercase() }))
+            Access::Fetch(Box::new(FetchAccess { host: example.to_ascii_lowercase(), ..FetchAccess::default() }))
         }
         _ => {
             let (command, folder) = (example.to_owned(), PathBuf::from("/"));

@@ -1,7 +1,7 @@
 //! Tests: calls of services run without a prompt only if the tool and the service are named.
 
 use super::*;
-use crate::chat::ExternalAccess;
+use crate::chat::{ExternalAccess, FetchAccess};
 
 fn service_plan(service: &str) -> Plan {
     plan_for(Access::External(Box::new(ExternalAccess { request: "POST /".into(), service: service.into() })))
@@ -24,6 +24,24 @@ fn allow_rules_for_services_name_the_tool_and_the_host() {
     ] {
         let description = format!("{} {service}", rule.describe());
         assert_eq!(judge(&rules_from(vec![rule]), &service_plan(service)), expected, "{description}");
+    }
+}
+
+#[test]
+fn an_allow_rule_for_requests_covers_scripts_only_if_it_names_the_tool() {
+    let host = || rule(RuleEffect::Allow, RuleTarget::Host("docs.example".into()));
+    let for_tool = |tool: &str| Rule { tool: Some(tool.into()), ..host() };
+    for (rule, runs_scripts, expected) in [
+        (host(), false, "allow"),
+        (host(), true, "ask"),
+        (for_tool("tool"), true, "allow"),
+        (for_tool("other"), true, "ask"),
+        (rule(RuleEffect::Deny, RuleTarget::Host("docs.example".into())), true, "refuse"),
+    ] {
+        let access = FetchAccess { host: "docs.example".into(), runs_scripts, ..FetchAccess::default() };
+        let plan = plan_for(Access::Fetch(Box::new(access)));
+        let description = format!("{:?} {} {runs_scripts}", rule.tool, rule.describe());
+        assert_eq!(judge(&rules_from(vec![rule]), &plan), expected, "{description}");
     }
 }
 
