@@ -10,7 +10,6 @@ pub mod page;
 mod page_state;
 mod pipe;
 mod process;
-mod profile_folder;
 mod proxy;
 mod screenshot;
 pub mod session;

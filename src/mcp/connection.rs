@@ -10,7 +10,7 @@ use super::http_transport::{open_transport, plain_transport};
 use super::result_text::describe_result;
 use super::sampling_prompts::Sampler;
 use super::server_config::{Endpoint, ServerConfig};
-use crate::project::stdio_program::StdioProgram;
+use crate::project::stdio_program::{ProgramFolder, StdioProgram};
 use crate::store::Journal;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
@@ -95,6 +95,7 @@ impl Connection {
                 let mut environment = context.environment.clone();
                 environment.retain(|(name, _)| name.to_str().is_none_or(|name| !variables.contains_key(name)));
                 environment.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
+                let folder = ProgramFolder::Existing(folder);
                 let started = StdioProgram::start(&context.aye_path, command_line, folder, &environment);
                 let (mut program, socket) = started.map_err(|error| format!("it could not be started: {error}"))?;
                 match serve_client(client.clone(), socket.into_split()).await {

@@ -16,7 +16,8 @@
 //! `aye terminal -- PROGRAM ARGUMENTS…` ([`super::detached`]), which makes it the command's own terminal.
 //!
 //! With `--input` the command's stdin, which is otherwise empty, is first sent over the lifeline. With `--stream` the
-//! guard's output is a socket instead of a pipe, and the command's stdin is that socket too.
+//! guard's output is a socket instead of a pipe, and the command's stdin is that socket too. With `--private-folder` after
+//! it, the command runs in a new private folder, which the guard removes once all processes of the command have ended.
 //!
 //! On Linux the guard is the subreaper of its descendants, so processes that started their own session are found too.
 //! On other systems only the command's process group is found.
@@ -40,6 +41,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
+use tempfile::TempDir;
 use watch::CommandWatch;
 
 /// Argument of the guard if the command's stdin follows over the lifeline.
@@ -47,6 +49,14 @@ pub const INPUT_ARGUMENT: &str = "--input";
 
 /// Argument of the guard if its output is a socket, which becomes the command's stdin too.
 pub const STREAM_ARGUMENT: &str = "--stream";
+
+/// Argument of the guard after [`STREAM_ARGUMENT`] if the command runs in a private folder. The folder in which that is created
+/// follows.
+pub const PRIVATE_FOLDER_ARGUMENT: &str = "--private-folder";
+
+/// Variables that name the private folder to a command that runs in one.
+const FOLDER_VARIABLES: [&str; 6] =
+    ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"];
 
 /// Argument of the guard if its output is a pseudo-terminal, which becomes the command's own terminal.
 pub const TERMINAL_ARGUMENT: &str = "--terminal";
@@ -82,6 +92,8 @@ pub fn run_guard() -> ExitCode {
 /// Sandbox of the command.
 enum GuardSandbox {
     Unrestricted,
+    /// No restrictions, but a private folder, which is created in this one.
+    InPrivateFolder(PathBuf),
     /// The sandbox of [`super::sandbox`]: writing only in listed folders, no network unless requested.
     Usual(SandboxSpec),
     /// The overlay sandbox: the sandbox of the command inside it, and its memory limit in bytes.
@@ -94,9 +106,12 @@ impl GuardSandbox {
     /// Decodes the arguments between `guard` and `--`. Also sets up the overlay sandbox if they request one. Fails if
     /// they are invalid: no command runs with fewer restrictions than specified.
     fn from_arguments(lifeline: &mut File) -> Result<Self, Report> {
-        let mut arguments = guard_arguments();
+        let mut arguments = guard_arguments().peekable();
         let kind = arguments.next();
         let sandbox = match kind.as_ref().map_or(Some(INPUT_ARGUMENT), |kind| kind.to_str()) {
+            Some(STREAM_ARGUMENT) if arguments.next_if(|argument| argument == PRIVATE_FOLDER_ARGUMENT).is_some() => {
+                arguments.next().map(|parent| Self::InPrivateFolder(parent.into()))
+            }
             Some(INPUT_ARGUMENT | STREAM_ARGUMENT | TERMINAL_ARGUMENT) => Some(Self::Unrestricted),
             Some(SANDBOX_ARGUMENT) => from_argument(arguments.next()).map(Self::Usual),
             Some(READ_ONLY_ARGUMENT) => from_frame(lifeline).map(|spec| Self::ReadOnly(spec, None)),
@@ -115,25 +130,38 @@ impl GuardSandbox {
     fn apply_to_thread(&self) -> Result<(), SandboxError> {
         let is_in_overlay = matches!(self, Self::Overlay(..));
         match self {
-            Self::Unrestricted => Ok(()),
+            Self::Unrestricted | Self::InPrivateFolder(_) => Ok(()),
             Self::Usual(spec) | Self::Overlay(spec, _) => spec.apply_to_thread(is_in_overlay),
             Self::ReadOnly(spec, private_folder) => spec.apply_to_thread(private_folder.as_deref()),
         }
     }
 
-    /// Creates the private temporary folder if the command gets one, and passes its path to the command. If that fails,
-    /// the command runs without a writable folder.
-    fn create_private_folder(&mut self, command: &mut Command) -> Option<tempfile::TempDir> {
-        let Self::ReadOnly(read_only, private_folder) = self else { return None };
-        // Accessible only to its owner, under a name that cannot be guessed.
-        let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        let folder =
-            tempfile::Builder::new().prefix("aye-").permissions(owner_only).tempdir_in(&read_only.temporary).ok();
-        *private_folder = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
-        let path = private_folder.as_deref().unwrap_or(Path::new("/nonexistent"));
-        command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, path)));
-        folder
+    /// Creates the private folder if the command gets one, and passes its path to the command. In the read-only sandbox, if
+    /// that fails, the command runs without a writable folder.
+    fn create_private_folder(&mut self, command: &mut Command) -> io::Result<Option<TempDir>> {
+        match self {
+            Self::Unrestricted | Self::Usual(_) | Self::Overlay(..) => Ok(None),
+            Self::InPrivateFolder(parent) => {
+                let folder = create_owner_only_folder(parent)?;
+                let path = folder.path().canonicalize()?;
+                command.envs(FOLDER_VARIABLES.map(|name| (name, &path))).current_dir(&path);
+                Ok(Some(folder))
+            }
+            Self::ReadOnly(read_only, private_folder) => {
+                let folder = create_owner_only_folder(&read_only.temporary).ok();
+                *private_folder = folder.as_ref().and_then(|folder| folder.path().canonicalize().ok());
+                let path = private_folder.as_deref().unwrap_or(Path::new("/nonexistent"));
+                command.envs(["TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map(|name| (name, path)));
+                Ok(folder)
+            }
+        }
     }
+}
+
+/// Creates a folder that only its owner can open, under a name that cannot be guessed.
+fn create_owner_only_folder(parent: &Path) -> io::Result<TempDir> {
+    let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    tempfile::Builder::new().prefix("aye-").permissions(owner_only).tempdir_in(parent)
 }
 
 /// Starts the command and waits until all its processes have ended.
@@ -165,7 +193,7 @@ fn run_command() -> io::Result<Report> {
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() }).process_group(0);
     }
     // Removed on return, when all processes of the command have ended.
-    let _private = sandbox.create_private_folder(&mut command);
+    let _private = sandbox.create_private_folder(&mut command)?;
     if let GuardSandbox::Overlay(spec, memory) = &sandbox {
         overlay_sandbox::start_limit_watch(spec.folder.clone(), *memory);
     }
@@ -193,7 +221,7 @@ fn guard_arguments() -> impl Iterator<Item = OsString> {
 /// Starts the command in its sandbox. The inner result is the error if the sandbox could not be set up; the command is
 /// then not started.
 fn start_command(mut command: Command, sandbox: GuardSandbox) -> io::Result<Result<Child, SandboxError>> {
-    if matches!(sandbox, GuardSandbox::Unrestricted) {
+    if matches!(sandbox, GuardSandbox::Unrestricted | GuardSandbox::InPrivateFolder(_)) {
         return command.spawn().map(Ok);
     }
     let starter = thread::Builder::new().spawn(move || match sandbox.apply_to_thread() {

@@ -22,6 +22,15 @@ use tokio::time::timeout;
 /// Bytes kept of what the program writes to its stderr. The rest is read and dropped.
 const STDERR_LIMIT: usize = 4 * 1024;
 
+/// Folder in which a program runs.
+#[derive(Debug, Clone, Copy)]
+pub enum ProgramFolder<'a> {
+    Existing(&'a Path),
+    /// A new folder in this one that only the user can open. It is also the program's home folder and the one for its
+    /// temporary files, and is removed once all its processes have ended, even if aye was killed.
+    PrivateIn(&'a Path),
+}
+
 /// A running program. Dropping it closes the lifeline, which makes the guard kill it and everything it started.
 pub struct StdioProgram {
     guard: GuardProcess,
@@ -34,18 +43,25 @@ pub struct StdioProgram {
 }
 
 impl StdioProgram {
-    /// Starts the program in this folder, with exactly this environment, under the guard `aye_path`. Returns the socket
-    /// that is its stdin and stdout. Requires a tokio runtime with I/O and time.
+    /// Starts the program in this folder, with exactly this environment and the variables of a private folder, under the
+    /// guard `aye_path`. Returns the socket that is its stdin and stdout. Requires a tokio runtime with I/O and time.
     pub fn start(
         aye_path: &Path,
         command_line: &[String],
-        folder: &Path,
+        folder: ProgramFolder<'_>,
         environment: &[(OsString, OsString)],
     ) -> io::Result<(Self, UnixStream)> {
         let (socket, program_end) = std::os::unix::net::UnixStream::pair()?;
         socket.set_nonblocking(true)?;
         let mut command = Command::new(aye_path);
-        command.args(["guard", guard::STREAM_ARGUMENT, "--"]).args(command_line).current_dir(folder);
+        command.args(["guard", guard::STREAM_ARGUMENT]);
+        match folder {
+            ProgramFolder::Existing(folder) => command.current_dir(folder),
+            ProgramFolder::PrivateIn(parent) => {
+                command.arg(guard::PRIVATE_FOLDER_ARGUMENT).arg(parent).current_dir("/")
+            }
+        };
+        command.arg("--").args(command_line);
         command.stdout(OwnedFd::from(program_end)).stderr(Stdio::piped());
         let (mut guard, lifeline) = GuardProcess::start(command, environment)?;
         let stderr_bytes = Arc::<Mutex<Vec<u8>>>::default();
