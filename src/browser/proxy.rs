@@ -2,15 +2,16 @@
 //! are resolved once and checked, and the connection goes to an address that was checked.
 
 use super::message_head::{RequestHead, find_head_end, rewrite_response};
-use crate::web::guarded_resolver::resolve_target;
-use crate::web::target::{PrivateHosts, Target, check_target};
+use crate::web::guarded_resolver::{ResolveError, resolve_target};
+use crate::web::target::{PrivateHosts, check_target, host_of};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
+use tokio::net::tcp::ReadHalf;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -18,12 +19,18 @@ use tokio::time::timeout;
 const MAX_HEAD_BYTES: usize = 256 << 10;
 /// Maximum number of connections; more of them wait.
 const MAX_CONNECTIONS: usize = 256;
-/// Time limits of a head, of a connection, and of a pause in a transfer.
+/// Time limits of a head, of a connection, and of a pause in which nothing is passed on in either direction.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const IDLE_TIME: Duration = Duration::from_secs(600);
-/// Maximum number of remembered refusals.
-const MAX_REFUSALS: usize = 50;
+/// Time for which a server may accept no bytes. The end of a client that waits behind its unsent bytes cannot be noticed.
+const STALL_TIME: Duration = Duration::from_secs(60);
+/// Time between two looks for the end of a client that has sent bytes which are not read yet.
+const CLOSE_INTERVAL: Duration = Duration::from_millis(100);
+/// Bytes that are passed on at once.
+const BUFFER_BYTES: usize = 16 << 10;
+/// Maximum number of remembered failures.
+const MAX_FAILURES: usize = 50;
 
 /// A running proxy. Dropping it ends all connections.
 pub struct Proxy {
@@ -32,39 +39,44 @@ pub struct Proxy {
     task: JoinHandle<()>,
 }
 
-/// Beginning of the reason of a request that was not made at all.
-pub const REFUSED: &str = "Refused: ";
-
-/// A request that was refused, or whose server cannot be reached.
+/// A request that did not reach its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// Host as in [`Target`].
+pub struct FailedRequest {
+    /// Host as in [`crate::web::target::Target`].
     pub host: String,
     pub port: Option<u16>,
     /// One sentence for the model.
     pub reason: String,
+    /// True if the request was not made at all, false if its server cannot be reached.
+    pub is_refused: bool,
 }
 
 struct Context {
     private_hosts: PrivateHosts,
-    refusals: Mutex<Vec<Refusal>>,
+    failures: Mutex<Vec<FailedRequest>>,
     permits: Arc<Semaphore>,
+    idle_time: Duration,
+    stall_time: Duration,
 }
 
 impl Proxy {
     /// Starts the proxy on a free port. Requires a tokio runtime with I/O and time.
     pub async fn start(private_hosts: PrivateHosts) -> io::Result<Self> {
+        Self::start_with(private_hosts, IDLE_TIME, STALL_TIME).await
+    }
+
+    async fn start_with(private_hosts: PrivateHosts, idle_time: Duration, stall_time: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let context = Arc::new(Context { private_hosts, refusals: Mutex::default(), permits });
+        let context = Arc::new(Context { private_hosts, failures: Mutex::default(), permits, idle_time, stall_time });
         let task = tokio::spawn(accept_connections(listener, context.clone()));
         Ok(Self { port, context, task })
     }
 
-    /// Returns the refusals since the last call, without repetitions.
-    pub fn take_refusals(&self) -> Vec<Refusal> {
-        std::mem::take(&mut *self.context.refusals.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Returns the failed requests since the last call, without repetitions.
+    pub fn take_failures(&self) -> Vec<FailedRequest> {
+        std::mem::take(&mut *self.context.failures.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -101,64 +113,93 @@ async fn serve_connection(mut client: TcpStream, context: &Context) -> io::Resul
         Ok(request) => request,
         Err(problem) => return answer(&mut client, "400 Bad Request", &format!("The request has {problem}.")).await,
     };
-    let mut server = match connect(&request, context).await {
+    let connected = tokio::select! {
+        connected = connect(&request, context) => connected,
+        () = wait_for_close(&client) => return Ok(()),
+    };
+    let mut server = match connected {
         Ok(server) => server,
-        Err(Unreachable::Refused(refusal)) => {
-            let reason = refusal.reason.clone();
-            context.remember(refusal);
-            return answer(&mut client, "403 Forbidden", &reason).await;
-        }
-        Err(Unreachable::Failed(failure)) => {
-            let reason = failure.reason.clone();
+        Err(failure) => {
+            let (status, reason) =
+                (if failure.is_refused { "403 Forbidden" } else { "502 Bad Gateway" }, failure.reason.clone());
             context.remember(failure);
-            return answer(&mut client, "502 Bad Gateway", &reason).await;
+            return answer(&mut client, status, &reason).await;
         }
     };
-    if request.is_tunnel {
-        client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
-        server.write_all(&rest).await?;
-        let ((mut client_end, mut to_client), (mut server_end, mut to_server)) = (client.split(), server.split());
-        tokio::try_join!(copy(&mut client_end, &mut to_server), copy(&mut server_end, &mut to_client))?;
-        return Ok(());
-    }
-    server.write_all(&request.to_origin_form()).await?;
-    send_body(&mut client, &mut server, rest, request.body_length).await?;
-    let (rewritten, body) = match read_response(&mut server).await {
-        Ok(response) => response,
-        Err(problem) => {
-            return answer(&mut client, "502 Bad Gateway", &format!("The response has {problem}.")).await;
+    let transfer = Transfer { activity: Notify::new(), stall_time: context.stall_time };
+    let passed_on = async {
+        match request.is_tunnel {
+            true => pass_tunnel(&mut client, &mut server, &rest, &transfer).await,
+            false => pass_request(&mut client, &mut server, &request, rest, &transfer).await,
         }
     };
-    client.write_all(&rewritten).await?;
-    client.write_all(&body).await?;
-    let (mut client_end, mut to_client) = client.split();
-    // The browser closes the connection once it has the whole response, and sends nothing more on it.
-    let mut byte = [0];
+    let idle = async { while timeout(context.idle_time, transfer.activity.notified()).await.is_ok() {} };
     tokio::select! {
-        copied = copy(&mut server, &mut to_client) => copied,
-        read = client_end.read(&mut byte) => read.map(drop),
+        passed_on = passed_on => passed_on,
+        () = idle => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-/// Why there is no connection to a server.
-enum Unreachable {
-    Refused(Refusal),
-    Failed(Refusal),
+/// A transfer between a client and its server.
+struct Transfer {
+    /// Notified when bytes were passed on.
+    activity: Notify,
+    stall_time: Duration,
+}
+
+/// Passes bytes on in both directions until the client closes.
+async fn pass_tunnel(
+    client: &mut TcpStream,
+    server: &mut TcpStream,
+    rest: &[u8],
+    transfer: &Transfer,
+) -> io::Result<()> {
+    let ((mut client_end, mut to_client), (mut server_end, mut to_server)) = (client.split(), server.split());
+    to_client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+    write_for_client(client_end.as_ref(), &mut to_server, rest, transfer).await?;
+    let sent = send_body(&mut client_end, &mut to_server, u64::MAX, transfer);
+    let received = copy(&mut server_end, &mut to_client, transfer);
+    tokio::try_join!(sent, received).map(drop)
+}
+
+/// Sends a request and passes its response on. Ends when the client closes: the browser does so once it has the whole response,
+/// or if it no longer wants it.
+async fn pass_request(
+    client: &mut TcpStream,
+    server: &mut TcpStream,
+    request: &RequestHead,
+    mut rest: Vec<u8>,
+    transfer: &Transfer,
+) -> io::Result<()> {
+    let (mut client_end, mut to_client) = client.split();
+    rest.truncate(usize::try_from(request.body_length).unwrap_or(usize::MAX));
+    let start = [request.to_origin_form().as_slice(), &rest].concat();
+    write_for_client(client_end.as_ref(), server, &start, transfer).await?;
+    send_body(&mut client_end, server, request.body_length - rest.len() as u64, transfer).await?;
+    let received = async {
+        match read_response(server).await {
+            Ok((head, body)) => {
+                to_client.write_all(&head).await?;
+                to_client.write_all(&body).await?;
+                copy(server, &mut to_client, transfer).await
+            }
+            Err(problem) => answer(&mut to_client, "502 Bad Gateway", &format!("The response has {problem}.")).await,
+        }
+    };
+    tokio::select! {
+        received = received => received,
+        () = wait_for_close(client_end.as_ref()) => Ok(()),
+    }
 }
 
 /// Connects to an address of the server that was checked.
-async fn connect(request: &RequestHead, context: &Context) -> Result<TcpStream, Unreachable> {
-    let host = request.url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches([']', '.']);
-    let port = request.url.port_or_known_default();
-    let refuse = |reason: String| Unreachable::Refused(Refusal { host: host.to_owned(), port, reason });
-    let fail = |reason: String| Unreachable::Failed(Refusal { host: host.to_owned(), port, reason });
-    let target: Target = check_target(request.url.clone(), &context.private_hosts).map_err(refuse)?;
-    let addresses = match timeout(CONNECT_TIME, resolve_target(&target)).await {
-        Ok(Ok(addresses)) => addresses,
-        Ok(Err(reason)) if reason.starts_with(REFUSED) => return Err(refuse(reason)),
-        Ok(Err(reason)) => return Err(fail(reason)),
-        Err(_) => return Err(fail(format!("Cannot find {}: no answer.", target.host))),
-    };
+async fn connect(request: &RequestHead, context: &Context) -> Result<TcpStream, FailedRequest> {
+    let (host, port) = (host_of(&request.url).to_owned(), request.url.port_or_known_default());
+    let fail = |is_refused, reason| FailedRequest { host: host.clone(), port, reason, is_refused };
+    let target = check_target(request.url.clone(), &context.private_hosts).map_err(|reason| fail(true, reason))?;
+    let resolved = timeout(CONNECT_TIME, resolve_target(&target)).await;
+    let resolved = resolved.map_err(|_| fail(false, format!("Cannot find {host}: no answer.")))?;
+    let addresses = resolved.map_err(|error| fail(matches!(error, ResolveError::Refused(_)), error.to_string()))?;
     let mut problem = "it has no address".to_owned();
     for address in addresses {
         match connect_to(address).await {
@@ -166,7 +207,7 @@ async fn connect(request: &RequestHead, context: &Context) -> Result<TcpStream, 
             Err(error) => problem = error.to_string(),
         }
     }
-    Err(fail(format!("Cannot reach {}: {problem}.", target.host)))
+    Err(fail(false, format!("Cannot reach {host}: {problem}.")))
 }
 
 async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
@@ -175,10 +216,10 @@ async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
 }
 
 impl Context {
-    fn remember(&self, refusal: Refusal) {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.len() < MAX_REFUSALS && !refusals.contains(&refusal) {
-            refusals.push(refusal);
+    fn remember(&self, failure: FailedRequest) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < MAX_FAILURES && !failures.contains(&failure) {
+            failures.push(failure);
         }
     }
 }
@@ -205,8 +246,7 @@ async fn read_response(server: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), &'s
     let mut unread: Vec<u8> = Vec::new();
     loop {
         let mut stream = AsyncReadExt::chain(unread.as_slice(), &mut *server);
-        let read = timeout(IDLE_TIME, read_head(&mut stream)).await;
-        let (head, rest) = read.map_err(|_| "no end")?.map_err(|_| "no head")?;
+        let (head, rest) = read_head(&mut stream).await.map_err(|_| "no head")?;
         match rewrite_response(&head)? {
             (101, _) => return Err("another protocol, which was not requested"),
             // The proxy itself has sent the whole request.
@@ -216,32 +256,71 @@ async fn read_response(server: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), &'s
     }
 }
 
-/// Forwards exactly the body of a request, whose beginning was read already.
-async fn send_body(client: &mut TcpStream, server: &mut TcpStream, mut start: Vec<u8>, length: u64) -> io::Result<()> {
-    start.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-    server.write_all(&start).await?;
-    let mut body = client.take(length - start.len() as u64);
-    copy_all(&mut body, server).await
-}
-
-/// Copies until the end, and passes the end on.
-async fn copy(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-    copy_all(from, to).await?;
-    to.shutdown().await
-}
-
-async fn copy_all(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-    let mut buffer = vec![0; 16 << 10];
-    loop {
-        let read = timeout(IDLE_TIME, from.read(&mut buffer)).await;
-        match read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))? {
-            0 => return Ok(()),
-            count => to.write_all(&buffer[..count]).await?,
+/// Forwards exactly this many bytes of the client.
+///
+/// # Errors
+/// Also if the client closes before.
+async fn send_body(
+    client: &mut ReadHalf<'_>,
+    server: &mut (impl AsyncWrite + Unpin),
+    mut length: u64,
+    transfer: &Transfer,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    while length > 0 {
+        let limit = usize::try_from(length).map_or(BUFFER_BYTES, |length| length.min(BUFFER_BYTES));
+        let count = client.read(&mut buffer[..limit]).await?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
+        transfer.activity.notify_one();
+        write_for_client(client.as_ref(), server, &buffer[..count], transfer).await?;
+        length -= count as u64;
+    }
+    Ok(())
+}
+
+/// Writes to the server, but no longer than the client is there.
+async fn write_for_client(
+    client: &TcpStream,
+    server: &mut (impl AsyncWrite + Unpin),
+    bytes: &[u8],
+    transfer: &Transfer,
+) -> io::Result<()> {
+    tokio::select! {
+        // What can be written at once is not lost.
+        biased;
+        written = server.write_all(bytes) => written,
+        () = wait_for_close(client) => Err(io::ErrorKind::ConnectionAborted.into()),
+        () = tokio::time::sleep(transfer.stall_time) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-async fn answer(client: &mut TcpStream, status: &str, text: &str) -> io::Result<()> {
+/// Waits until the client has closed the connection. Reads nothing.
+async fn wait_for_close(client: &TcpStream) {
+    while client.ready(Interest::READABLE).await.is_ok_and(|ready| !ready.is_read_closed()) {
+        // It is ready because of unread bytes.
+        tokio::time::sleep(CLOSE_INTERVAL).await;
+    }
+}
+
+/// Copies until the end, and passes the end on.
+async fn copy(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    transfer: &Transfer,
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        match from.read(&mut buffer).await? {
+            0 => return to.shutdown().await,
+            count => to.write_all(&buffer[..count]).await?,
+        }
+        transfer.activity.notify_one();
+    }
+}
+
+async fn answer(client: &mut (impl AsyncWrite + Unpin), status: &str, text: &str) -> io::Result<()> {
     let length = text.len();
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}");
     client.write_all(format!("{head}\r\nConnection: close\r\n\r\n{text}").as_bytes()).await?;

@@ -3,7 +3,7 @@
 use super::executable::BrowserProgram;
 use super::page::{LoadStage, Page, PageError};
 use super::process::BrowserProcess;
-use super::proxy::{Proxy, REFUSED, Refusal};
+use super::proxy::{FailedRequest, Proxy};
 use super::snapshot::{PageElement, References, Snapshot, parse_reference, render_snapshot};
 use super::step::{ActionKind, Step};
 use crate::text::clean::clean_line;
@@ -223,25 +223,25 @@ impl Running {
         target: &Target,
         stage: LoadStage,
     ) -> Result<(String, KnownPage), PageError> {
-        self.proxy.take_refusals();
+        self.proxy.take_failures();
         let opened = self.page.open(url, target, stage).await;
-        let refusals = self.proxy.take_refusals();
+        let failures = self.proxy.take_failures();
         // The browser shows the proxy's answer as a page, or an error without its reason.
         let is_of_page =
-            |refusal: &&Refusal| refusal.host == target.host && refusal.port == target.url.port_or_known_default();
-        if let Some(refusal) = refusals.iter().find(is_of_page).filter(|_| opened != Err(PageError::Lost)) {
+            |failed: &&FailedRequest| failed.host == target.host && failed.port == target.url.port_or_known_default();
+        if let Some(failed) = failures.iter().find(is_of_page).filter(|_| opened != Err(PageError::Lost)) {
             self.page.send("Page.navigate", json!({ "url": "about:blank" })).await?;
-            return Err(PageError::Failed(refusal.reason.clone()));
+            return Err(PageError::Failed(failed.reason.clone()));
         }
         opened?;
         self.page.check_document().await?;
-        self.report(refusals).await
+        self.report(failures).await
     }
 
     async fn act(&mut self, step: &Step, planned: &PlannedPage) -> Result<(String, KnownPage), PageError> {
         let hosts = self.allowed_hosts(planned)?;
         self.page.begin_call(hosts);
-        self.proxy.take_refusals();
+        self.proxy.take_failures();
         if let Some(expected) = &planned.element {
             self.take_snapshot().await?;
             self.page.check_unchanged(&step.target, expected, &self.references).await?;
@@ -255,8 +255,8 @@ impl Running {
         }
         self.page.act(step, &self.references).await?;
         self.page.check_document().await?;
-        let refusals = self.proxy.take_refusals();
-        self.report(refusals).await
+        let failures = self.proxy.take_failures();
+        self.report(failures).await
     }
 
     async fn capture(
@@ -295,15 +295,15 @@ impl Running {
     }
 
     /// Describes the page for the model, and for the next plans.
-    async fn report(&mut self, refusals: Vec<Refusal>) -> Result<(String, KnownPage), PageError> {
+    async fn report(&mut self, failures: Vec<FailedRequest>) -> Result<(String, KnownPage), PageError> {
         let snapshot = self.take_snapshot().await?;
         let page = self.describe_whole_page().await?;
         let state = self.page.state();
         let mut lines = vec![display_url(&page.target), UNTRUSTED_MARK.to_owned()];
         lines.extend((!snapshot.title.is_empty()).then(|| format!("title: {}", snapshot.title)));
         lines.extend(state.refused.into_iter().chain(state.notes));
-        let reasons = refusals.into_iter().map(|refusal| refusal.reason).filter(|reason| reason.starts_with(REFUSED));
-        let mut reasons: Vec<String> = reasons.collect();
+        let refused = failures.into_iter().filter(|failed| failed.is_refused);
+        let mut reasons: Vec<String> = refused.map(|failed| failed.reason).collect();
         reasons.sort();
         reasons.dedup();
         lines.extend(reasons.into_iter().take(MAX_REFUSALS).map(|reason| format!("A request of the page: {reason}")));

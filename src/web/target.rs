@@ -58,8 +58,7 @@ pub fn check_target(mut url: Url, private_hosts: &PrivateHosts) -> Result<Target
         return Err("The address contains a user name or password, which is not supported.".to_owned());
     }
     url.set_fragment(None);
-    // The parser has turned every spelling of an IPv4 address into the usual one.
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches([']', '.']).to_owned();
+    let host = host_of(&url).to_owned();
     if host.is_empty() {
         return Err("The address has no host.".to_owned());
     }
@@ -69,6 +68,12 @@ pub fn check_target(mut url: Url, private_hosts: &PrivateHosts) -> Result<Target
         return Err(refuse_special(&host, what));
     }
     Ok(Target { url, host, is_private_allowed })
+}
+
+/// Returns the host of an address as in [`Target`]; empty if it has none.
+pub fn host_of(url: &Url) -> &str {
+    // The parser has turned every spelling of an IPv4 address into the usual one.
+    url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches([']', '.'])
 }
 
 /// Describes a refusal for the model and the user.

@@ -134,9 +134,10 @@ async fn no_special_address_is_reached() {
             assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("Refused: "), "{request}{answer}");
         }
     }
-    let refusals = proxy.take_refusals();
-    assert!(refusals.len() > 10 && refusals.len() <= MAX_REFUSALS, "{refusals:?}");
-    assert!(refusals[0].reason.contains("web.private_hosts") && proxy.take_refusals().is_empty());
+    let failures = proxy.take_failures();
+    assert!(failures.len() > 10 && failures.len() <= MAX_FAILURES, "{failures:?}");
+    assert!(failures.iter().all(|failure| failure.is_refused), "{failures:?}");
+    assert!(failures[0].reason.contains("web.private_hosts") && proxy.take_failures().is_empty());
     assert_eq!(canary.connections.load(Ordering::SeqCst), 0, "the canary was reached");
 }
 
@@ -171,4 +172,124 @@ async fn dropping_the_proxy_ends_its_connections() {
     let mut rest = Vec::new();
     let end = timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await;
     assert!(end.is_ok(), "the tunnel stayed open");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_no_refusal() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let proxy = start_proxy(&[closed.to_string()]).await;
+    let answer = exchange(&proxy, format!("GET http://{closed}/ HTTP/1.1\r\n\r\n").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("Cannot reach 127.0.0.1: "), "{answer}");
+    let failures = proxy.take_failures();
+    assert!(matches!(&failures[..], [failure] if !failure.is_refused && failure.host == "127.0.0.1"), "{failures:?}");
+}
+
+/// Waits until no connection has a permit: one is for the next client.
+async fn until_free(proxy: &Proxy) {
+    let free = async {
+        while proxy.context.permits.available_permits() < MAX_CONNECTIONS - 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), free).await.expect("a closed connection keeps its permit");
+}
+
+#[tokio::test]
+async fn requests_that_the_client_gives_up_leave_room_for_others() {
+    let silent = start_server(b"", usize::MAX).await;
+    let server = start_server(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 0).await;
+    let proxy = start_proxy(&[silent.address.to_string(), server.address.to_string()]).await;
+    let request = format!("GET http://{}/ HTTP/1.1\r\n\r\n", silent.address);
+    for number in 1..=MAX_CONNECTIONS {
+        let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        while silent.connections.load(Ordering::SeqCst) < number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    stream.write_all(format!("GET http://{}/ HTTP/1.1\r\n\r\n", server.address).as_bytes()).await.unwrap();
+    let read = timeout(Duration::from_secs(20), read_head(&mut stream)).await.expect("the proxy answers");
+    assert!(read.unwrap().0.starts_with(b"HTTP/1.1 200 "));
+    drop(stream);
+    until_free(&proxy).await;
+}
+
+/// Starts a server that accepts connections and reads nothing.
+async fn start_deaf_server() -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = connections.clone();
+    tokio::spawn(async move {
+        let mut streams = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            streams.push(stream);
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    Server { address, connections, received: Arc::default() }
+}
+
+#[tokio::test]
+async fn a_client_that_closes_is_noticed_whatever_it_has_sent() {
+    let server = start_deaf_server().await;
+    let address = server.address;
+    let proxy = start_proxy(&[address.to_string()]).await;
+    let requests = [
+        (format!("CONNECT {address} HTTP/1.1\r\n\r\n"), 0),
+        (format!("CONNECT {address} HTTP/1.1\r\n\r\n"), 100_000),
+        (format!("POST http://{address}/ HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n"), 100_000),
+        (format!("POST http://{address}/ HTTP/1.1\r\nContent-Length: 1\r\n\r\n"), 10_000),
+        (format!("GET http://{address}/ HTTP/1.1\r\n\r\n"), 10_000),
+    ];
+    for (number, (head, sent)) in requests.into_iter().enumerate() {
+        let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b'x'; sent]).await.unwrap();
+        while server.connections.load(Ordering::SeqCst) <= number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(stream);
+        until_free(&proxy).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_no_bytes_keeps_no_connection() {
+    let address = start_deaf_server().await.address;
+    let hosts = PrivateHosts(vec![address.to_string()]);
+    let proxy = Proxy::start_with(hosts, IDLE_TIME, Duration::from_millis(500)).await.unwrap();
+    for head in [
+        format!("CONNECT {address} HTTP/1.1\r\n\r\n"),
+        format!("POST http://{address}/ HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n"),
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let block = vec![b'x'; 1 << 20];
+        // Until every buffer on the way is full, and the proxy gives up.
+        let filled = async { while stream.write_all(&block).await.is_ok() {} };
+        timeout(Duration::from_secs(20), filled).await.expect("the proxy closes");
+        until_free(&proxy).await;
+    }
+}
+
+#[tokio::test]
+async fn a_tunnel_in_which_only_the_server_sends_is_not_idle() {
+    const COUNT: usize = 20;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        for _ in 0..COUNT {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            stream.write_all(b"x").await.unwrap();
+        }
+        // It stays open, and sends nothing more.
+        let _ = stream.read(&mut [0]).await;
+    });
+    let hosts = PrivateHosts(vec![address.to_string()]);
+    let proxy = Proxy::start_with(hosts, Duration::from_secs(2), STALL_TIME).await.unwrap();
+    let received = exchange(&proxy, format!("CONNECT {address} HTTP/1.1\r\n\r\n").as_bytes()).await;
+    assert_eq!(received.matches('x').count(), COUNT, "{received}");
 }
