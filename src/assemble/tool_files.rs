@@ -181,8 +181,8 @@ pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &P
         sandbox,
         allow_network: shell.network != Network::Off,
         browser: web.browser.then(|| find_browser_program(browser_path.as_deref(), folder)).flatten(),
-        browser_hosts: PrivateHosts(web.private_hosts.clone()),
-        web: web.fetch.then(|| PrivateHosts(web.private_hosts.clone())),
+        has_requests: web.fetch,
+        private_hosts: PrivateHosts(web.private_hosts.clone()),
         has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
     }
 }

@@ -15,12 +15,12 @@ pub struct ToolSettings {
     pub sandbox: CommandSandbox,
     /// True if commands may request the network.
     pub allow_network: bool,
-    /// Hosts in private networks that `web_fetch` may request; `None` if it is not offered.
-    pub web: Option<PrivateHosts>,
+    /// True if the tools that send requests of their own are offered: `web_fetch` and `run_mcp_tool`.
+    pub has_requests: bool,
+    /// Hosts in private networks that these tools and the browser may request.
+    pub private_hosts: PrivateHosts,
     /// The browser; `None` if none is installed or it is turned off.
     pub browser: Option<BrowserProgram>,
-    /// Hosts in private networks that the browser may request.
-    pub browser_hosts: PrivateHosts,
     /// True if `PATH` has a folder in the project, so that a name such as `tail` may mean a program of the project.
     pub has_project_programs: bool,
 }
@@ -32,9 +32,9 @@ impl Default for ToolSettings {
             max_timeout: 120,
             sandbox: CommandSandbox::Unspecified,
             allow_network: true,
-            web: Some(PrivateHosts::default()),
+            has_requests: true,
+            private_hosts: PrivateHosts::default(),
             browser: None,
-            browser_hosts: PrivateHosts::default(),
             has_project_programs: false,
         }
     }

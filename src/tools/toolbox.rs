@@ -32,9 +32,8 @@ pub struct Toolbox {
 impl Toolbox {
     /// Returns the built-in tools.
     pub fn with_builtin_tools(settings: ToolSettings) -> Self {
-        let private_hosts = settings.web.clone();
-        let browser_hosts = settings.browser_hosts.clone();
-        let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, browser_hosts)));
+        let (has_requests, hosts) = (settings.has_requests, settings.private_hosts.clone());
+        let browser = settings.browser.clone().map(|program| Arc::new(BrowserSession::new(program, hosts.clone())));
         let mut tools = Self::from_tools(vec![
             Arc::new(super::ask_question::AskQuestion),
             Arc::new(super::read_file::ReadFile),
@@ -46,7 +45,7 @@ impl Toolbox {
             Arc::new(super::sub_agent::SubAgent),
             Arc::new(super::calculator::Calculator),
         ]);
-        if let Some(hosts) = private_hosts {
+        if has_requests {
             tools = tools.with_tool(Arc::new(super::web_fetch::WebFetch(Arc::new(WebClient::new(hosts.clone())))));
             tools = tools.with_tool(Arc::new(super::run_mcp_tool::RunMcpTool(hosts)));
         }
@@ -203,7 +202,8 @@ impl Toolbox {
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
-    /// that search deferred tools, of those of the browser, and of those that are turned off. A call of `run_tool` has the name of the called tool.
+    /// that search deferred tools, of those of the browser, and of those that are turned off. A call of `run_tool` has the
+    /// name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
         let sometimes_offered = Self::background_specs().into_iter().chain(Self::search_specs());
         let browser = Self::browser_specs().into_iter().filter(|_| self.browser.is_none());
