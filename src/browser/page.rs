@@ -11,6 +11,9 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+/// Width and height of the visible part of the page, in pixels.
+pub const VISIBLE_SIZE: (u32, u32) = (1280, 800);
+
 /// Time in which a started browser must answer and attach its page.
 const START_TIME: Duration = Duration::from_secs(20);
 /// Time for which a loaded page is waited for until its network is idle.
@@ -95,6 +98,9 @@ impl Page {
         }
         self.wait_until(|state| !state.session.is_empty()).await?;
         self.session = self.state.borrow().session.clone();
+        // The window of the browser has other parts too.
+        let (width, height) = VISIBLE_SIZE;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         for (method, params) in [
             ("Inspector.enable", json!({})),
             ("Page.enable", json!({})),
@@ -103,6 +109,7 @@ impl Page {
             ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*", "resourceType": "Document" }] })),
             ("DOM.enable", json!({})),
             ("Accessibility.enable", json!({})),
+            ("Emulation.setDeviceMetricsOverride", metrics),
             ("Runtime.runIfWaitingForDebugger", json!({})),
         ] {
             self.send(method, params).await?;

@@ -1,6 +1,7 @@
 //! The process of the browser: how it is started, and that it ends with this program.
 
 use super::executable::BrowserProgram;
+use super::page::VISIBLE_SIZE;
 use crate::project::stdio_program::{ProgramFolder, StdioProgram};
 use rustix::process::geteuid;
 use std::path::Path;
@@ -10,7 +11,7 @@ use tokio::net::UnixStream;
 const SHELL_LINE: &str = r#"exec "$@" --user-data-dir="$TMPDIR/profile" about:blank 3<&0 4>&1 </dev/null >/dev/null"#;
 
 /// Options of the browser: no window, no files of other programs, no traffic past the proxy, and none of its own.
-const OPTIONS: [&str; 25] = [
+const OPTIONS: [&str; 24] = [
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
@@ -30,7 +31,6 @@ const OPTIONS: [&str; 25] = [
     "--no-pings",
     "--password-store=basic",
     "--use-mock-keychain",
-    "--window-size=1280,800",
     // Addresses of the maker, which are requested even so. Nothing listens there.
     "--gaia-url=http://127.0.0.1:9/",
     "--google-apis-url=http://127.0.0.1:9/",
@@ -78,6 +78,8 @@ fn command_line(program: &Path, proxy_port: u16, is_root: bool) -> Vec<String> {
     line.push(program.to_string_lossy().into_owned());
     line.extend(OPTIONS.iter().chain(&NETWORK_OPTIONS).map(|option| (*option).to_owned()));
     line.push(format!("--proxy-server=http://127.0.0.1:{proxy_port}"));
+    let (width, height) = VISIBLE_SIZE;
+    line.push(format!("--window-size={width},{height}"));
     // The sandbox of the browser refuses to run as root.
     line.extend(is_root.then(|| "--no-sandbox".to_owned()));
     line

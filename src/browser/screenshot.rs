@@ -1,7 +1,7 @@
 //! Pictures of the page, with labels for the references of the last snapshot.
 
 use super::element::middle_of_quad;
-use super::page::{Page, PageError};
+use super::page::{Page, PageError, VISIBLE_SIZE};
 use super::snapshot::References;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,16 +9,14 @@ use serde_json::{Value, json};
 
 /// Maximum number of labels.
 const MAX_LABELS: usize = 150;
-/// Width and height of the window, as the browser is started.
-const WINDOW: (f64, f64) = (1280.0, 800.0);
 /// Maximum bytes of a picture.
 const MAX_PICTURE_BYTES: usize = 10 << 20;
 
 /// Draws labels, each an array of a name and a rectangle, over the page.
 const DRAW_LABELS: &str = "function(labels) {
-    document.getElementById('aye-labels')?.remove();
     const host = document.createElement('div');
     host.id = 'aye-labels';
+    host.ariaHidden = 'true';
     host.style.cssText = 'all:initial;position:fixed;inset:0;z-index:2147483647;pointer-events:none';
     const root = host.attachShadow({ mode: 'closed' });
     for (const [name, x, y, width, height] of labels) {
@@ -38,6 +36,10 @@ const REMOVE_LABELS: &str = "function() { document.getElementById('aye-labels')?
 impl Page {
     /// Returns a picture of the visible part of the page, as PNG. With references, they are drawn on it.
     pub async fn capture(&self, references: Option<&References>) -> Result<Vec<u8>, PageError> {
+        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
+        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
+        // A call that was stopped may have left its labels.
+        self.call_function(node, REMOVE_LABELS, &[]).await?;
         let labels = match references {
             Some(references) => self.find_labels(references).await?,
             None => Vec::new(),
@@ -45,8 +47,6 @@ impl Page {
         if labels.is_empty() {
             return self.take_picture().await;
         }
-        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
-        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
         self.call_function(node, DRAW_LABELS, &[Value::Array(labels)]).await?;
         let picture = self.take_picture().await;
         self.call_function(node, REMOVE_LABELS, &[]).await?;
@@ -66,6 +66,7 @@ impl Page {
     async fn find_labels(&self, references: &References) -> Result<Vec<Value>, PageError> {
         let mut elements: Vec<_> = references.elements().iter().collect();
         elements.sort_by_key(|(number, _)| **number);
+        let (width, height) = (f64::from(VISIBLE_SIZE.0), f64::from(VISIBLE_SIZE.1));
         let mut labels = Vec::new();
         for (number, element) in elements {
             let quads = match self.send("DOM.getContentQuads", json!({ "backendNodeId": element.node })).await {
@@ -75,8 +76,8 @@ impl Page {
                 Err(PageError::Failed(_)) => continue,
             };
             let quad = &quads["quads"][0];
-            let is_in_window = |(x, y): &(f64, f64)| (0.0..WINDOW.0).contains(x) && (0.0..WINDOW.1).contains(y);
-            let Some((x, y)) = middle_of_quad(quad).filter(is_in_window) else { continue };
+            let is_visible = |(x, y): &(f64, f64)| (0.0..width).contains(x) && (0.0..height).contains(y);
+            let Some((x, y)) = middle_of_quad(quad).filter(is_visible) else { continue };
             let (left, top) = (quad[0].as_f64().unwrap_or(x), quad[1].as_f64().unwrap_or(y));
             labels.push(json!([format!("e{number}"), left, top, (x - left) * 2.0, (y - top) * 2.0]));
             if labels.len() == MAX_LABELS {

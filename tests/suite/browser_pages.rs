@@ -59,7 +59,7 @@ fn a_page_is_opened_filled_sent_and_photographed() {
     approve(&mut program, "Create a file?", "screenshot.png");
     approve(&mut program, "Create a file?", "screenshot-2.png");
     program.until_idle("Done.");
-    program.until("screenshot-2.png · 1280 × ");
+    program.until("screenshot-2.png · 1280 × 800");
     let settled = until_settled(&user, &mut program, 16);
     let texts: Vec<&str> = settled.iter().map(Outcome::text).collect();
     assert!(settled.iter().all(|outcome| matches!(outcome, Outcome::Done(_))), "{settled:#?}");
