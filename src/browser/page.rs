@@ -1,7 +1,7 @@
 //! The page of the browser: sends commands, opens addresses and waits until documents are loaded.
 
 use super::page_state::PageState;
-use super::pipe::{CommandError, Connection};
+use super::pipe::{BrowserEvent, CommandError, Connection, Outbox};
 use crate::web::target::{PrivateHosts, Target};
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -72,14 +72,15 @@ impl Page {
     /// Attaches the page of a browser that was just started.
     pub async fn attach(socket: UnixStream, private_hosts: PrivateHosts) -> Result<Self, PageError> {
         let state = Arc::new(watch::Sender::new(PageState::new(private_hosts)));
-        let events = state.clone();
-        let connection = Connection::new(socket, move |event, outbox| {
+        let (events, end) = (state.clone(), state.clone());
+        let on_event = move |event: &BrowserEvent, outbox: &Outbox| {
             let mut answers = Vec::new();
             events.send_modify(|state| answers = state.handle_event(event));
             for answer in answers {
                 outbox.post(answer.method, answer.params, &answer.session);
             }
-        });
+        };
+        let connection = Connection::new(socket, on_event, move || end.send_modify(|state| state.is_gone = true));
         let mut page = Self { connection, state, session: String::new() };
         let prepared = timeout(START_TIME, page.prepare()).await;
         prepared.unwrap_or_else(|_| Err(PageError::Failed("The browser did not answer.".to_owned())))?;
@@ -134,7 +135,7 @@ impl Page {
 
     /// Returns whether the browser or its page has ended.
     pub fn has_ended(&self) -> bool {
-        self.connection.has_ended() || self.state.borrow().is_gone
+        self.state.borrow().is_gone
     }
 
     /// Returns whether the page does not answer, as one whose script never ends.
@@ -157,19 +158,9 @@ impl Page {
     }
 
     async fn wait_until(&self, condition: impl Fn(&PageState) -> bool) -> Result<(), PageError> {
-        let mut states = self.state.subscribe();
-        let ended = async {
-            // The connection tells nobody that it has ended.
-            while !self.connection.has_ended() {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        };
-        tokio::select! {
-            found = states.wait_for(|state| state.is_gone || condition(state)) => match found {
-                Ok(state) if !state.is_gone => Ok(()),
-                Ok(_) | Err(_) => Err(PageError::Lost),
-            },
-            () = ended => Err(PageError::Lost),
+        match self.state.subscribe().wait_for(|state| state.is_gone || condition(state)).await {
+            Ok(state) if !state.is_gone => Ok(()),
+            Ok(_) | Err(_) => Err(PageError::Lost),
         }
     }
 

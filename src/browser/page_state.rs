@@ -35,7 +35,7 @@ pub struct PageState {
     pub refused: Option<String>,
     /// What happened since the call began, each as a clean sentence for the model.
     pub notes: Vec<String>,
-    /// True once the page has crashed or was closed.
+    /// True once the page has crashed or was closed, or the browser has ended.
     pub is_gone: bool,
     /// Address of the last request for a document, to which a redirect belongs.
     last_request: String,

@@ -66,8 +66,13 @@ impl Outbox {
 }
 
 impl Connection {
-    /// Uses this socket. `on_event` is called for each event, in order, and must not block. Requires a tokio runtime.
-    pub fn new(socket: UnixStream, mut on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static) -> Self {
+    /// Uses this socket. `on_event` is called for each event, in order, and `on_end` when the connection ends, before its
+    /// commands are answered. Neither may block. Requires a tokio runtime.
+    pub fn new(
+        socket: UnixStream,
+        mut on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static,
+        on_end: impl FnOnce() + Send + 'static,
+    ) -> Self {
         let (reader, mut writer) = socket.into_split();
         let (messages, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
         let outbox = Outbox { messages, next_id: Arc::new(AtomicU64::new(1)) };
@@ -85,6 +90,7 @@ impl Connection {
                 None => {}
             };
             read_messages(reader, on_message).await;
+            on_end();
             *answered.lock().unwrap_or_else(PoisonError::into_inner) = None;
         });
         let write = tokio::spawn(async move {
@@ -112,11 +118,6 @@ impl Connection {
     /// Sends a command without waiting for its answer.
     pub fn post(&self, method: &str, params: Value, session: &str) {
         self.outbox.post(method, params, session);
-    }
-
-    /// Returns whether the connection has ended.
-    pub fn has_ended(&self) -> bool {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 }
 
@@ -166,6 +167,7 @@ async fn read_messages(mut reader: impl AsyncRead + Unpin, mut on_message: impl 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
 
     async fn read_all(pieces: &[&[u8]]) -> Vec<String> {
         let (ours, mut theirs) = tokio::io::duplex(64);
@@ -193,7 +195,10 @@ mod tests {
     async fn answers_reach_their_commands_and_an_end_answers_all() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (seen, mut events) = mpsc::unbounded_channel();
-        let connection = Connection::new(ours, move |event, _| drop(seen.send(event.clone())));
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let end = has_ended.clone();
+        let on_end = move || end.store(true, Ordering::SeqCst);
+        let connection = Connection::new(ours, move |event, _| drop(seen.send(event.clone())), on_end);
         let (mut reader, mut writer) = theirs.into_split();
         let browser = async {
             let mut received = Vec::new();
@@ -217,7 +222,7 @@ mod tests {
         assert!(received.contains(r#"{"id":2,"method":"B","params":{"b":2},"sessionId":"S"}"#), "{received}");
         let event = events.recv().await.unwrap();
         assert_eq!((event.method.as_str(), event.session.as_str(), &event.params["a"]), ("E", "S", &json!(1)));
-        assert!(connection.has_ended());
+        assert!(has_ended.load(Ordering::SeqCst), "the end was told before the last answer");
         assert_eq!(connection.call("D", json!({}), "").await, Err(CommandError::Lost));
     }
 }
