@@ -1,7 +1,7 @@
 //! Does the actions on the page.
 
 use super::keystroke::Keystroke;
-use super::page::{LoadStage, Page, PageError};
+use super::page::{HistoryEntry, LoadStage, Page, PageError};
 use super::snapshot::References;
 use super::step::{ActionKind, Direction, Step};
 use serde_json::{Value, json};
@@ -86,11 +86,18 @@ const SCROLL: &str = "function(x, y) {
 }";
 
 impl Page {
-    /// Does an action. Only documents of the allowed hosts can become the page.
-    pub async fn act(&self, step: &Step, references: &References) -> Result<(), PageError> {
+    /// Does an action, `back` and `forward` only to this address. Only documents of the allowed hosts can become the page.
+    pub async fn act(&self, step: &Step, address: Option<&str>, references: &References) -> Result<(), PageError> {
+        let node = || self.find_element(&step.target, references);
         match step.action {
-            ActionKind::Back => return self.go_through_history(-1).await,
-            ActionKind::Forward => return self.go_through_history(1).await,
+            ActionKind::Back => {
+                let [back, _] = self.read_history().await?;
+                return self.go_through_history(back, address).await;
+            }
+            ActionKind::Forward => {
+                let [_, forward] = self.read_history().await?;
+                return self.go_through_history(forward, address).await;
+            }
             ActionKind::Reload => return self.reload().await,
             ActionKind::Wait => return self.wait_for_element(&step.target, references).await,
             ActionKind::Scroll => return self.scroll(step.direction).await,
@@ -98,45 +105,34 @@ impl Page {
                 let key = Keystroke::parse(&step.value).map_err(PageError::Failed)?;
                 self.press(&key).await?;
             }
-            ActionKind::Click
-            | ActionKind::Dblclick
-            | ActionKind::Hover
-            | ActionKind::Check
-            | ActionKind::Uncheck
-            | ActionKind::Fill
-            | ActionKind::Type
-            | ActionKind::Select => self.act_on_element(step, references).await?,
+            ActionKind::Click => self.click_at(self.find_middle(node().await?).await?, 1).await?,
+            ActionKind::Dblclick => self.click_at(self.find_middle(node().await?).await?, 2).await?,
+            ActionKind::Hover => self.click_at(self.find_middle(node().await?).await?, 0).await?,
+            ActionKind::Check => self.set_checked(node().await?, true).await?,
+            ActionKind::Uncheck => self.set_checked(node().await?, false).await?,
+            ActionKind::Fill => self.fill(node().await?, &step.value).await?,
+            ActionKind::Type => self.type_text(node().await?, &step.value).await?,
+            ActionKind::Select => {
+                self.call_function(node().await?, SELECT_OPTION, &[json!(step.value)]).await?;
+            }
         }
         self.settle().await
     }
 
-    async fn act_on_element(&self, step: &Step, references: &References) -> Result<(), PageError> {
-        let node = self.find_element(&step.target, references).await?;
-        let value = json!(step.value);
-        match step.action {
-            ActionKind::Dblclick => self.click_at(self.find_middle(node).await?, 2).await,
-            ActionKind::Hover => self.click_at(self.find_middle(node).await?, 0).await,
-            ActionKind::Check => self.set_checked(node, true).await,
-            ActionKind::Uncheck => self.set_checked(node, false).await,
-            ActionKind::Fill => self.fill(node, &step.value).await,
-            ActionKind::Type => {
-                let kind = self.call_function(node, PREPARE_FIELD, &[json!(false)]).await?;
-                if kind != "text" {
-                    return Err(PageError::failed("Only text can be typed there; use fill."));
-                }
-                for character in step.value.chars() {
-                    let name = match character {
-                        '\n' => "Enter".to_owned(),
-                        '\t' => "Tab".to_owned(),
-                        character => character.to_string(),
-                    };
-                    self.press(&Keystroke::parse(&name).map_err(PageError::Failed)?).await?;
-                }
-                Ok(())
-            }
-            ActionKind::Select => self.call_function(node, SELECT_OPTION, &[value]).await.map(drop),
-            _ => self.click_at(self.find_middle(node).await?, 1).await,
+    async fn type_text(&self, node: i64, text: &str) -> Result<(), PageError> {
+        let kind = self.call_function(node, PREPARE_FIELD, &[json!(false)]).await?;
+        if kind != "text" {
+            return Err(PageError::failed("Only text can be typed there; use fill."));
         }
+        for character in text.chars() {
+            let name = match character {
+                '\n' => "Enter".to_owned(),
+                '\t' => "Tab".to_owned(),
+                character => character.to_string(),
+            };
+            self.press(&Keystroke::parse(&name).map_err(PageError::Failed)?).await?;
+        }
+        Ok(())
     }
 
     async fn fill(&self, node: i64, value: &str) -> Result<(), PageError> {
@@ -204,13 +200,11 @@ impl Page {
         })
     }
 
-    async fn go_through_history(&self, step: i64) -> Result<(), PageError> {
-        let entry = self.find_history_entry(step).await?;
-        // The first entry is the empty page of the start.
-        let Some((id, _)) = entry.filter(|(_, url)| url.starts_with("http")) else {
-            return Err(PageError::failed("The history has no page there."));
+    async fn go_through_history(&self, entry: Option<HistoryEntry>, address: Option<&str>) -> Result<(), PageError> {
+        let Some(entry) = entry.filter(|entry| Some(entry.url.as_str()) == address) else {
+            return Err(PageError::failed("The history has changed since the call was planned. Nothing was done."));
         };
-        self.send("Page.navigateToHistoryEntry", json!({ "entryId": id })).await?;
+        self.send("Page.navigateToHistoryEntry", json!({ "entryId": entry.id })).await?;
         self.settle().await
     }
 

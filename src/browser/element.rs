@@ -41,23 +41,6 @@ impl Page {
         described["node"]["backendNodeId"].as_i64().ok_or_else(missing)
     }
 
-    /// Checks that the element of a reference is still what the snapshot says, since a page may change its elements.
-    pub async fn check_unchanged(
-        &self,
-        target: &str,
-        expected: &str,
-        references: &References,
-    ) -> Result<(), PageError> {
-        let current = match references.find(target) {
-            None => return Ok(()),
-            Some(element) => element.map_err(PageError::Failed)?,
-        };
-        if current.description == expected {
-            return Ok(());
-        }
-        Err(PageError::Failed(format!("{target} has changed since the call was planned. Nothing was done.")))
-    }
-
     /// Calls a function on an element and returns its result. A text after `error:` is an error.
     pub async fn call_function(&self, node: i64, function: &str, arguments: &[Value]) -> Result<Value, PageError> {
         let tree = self.send("Page.getFrameTree", json!({})).await?;

@@ -46,6 +46,14 @@ pub enum LoadStage {
     DomContentLoaded,
 }
 
+/// A page of the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// Number by which the browser knows it.
+    pub id: i64,
+    pub url: String,
+}
+
 /// The page of a browser.
 pub struct Page {
     connection: Connection,
@@ -144,9 +152,9 @@ impl Page {
         timeout(HANG_TIME, answer).await.is_err()
     }
 
-    /// Begins a call, in which only documents of these hosts may become the page.
-    pub fn begin_call(&self, allowed_hosts: Vec<String>) {
-        self.state.send_modify(|state| state.begin_call(allowed_hosts));
+    /// Begins a call as `PageState::begin_call`.
+    pub fn begin_call(&self, allowed_hosts: Vec<String>, address: &Url) {
+        self.state.send_modify(|state| state.begin_call(allowed_hosts, address));
         if self.state.borrow().is_loading {
             // An earlier call was stopped.
             self.stop_loading();
@@ -228,7 +236,7 @@ impl Page {
     }
 
     /// Checks that the page is one that may be shown. Leaves any other.
-    pub async fn check_document(&self) -> Result<(), PageError> {
+    pub async fn check_shown_page(&self) -> Result<(), PageError> {
         let state = self.state();
         if state.url.starts_with("chrome-error:") {
             let reason = state.refused.unwrap_or_else(|| "The page could not be loaded.".to_owned());
@@ -237,15 +245,24 @@ impl Page {
         if state.target().is_some_and(|target| state.allowed_hosts.contains(&target.host)) {
             return Ok(());
         }
-        self.send("Page.navigate", json!({ "url": "about:blank" })).await?;
+        self.leave().await?;
         Err(PageError::failed("The page led to an address that is not allowed. It was left."))
     }
 
-    /// Returns the entry of the history that is `step` entries ahead of the page: its number and its address.
-    pub async fn find_history_entry(&self, step: i64) -> Result<Option<(i64, String)>, PageError> {
+    /// Leaves the page: opens an empty one.
+    pub async fn leave(&self) -> Result<(), PageError> {
+        self.send("Page.navigate", json!({ "url": "about:blank" })).await.map(drop)
+    }
+
+    /// Returns the pages before and after this one in the history.
+    pub async fn read_history(&self) -> Result<[Option<HistoryEntry>; 2], PageError> {
         let history = self.send("Page.getNavigationHistory", json!({})).await?;
-        let index = history["currentIndex"].as_i64().unwrap_or(0) + step;
-        let entry = usize::try_from(index).ok().map(|index| history["entries"][index].clone());
-        Ok(entry.and_then(|entry| Some((entry["id"].as_i64()?, entry["url"].as_str()?.to_owned()))))
+        let current = history["currentIndex"].as_i64().unwrap_or(0);
+        Ok([current - 1, current + 1].map(|index| {
+            let entry = &history["entries"][usize::try_from(index).ok()?];
+            let entry = HistoryEntry { id: entry["id"].as_i64()?, url: entry["url"].as_str()?.to_owned() };
+            // The first entry is the empty page of the start.
+            Some(entry).filter(|entry| entry.url.starts_with("http"))
+        }))
     }
 }

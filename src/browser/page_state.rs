@@ -5,11 +5,15 @@ use super::pipe::BrowserEvent;
 use crate::text::clean::clean_line;
 use crate::text::truncation::truncate_end;
 use crate::web::target::{PrivateHosts, Target, parse_target};
+use reqwest::Url;
 use serde_json::{Value, json};
 
 /// Maximum number of notes, and their maximum length in characters.
 const MAX_NOTES: usize = 8;
 const MAX_NOTE_CHARS: usize = 300;
+
+/// Maximum characters of an address in a text for the model.
+const MAX_URL_CHARS: usize = 2_000;
 
 /// Maximum number of stages of a document.
 const MAX_STAGES: usize = 32;
@@ -24,6 +28,8 @@ pub struct PageState {
     frame: String,
     /// Hosts whose documents may become the page.
     pub allowed_hosts: Vec<String>,
+    /// True once the call may not open a document without encryption.
+    requires_encryption: bool,
     /// Address of the document.
     pub url: String,
     /// Name of the document.
@@ -37,8 +43,6 @@ pub struct PageState {
     pub notes: Vec<String>,
     /// True once the page has crashed or was closed, or the browser has ended.
     pub is_gone: bool,
-    /// Address of the last request for a document, to which a redirect belongs.
-    last_request: String,
 }
 
 /// A command that answers an event.
@@ -54,9 +58,11 @@ impl PageState {
         Self { private_hosts, ..Self::default() }
     }
 
-    /// Forgets what happened in earlier calls.
-    pub fn begin_call(&mut self, allowed_hosts: Vec<String>) {
+    /// Begins a call that may open documents of these hosts, those without encryption only if `address` has none: what the
+    /// call opens, or the page it acts on. Forgets what happened in earlier calls.
+    pub fn begin_call(&mut self, allowed_hosts: Vec<String>, address: &Url) {
         self.allowed_hosts = allowed_hosts;
+        self.requires_encryption = address.scheme() == "https";
         self.refused = None;
         self.notes.clear();
     }
@@ -103,16 +109,13 @@ impl PageState {
                 let request = json!({ "requestId": text("requestId") });
                 let url = params["request"]["url"].as_str().unwrap_or_default();
                 let is_redirect = !params["redirectedRequestId"].is_null();
-                if let Err(reason) = if is_main { self.check_document(url, is_redirect) } else { Ok(()) } {
+                if let Err(reason) = if is_main { self.check_request(url, is_redirect) } else { Ok(()) } {
                     self.refused = Some(reason);
                     // The page stays as it is, unlike for other reasons.
                     return answer(
                         "Fetch.failRequest",
                         json!({ "requestId": text("requestId"), "errorReason": "Aborted" }),
                     );
-                }
-                if is_main {
-                    url.clone_into(&mut self.last_request);
                 }
                 return answer("Fetch.continueRequest", request);
             }
@@ -163,19 +166,29 @@ impl PageState {
         }
     }
 
-    /// Checks whether a document may become the page: of an allowed host, and never from `https` to `http`.
-    fn check_document(&self, url: &str, is_redirect: bool) -> Result<(), String> {
+    /// Checks whether the requested document may become the page: of an allowed host, and never from `https` to `http`.
+    fn check_request(&mut self, url: &str, is_redirect: bool) -> Result<(), String> {
         let target = parse_target(url, &self.private_hosts)?;
+        let verb = if is_redirect { "redirects" } else { "leads" };
+        let needs_call = |what: &str| {
+            let url = display_url(&target.url);
+            Err(format!("The page {verb} to {what}, which needs a call of browser_navigate: {url}"))
+        };
         if !self.allowed_hosts.contains(&target.host) {
-            let verb = if is_redirect { "redirects" } else { "leads" };
-            let url = truncate_end(&clean_line(target.url.as_str()), 2_000);
-            return Err(format!("The page {verb} to another host, which needs a call of browser_navigate: {url}"));
+            return needs_call("another host");
         }
-        if is_redirect && self.last_request.starts_with("https:") && target.url.scheme() == "http" {
-            return Err(format!("{} redirects to an address without encryption.", target.host));
+        match target.url.scheme() {
+            "https" => self.requires_encryption = true,
+            _ if self.requires_encryption => return needs_call("an address without encryption"),
+            _ => {}
         }
         Ok(())
     }
+}
+
+/// Returns an address as texts for the model have it.
+pub fn display_url(url: &Url) -> String {
+    truncate_end(&clean_line(url.as_str()), MAX_URL_CHARS)
 }
 
 #[cfg(test)]
@@ -194,8 +207,12 @@ mod tests {
     fn page() -> PageState {
         let mut state = PageState::new(PrivateHosts(vec!["127.0.0.1:8000".into()]));
         assert_eq!(attach(&mut state, "F", "S"), []);
-        state.begin_call(vec!["a.example".into(), "127.0.0.1".into()]);
+        begin_call(&mut state, "http://a.example/");
         state
+    }
+
+    fn begin_call(state: &mut PageState, url: &str) {
+        state.begin_call(vec!["a.example".into(), "127.0.0.1".into()], &Url::parse(url).unwrap());
     }
 
     fn request(state: &mut PageState, frame: &str, url: &str, redirects: bool) -> (&'static str, Option<String>) {
@@ -213,11 +230,13 @@ mod tests {
     fn only_documents_of_allowed_hosts_become_the_page() {
         let mut state = page();
         for (url, redirects, refusal) in [
-            ("https://a.example/x", false, None),
-            ("https://a.example/y", true, None),
-            ("http://a.example/y", true, Some("without encryption")),
-            ("https://A.EXAMPLE./y", false, None),
             ("http://127.0.0.1:8000/", false, None),
+            ("http://a.example/x", true, None),
+            ("https://a.example/y", true, None),
+            ("http://a.example/y", true, Some("redirects to an address without encryption")),
+            ("http://a.example/y", false, Some("leads to an address without encryption")),
+            ("http://127.0.0.1:8000/", false, Some("without encryption")),
+            ("https://A.EXAMPLE./y", false, None),
             ("http://127.0.0.1:8001/", false, Some("Refused: ")),
             (
                 "https://b.example/",
@@ -239,6 +258,19 @@ mod tests {
         }
         // The proxy judges the requests of frames inside the page.
         assert_eq!(request(&mut state, "G", "https://b.example/", false), ("Fetch.continueRequest", None));
+    }
+
+    #[test]
+    fn an_encrypted_page_leads_to_no_other_without_a_call() {
+        let mut state = page();
+        for (address, expected) in [
+            ("https://a.example/", "Fetch.failRequest"),
+            // Approved as it is.
+            ("http://a.example/", "Fetch.continueRequest"),
+        ] {
+            begin_call(&mut state, address);
+            assert_eq!(request(&mut state, "F", "http://a.example/pay", false).0, expected, "{address}");
+        }
     }
 
     #[test]

@@ -2,18 +2,17 @@
 
 use super::executable::BrowserProgram;
 use super::page::{LoadStage, Page, PageError};
+use super::page_state::display_url;
 use super::process::BrowserProcess;
 use super::proxy::{FailedRequest, Proxy};
-use super::snapshot::{PageElement, References, Snapshot, parse_reference, render_snapshot};
+use super::snapshot::{References, Snapshot, render_snapshot};
 use super::step::{ActionKind, Step};
 use crate::text::clean::clean_line;
-use crate::text::truncation::truncate_end;
 use crate::web::page_text::UNTRUSTED_MARK;
 use crate::web::target::{PrivateHosts, Target, parse_target};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::{error::Elapsed, timeout};
@@ -22,8 +21,8 @@ use tokio::time::{error::Elapsed, timeout};
 const CALL_TIME: Duration = Duration::from_secs(45);
 /// Maximum number of reported refusals of a page's requests.
 const MAX_REFUSALS: usize = 5;
-/// Maximum characters of an address in a result.
-const MAX_URL_CHARS: usize = 2_000;
+/// Time in which the browser describes its page after a call that failed.
+const DESCRIBE_TIME: Duration = Duration::from_secs(2);
 
 /// The browser of a session. Dropping it ends the browser.
 pub struct BrowserSession {
@@ -36,9 +35,11 @@ pub struct BrowserSession {
 
 /// The page as the last call left it.
 #[derive(Debug, Clone)]
-pub struct KnownPage {
-    pub target: Target,
-    elements: Arc<HashMap<u32, PageElement>>,
+struct KnownPage {
+    target: Target,
+    /// Name of the document.
+    document: String,
+    references: Arc<References>,
     /// Addresses that `back` and `forward` lead to.
     history: [Option<String>; 2],
 }
@@ -47,6 +48,8 @@ pub struct KnownPage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedPage {
     pub host: String,
+    /// Name of the document and path of its address, for an action with a target or a key.
+    pub document: Option<(String, String)>,
     /// Description of the element of a reference.
     pub element: Option<String>,
     /// Address in the history.
@@ -76,9 +79,21 @@ impl BrowserSession {
         &self.private_hosts
     }
 
-    /// Returns the open page, if any.
-    pub fn known_page(&self) -> Option<KnownPage> {
-        self.lock_known_page().clone()
+    /// Returns what a call is planned for, which only looks at the page if it has no step, and the address of the open page.
+    /// In a dry run no page was really opened.
+    ///
+    /// # Errors
+    /// One sentence for the model.
+    pub fn page_for_plan(
+        &self,
+        step: Option<&Step>,
+        is_rehearsal: bool,
+    ) -> Result<(PlannedPage, Option<Target>), String> {
+        match &*self.lock_known_page() {
+            Some(known) => Ok((known.plan_call(step)?, Some(known.target.clone()))),
+            None if is_rehearsal => Ok((PlannedPage { host: "browser".to_owned(), ..PlannedPage::default() }, None)),
+            None => Err(NO_PAGE.to_owned()),
+        }
     }
 
     fn lock_known_page(&self) -> MutexGuard<'_, Option<KnownPage>> {
@@ -99,7 +114,7 @@ impl BrowserSession {
             Some(browser) => browser,
             none => none.insert(self.start().await?),
         };
-        browser.page.begin_call(vec![target.host.clone()]);
+        browser.page.begin_call(vec![target.host.clone()], &target.url);
         if has_ended {
             browser.page.add_note("The browser had ended and was started again. Its pages and logins are gone.");
         }
@@ -168,8 +183,11 @@ impl BrowserSession {
         };
         let has_ended = running.as_ref().is_some_and(|browser| browser.page.has_ended());
         let error = if has_ended { PageError::Lost } else { error };
-        let browser = running.as_ref().filter(|_| error != PageError::Lost);
-        *self.lock_known_page() = browser.and_then(Running::describe_page);
+        let page = match running.as_ref().filter(|_| error != PageError::Lost) {
+            Some(browser) => timeout(DESCRIBE_TIME, browser.describe_page()).await.ok().and_then(Result::ok),
+            None => None,
+        };
+        *self.lock_known_page() = page;
         let PageError::Failed(text) = error else {
             let end = match running.take() {
                 Some(mut browser) => browser.process.explain_end().await,
@@ -189,30 +207,30 @@ impl BrowserSession {
 pub const NO_PAGE: &str = "No page is open. Call browser_navigate first.";
 
 impl KnownPage {
-    /// Returns what a step is planned for.
-    ///
-    /// # Errors
-    /// One sentence for the model.
-    pub fn plan_step(&self, step: &Step) -> Result<PlannedPage, String> {
+    fn plan_call(&self, step: Option<&Step>) -> Result<PlannedPage, String> {
         let mut planned = PlannedPage { host: self.target.host.clone(), ..PlannedPage::default() };
-        if let Some(number) = parse_reference(&step.target) {
-            let element = self.elements.get(&number);
-            let element = element.ok_or_else(|| format!("{} is not on the page as it is now.", step.target))?;
-            planned.element = Some(element.description.clone());
-        }
+        let Some(step) = step else { return Ok(planned) };
+        planned.document = step.is_for_document().then(|| (self.document.clone(), self.target.url.path().to_owned()));
+        planned.element = self.references.find(&step.target).transpose()?.map(|element| element.description.clone());
         let [back, forward] = &self.history;
         let address = match step.action {
             ActionKind::Back => back,
             ActionKind::Forward => forward,
-            _ => return Ok(planned),
+            ActionKind::Click
+            | ActionKind::Dblclick
+            | ActionKind::Fill
+            | ActionKind::Type
+            | ActionKind::Scroll
+            | ActionKind::Hover
+            | ActionKind::Press
+            | ActionKind::Check
+            | ActionKind::Uncheck
+            | ActionKind::Select
+            | ActionKind::Wait
+            | ActionKind::Reload => return Ok(planned),
         };
-        let address = address.clone().ok_or("The history has no page there.")?;
-        Ok(PlannedPage { address: Some(address), ..planned })
-    }
-
-    /// Returns what a call that only looks at the page is planned for.
-    pub fn plan_look(&self) -> PlannedPage {
-        PlannedPage { host: self.target.host.clone(), ..PlannedPage::default() }
+        planned.address = Some(address.clone().ok_or("The history has no page there.")?);
+        Ok(planned)
     }
 }
 
@@ -230,31 +248,23 @@ impl Running {
         let is_of_page =
             |failed: &&FailedRequest| failed.host == target.host && failed.port == target.url.port_or_known_default();
         if let Some(failed) = failures.iter().find(is_of_page).filter(|_| opened != Err(PageError::Lost)) {
-            self.page.send("Page.navigate", json!({ "url": "about:blank" })).await?;
+            self.page.leave().await?;
             return Err(PageError::Failed(failed.reason.clone()));
         }
         opened?;
-        self.page.check_document().await?;
+        self.page.check_shown_page().await?;
         self.report(failures).await
     }
 
     async fn act(&mut self, step: &Step, planned: &PlannedPage) -> Result<(String, KnownPage), PageError> {
-        let hosts = self.allowed_hosts(planned)?;
-        self.page.begin_call(hosts);
+        self.begin_planned_call(planned)?;
         self.proxy.take_failures();
         if let Some(expected) = &planned.element {
             self.take_snapshot().await?;
-            self.page.check_unchanged(&step.target, expected, &self.references).await?;
+            self.references.check(&step.target, expected).map_err(PageError::Failed)?;
         }
-        if let Some(address) = &planned.address {
-            let ahead = if step.action == ActionKind::Back { -1 } else { 1 };
-            let entry = self.page.find_history_entry(ahead).await?;
-            if entry.is_none_or(|(_, url)| url != *address) {
-                return Err(PageError::failed("The history has changed since the call was planned. Nothing was done."));
-            }
-        }
-        self.page.act(step, &self.references).await?;
-        self.page.check_document().await?;
+        self.page.act(step, planned.address.as_deref(), &self.references).await?;
+        self.page.check_shown_page().await?;
         let failures = self.proxy.take_failures();
         self.report(failures).await
     }
@@ -264,26 +274,31 @@ impl Running {
         is_annotated: bool,
         planned: &PlannedPage,
     ) -> Result<((Vec<u8>, String), KnownPage), PageError> {
-        let hosts = self.allowed_hosts(planned)?;
-        self.page.begin_call(hosts);
+        self.begin_planned_call(planned)?;
         self.take_snapshot().await?;
         let picture = self.page.capture(is_annotated.then_some(&self.references)).await?;
-        let page = self.describe_whole_page().await?;
-        Ok(((picture, display_url(&page.target)), page))
+        let page = self.describe_page().await?;
+        Ok(((picture, display_url(&page.target.url)), page))
     }
 
-    /// Returns the hosts whose documents may become the page in a planned call.
-    fn allowed_hosts(&self, planned: &PlannedPage) -> Result<Vec<String>, PageError> {
+    /// Begins a call on the page that it was planned for.
+    fn begin_planned_call(&self, planned: &PlannedPage) -> Result<(), PageError> {
         if self.page.has_ended() {
             return Err(PageError::Lost);
         }
-        let host = self.page.state().target().map(|target| target.host);
-        if host.as_ref() != Some(&planned.host) {
+        let state = self.page.state();
+        let is_planned = |target: &Target| {
+            let document = planned.document.as_ref();
+            let is_document = |(name, path): &(String, String)| *name == state.document && path == target.url.path();
+            target.host == planned.host && document.is_none_or(is_document)
+        };
+        let Some(target) = state.target().filter(is_planned) else {
             return Err(PageError::failed("The page has changed since the call was planned. Nothing was done."));
-        }
-        let address = planned.address.as_ref();
-        let address = address.and_then(|address| parse_target(address, &self.page.state().private_hosts).ok());
-        Ok(host.into_iter().chain(address.map(|target| target.host)).collect())
+        };
+        let address = planned.address.as_ref().and_then(|address| parse_target(address, &state.private_hosts).ok());
+        let hosts = [Some(&target), address.as_ref()].into_iter().flatten().map(|target| target.host.clone());
+        self.page.begin_call(hosts.collect(), &address.as_ref().unwrap_or(&target).url);
+        Ok(())
     }
 
     /// Takes a snapshot of the page, to which its references belong from now on.
@@ -297,9 +312,9 @@ impl Running {
     /// Describes the page for the model, and for the next plans.
     async fn report(&mut self, failures: Vec<FailedRequest>) -> Result<(String, KnownPage), PageError> {
         let snapshot = self.take_snapshot().await?;
-        let page = self.describe_whole_page().await?;
+        let page = self.describe_page().await?;
         let state = self.page.state();
-        let mut lines = vec![display_url(&page.target), UNTRUSTED_MARK.to_owned()];
+        let mut lines = vec![display_url(&page.target.url), UNTRUSTED_MARK.to_owned()];
         lines.extend((!snapshot.title.is_empty()).then(|| format!("title: {}", snapshot.title)));
         lines.extend(state.refused.into_iter().chain(state.notes));
         let refused = failures.into_iter().filter(|failed| failed.is_refused);
@@ -311,21 +326,44 @@ impl Running {
         Ok((lines.join("\n"), page))
     }
 
-    /// Describes the page with its history for the next plans.
-    async fn describe_whole_page(&self) -> Result<KnownPage, PageError> {
-        let history = [self.page.find_history_entry(-1).await?, self.page.find_history_entry(1).await?];
-        let history = history.map(|entry| entry.map(|(_, url)| url).filter(|url| url.starts_with("http")));
-        let page = self.describe_page().ok_or_else(|| PageError::failed(NO_PAGE))?;
-        Ok(KnownPage { history, ..page })
-    }
-
-    /// Describes the page for the next plans; `None` if it is empty.
-    fn describe_page(&self) -> Option<KnownPage> {
-        let target = self.page.state().target()?;
-        Some(KnownPage { target, elements: Arc::new(self.references.elements().clone()), history: [None, None] })
+    /// Describes the page for the next plans. Fails if it is empty.
+    async fn describe_page(&self) -> Result<KnownPage, PageError> {
+        let history = self.page.read_history().await?.map(|entry| entry.map(|entry| entry.url));
+        let state = self.page.state();
+        let target = state.target().ok_or_else(|| PageError::failed(NO_PAGE))?;
+        let references = Arc::new(self.references.for_document(&state.document));
+        Ok(KnownPage { target, document: state.document, references, history })
     }
 }
 
-fn display_url(target: &Target) -> String {
-    truncate_end(&clean_line(target.url.as_str()), MAX_URL_CHARS)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_with_a_target_or_a_key_is_planned_for_one_document() {
+        let target = parse_target("https://a.example/pay?to=b#c", &PrivateHosts::default()).unwrap();
+        let history = [Some("https://a.example/".to_owned()), None];
+        let known = KnownPage { target, document: "D".into(), references: Arc::default(), history };
+        for action in ActionKind::ALL {
+            let (has_target, has_value) = action.arguments();
+            let text = |given: bool| given.then(|| "a".to_owned());
+            let step = Step::from_arguments(action, text(has_target), text(has_value), None).unwrap();
+            let planned = known.plan_call(Some(&step));
+            let expected_address = match action {
+                ActionKind::Back => Some("https://a.example/".to_owned()),
+                ActionKind::Forward => {
+                    assert_eq!(planned, Err("The history has no page there.".to_owned()));
+                    continue;
+                }
+                _ => None,
+            };
+            let planned = planned.unwrap();
+            let document = Some(("D".to_owned(), "/pay".to_owned())).filter(|_| has_target || has_value);
+            assert_eq!((planned.document, planned.address), (document, expected_address), "{action:?}");
+        }
+        let step = Step::from_arguments(ActionKind::Click, Some("e1".into()), None, None).unwrap();
+        assert_eq!(known.plan_call(Some(&step)), Err("e1 is not on the page as it is now.".to_owned()));
+        assert_eq!(known.plan_call(None).unwrap().document, None);
+    }
 }

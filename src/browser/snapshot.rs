@@ -135,6 +135,24 @@ impl References {
         Some(self.elements.get(&number).ok_or_else(|| format!("{text} is not on the page as it is now.")))
     }
 
+    /// Checks that the element of a reference is still what an earlier snapshot said, since a page may change its elements.
+    ///
+    /// # Errors
+    /// One sentence for the model.
+    pub fn check(&self, text: &str, expected: &str) -> Result<(), String> {
+        match self.find(text).transpose()? {
+            Some(element) if element.description != expected => {
+                Err(format!("{text} has changed since the call was planned. Nothing was done."))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Returns these references if they belong to the document, and none otherwise.
+    pub fn for_document(&self, document: &str) -> Self {
+        if self.document == document { self.clone() } else { Self::default() }
+    }
+
     /// Returns all elements by their references.
     pub fn elements(&self) -> &HashMap<u32, PageElement> {
         &self.elements
@@ -160,7 +178,7 @@ impl References {
 }
 
 /// Parses a reference such as `e12`.
-pub fn parse_reference(text: &str) -> Option<u32> {
+fn parse_reference(text: &str) -> Option<u32> {
     text.strip_prefix('e').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 

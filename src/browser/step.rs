@@ -88,7 +88,7 @@ impl ActionKind {
     }
 
     /// Returns whether the action has a target and a value.
-    fn arguments(self) -> (bool, bool) {
+    pub(super) fn arguments(self) -> (bool, bool) {
         match self {
             Self::Click | Self::Dblclick | Self::Hover | Self::Check | Self::Uncheck | Self::Wait => (true, false),
             Self::Fill | Self::Type | Self::Select => (true, true),
@@ -99,6 +99,12 @@ impl ActionKind {
 }
 
 impl Step {
+    /// Returns whether the action has a target or a key, so that it is for one document only.
+    pub fn is_for_document(&self) -> bool {
+        let (has_target, has_value) = self.action.arguments();
+        has_target || has_value
+    }
+
     /// Checks the arguments of an action.
     ///
     /// # Errors

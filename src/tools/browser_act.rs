@@ -2,10 +2,11 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::browser::session::{BrowserSession, KnownPage, NO_PAGE, PlannedPage};
+use crate::browser::session::{BrowserSession, PlannedPage};
 use crate::browser::step::{ActionKind, Direction, Step};
 use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
+use crate::web::target::Target;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,13 +66,7 @@ impl Tool for BrowserAct {
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { action, target, value, direction } = parse_arguments(&tool_spec(), arguments)?;
         let step = Step::from_arguments(action, target, value, direction).map_err(Error::Arguments)?;
-        let known = self.0.known_page();
-        let page = match &known {
-            Some(known) => known.plan_step(&step).map_err(Error::Failed)?,
-            // In a dry run no page was really opened.
-            None if files.is_rehearsal() => PlannedPage { host: "browser".to_owned(), ..PlannedPage::default() },
-            None => return Err(Error::Failed(NO_PAGE.to_owned())),
-        };
+        let (page, opened) = self.0.page_for_plan(Some(&step), files.is_rehearsal()).map_err(Error::Failed)?;
         let request = describe_step(&step, &page);
         let host = page.host.clone();
         let access = ExternalAccess { request: request.clone(), service: host.clone() };
@@ -79,7 +74,7 @@ impl Tool for BrowserAct {
             "Act on the web page?",
             summary_line::first_line(&format!("{request} on {host}"), 120),
             Access::External(Box::new(access)),
-            Preview::Text(preview_step(&request, &step, known.as_ref())),
+            Preview::Text(preview_step(&request, &step, opened.as_ref())),
             Work::Arguments(json!(PlannedStep { step, page })),
         );
         plan.grant = Some(Grant::new(NAME, GrantScope::Service(host)));
@@ -94,7 +89,7 @@ impl Tool for BrowserAct {
 
 /// Describes a step on one line, without its value: `click button "Send" [e4]`.
 fn describe_step(step: &Step, page: &PlannedPage) -> String {
-    let name = step.action.name();
+    let name = if step.action == ActionKind::Wait { "wait for" } else { step.action.name() };
     match (step.action, &page.element, &page.address) {
         (ActionKind::Scroll, ..) => format!("{name} {}", step.direction.name()),
         (ActionKind::Press, ..) => format!("{name} {}", step.value),
@@ -106,11 +101,11 @@ fn describe_step(step: &Step, page: &PlannedPage) -> String {
 }
 
 /// Returns the whole text of the prompt.
-fn preview_step(request: &str, step: &Step, known: Option<&KnownPage>) -> String {
+fn preview_step(request: &str, step: &Step, opened: Option<&Target>) -> String {
     let mut lines = vec![request.to_owned()];
-    if let Some(known) = known {
-        lines.push(format!("page: {}", known.target.url));
-        if known.target.is_private_allowed {
+    if let Some(opened) = opened {
+        lines.push(format!("page: {}", opened.url));
+        if opened.is_private_allowed {
             lines.push("in a private network, allowed by web.private_hosts".to_owned());
         }
     }
@@ -136,6 +131,7 @@ fn preview_step(request: &str, step: &Step, known: Option<&KnownPage>) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::browser::session::NO_PAGE;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::plan_call;
 
@@ -176,13 +172,18 @@ mod tests {
             value: value.into(),
             direction: Direction::default(),
         };
-        let page = PlannedPage { host: "a.example".into(), element: Some("textbox \"Name\"".into()), address: None };
+        let page = PlannedPage {
+            host: "a.example".into(),
+            element: Some("textbox \"Name\"".into()),
+            ..PlannedPage::default()
+        };
         let fill = step(ActionKind::Fill, "e4", "two\nlines");
         let request = describe_step(&fill, &page);
         assert_eq!(request, "fill textbox \"Name\" [e4]");
         assert!(preview_step(&request, &fill, None).ends_with("\nvalue:\ntwo\nlines"));
         let page = PlannedPage { element: None, ..page };
         assert_eq!(describe_step(&step(ActionKind::Click, "#send", ""), &page), "click the element #send");
+        assert_eq!(describe_step(&step(ActionKind::Wait, "h1", ""), &page), "wait for the element h1");
         assert_eq!(describe_step(&step(ActionKind::Press, "", "Enter"), &page), "press Enter");
         let page = PlannedPage { address: Some("https://a.example/".into()), ..page };
         assert_eq!(describe_step(&step(ActionKind::Back, "", ""), &page), "back to https://a.example/");

@@ -2,10 +2,8 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, planned_path, run_blocking, summary_line};
-use crate::browser::session::{BrowserSession, NO_PAGE, PlannedPage};
-use crate::chat::{
-    Access, FileContent, FileSnapshot, Grant, GrantScope, Intent, Plan, Preconditions, Preview, ToolSpec, Work,
-};
+use crate::browser::session::{BrowserSession, PlannedPage};
+use crate::chat::{Access, FileContent, FileSnapshot, Intent, Plan, Preconditions, Preview, ToolSpec, Work};
 use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -75,16 +73,10 @@ impl Tool for BrowserScreenshot {
 
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
         let Arguments { annotate, filename } = parse_arguments(&tool_spec(), arguments)?;
-        let known = self.0.known_page();
-        let page = match &known {
-            Some(known) => known.plan_look(),
-            // In a dry run no page was really opened.
-            None if files.is_rehearsal() => PlannedPage::default(),
-            None => return Err(Error::Failed(NO_PAGE.to_owned())),
-        };
+        let (page, opened) = self.0.page_for_plan(None, files.is_rehearsal()).map_err(Error::Failed)?;
         let (path, location) = find_free_name(files, filename.as_deref().unwrap_or(DEFAULT_NAME))?;
         let displayed = planned_path::display_path(&location);
-        let url = known.map(|known| known.target.url.to_string());
+        let url = opened.map(|opened| opened.url.to_string());
         let mut plan = Plan::new(
             "Create a file?",
             summary_line::first_line(&displayed, 120),
@@ -92,11 +84,10 @@ impl Tool for BrowserScreenshot {
             Preview::Text(format!("{displayed}\npicture of {}", url.as_deref().unwrap_or("the page"))),
             Work::Arguments(json!(PlannedPicture { path, is_annotated: annotate, page })),
         );
-        let path = location.display_path;
         let content = FileContent::from_bytes(None);
-        let snapshot = FileSnapshot { path: path.clone(), content, new_sha256: None, may_grow: false };
+        let snapshot = FileSnapshot { path: location.display_path, content, new_sha256: None, may_grow: false };
         plan.preconditions = Preconditions { files: vec![snapshot], ..Preconditions::default() };
-        plan.grant = Some(Grant::new(NAME, GrantScope::File(path)));
+        // No grant: the next picture is another file.
         Ok(Intent::Act(Box::new(plan)))
     }
 

@@ -56,7 +56,8 @@ fn a_page_is_opened_filled_sent_and_photographed() {
     program.until_prompt("type textbox");
     program.press_until("a", "Allow without asking");
     program.press_until("\r", "Create a file?");
-    approve(&mut program, "Create a file?", "screenshot.png");
+    let screen = approve(&mut program, "Create a file?", "screenshot.png");
+    assert!(screen.contains("y approve") && !screen.contains("a always"), "{screen}");
     approve(&mut program, "Create a file?", "screenshot-2.png");
     program.until_idle("Done.");
     program.until("screenshot-2.png · 1280 × 800");

@@ -12,6 +12,7 @@ mod audits;
 mod auto_mode;
 mod background_commands;
 mod base_urls;
+mod browser_changes;
 mod browser_pages;
 mod calculations;
 mod call_reasons;

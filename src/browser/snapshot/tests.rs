@@ -75,6 +75,12 @@ fn a_reference_never_names_another_element() {
     assert_eq!(text("A", "One", "2"), "- button \"One\" [e1]\n");
     assert_eq!(text("B", "One", "2"), "- button \"One\" [e3]\n", "another document");
     assert!(references.find("e1").unwrap().is_err());
+    assert_eq!(references.check("e3", "button \"One\""), Ok(()));
+    assert!(references.check("e3", "button \"Pay\"").unwrap_err().contains("e3 has changed"));
+    assert!(references.check("e1", "button \"One\"").unwrap_err().contains("e1 is not on the page"));
+    assert_eq!(references.check("#one", ""), Ok(()), "a selector has no description");
+    assert!(references.for_document("B").find("e3").unwrap().is_ok());
+    assert!(references.for_document("C").find("e3").unwrap().is_err());
 }
 
 #[test]
