@@ -11,11 +11,13 @@ use tokio::net::UnixStream;
 const SHELL_LINE: &str = r#"exec "$@" --user-data-dir="$TMPDIR/profile" about:blank 3<&0 4>&1 </dev/null >/dev/null"#;
 
 /// Options of the browser: no window, no files of other programs, no traffic past the proxy, and none of its own.
-const OPTIONS: [&str; 24] = [
+const OPTIONS: [&str; 25] = [
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
     "--no-default-browser-check",
+    // A window that is closed while it waits for its first command can leave the page that opened it without an answer.
+    "--block-new-web-contents",
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-client-side-phishing-detection",
