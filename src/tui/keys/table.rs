@@ -31,8 +31,8 @@ scopes! {
     Question "Question prompt"
     /// In the trust prompt.
     Trust "Trust prompt"
-    /// In the prompt for a request of an MCP server to the model, or for the answer.
-    Sampling "Request of an MCP server"
+    /// In the prompt for a credential, and for a request of an MCP server to the model or its answer.
+    Request "Request of a tool or a server"
     /// In a list with a filter, or in word completion.
     List "List"
     /// In the list of grants and rules, while its filter is empty.
@@ -212,11 +212,11 @@ default_keys! {
     [Trust]
         Trust "y"
         Deny "n"
-    [Sampling]
+    [Request]
         ApproveOnce "y"
         Deny "n"
-    [Approval Trust Sampling] SwitchFocus "tab"
-    [Approval Queue Question Trust Sampling]
+    [Approval Trust Request] SwitchFocus "tab"
+    [Approval Queue Question Trust Request]
         Up "up"  Down "down"
         PageUp "page-up"  PageDown "page-down"
         Top "home"  Bottom "end"

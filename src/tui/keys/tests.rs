@@ -96,7 +96,7 @@ fn check_warning(name: &str, chords: &[&str], expected: &str) {
 fn r02_no_setting_makes_enter_approve() {
     for name in ["approve_once", "approve_destructive", "approve_always", "trust"] {
         let (keys, warnings) = override_keys(name, &["enter"]);
-        for scope in [Scope::Approval, Scope::Trust, Scope::Sampling] {
+        for scope in [Scope::Approval, Scope::Trust, Scope::Request] {
             assert_eq!(keys.lookup(scope, &press("enter")), None);
         }
         assert!(warnings[0].contains("cannot be used to approve"), "{warnings:?}");

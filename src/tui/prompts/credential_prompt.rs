@@ -53,7 +53,7 @@ impl CredentialPrompt {
         let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
         lines.extend(wrap::wrap_plain(&format!("Reason: {}", reveal_to_string(&reason)), theme.text, columns));
         let key = |scope, action| keys.first_chord(scope, action);
-        let (back, deny) = (key(Scope::TextField, Action::Close), key(Scope::Approval, Action::Deny));
+        let (back, deny) = (key(Scope::TextField, Action::Close), key(Scope::Request, Action::Deny));
         let leave_keys = if self.field.is_some() { format!("{back} and {deny}") } else { deny };
         lines.extend(wrap::wrap_plain(&explain_storage(&leave_keys), theme.dim, columns));
         lines
@@ -63,7 +63,7 @@ impl CredentialPrompt {
         if self.field.is_some() {
             return SecretField::hints(keys);
         }
-        let key = |action| keys.first_chord(Scope::Approval, action);
+        let key = |action| keys.first_chord(Scope::Request, action);
         let (yes, no) = (key(Action::ApproveOnce), key(Action::Deny));
         vec![format!("{yes} enter the secret · {no} deny"), format!("{yes} enter · {no} deny")]
     }
@@ -98,7 +98,7 @@ impl Prompt for CredentialPrompt {
     }
 
     fn scope(&self) -> Scope {
-        Scope::Approval
+        Scope::Request
     }
 
     fn notification(&self) -> &'static str {
@@ -142,7 +142,7 @@ impl Prompt for CredentialPrompt {
             return self.handle_field_key(key, facts);
         }
         let PromptContext { keys, listening, .. } = facts.context;
-        let Some(action) = keys.lookup(Scope::Approval, key) else { return KeyResult::PassedOn };
+        let Some(action) = keys.lookup(Scope::Request, key) else { return KeyResult::PassedOn };
         if !listening.is_listening() {
             return KeyResult::PassedOn;
         }
@@ -159,7 +159,7 @@ impl Prompt for CredentialPrompt {
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
-        let key = |action| facts.context.keys.first_chord(Scope::Approval, action);
+        let key = |action| facts.context.keys.first_chord(Scope::Request, action);
         Some(format!(
             "Enter does not answer · {} enter the secret, {} deny",
             key(Action::ApproveOnce),

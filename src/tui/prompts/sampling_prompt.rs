@@ -41,7 +41,7 @@ impl SamplingPrompt {
 
     /// Returns the key hints, from the longest to the shortest.
     fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
-        let key = |action| keys.first_chord(Scope::Sampling, action);
+        let key = |action| keys.first_chord(Scope::Request, action);
         let (yes, no, end) = (key(Action::ApproveOnce), key(Action::Deny), key(Action::Bottom));
         let (send, keep) = match &self.review.subject {
             SamplingSubject::Request { .. } => ("ask the model", "deny"),
@@ -105,7 +105,7 @@ impl Prompt for SamplingPrompt {
     }
 
     fn scope(&self) -> Scope {
-        Scope::Sampling
+        Scope::Request
     }
 
     fn notification(&self) -> &'static str {
@@ -143,7 +143,7 @@ impl Prompt for SamplingPrompt {
 
     fn handle_prompt_key(&mut self, key: &KeyEvent, facts: &PromptFacts<'_>) -> KeyResult {
         let PromptContext { keys, listening, .. } = facts.context;
-        let Some(action) = keys.lookup(Scope::Sampling, key) else { return KeyResult::PassedOn };
+        let Some(action) = keys.lookup(Scope::Request, key) else { return KeyResult::PassedOn };
         if listening == Listening::Unsent {
             return KeyResult::PassedOn;
         }
@@ -156,7 +156,7 @@ impl Prompt for SamplingPrompt {
             Action::ApproveOnce | Action::Deny if key.kind != KeyEventKind::Press => KeyResult::Handled,
             Action::ApproveOnce if self.reading.has_reached_end => self.decide(true),
             Action::ApproveOnce => {
-                let end_key = keys.first_chord(Scope::Sampling, Action::Bottom);
+                let end_key = keys.first_chord(Scope::Request, Action::Bottom);
                 KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
             }
             Action::Deny => self.decide(false),
@@ -165,7 +165,7 @@ impl Prompt for SamplingPrompt {
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
-        let key = |action| facts.context.keys.first_chord(Scope::Sampling, action);
+        let key = |action| facts.context.keys.first_chord(Scope::Request, action);
         Some(format!("Enter does not answer · {} approve, {} deny", key(Action::ApproveOnce), key(Action::Deny)))
     }
 

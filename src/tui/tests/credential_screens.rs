@@ -43,6 +43,11 @@ fn unwrapped_text(screen: &mut Screen) -> String {
 }
 
 #[test]
+fn key_help_lists_only_the_keys_that_work_in_the_prompt() {
+    super::sampling_screens::assert_request_keys(&mut screen_with_prompt());
+}
+
+#[test]
 fn r57_the_secret_is_stored_and_never_drawn() {
     let mut screen = screen_with_prompt();
     let text = unwrapped_text(&mut screen);

@@ -91,9 +91,14 @@ fn the_hint_of_a_text_with_very_many_rows_offers_the_key_only_at_its_end() {
 fn key_help_lists_only_the_keys_that_work_in_the_prompt() {
     let mut screen = Screen::with_turn();
     receive_review(&mut screen, 1, request("Hi"));
+    assert_request_keys(&mut screen);
+}
+
+/// The key help lists the keys of prompts for requests, and no other key of an approval prompt.
+pub(super) fn assert_request_keys(screen: &mut Screen) {
     screen.press_key("f1");
     let text = screen.screen_text();
-    for label in ["Request of an MCP server", "Approve once", "Deny", "Go to end"] {
+    for label in ["Request of a tool or a server", "Approve once", "Deny", "Go to end"] {
         assert!(text.contains(label), "{label}:\n{text}");
     }
     let of_calls =
