@@ -103,7 +103,7 @@ pub(super) async fn request_answer(
     request_any_answer(side_model, request, max_bytes, usage).await?.into_complete()
 }
 
-/// Requests an answer like [`request_answer`], and also accepts one that ends at the maximum number of tokens.
+/// Requests an answer like `request_answer`, and also accepts one that ends at the maximum number of tokens.
 ///
 /// # Errors
 /// Why there is no answer, as the end of a sentence about the model.
