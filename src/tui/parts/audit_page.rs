@@ -147,7 +147,9 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
         if let Some(text) = describe_step(entry) {
             page.push_text(&entry_time(*index), &text);
         }
-        if let Entry::Tried { paths, .. } = entry {
+        if let Entry::Tried { paths, .. } = entry
+            && !paths.is_empty()
+        {
             page.push_text("", &paths.join("\n"));
         }
     }

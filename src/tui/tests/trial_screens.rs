@@ -166,10 +166,10 @@ fn a_trial_kept_in_part_names_below_its_row_what_was_not_made() {
         screen.press_key("enter");
         let opened = screen.screen_text();
         assert!(words(&opened).matches(line).count() == 1, "{opened}");
-        assert!(opened.contains("changes of its trial, kept in part:\n     ~ f1\n"), "{opened}");
+        assert!(opened.contains("changes of its trial; those named above were not made:\n     ~ f1\n"), "{opened}");
         screen.resize_screen(size.0, 36);
         let opened = screen.screen_text();
-        assert!(opened.contains("     ~ f100\n     made\n"), "{opened}");
+        assert!(opened.contains("     ~ f100\n     output:\n     made\n"), "{opened}");
     }
 }
 
@@ -184,7 +184,7 @@ fn an_opened_row_lists_the_changes_of_its_trial() {
         screen.press_key("alt-up");
         screen.press_key("enter");
         let opened = screen.screen_text();
-        assert!(opened.contains(&format!("{heading}\n     ~ f1\n     ~ f100\n")), "{opened}");
+        assert!(opened.contains(&format!("{heading}\n     ~ f1\n     ~ f100\n     output:\n")), "{opened}");
     }
 }
 

@@ -70,7 +70,11 @@ pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>
     let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
     let edit_notice = call.edit_notice().unwrap_or_default();
     let (name, arguments) = (mark_hidden(&call.call.name), format_arguments(&call.call.arguments));
-    format!("{name} {arguments}\n\n{staging_note}{edit_notice}{}", outcome.text())
+    let changes = match call.trial.as_ref().filter(|trial| !trial.paths.is_empty()) {
+        Some(trial) => format!("changes of its trial:\n{}\n\noutput:\n", trial.paths.join("\n")),
+        None => String::new(),
+    };
+    format!("{name} {arguments}\n\n{staging_note}{edit_notice}{changes}{}", outcome.text())
 }
 
 fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item = Line<'static>> {
@@ -100,11 +104,13 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
     if let Some(trial) = call.trial.as_ref().filter(|trial| !trial.paths.is_empty()) {
         let heading = match (call.is_kept, split_unmade(call, outcome).0) {
             (true, None) => "kept changes:",
-            (true, Some(_)) => "changes of its trial, kept in part:",
+            (true, Some(_)) => "changes of its trial; those named above were not made:",
             (false, _) => "changes of its trial, which were not kept:",
         };
         page.append_page(context.lay_out_note(heading, "    "));
         page.append_page(lay_out_block(context, &trial.paths.join("\n"), theme.text));
+        // No line of the output can pass for a change.
+        page.append_page(context.lay_out_note("output:", "    "));
     }
     let style = match outcome {
         Outcome::Failed(_) => theme.danger,

@@ -232,7 +232,7 @@ impl Approval {
             key_hint(2, &key(approve), &["run live"]),
             key_hint(1, &key(Action::Deny), &["deny"]),
             key_hint(4, &key(Action::DenyWithMessage), &["deny with message…", "message"]),
-            key_hint(5, &grant_key, &["run live always…", "always"]),
+            key_hint(5, &grant_key, &["run live always…", "live always"]),
         ];
         match content.trial {
             Trial::Running { .. } => {
