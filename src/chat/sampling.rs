@@ -221,7 +221,7 @@ impl SamplingStep {
                 format!("The model answered MCP server {server} · {}", pluralize(text.len(), "byte"))
             }
             Self::Returned { is_approved: true, .. } => format!("You approved the answer for MCP server {server}"),
-            Self::Returned { by: Some(_), .. } => format!("You kept the answer from MCP server {server}"),
+            Self::Returned { by: Some(_), .. } => format!("You did not send the answer to MCP server {server}"),
             Self::Returned { .. } => format!("MCP server {server} stopped waiting, the answer was not sent"),
         }
     }
@@ -240,7 +240,7 @@ impl SamplingStep {
     pub fn full_text(&self, bar: &str) -> Option<String> {
         match self {
             Self::Decided { request, .. } => {
-                Some(format!("{}\n\nAt most {} tokens of answer", request.full_text(bar), request.max_tokens))
+                Some(format!("{}\n\nAnswer: at most {} tokens", request.full_text(bar), request.max_tokens))
             }
             Self::Answered { text, .. } => Some(mark_lines(text, bar)).filter(|_| self.has_text()),
             Self::Returned { .. } => None,

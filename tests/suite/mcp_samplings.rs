@@ -58,7 +58,7 @@ fn steps(user: &User) -> Vec<&'static str> {
 }
 
 fn approve(program: &mut Program) {
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     // Once: another press could answer the next prompt.
     program.press_keys("y");
     program.until_prompt("Send this answer to the MCP server?");
@@ -71,12 +71,12 @@ fn a_server_asks_the_model_after_two_approvals() {
         "messages": [message("user", "One"), message("assistant", "Two"), message("user", "Three?")],
     });
     let (server, user, mut program) = session_with(&[request], vec![counted_answer("Four"), text_answer("Done.")]);
-    let screen = program.until_prompt("Ask the model for an MCP server?");
+    let screen = program.until_prompt("Let an MCP server ask the model?");
     for part in [
         "MCP server test asks scripted-7b at 127.0.0.1",
         "You pay for",
         "at most 4096",
-        "Not used: includeContext, temperature, maxTokens above 4096",
+        "Ignored parts of the request: includeContext, temperature, maxTokens above 4096",
         "System prompt:",
         "│ Be brief.",
         "Model:",
@@ -124,7 +124,7 @@ fn a_server_asks_the_model_after_two_approvals() {
 #[test]
 fn a_denial_of_the_request_or_of_the_answer_is_the_error_of_the_protocol() {
     let (server, user, mut program) = session_with(&[request("Hi")], vec![text_answer("Done.")]);
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_until("n", "you denied");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["error"]["code"], -1);
@@ -133,7 +133,7 @@ fn a_denial_of_the_request_or_of_the_answer_is_the_error_of_the_protocol() {
     // The answer is kept from the server.
     let (server, user, mut program) = session_with(&[request("Hi")], vec![text_answer("Yes"), text_answer("Done.")]);
     approve(&mut program);
-    program.press_until("n", "You kept the answer from MCP server test");
+    program.press_until("n", "You did not send the answer to MCP server test");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["error"]["code"], -1);
     assert!(!last_outcome(&user).contains("Yes"), "{}", last_outcome(&user));
@@ -150,7 +150,7 @@ fn a_server_that_was_denied_cannot_ask_again_in_the_same_call() {
     let user = user_with(answers, &settings).with_rules(&allow("mcp__test__insist"));
     let mut program = start_session(&user, &server);
     submit_message(&mut program, "go");
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_until("n", "you denied");
     program.until_idle("First.");
     let codes: Vec<i64> =
@@ -159,9 +159,9 @@ fn a_server_that_was_denied_cannot_ask_again_in_the_same_call() {
     assert_eq!(steps(&user), ["denied"], "it was asked once");
     program.press_keys("\x15");
     submit_message(&mut program, "go");
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_keys("\x03");
-    program.until_gone("Ask the model for an MCP server?");
+    program.until_gone("Let an MCP server ask the model?");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn hostile_text_is_shown_as_what_it_is_and_must_be_read_to_the_end() {
     );
     let (server, _user, mut program) =
         session_with(&[request(&hostile)], vec![text_answer("Yes"), text_answer("Done.")]);
-    let screen = program.until_prompt("Ask the model for an MCP server?");
+    let screen = program.until_prompt("Let an MCP server ask the model?");
     assert!(screen.contains("│ Startevil"), "{screen}");
     assert!(screen.contains("│ ╰ y ask the model ╯") && screen.contains("lines below"), "{screen}");
     program.press_until("y", "Read to the end first");
@@ -244,9 +244,9 @@ fn hostile_text_is_shown_as_what_it_is_and_must_be_read_to_the_end() {
 #[test]
 fn stopping_the_turn_or_losing_the_server_closes_the_prompt() {
     let (server, user, mut program) = session_with(&[request("Hi")], vec![]);
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_keys("\x03");
-    program.until_gone("Ask the model for an MCP server?");
+    program.until_gone("Let an MCP server ask the model?");
     assert!(server.wait_for_samplings(1)[0]["result"].is_null());
     assert_eq!(steps(&user), [""; 0]);
     drop(program);
@@ -262,13 +262,13 @@ fn stopping_the_turn_or_losing_the_server_closes_the_prompt() {
 fn a_request_that_is_stopped_or_killed_while_the_model_answers_is_recorded() {
     let slow = || Answer::stream().with_step(Step::Pause(Duration::from_secs(600)));
     let (_server, user, mut program) = session_with(&[request("Hi")], vec![slow(), text_answer("Done.")]);
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_until("y", "you approved");
     program.press_keys("\x03");
     program.until_condition("the record of the end", |_| steps(&user) == ["approved", "not answered"]);
     drop(program);
     let (_server, user, mut program) = session_with(&[request("Hi")], vec![slow()]);
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_until("y", "you approved");
     program.until_condition("the request", |_| user.service.received().len() == 2);
     program.signal(Signal::KILL);
@@ -287,7 +287,7 @@ fn a_request_that_is_stopped_or_killed_while_the_model_answers_is_recorded() {
 fn a_model_that_fails_or_is_cut_off_is_told_to_the_server() {
     let failed = Answer::body(400, "application/json", &[], "{\"error\":{\"message\":\"no\"}}");
     let (server, user, mut program) = session_with(&[request("Hi")], vec![failed, text_answer("Done.")]);
-    program.until_prompt("Ask the model for an MCP server?");
+    program.until_prompt("Let an MCP server ask the model?");
     program.press_until("y", "No answer for MCP server test");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_samplings(1)[0]["error"]["code"], -32603);

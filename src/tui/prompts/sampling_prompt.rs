@@ -34,7 +34,7 @@ impl SamplingPrompt {
 
     fn title(&self) -> &'static str {
         match &self.review.subject {
-            SamplingSubject::Request { .. } => "Ask the model for an MCP server?",
+            SamplingSubject::Request { .. } => "Let an MCP server ask the model?",
             SamplingSubject::Answer { .. } => "Send this answer to the MCP server?",
         }
     }
@@ -68,11 +68,11 @@ impl SamplingPrompt {
                     let limit = request.max_tokens;
                     let note = format!(
                         "The model receives only the text below, without tools and without this conversation. You pay for \
-                         the tokens: the text, and at most {limit} of the answer, which you see before the server gets it."
+                         that text and for an answer of at most {limit} tokens. You see the answer before the server does."
                     );
                     push_text(&note, theme.text);
                     if !request.ignored.is_empty() {
-                        push_text(&format!("Not used: {}", request.ignored.join(", ")), theme.dim);
+                        push_text(&format!("Ignored parts of the request: {}", request.ignored.join(", ")), theme.dim);
                     }
                     request.sections()
                 }
