@@ -64,7 +64,7 @@ impl Tool for BrowserNavigate {
         let Arguments { url, wait_for } = parse_arguments(&tool_spec(), arguments)?;
         let target = parse_target(&url, self.0.private_hosts()).map_err(Error::Arguments)?;
         let url = page_url(&url)?;
-        let mut preview = format!("{url}\nIts scripts run. They can load data of other public hosts.");
+        let mut preview = format!("{url}\nIts scripts run. They can load data from other public hosts.");
         if target.is_private_allowed {
             preview.push_str("\nin a private network, allowed by web.private_hosts");
         }

@@ -103,7 +103,7 @@ pub fn describe_recipients(name: &str, origins: &[String]) -> String {
 /// Says where the secret is kept, and what to do for another kind of credential; `leave_keys` close the field.
 pub fn explain_storage(leave_keys: &str) -> String {
     format!(
-        "Kept where only you can read it, as a bearer token; the model does not see it. For an API key or a password \
+        "Sent as a bearer token and stored only for your user; the model never sees it. For an API key or a password \
         press {leave_keys}, then run `aye credentials add`."
     )
 }

@@ -176,7 +176,7 @@ fn r57_a_chosen_credential_takes_its_secret_at_once() {
             "Enter the secret",
             &"•".repeat(SECRET.len()),
             "github, sent only to https://api.github.com",
-            "Kept where only you can read it, as a bearer token",
+            "Sent as a bearer token and stored only for your user",
             "For an API key or a password press esc, then run `aye credentials add`.",
             "enter save and connect · esc back",
         ] {
