@@ -48,7 +48,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     submit_message(&mut program, "go");
     program.until_prompt("touch one");
     open_grant_choice(&mut program);
-    let screen = program.until("would have covered no other call");
+    let screen = program.until("matches no earlier call");
     for part in [
         "prefix = [\"touch\"]",
         "tool = \"bash_exec\"",
