@@ -208,7 +208,7 @@ impl CredentialStore {
         let registered = RegisteredClient {
             token_endpoint: &token_endpoint,
             client_id: &client.client_id,
-            client_secret: tokens.client_secret.as_deref(),
+            client_secret: tokens.client_secret(),
             resource: client.resource.as_deref(),
         };
         run_future(oauth::refresh_tokens(&registered, tokens, unix_seconds()))?

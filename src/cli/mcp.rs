@@ -71,6 +71,12 @@ pub struct McpLogin {
     /// Client that is registered at the authorization server; without it aye registers itself
     #[arg(long, value_name = "ID")]
     pub client_id: Option<String>,
+    /// With --client-id: ask for the secret of the client, or read it with --stdin, if the server requires one
+    #[arg(long, requires = "client_id")]
+    pub client_secret: bool,
+    /// Read that secret from standard input
+    #[arg(long, requires = "client_secret")]
+    pub stdin: bool,
     /// Scope to ask for, instead of those that the server names; may be repeated
     #[arg(long, value_name = "SCOPE")]
     pub scope: Vec<String>,

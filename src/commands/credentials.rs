@@ -1,7 +1,7 @@
 //! `aye credentials`: adds, lists, rotates and removes the credentials of tools.
 
 pub(super) mod oauth_sign_in;
-mod secret_input;
+pub(super) mod secret_input;
 
 use super::output::{confirm, print_lines, print_notice, print_notices};
 use crate::cli::credentials::{AddCredential, CredentialsCommand, KindOption, ListCredentials, SecretOptions};

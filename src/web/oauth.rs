@@ -15,7 +15,7 @@ pub use device_flow::DeviceAuthorization;
 pub use loopback_listener::LoopbackListener;
 pub use metadata::{AuthorizationServer, check_endpoint, discover};
 pub use protected_resource::{NewClient, ProtectedResource, find_protected_resource, register_client};
-pub use token_request::{OAuthTokens, RegisteredClient, exchange_code, refresh_tokens};
+pub use token_request::{ClientSecret, OAuthTokens, RegisteredClient, exchange_code, refresh_tokens};
 
 use crate::text::clean::clean_line;
 use futures::StreamExt;

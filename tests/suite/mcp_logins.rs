@@ -17,13 +17,17 @@ fn protected_user() -> (McpServer, OAuthServer, User) {
     (server, issuer, user)
 }
 
-fn start_login(user: &User) -> Program {
-    Setup::with_home(&user.root, &["mcp", "login", "test"]).size(500, 30).start()
+fn start_login(user: &User, options: &[&str]) -> Program {
+    Setup::with_home(&user.root, &[&["mcp", "login", "test"], options].concat()).size(500, 30).start()
 }
 
 /// Logs in as the user in the browser.
 fn log_in(user: &User, issuer: &OAuthServer) {
-    let mut program = start_login(user);
+    complete_login(start_login(user, &[]), issuer);
+}
+
+/// Does what the user does in the browser, and waits for the end of the login.
+fn complete_login(mut program: Program, issuer: &OAuthServer) {
     let screen = program.until("/authorize?");
     let address = screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim().to_owned();
     assert!(address.contains("code_challenge_method=S256") && address.contains("scope=notes"), "{address}");
@@ -91,6 +95,32 @@ fn without_a_token_the_state_of_the_server_says_that_a_login_is_needed() {
     assert!(!settings.contains("credential"), "{settings}");
     for token in issuer.valid_tokens() {
         assert_eq!(find_files_with(user.root.path(), &token).len(), 0);
+    }
+}
+
+/// A server may take the secret of a client only in a header, whether the client was registered by aye or by the user.
+#[test]
+fn a_secret_of_the_client_is_sent_in_a_header_if_the_server_says_so() {
+    for is_registered_by_user in [false, true] {
+        let (_server, issuer, user) = protected_user();
+        issuer.state().client_secret = Some("cl&ent-s3cret".to_owned());
+        issuer.state().takes_secret_in_header = true;
+        if is_registered_by_user {
+            let mut program = start_login(&user, &["--client-id", "my-client", "--client-secret"]);
+            program.until("Client secret for test, not shown:");
+            program.until_condition("no echo", |program| !program.is_echoing());
+            program.send_bytes("cl&ent-s3cret\r");
+            complete_login(program, &issuer);
+        } else {
+            log_in(&user, &issuer);
+        }
+        assert_eq!(issuer.state().registered_count, usize::from(!is_registered_by_user));
+        // A refresh sends it in the same way.
+        issuer.revoke_access();
+        let user = user.with_answers(vec![call("mcp__test__echo", "hi"), text_answer("Done.")]);
+        run_turn(&user);
+        assert!(last_outcome(&user).ends_with("you said hi"), "{}", last_outcome(&user));
+        assert_eq!((issuer.refresh_count(), issuer.refusals()), (1, Vec::<String>::new()));
     }
 }
 

@@ -9,8 +9,8 @@ use crate::config::tool_credentials::{CredentialKind, OAuthClient, SecretSource,
 use crate::text::clean::clean_line;
 use crate::tui::external::open_web;
 use crate::web::oauth::{
-    self, Authorization, AuthorizationServer, DeviceAuthorization, LoopbackListener, OAuthTokens, RegisteredClient,
-    check_endpoint,
+    self, Authorization, AuthorizationServer, ClientSecret, DeviceAuthorization, LoopbackListener, OAuthTokens,
+    RegisteredClient, check_endpoint,
 };
 use anyhow::{Context, Result};
 use reqwest::Url;
@@ -39,6 +39,8 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
             device_endpoint: options.device_endpoint.as_deref().map(check_endpoint).transpose().map_err(UsageError)?,
             registration_endpoint: None,
             has_pkce: false,
+            takes_secret_in_header: false,
+            requires_secret: false,
         },
         _ => {
             let advice = "Name its endpoints with --authorization-endpoint and --token-endpoint";
@@ -79,14 +81,6 @@ pub(super) async fn sign_in_again(
         );
     }
     let endpoint = |address: &str| check_endpoint(address).map_err(UsageError);
-    let server = AuthorizationServer {
-        issuer: client.issuer.clone(),
-        authorization_endpoint: endpoint(&client.authorization_endpoint)?,
-        token_endpoint: endpoint(&client.token_endpoint)?,
-        device_endpoint: client.device_endpoint.as_deref().map(endpoint).transpose()?,
-        registration_endpoint: None,
-        has_pkce: false,
-    };
     let secret = match stored_secrets.load(source) {
         Ok(secret) => secret,
         Err(error) => {
@@ -95,6 +89,16 @@ pub(super) async fn sign_in_again(
         }
     };
     let known: Option<OAuthTokens> = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
+    let server = AuthorizationServer {
+        issuer: client.issuer.clone(),
+        authorization_endpoint: endpoint(&client.authorization_endpoint)?,
+        token_endpoint: endpoint(&client.token_endpoint)?,
+        device_endpoint: client.device_endpoint.as_deref().map(endpoint).transpose()?,
+        registration_endpoint: None,
+        has_pkce: false,
+        takes_secret_in_header: known.as_ref().is_some_and(|tokens| tokens.is_secret_in_header),
+        requires_secret: false,
+    };
     let client_secret = known.as_ref().and_then(|tokens| tokens.client_secret.as_deref());
     store_tokens(&sign_in(&server, client, client_secret).await?)
 }
@@ -129,7 +133,7 @@ fn registered_client<'a>(
     RegisteredClient {
         token_endpoint: &server.token_endpoint,
         client_id: &client.client_id,
-        client_secret,
+        client_secret: client_secret.map(|secret| ClientSecret { secret, is_in_header: server.takes_secret_in_header }),
         resource: client.resource.as_deref(),
     }
 }

@@ -13,7 +13,7 @@ const MAX_SECRET_BYTES: u64 = 64 << 10;
 ///
 /// # Errors
 /// A `UsageError` if there is no secret.
-pub(super) fn read_secret(from_stdin: bool, question: &str) -> Result<Key> {
+pub(in crate::commands) fn read_secret(from_stdin: bool, question: &str) -> Result<Key> {
     let text = if from_stdin { read_piped()? } else { ask_in_terminal(question)? };
     let secret = Key::new(&text);
     if secret.expose().is_empty() {

@@ -4,6 +4,7 @@ use super::{Servers, clean_line};
 use crate::cli::mcp::McpLogin;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::credentials::oauth_sign_in::{sign_in_with_browser, store_tokens};
+use crate::commands::credentials::secret_input::read_secret;
 use crate::commands::output::{print_lines, print_notices};
 use crate::config::setting_writer::remove_section;
 use crate::config::tool_credentials::{
@@ -93,9 +94,14 @@ async fn find_client(
     listener: &LoopbackListener,
 ) -> Result<NewClient> {
     match (&options.client_id, &server.registration_endpoint) {
-        (Some(client_id), _) => Ok(NewClient { client_id: client_id.clone(), client_secret: None }),
+        (Some(client_id), _) => {
+            let question = format!("Client secret for {}", options.name);
+            let secret = options.client_secret.then(|| read_secret(options.stdin, &question)).transpose()?;
+            let client_secret = secret.map(|secret| secret.expose().to_owned());
+            Ok(NewClient { client_id: client_id.clone(), client_secret })
+        }
         (None, Some(endpoint)) => {
-            oauth::register_client(endpoint, &listener.redirect_uri).await.map_err(anyhow::Error::msg)
+            oauth::register_client(server, endpoint, &listener.redirect_uri).await.map_err(anyhow::Error::msg)
         }
         (None, None) => bail_usage!(
             "{} lets no program register itself. Register one there, and name it with --client-id",

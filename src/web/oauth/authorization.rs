@@ -96,6 +96,8 @@ mod tests {
             device_endpoint: None,
             registration_endpoint: None,
             has_pkce: true,
+            takes_secret_in_header: false,
+            requires_secret: false,
         };
         let scopes = ["read".to_owned(), "write:all".to_owned()];
         Authorization::start(&server, "id", &scopes, "http://127.0.0.1:9/callback").unwrap()

@@ -19,6 +19,10 @@ pub struct AuthorizationServer {
     pub registration_endpoint: Option<Url>,
     /// True if it says that it supports PKCE with S256.
     pub has_pkce: bool,
+    /// How it says that clients with a secret send it: true for a header, false for the form, which aye prefers.
+    pub takes_secret_in_header: bool,
+    /// True if it says that each client needs a secret.
+    pub requires_secret: bool,
 }
 
 /// Reads the metadata of an authorization server. `advice` says what else the user can do if it has none.
@@ -106,6 +110,9 @@ fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer,
     if methods.is_some_and(|methods| methods.iter().all(|method| method != "S256")) {
         return Err(format!("{} does not support PKCE with S256.", clean_line(issuer)));
     }
+    // Without a list, clients without a secret are tried, and the form, which most servers take.
+    let auth_methods = metadata.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+    let lists = |method: &str| auth_methods.is_some_and(|methods| methods.iter().any(|listed| listed == method));
     Ok(AuthorizationServer {
         issuer: issuer.to_owned(),
         authorization_endpoint: needed("authorization_endpoint")?,
@@ -113,6 +120,8 @@ fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer,
         device_endpoint: endpoint("device_authorization_endpoint")?,
         registration_endpoint: endpoint("registration_endpoint")?,
         has_pkce: methods.is_some(),
+        takes_secret_in_header: lists("client_secret_basic") && !lists("client_secret_post"),
+        requires_secret: auth_methods.is_some_and(|methods| !methods.is_empty()) && !lists("none"),
     })
 }
 

@@ -1,6 +1,6 @@
 //! A service that requires tokens: which authorization server issues them (RFC 9728), and registration there (RFC 7591).
 
-use super::{build_client, check_endpoint, describe_oauth_error, send_request};
+use super::{AuthorizationServer, build_client, check_endpoint, describe_oauth_error, send_request};
 use crate::text::clean::clean_line;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use reqwest::{Client, Url};
@@ -124,15 +124,24 @@ pub struct NewClient {
     pub client_secret: Option<String>,
 }
 
-/// Registers aye as a client that redirects to this address.
+/// Registers aye at the registration endpoint of the server, as a client that redirects to this address.
 ///
 /// # Errors
 /// One sentence.
-pub async fn register_client(endpoint: &Url, redirect_uri: &str) -> Result<NewClient, String> {
+pub async fn register_client(
+    server: &AuthorizationServer,
+    endpoint: &Url,
+    redirect_uri: &str,
+) -> Result<NewClient, String> {
+    let auth_method = match (server.requires_secret, server.takes_secret_in_header) {
+        (false, _) => "none",
+        (true, false) => "client_secret_post",
+        (true, true) => "client_secret_basic",
+    };
     let body = json!({
         "client_name": "aye", "redirect_uris": [redirect_uri], "application_type": "native",
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
+        "token_endpoint_auth_method": auth_method,
     });
     let request =
         build_client()?.post(endpoint.clone()).header(CONTENT_TYPE, "application/json").body(body.to_string());

@@ -2,8 +2,10 @@
 
 use super::{Authorization, build_client, describe_oauth_error, send_request};
 use crate::text::known_secrets::KnownSecrets;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -23,9 +25,18 @@ pub struct OAuthTokens {
     /// Secret of the client itself, if the server requires one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
+    /// True if that secret is sent in a header, false if in the form.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_secret_in_header: bool,
 }
 
 impl OAuthTokens {
+    /// Returns the secret of the client, if the server requires one.
+    pub fn client_secret(&self) -> Option<ClientSecret<'_>> {
+        let is_in_header = self.is_secret_in_header;
+        self.client_secret.as_deref().map(|secret| ClientSecret { secret, is_in_header })
+    }
+
     /// Returns whether the access token should be refreshed at this time, in seconds since 1970.
     pub fn is_expiring(&self, now: u64) -> bool {
         self.expires_at.is_some_and(|end| end <= now + REFRESH_SECONDS)
@@ -39,11 +50,19 @@ impl fmt::Debug for OAuthTokens {
     }
 }
 
+/// Secret of a client, and how it is sent (RFC 6749, section 2.3.1).
+#[derive(Clone, Copy)]
+pub struct ClientSecret<'a> {
+    pub secret: &'a str,
+    /// True for `client_secret_basic`, false for `client_secret_post`.
+    pub is_in_header: bool,
+}
+
 /// A client as the token endpoint knows it.
 pub struct RegisteredClient<'a> {
     pub token_endpoint: &'a Url,
     pub client_id: &'a str,
-    pub client_secret: Option<&'a str>,
+    pub client_secret: Option<ClientSecret<'a>>,
     /// The service that the tokens are for; `None` if the server decides.
     pub resource: Option<&'a str>,
 }
@@ -88,13 +107,27 @@ pub async fn refresh_tokens(
 }
 
 impl RegisteredClient<'_> {
+    /// Returns the value of the header `Authorization` with this secret.
+    fn basic_header(&self, secret: &str) -> String {
+        let encode = |text: &str| {
+            let mut form = self.token_endpoint.clone();
+            form.set_query(None);
+            form.query_pairs_mut().append_key_only(text);
+            form.query().unwrap_or_default().to_owned()
+        };
+        format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(self.client_id), encode(secret))))
+    }
+
     /// Sends a form to the token endpoint.
     pub(super) async fn request_tokens(&self, fields: &[(&str, &str)]) -> Result<Value, Refusal> {
         let mut form = self.token_endpoint.clone();
         form.set_query(None);
-        form.query_pairs_mut().extend_pairs(fields).append_pair("client_id", self.client_id);
-        if let Some(secret) = self.client_secret {
-            form.query_pairs_mut().append_pair("client_secret", secret);
+        form.query_pairs_mut().extend_pairs(fields);
+        let header = self.client_secret.filter(|secret| secret.is_in_header);
+        let header = header.map(|secret| self.basic_header(secret.secret));
+        if header.is_none() {
+            form.query_pairs_mut().append_pair("client_id", self.client_id);
+            form.query_pairs_mut().extend_pairs(self.client_secret.map(|secret| ("client_secret", secret.secret)));
         }
         if let Some(resource) = self.resource {
             form.query_pairs_mut().append_pair("resource", resource);
@@ -102,7 +135,10 @@ impl RegisteredClient<'_> {
         let body = form.query().unwrap_or_default().to_owned();
         let failed = |error: String| Refusal { code: None, reason: error.trim_end_matches('.').to_owned() };
         let request = build_client().map_err(failed)?.post(self.token_endpoint.clone());
-        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
+        let mut request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body);
+        if let Some(header) = &header {
+            request = request.header(AUTHORIZATION, header);
+        }
         let (status, response) = send_request(request, "the token endpoint").await.map_err(failed)?;
         // Some servers report errors with status 200.
         if status.is_success() && response.get("error").is_none_or(Value::is_null) {
@@ -110,7 +146,8 @@ impl RegisteredClient<'_> {
         }
         // The description may repeat what was sent.
         let secrets = fields.iter().filter(|(name, _)| SECRET_FIELDS.contains(name)).map(|(_, value)| *value);
-        let known: KnownSecrets = secrets.chain(self.client_secret).collect();
+        let secrets = secrets.chain(self.client_secret.map(|secret| secret.secret));
+        let known: KnownSecrets = secrets.chain(header.as_deref()).collect();
         let reason = known.mask(&describe_oauth_error(status, &response)).into_owned();
         Err(Refusal { code: response.get("error").and_then(Value::as_str).map(str::to_owned), reason })
     }
@@ -131,7 +168,7 @@ pub(super) struct Refusal {
 pub(super) fn parse_tokens(
     response: &Value,
     previous_refresh_token: Option<&str>,
-    client_secret: Option<&str>,
+    client_secret: Option<ClientSecret<'_>>,
     now: u64,
 ) -> Result<OAuthTokens, String> {
     let text = |name: &str| response.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -147,7 +184,8 @@ pub(super) fn parse_tokens(
         access_token: access_token.to_owned(),
         refresh_token: text("refresh_token").or(previous_refresh_token).map(str::to_owned),
         expires_at: seconds.map(|seconds| now.saturating_add(seconds)),
-        client_secret: client_secret.map(str::to_owned),
+        client_secret: client_secret.map(|secret| secret.secret.to_owned()),
+        is_secret_in_header: client_secret.is_some_and(|secret| secret.is_in_header),
     })
 }
 
@@ -155,6 +193,16 @@ pub(super) fn parse_tokens(
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn id_and_secret_in_a_header_are_encoded_as_in_a_form() {
+        let token_endpoint = Url::parse("https://a.example/token?tenant=x").unwrap();
+        let client =
+            RegisteredClient { token_endpoint: &token_endpoint, client_id: "i:d", client_secret: None, resource: None };
+        let header = client.basic_header("s3 cr&t=é");
+        let decoded = STANDARD.decode(header.strip_prefix("Basic ").unwrap()).unwrap();
+        assert_eq!(String::from_utf8(decoded).unwrap(), "i%3Ad:s3+cr%26t%3D%C3%A9");
+    }
 
     #[test]
     fn tokens_are_parsed_and_their_end_is_known() {

@@ -2,7 +2,7 @@
 
 use super::tls_service::{read_request, serve_connections};
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use reqwest::Url;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -29,6 +29,8 @@ pub struct ServerState {
     pub has_device_endpoint: bool,
     /// Secret that a client needs, if any.
     pub client_secret: Option<String>,
+    /// True if that secret must be in a header, and not in the form.
+    pub takes_secret_in_header: bool,
     refusals: Vec<String>,
     /// The service named in each request for a sign-in or tokens.
     pub resources: Vec<String>,
@@ -119,6 +121,15 @@ pub fn get(address: &str) -> String {
     response
 }
 
+/// Returns the fields of a client that names itself in a header.
+fn parse_basic_header(head: &str) -> Option<[(String, String); 2]> {
+    let value = head.lines().find_map(|line| line.strip_prefix("authorization: Basic "))?;
+    let text = String::from_utf8(STANDARD.decode(value).ok()?).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    let decode = |text: &str| parse_form(text).into_keys().collect();
+    Some([("client_id".to_owned(), decode(id)), ("client_secret".to_owned(), decode(secret))])
+}
+
 impl ServerState {
     fn answer(&mut self, request: &str, port: u16) -> String {
         let (head, body) = request.split_once("\r\n\r\n").unwrap_or((request, ""));
@@ -143,17 +154,26 @@ impl ServerState {
                     "token_endpoint": format!("{issuer}/token"),
                     "registration_endpoint": format!("{issuer}/register"),
                     "code_challenge_methods_supported": (!self.hides_pkce).then_some(["S256"]),
+                    "token_endpoint_auth_methods_supported":
+                        self.takes_secret_in_header.then_some(["client_secret_basic"]),
                 }),
             ),
             ("POST", "/register") => {
                 let client: Value = serde_json::from_str(body).unwrap();
                 assert!(client["redirect_uris"][0].as_str().unwrap().starts_with("http://127.0.0.1:"), "{client}");
                 self.registered_count += 1;
-                json_response(201, &json!({ "client_id": "my-client" }))
+                let expected = if self.takes_secret_in_header { "client_secret_basic" } else { "none" };
+                assert_eq!(client["token_endpoint_auth_method"], expected);
+                let secret = self.client_secret.clone().filter(|_| self.takes_secret_in_header);
+                json_response(201, &json!({ "client_id": "my-client", "client_secret": secret }))
             }
             ("GET", "/authorize") => self.authorize(&url),
             ("POST", "/token") => {
-                let form: HashMap<String, String> = parse_form(body);
+                let mut form: HashMap<String, String> = parse_form(body);
+                if self.takes_secret_in_header {
+                    assert!(!form.contains_key("client_id") && !form.contains_key("client_secret"), "{form:?}");
+                    form.extend(parse_basic_header(head).into_iter().flatten());
+                }
                 match self.issue(&form) {
                     Ok(tokens) => json_response(200, &tokens),
                     Err(reason) if form["grant_type"].ends_with("device_code") => {
