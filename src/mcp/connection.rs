@@ -36,6 +36,8 @@ use tokio::sync::{Notify, watch};
 const MAX_TOOLS: usize = 200;
 /// Maximum number of pages of the list of tools.
 const MAX_PAGES: usize = 50;
+/// Maximum time until a server is told that a call was cancelled.
+const CANCEL_TIME: Duration = Duration::from_secs(1);
 /// Maximum characters of an error of a server.
 const MAX_ERROR_CHARS: usize = 1_000;
 
@@ -207,6 +209,7 @@ impl Connection {
         let mut pending = PendingCall { handle: Some(handle), progress: self.progress.clone() };
         let answer = tokio::time::timeout(limit, pending.wait()).await;
         let Ok(answer) = answer else {
+            pending.cancel().await;
             let seconds = limit.as_secs();
             return Err(CallError::Failed(format!(
                 "The server did not answer within {seconds} s. The call was cancelled."
@@ -239,6 +242,15 @@ struct PendingCall {
 }
 
 impl PendingCall {
+    /// Cancels the call, and waits until the server was told, so that the end of the program does not prevent it. A server
+    /// that reads nothing is not waited for.
+    async fn cancel(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            self.progress.remove(&handle.progress_token);
+            let _ = tokio::time::timeout(CANCEL_TIME, handle.cancel(None)).await;
+        }
+    }
+
     async fn wait(&mut self) -> Result<ServerResult, CallError> {
         let Some(handle) = &mut self.handle else { return Err(CallError::Lost) };
         let answer = (&mut handle.rx).await;
