@@ -2,7 +2,7 @@
 //! and entries that cannot be used.
 
 use crate::key_stores::{
-    NEW_SECRET, ORIGIN, SECRET, add, add_sign_in, call_tool, read_credentials, run, sign_in, status_tool,
+    NEW_SECRET, ORIGIN, SECRET, add, add_sign_in, call_tool, enter_secret, read_credentials, run, sign_in, status_tool,
 };
 use crate::support::key_store::TestKeyStore;
 use crate::support::mcp_server::McpServer;
@@ -10,7 +10,6 @@ use crate::support::mounts::{continue_with_mounts, mount_small_disk};
 use crate::support::oauth_server::{OAuthServer, get};
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::find_files_with;
-use crate::support::terminal_session::submit_message;
 use crate::support::tool_service::{add_settings, response, user_with_tool, write_user_tool};
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
@@ -36,6 +35,16 @@ fn stored_id(setup: &Setup) -> String {
     text.lines().find_map(|line| line.strip_prefix("key_store = ")).unwrap().trim_matches('"').to_owned()
 }
 
+/// Logs in to the MCP server `test`, and checks the output and the exit code.
+fn log_in(store: &TestKeyStore, issuer: &OAuthServer, user: &User, (output, code): (&str, u32)) {
+    let setup = Setup::with_home(&user.root, &["mcp", "login", "test"]).size(500, 20);
+    let mut program = store.connect(setup).start();
+    let screen = program.until("/authorize?");
+    get(&issuer.sign_in(screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim()));
+    program.until(output);
+    assert_eq!(program.wait_for_exit(), code);
+}
+
 #[test]
 fn on_a_full_disk_a_new_token_does_not_reach_the_origins_of_the_old_one() {
     if !continue_with_mounts("key_store_faults::on_a_full_disk_a_new_token_does_not_reach_the_origins_of_the_old_one") {
@@ -53,12 +62,7 @@ fn on_a_full_disk_a_new_token_does_not_reach_the_origins_of_the_old_one() {
     fs::write(user.path("home/aye/config/config.toml"), settings).unwrap();
     fill_disk(&user);
     let entry = read_credentials(&user.setup(&[]));
-    let arguments = ["mcp", "login", "test"];
-    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
-    let screen = program.until("/authorize?");
-    get(&issuer.sign_in(screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim()));
-    program.until("Cannot save");
-    assert_eq!(program.wait_for_exit(), 1);
+    log_in(&store, &issuer, &user, ("Cannot save", 1));
     assert_ne!(issuer.valid_tokens()[0], old_token, "there is a new token");
     assert_eq!((read_credentials(&user.setup(&[])), store.count_secrets()), (entry, 1));
     assert!(call_tool(&store, &user).1);
@@ -79,12 +83,7 @@ fn a_changed_address_gets_a_secret_of_its_own() {
     sign_in(&store, &issuer, &user, &add_sign_in(&issuer.issuer, ORIGIN));
     let old_id = stored_id(&user.setup(&[]));
     add_settings(&user, &format!("{}credential = \"token\"\n", server.start_protected("test", &issuer)));
-    let arguments = ["mcp", "login", "test"];
-    let mut program = store.connect(Setup::with_home(&user.root, &arguments).size(500, 20)).start();
-    let screen = program.until("/authorize?");
-    get(&issuer.sign_in(screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim()));
-    program.until("accepted 1 tool");
-    assert_eq!(program.wait_for_exit(), 0);
+    log_in(&store, &issuer, &user, ("accepted 1 tool", 0));
     assert_ne!(stored_id(&user.setup(&[])), old_id);
     assert_eq!(store.count_secrets(), 1, "the old one is deleted");
 }
@@ -103,14 +102,7 @@ fn wait_for_key_store_threads(program: &mut Program) {
 fn a_secret_is_not_saved_after_the_time_limit() {
     let Some(store) = TestKeyStore::start() else { return };
     let user = user_with_tool(Vec::new(), "status.toml", &status_tool(&format!("{ORIGIN}/s")));
-    let mut program = store.connect(user.setup(&[])).start();
-    program.until("Messages go to");
-    submit_message(&mut program, "/connect");
-    program.until("Credential token");
-    program.type_text("token");
-    program.press_until("\r", "Enter the secret");
-    program.type_text(SECRET);
-    program.until("•••");
+    let mut program = enter_secret(&store, &user);
     store.suspend();
     program.press_until("\r", "token is connected");
     let screen = program.until("The secret of token is kept in the file: the key store did not answer within 3 s.");

@@ -2,7 +2,7 @@
 
 use crate::support::key_store::TestKeyStore;
 use crate::support::oauth_server::{OAuthServer, get};
-use crate::support::program::Setup;
+use crate::support::program::{Program, Setup};
 use crate::support::stored_files::{find_files_with, read_session, write_settings};
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::time_limits::is_within_limit;
@@ -350,9 +350,9 @@ fn homes_and_programs_share_a_key_store_without_collisions() {
     assert_eq!(store.count_secrets(), 4);
 }
 
-/// Connects the credential of a tool in the screen. Returns what the screen shows at the end.
-fn connect_in_screen(store: &TestKeyStore, root: &User, expected: &str) -> String {
-    let mut program = store.connect(root.setup(&[])).start();
+/// Types the secret of a tool's credential in the screen, up to the Enter that saves it.
+pub fn enter_secret(store: &TestKeyStore, user: &User) -> Program {
+    let mut program = store.connect(user.setup(&[])).start();
     program.until("Messages go to");
     submit_message(&mut program, "/connect");
     program.until("Credential token");
@@ -360,6 +360,12 @@ fn connect_in_screen(store: &TestKeyStore, root: &User, expected: &str) -> Strin
     program.press_until("\r", "Enter the secret");
     program.type_text(SECRET);
     program.until("•••");
+    program
+}
+
+/// Connects the credential of a tool in the screen. Returns what the screen shows at the end.
+fn connect_in_screen(store: &TestKeyStore, user: &User, expected: &str) -> String {
+    let mut program = enter_secret(store, user);
     program.press_until("\r", "token is connected");
     let screen = program.until(expected);
     program.press_keys("\x04");
