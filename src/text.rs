@@ -1,11 +1,13 @@
 //! Text processing: cleaning, escaping, redacting, shortening and measuring. Depends on no other top-level module.
 
+pub mod byte_size;
 pub mod clean;
 pub mod escape_sequences;
 pub mod escaped_path;
 pub mod hidden_chars;
 pub mod known_secrets;
 pub mod link;
+pub mod percent_encoding;
 pub mod redaction;
 pub mod reveal;
 pub mod tokens;

@@ -1,5 +1,6 @@
 //! Secrets that the program has loaded, such as keys and tokens, removed from text wherever they occur.
 
+use super::percent_encoding::percent_encode;
 use super::redaction::REDACTED;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,15 +38,6 @@ impl KnownSecrets {
         found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         found.into_iter().fold(Cow::Borrowed(text), |text, secret| Cow::Owned(text.replace(secret.as_str(), REDACTED)))
     }
-}
-
-/// Percent-encodes everything that is not unreserved in a URL.
-fn percent_encode(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
 }
 
 impl<T: AsRef<str>> FromIterator<T> for KnownSecrets {

@@ -1,9 +1,9 @@
 //! A request with all its values, as a prompt shows it and as it is sent.
 
+use crate::text::percent_encoding::percent_encode;
 use crate::tools::Error;
 use crate::tools::tool_file::presets::apply_presets;
 use crate::tools::tool_file::template::format_value;
-use crate::tools::tool_file::url_template::percent_encode;
 use crate::tools::tool_file::{HttpDefinition, QueryArray, ToolHead, project_values};
 use crate::web::request::{WebRequest, own_headers};
 use crate::web::target::Target;

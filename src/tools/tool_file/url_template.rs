@@ -1,6 +1,7 @@
 //! Templates of addresses: a placeholder can change neither the scheme, the host nor the folders of the path.
 
 use super::template::{Template, TemplatePart, TemplateValues, format_value};
+use crate::text::percent_encoding::percent_encode;
 use reqwest::Url;
 use serde_json::Value;
 
@@ -117,15 +118,6 @@ fn check_segments(address: &str) -> Result<(), String> {
         true => Err("a part of the path is “.” or “..”".to_owned()),
         false => Ok(()),
     }
-}
-
-/// Encodes everything but letters, digits, `-`, `_`, `.` and `~`.
-pub fn percent_encode(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use crate::chat::trial::split_unmade_changes;
 use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
 };
+use crate::text::byte_size::format_bytes;
 use crate::text::{clean, escape_sequences, reveal, width};
-use crate::tui::parts::quantities::{format_bytes, format_duration};
+use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::text::Piece;
 use crate::tui::text::pieces::OUTSIDE_BAR;
@@ -209,7 +210,7 @@ impl Page {
         let is_cut = visible.len() < text.len() || lines.len() > self.max_lines;
         self.lines.extend(lines.iter().take(self.max_lines).map(|line| line.to_string().trim_end().to_owned()));
         if is_cut {
-            let note = format!("… {} in total; see --json", format_bytes(text.len()));
+            let note = format!("… {} in total; see --json", format_bytes(text.len() as u64));
             let line = format!("{}{}", " ".repeat(column), width::fit_start(&note, self.width.saturating_sub(column)));
             self.lines.push(line);
         }
@@ -367,7 +368,7 @@ pub fn describe_file(file: &FileSnapshot) -> String {
         FileContent::TooLarge => "too large to be compared".to_owned(),
         FileContent::Bytes { bytes, sha256 } => {
             let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
-            format!("{} · sha256 {}", format_bytes(bytes), sha256.short_hex())
+            format!("{} · sha256 {}", format_bytes(bytes as u64), sha256.short_hex())
         }
     };
     let change = match (&file.new_sha256, file.may_grow) {

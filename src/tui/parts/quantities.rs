@@ -20,24 +20,3 @@ pub fn format_seconds(count: u64) -> String {
         _ => format_duration(Duration::from_secs(count)),
     }
 }
-
-/// Formats a number of bytes: `12 bytes`, `3.4 kB`, `1.2 MB`.
-pub fn format_bytes(count: usize) -> String {
-    match count {
-        0..1000 => format!("{count} bytes"),
-        // From here on the number would be rounded to `1000.0 kB`.
-        1000..999_950 => format!("{:.1} kB", count as f64 / 1e3),
-        _ => format!("{:.1} MB", count as f64 / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rounded_number_of_bytes_has_the_larger_unit() {
-        let sizes = [999, 1000, 999_949, 999_950, 1_000_000].map(format_bytes);
-        assert_eq!(sizes, ["999 bytes", "1.0 kB", "999.9 kB", "1.0 MB", "1.0 MB"]);
-    }
-}

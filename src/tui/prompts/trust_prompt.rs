@@ -6,6 +6,7 @@ mod trust_layout;
 use crate::chat::{Instructions, pluralize};
 use crate::config::project_files::{ProjectFile, ProjectFileKind, ProjectFiles};
 use crate::config::trust::TrustState;
+use crate::text::byte_size::format_bytes;
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason};
@@ -13,7 +14,6 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
-use crate::tui::parts::quantities::format_bytes;
 use crate::tui::parts::status_bar;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
 use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
@@ -167,12 +167,12 @@ fn describe_size(file: &ProjectFile, context_window: Option<u64>) -> String {
         ProjectFileKind::Rules { .. }
         | ProjectFileKind::McpServers { .. }
         | ProjectFileKind::Tool { .. }
-        | ProjectFileKind::Unusable(_) => format_bytes(file.bytes),
+        | ProjectFileKind::Unusable(_) => format_bytes(file.bytes as u64),
     }
 }
 
 fn describe_instruction_size(instructions: &Instructions, context_window: Option<u64>) -> String {
-    let bytes = format_bytes(instructions.bytes);
+    let bytes = format_bytes(instructions.bytes as u64);
     let tokens = instructions.tokens;
     let share = match context_window.and_then(|window| (tokens * 100).checked_div(window)) {
         Some(percent @ 1..) => format!(", {percent} % of the context window"),
@@ -189,8 +189,8 @@ pub fn describe_effects(file: &ProjectFile) -> Vec<String> {
         ProjectFileKind::Instructions(instructions) => {
             lines.push("sent to the model with every request, as project instructions".to_owned());
             if instructions.omitted_bytes() > 0 {
-                let sent = format_bytes(instructions.text.len());
-                let omitted = format_bytes(instructions.omitted_bytes());
+                let sent = format_bytes(instructions.text.len() as u64);
+                let omitted = format_bytes(instructions.omitted_bytes() as u64);
                 lines.push(format!("only the first {sent} are sent; {omitted} are omitted"));
             }
             match count_invisible(&instructions.text) {

@@ -2,6 +2,7 @@
 
 use super::transcript_change::selected_run_texts;
 use crate::chat::Entry;
+use crate::text::byte_size::format_bytes;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
@@ -60,8 +61,8 @@ pub fn copy_text(state: &mut State, text: &str) {
     if text.len() > MAX_CLIPBOARD {
         let notice = format!(
             "Not copied: the text has {}, the limit of the terminal clipboard is {}. `aye sessions show {}` prints all of it.",
-            format_size(text.len()),
-            format_size(MAX_CLIPBOARD),
+            format_bytes(text.len() as u64),
+            format_bytes(MAX_CLIPBOARD as u64),
             state.session.id
         );
         return state.show_warning(&notice);
@@ -69,13 +70,6 @@ pub fn copy_text(state: &mut State, text: &str) {
     let lines = text.lines().count();
     state.show_info(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }));
     state.push_effect(Effect::CopyText(text));
-}
-
-fn format_size(bytes: usize) -> String {
-    match bytes {
-        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
 }
 
 /// Returns the contents of the fenced code blocks of a reply.

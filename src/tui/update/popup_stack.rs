@@ -1,8 +1,8 @@
 //! Opens texts in the pager and closes the popup in front.
 
+use crate::text::byte_size::format_bytes;
 use crate::tui::host::HostRequest;
 use crate::tui::parts::line_cache::LineCache;
-use crate::tui::parts::quantities::format_bytes;
 use crate::tui::popup::{List, Popup, Reader, ReaderBody};
 use crate::tui::state::State;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
     let end = text.floor_char_boundary(MAX_BYTES);
     let truncation_note = match text.len() - end {
         0 => String::new(),
-        truncated_bytes => format!("\n… {} truncated; copying includes them", format_bytes(truncated_bytes)),
+        truncated_bytes => format!("\n… {} truncated; copying includes them", format_bytes(truncated_bytes as u64)),
     };
     let text = format!("{}{truncation_note}", &text[..end]).into();
     let body = if is_terminal_output { ReaderBody::Terminal } else { ReaderBody::Plain };

@@ -9,10 +9,11 @@ use crate::chat::attachments::{list_attached, own_text};
 use crate::chat::deferred_tools::describe_change;
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
+use crate::text::byte_size::format_bytes;
 use crate::text::clean;
 use crate::text::truncation::truncate_at_line;
 use crate::text::width;
-use crate::tui::parts::quantities::{format_bytes, format_duration};
+use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::status_bar::format_tokens;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, pieces};
@@ -34,7 +35,8 @@ fn lay_out_truncation_note(context: &LayoutContext<'_>, text: &str, inline_text:
     match text.len() - inline_text.len() {
         0 => Page::default(),
         hidden_bytes => {
-            let note = format!("… {} more: select this entry and press o to open in full", format_bytes(hidden_bytes));
+            let note =
+                format!("… {} more: select this entry and press o to open in full", format_bytes(hidden_bytes as u64));
             context.lay_out_note(&note, "")
         }
     }
@@ -318,7 +320,7 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, message: &str) -> Page 
     page.append_page(truncation_note);
     page.append_page(picture_caption::lay_out_captions(context, &text, |target| context.lookups.picture_size(target)));
     for (source, bytes) in list_attached(message) {
-        page.append_page(context.lay_out_note(&format!("attached {source} · {}", format_bytes(bytes)), "▌ "));
+        page.append_page(context.lay_out_note(&format!("attached {source} · {}", format_bytes(bytes as u64)), "▌ "));
     }
     page
 }

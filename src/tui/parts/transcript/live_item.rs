@@ -8,11 +8,12 @@ use super::reply_pieces::ReplyPieces;
 use super::{entry_layout, sub_agent_layout, user_command_layout};
 use crate::agent::{CallStage, PendingCall, Phase, QueuePreview, StreamingReply, Trial, WaitingCall};
 use crate::chat::{Ending, Entry, Plan, Preview, TurnId};
+use crate::text::byte_size::format_bytes;
 use crate::text::width;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::call_action::name_pending_action;
 use crate::tui::parts::call_summary::summarize_arguments;
-use crate::tui::parts::quantities::{format_bytes, format_duration, format_seconds};
+use crate::tui::parts::quantities::{format_duration, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::text::{Page, wrap};
@@ -133,7 +134,7 @@ fn lay_out_activity(context: &LayoutContext<'_>, draft: &StreamingReply) -> Page
     let activity = if draft.is_summary() {
         format!("summarizing earlier turns… · {elapsed}")
     } else if let Some((name, count)) = &draft.call_in_progress {
-        format!("writing call: {name} · {}", format_bytes(*count))
+        format!("writing call: {name} · {}", format_bytes(*count as u64))
     } else if !draft.text.is_empty() {
         return Page::default();
     } else if !draft.reasoning.is_empty() {

@@ -4,9 +4,9 @@ use super::layout_context::LayoutContext;
 use crate::chat::image::{self, ImageSize};
 use crate::chat::session::{CallState, LoggedPlan};
 use crate::chat::{Access, Outcome};
+use crate::text::byte_size::format_bytes;
 use crate::text::link::{self, LinkTarget};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub fn caption(context: &LayoutContext<'_>, size: ImageSize) -> String {
     let ImageSize { pixels: (width, height), bytes } = size;
     let key = context.keys.first_chord(Scope::Anywhere, Action::OpenLink);
     let key = if key.is_empty() { String::new() } else { format!(" · {key} open or copy") };
-    format!("{width} × {height} · {}{key}", format_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)))
+    format!("{width} × {height} · {}{key}", format_bytes(bytes))
 }
 
 /// Lays out a line for each picture named in a user message whose size is known.

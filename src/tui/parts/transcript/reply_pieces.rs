@@ -2,8 +2,8 @@
 
 use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
+use crate::text::byte_size::format_bytes;
 use crate::text::truncation::truncate_at_line;
-use crate::tui::parts::quantities::format_bytes;
 use crate::tui::text::{Page, markdown, wrap};
 use ratatui::text::Line;
 use std::hash::{DefaultHasher, Hasher};
@@ -105,7 +105,7 @@ impl ReplyPieces {
             waiting_since = part_waiting_since;
         } else {
             let start = open_text.ceil_char_boundary(open_text.len() - MAX_OPEN_BLOCK_BYTES / 2);
-            let note = format!("… {} above, shown when the block is complete", format_bytes(start));
+            let note = format!("… {} above, shown when the block is complete", format_bytes(start as u64));
             page.append_page(context.lay_out_note(&note, ""));
             page.lines.extend(wrap::wrap_plain(&open_text[start..], context.theme.text, context.width));
         }
