@@ -70,6 +70,7 @@ use crate::project::{Reader, Writer};
 use crate::web::request_credentials::NamedCredential;
 use async_trait::async_trait;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,6 +79,11 @@ use std::time::Duration;
 /// A call has two steps: `plan_call` describes it and can only read; `run` does exactly what was planned and approved.
 #[async_trait]
 pub trait Tool: Send + Sync {
+    /// Returns the name in the spec. Built-in tools return it without building the spec, because their names are needed at
+    /// each start and for each call.
+    fn name(&self) -> Cow<'_, str> {
+        self.tool_spec().name.into()
+    }
     /// Returns the name, description and parameters for the model.
     fn tool_spec(&self) -> ToolSpec;
     /// Returns whether the tool is offered to sub-agents: not if it starts one or ends the turn.

@@ -8,11 +8,16 @@ use crate::chat::{Intent, ToolSpec};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub struct AskQuestion;
 
 #[async_trait]
 impl Tool for AskQuestion {
+    fn name(&self) -> Cow<'_, str> {
+        "ask_question".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "ask_question",

@@ -20,6 +20,7 @@ use async_trait::async_trait;
 use outcome_text::{format_outcome, overlay_limit};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Longest command in bytes, below the limit of systems for one argument.
@@ -70,6 +71,10 @@ impl BashExec {
 
 #[async_trait]
 impl Tool for BashExec {
+    fn name(&self) -> Cow<'_, str> {
+        "bash_exec".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         let ToolSettings { default_timeout, max_timeout, .. } = self.settings;
         let timeout = format!("Seconds, default {default_timeout}, capped at {max_timeout}");

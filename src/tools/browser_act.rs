@@ -10,6 +10,7 @@ use crate::web::target::Target;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const NAME: &str = "browser_act";
@@ -55,6 +56,10 @@ pub fn tool_spec() -> ToolSpec {
 
 #[async_trait]
 impl Tool for BrowserAct {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         tool_spec()
     }

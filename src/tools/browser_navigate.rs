@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const NAME: &str = "browser_navigate";
@@ -52,6 +53,10 @@ pub fn tool_spec() -> ToolSpec {
 
 #[async_trait]
 impl Tool for BrowserNavigate {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         tool_spec()
     }

@@ -8,6 +8,7 @@ use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const NAME: &str = "browser_screenshot";
@@ -63,6 +64,10 @@ pub fn tool_spec() -> ToolSpec {
 
 #[async_trait]
 impl Tool for BrowserScreenshot {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         tool_spec()
     }

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use expression::{evaluate, format_number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Evaluates arithmetic on fractions of any size up to a limit, without rounding.
 pub struct Calculator;
@@ -22,6 +23,10 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for Calculator {
+    fn name(&self) -> Cow<'_, str> {
+        "calculator".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "calculator",

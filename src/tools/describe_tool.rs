@@ -8,6 +8,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Describes these tools.
 pub struct DescribeTool(pub Vec<ToolSpec>);
@@ -36,6 +37,10 @@ impl DescribeTool {
 
 #[async_trait]
 impl Tool for DescribeTool {
+    fn name(&self) -> Cow<'_, str> {
+        DESCRIBE_TOOL.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             DESCRIBE_TOOL,

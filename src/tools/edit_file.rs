@@ -7,6 +7,7 @@ use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Maximum number of occurrences counted; more are reported as "or more".
 const MAX_MATCHES: usize = 100;
@@ -26,6 +27,10 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for EditFile {
+    fn name(&self) -> Cow<'_, str> {
+        "edit_file".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "edit_file",

@@ -8,6 +8,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Maximum number of tools in a result.
 const MAX_RESULTS: usize = 20;
@@ -74,6 +75,10 @@ fn score(spec: &ToolSpec, words: &[String]) -> usize {
 
 #[async_trait]
 impl Tool for FindTool {
+    fn name(&self) -> Cow<'_, str> {
+        FIND_TOOL.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             FIND_TOOL,

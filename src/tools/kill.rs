@@ -8,6 +8,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -28,6 +29,10 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for Kill {
+    fn name(&self) -> Cow<'_, str> {
+        "kill".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         let id = json!({ "id": { "type": "integer", "description": "Number" } });
         object_spec("kill", "Stop a background command.", id, &["id"])

@@ -12,6 +12,7 @@ use crate::project::{self, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -40,6 +41,10 @@ struct Listing {
 
 #[async_trait]
 impl Tool for ListFiles {
+    fn name(&self) -> Cow<'_, str> {
+        "list_files".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "list_files",

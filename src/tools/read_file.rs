@@ -11,6 +11,7 @@ use crate::project::{self, FileKind, Reader, Writer};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -44,6 +45,10 @@ struct ReadRequest {
 
 #[async_trait]
 impl Tool for ReadFile {
+    fn name(&self) -> Cow<'_, str> {
+        "read_file".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "read_file",

@@ -8,6 +8,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -37,6 +38,10 @@ struct ReadRequest {
 
 #[async_trait]
 impl Tool for ReadOutput {
+    fn name(&self) -> Cow<'_, str> {
+        "read_output".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "read_output",

@@ -11,6 +11,7 @@ use crate::web::target::{PrivateHosts, parse_target};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Name of the tool.
@@ -42,6 +43,10 @@ struct ServerRequest {
 
 #[async_trait]
 impl Tool for RunMcpTool {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             NAME,

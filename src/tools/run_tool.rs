@@ -7,6 +7,7 @@ use crate::chat::{Intent, ToolSpec};
 use crate::project::Reader;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Calls a deferred tool.
 pub struct RunTool;
@@ -22,6 +23,10 @@ struct Arguments {
 
 #[async_trait::async_trait]
 impl Tool for RunTool {
+    fn name(&self) -> Cow<'_, str> {
+        RUN_TOOL.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             RUN_TOOL,

@@ -16,6 +16,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,10 @@ struct SearchRequest {
 
 #[async_trait]
 impl Tool for SearchText {
+    fn name(&self) -> Cow<'_, str> {
+        "search_text".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "search_text",

@@ -7,6 +7,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Maximum number of characters of a name.
 const MAX_NAME_CHARS: usize = 40;
@@ -25,6 +26,10 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for SubAgent {
+    fn name(&self) -> Cow<'_, str> {
+        "sub_agent".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "sub_agent",

@@ -213,7 +213,7 @@ impl Toolbox {
 
     /// Returns the names of all offered tools.
     pub fn tool_names(&self) -> Vec<String> {
-        self.tool_specs().into_iter().map(|spec| spec.name).collect()
+        self.all_tools().filter(|tool| tool.is_offered()).map(|tool| tool.name().into_owned()).collect()
     }
 
     /// Returns the specs for a sub-agent: all offered tools except those that start sub-agents or end
@@ -227,7 +227,7 @@ impl Toolbox {
 
     /// Returns the tool with this name, or an error that lists the available tools.
     pub fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, Error> {
-        let has_name = |tool: &Arc<dyn Tool>| tool.tool_spec().name == name;
+        let has_name = |tool: &Arc<dyn Tool>| tool.name() == name;
         let tool = self.all_tools().find(has_name).or_else(|| self.search_tools().into_iter().find(has_name));
         tool.ok_or_else(|| self.unknown_tool_error(name))
     }

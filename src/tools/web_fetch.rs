@@ -10,6 +10,7 @@ use crate::web::target::{Target, parse_target};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Name of the tool.
@@ -36,6 +37,10 @@ struct PageRequest {
 
 #[async_trait]
 impl Tool for WebFetch {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             NAME,

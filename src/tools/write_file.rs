@@ -7,6 +7,7 @@ use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// The model gives the whole new content, unlike for edit_file.
 const IS_FULL_REPLACEMENT: bool = true;
@@ -22,6 +23,10 @@ struct Arguments {
 
 #[async_trait]
 impl Tool for WriteFile {
+    fn name(&self) -> Cow<'_, str> {
+        "write_file".into()
+    }
+
     fn tool_spec(&self) -> ToolSpec {
         object_spec(
             "write_file",
