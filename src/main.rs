@@ -2,8 +2,9 @@
 
 use aye::cli::{self, ParseError, Request, UsageError};
 use aye::commands::{self, help};
+use aye::store::Error as StoreError;
 use aye::text::clean::clean_text;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -57,7 +58,19 @@ fn main() -> ExitCode {
     exit_code.unwrap_or_else(|error| print_error(&error))
 }
 
-/// Prints the error as one sentence. The exit code is 2 for a mistake of the caller, else 1.
+/// Returns what to do about an error of the system, which itself only says what failed and why.
+fn advise_io_error(error: &anyhow::Error) -> Option<&'static str> {
+    let error = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>())?;
+    Some(match error.kind() {
+        ErrorKind::PermissionDenied => "Check its permissions.",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => "Free some space.",
+        ErrorKind::ReadOnlyFilesystem => "Use a folder that is writable.",
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => "Check the path.",
+        _ => return None,
+    })
+}
+
+/// Prints the error: what failed, the reason, and what to do. The exit code is 2 for a mistake of the caller, else 1.
 fn print_error(error: &anyhow::Error) -> ExitCode {
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -67,6 +80,12 @@ fn print_error(error: &anyhow::Error) -> ExitCode {
         } else if !message.ends_with(&cause) {
             message = format!("{message}: {cause}");
         }
+    }
+    if let Some(StoreError::Io { .. }) = error.downcast_ref() {
+        message = format!("Cannot use {message}");
+    }
+    if let Some(advice) = advise_io_error(error) {
+        message = format!("{}. {advice}", message.trim_end_matches('.'));
     }
     let _ = writeln!(std::io::stderr(), "aye: {}", clean_text(&message));
     ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })

@@ -75,7 +75,7 @@ pub(super) fn handle_compaction_request(ctx: &mut UpdateContext<'_>) {
     cuts.push(ctx.state.summary_end());
     let continues_turn = false;
     if !request_summary(ctx, turn, &cuts, continues_turn) {
-        ctx.fail_turn("Cannot summarize the session: it is too long for one request. Nothing was changed");
+        ctx.fail_turn("Cannot summarize the session: it is too long for one request. Choose a model with a larger context window with /model, or start a new session with /new.");
     }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn finish_summary(ctx: &mut UpdateContext<'_>) {
     let is_endless = text.len() > MAX_SUMMARY_BYTES;
     let summary = text.get(..text.floor_char_boundary(MAX_SUMMARY_BYTES)).unwrap_or_default().trim().to_owned();
     if summary.is_empty() {
-        return ctx.fail_turn("Cannot summarize the session: the model returned no summary");
+        return ctx.fail_turn("Cannot summarize the session: the model returned no summary. Try again, or choose another model with /model.");
     }
     let pinned = summary_request::build_verbatim_part(ctx.state, cut.first_kept);
     let tokens_after = tokens_after_summary(ctx.state, cut.first_kept, &format_summary(&summary, &pinned));
@@ -209,7 +209,7 @@ pub(super) fn handle_summary_failure(ctx: &mut UpdateContext<'_>, why: &str, too
         }
     }
     let why = why.trim_end_matches('.');
-    ctx.fail_turn(format!("Cannot summarize the session: {why}"));
+    ctx.fail_turn(format!("Cannot summarize the session: {why}. Try again, or choose another model with /model."));
 }
 
 /// Shortens and retries a request that was rejected as too long, once per turn. Returns whether it is retried.

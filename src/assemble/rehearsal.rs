@@ -32,11 +32,13 @@ pub(crate) fn load_rehearsal(places: &Places, current_folder: &Path, id: &Sessio
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = stored.folder_and_kind(current_folder);
     if !dry_run {
-        bail_usage!("session {id} is live: it has no rehearsal");
+        bail_usage!(
+            "Cannot find a rehearsal of session {id}: the session is live. Name a dry run: `aye sessions` lists them."
+        );
     }
     if !folder.is_dir() {
         bail_usage!(
-            "session {id} belongs to {}, which no longer exists, so its changes cannot be compared",
+            "Cannot compare the changes of session {id}: its folder {} no longer exists. Restore the folder.",
             folder.display()
         );
     }
@@ -89,7 +91,9 @@ pub(crate) fn build_apply_request(
     mark_applied(&session_builder.stored_sessions(), &mut loaded);
     let calls = loaded.summary.apply_calls(options);
     if calls.is_empty() {
-        bail_usage!("nothing to apply: session {id} has no changes, or all are already applied");
+        bail_usage!(
+            "Cannot apply session {id}: it has no changes, or all are already applied. Show it with `aye rehearsal show {id}`."
+        );
     }
     Ok(ApplyRequest { message: APPLY_MESSAGE.to_owned(), calls })
 }

@@ -286,7 +286,7 @@ impl Host for ScreenHost {
                 self.run_in_background(move || {
                     let points = session_builder.list_rewind_points(&id);
                     Some(points.map_or_else(
-                        |error| HostReply::Notice(format!("Cannot read the session: {error:#}.")),
+                        |error| HostReply::Notice(describe_failure("Cannot read the session", &error)),
                         HostReply::RewindPoints,
                     ))
                 });
@@ -297,7 +297,7 @@ impl Host for ScreenHost {
                 self.run_in_background(move || {
                     Some(match rehearsal::discard(&places, &id, Some(&open_id)) {
                         Ok(()) => HostReply::Done("rehearsal discarded".to_owned()),
-                        Err(error) => HostReply::Notice(format!("Cannot discard the rehearsal: {error:#}.")),
+                        Err(error) => HostReply::Notice(describe_failure("Cannot discard the rehearsal", &error)),
                     })
                 });
             }
@@ -318,7 +318,9 @@ impl Host for ScreenHost {
                 let file = self.session_builder.places.settings();
                 self.run_in_background(move || {
                     let result = crate::config::write_setting(&file, &["screen", "theme"], name);
-                    result.err().map(|error| HostReply::Notice(format!("Cannot save the theme: {error}.")))
+                    result.err().map(|error| {
+                        HostReply::Notice(format!("Cannot save the theme: {error}. Correct the settings file."))
+                    })
                 });
             }
             HostRequest::SaveUnsent(session, unsent) => {
@@ -370,5 +372,14 @@ impl Host for ScreenHost {
             }
             HostRequest::AnswerCredential { id, secret } => self.session_builder.credentials.answer(id, secret),
         }
+    }
+}
+
+/// Returns what failed with the reason. An error that says what failed itself, and what to do, stays as it is.
+fn describe_failure(what_failed: &str, error: &anyhow::Error) -> String {
+    let reason = format!("{error:#}");
+    match reason.starts_with("Cannot ") {
+        true => reason,
+        false => format!("{what_failed}: {}.", reason.trim_end_matches('.')),
     }
 }

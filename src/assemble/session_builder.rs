@@ -133,12 +133,13 @@ impl SessionBuilder {
             notices.push(NO_HEADER_NOTICE.to_owned());
         }
         if !folder.is_dir() {
-            bail_usage!("session {id} belongs to {}, which no longer exists", folder.display());
+            let folder = folder.display();
+            bail_usage!("Cannot continue session {id}: its folder {folder} no longer exists. Restore the folder.");
         }
         let copied_from = stored.header.as_ref().and_then(|header| header.from.clone());
         let provider = choose_provider(&stored, model, connector, &self.places.tour());
         if let Some(conflict) = provider.conflict.filter(|_| !self.is_interactive) {
-            bail_usage!("cannot continue session {id}: {conflict}");
+            bail_usage!("Cannot continue session {id}: {conflict}");
         }
         notices.extend(provider.notices);
         let outputs = stored.unfinished_outputs;
@@ -243,7 +244,7 @@ impl SessionBuilder {
         let finished_trials = finish_interrupted_trials(&self.places.trials());
         let trial_notices: Vec<String> = finished_trials.iter().map(FinishedTrial::describe).collect();
         let disk = sandbox_setup::open_project(&self.places, folder);
-        let disk = Arc::new(disk.with_context(|| format!("cannot work in {}", folder.display()))?);
+        let disk = Arc::new(disk.with_context(|| format!("Cannot work in {}", folder.display()))?);
         // The overlay of the dry run that this live session is a copy of. Its changes can be applied in this session.
         let overlay =
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());

@@ -83,8 +83,10 @@ pub(crate) fn known_secrets(
 /// Resets the tour's project, and returns its folder with links resolved.
 fn create_tour(folder: &Path) -> Result<PathBuf> {
     tour::write_files(folder).map_err(|(path, error)| {
-        anyhow::Error::from(error)
-            .context(format!("the tour needs a writable folder; set AYE_HOME to one: {}", path.display()))
+        anyhow::anyhow!(
+            "Cannot write the project of the tour: {}: {error}. Set AYE_HOME to a writable folder.",
+            path.display()
+        )
     })?;
     Ok(folder.canonicalize()?)
 }
@@ -105,18 +107,18 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
-        notices.push(format!("Cannot save anything between runs: {error}."));
+        notices.push(format!("Cannot save anything between runs: {error}. Set AYE_HOME to a writable folder."));
     }
     let flags = options.connection.overrides(options.mode.as_deref(), options.theme.as_deref())?;
     let environment = |name: &str| std::env::var(name).ok();
     let settings = config::Settings::load(&places.settings(), &environment, &flags);
     notices.extend(settings.problems.iter().chain(&settings.notices).map(ToString::to_string));
     let credentials = Credentials::load(&places.credentials()).unwrap_or_else(|error| {
-        notices.push(format!("Cannot read the saved keys: {error}."));
+        notices.push(format!("Cannot read the saved keys: {error}. Check the file with `aye doctor`."));
         Credentials::default()
     });
     let tool_credentials = ToolCredentials::load(&places.tool_credentials()).unwrap_or_else(|error| {
-        notices.push(format!("Cannot read the credentials of tools: {error}."));
+        notices.push(format!("Cannot read the credentials of tools: {error}. Check the file with `aye doctor`."));
         ToolCredentials::default()
     });
     let connector =
@@ -235,7 +237,7 @@ impl Start {
         };
         match (session.state.is_dry_run(), self.options.dry_run) {
             (false, true) => bail_usage!(
-                "session {id} is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session"
+                "Cannot rehearse in session {id}: it is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume {id} --fork --dry-run, or start a new session."
             ),
             (true, false) => session.warn_still_dry_run(),
             (true, true) | (false, false) => {}

@@ -43,10 +43,12 @@ pub(crate) fn load_changes(places: &Places, folder: &Path, id: &SessionId, limit
     let stored = sessions.read(id).map_err(UsageError::from_error)?;
     let (folder, dry_run) = stored.folder_and_kind(folder);
     if dry_run {
-        bail_usage!("session {id} is a dry run: it changed no files");
+        bail_usage!(
+            "Cannot undo session {id}: it is a dry run, which changed no files. Discard it with `aye rehearsal drop {id}`."
+        );
     }
     if !folder.is_dir() {
-        bail_usage!("session {id} belongs to {}, which no longer exists", folder.display());
+        bail_usage!("Cannot undo session {id}: its folder {} no longer exists. Restore the folder.", folder.display());
     }
     let (restoration, recording) = open_checkpoints(places, &folder, id, limit)?;
     let lineage = list_lineage(&sessions, id);

@@ -111,8 +111,8 @@ pub(super) fn explain_unknown_page(words: &[&str]) -> Option<String> {
     };
     let words = words.join(" ");
     Some(format!(
-        "no help page: {words}; did you mean: aye help {suggestion}. Topics: {}. Commands: {}. To send this to the model, put \
-         it after --: aye -- help {words}",
+        "Cannot show help for {words}: there is no such page. Did you mean `aye help {suggestion}`? Topics: {}. Commands: {}. \
+         To send this to the model, put it after --: aye -- help {words}",
         manual::topic_names().collect::<Vec<_>>().join(", "),
         commands.join(", "),
     ))

@@ -41,11 +41,13 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
         Some(name) => {
             if let Some(verb) = verbs(name).find(|verb| second == Some(verb)) {
                 let path = format!("{name} {verb}");
-                let expected = EXPECTED_ARGUMENTS
-                    .iter()
-                    .find(|(known, _)| *known == path)
-                    .map_or("no arguments", |(_, usage)| usage);
-                return Some(format!("aye {path} takes {expected}; to send this to the model, quote it"));
+                let known = EXPECTED_ARGUMENTS.iter().find(|(known, _)| *known == path);
+                let reason = match known {
+                    Some((_, expected)) => format!("aye {path} takes {expected}."),
+                    None => explain_arguments(tree, name, verb),
+                };
+                let words = words.join(" ");
+                return Some(format!("Cannot run aye {words}: {reason} To send this to the model, quote it."));
             }
             let verb = second.and_then(|word| find_closest(word, verbs(name)));
             match name {
@@ -57,9 +59,9 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
             }
             match (verb, verbs(name).next()) {
                 (Some(verb), _) => suggest_command(name, Some(verb), arguments),
-                (None, Some(_)) => format!("aye {name} takes one of: {}", verbs(name).collect::<Vec<_>>().join(", ")),
-                (None, None) if name == "audit" => "aye audit takes one session, by its id".to_owned(),
-                (None, None) => format!("aye {name} takes no arguments"),
+                (None, Some(_)) => format!("aye {name} takes one of: {}.", verbs(name).collect::<Vec<_>>().join(", ")),
+                (None, None) if name == "audit" => "aye audit takes one session, by its id.".to_owned(),
+                (None, None) => format!("aye {name} takes no arguments."),
             }
         }
         None => {
@@ -75,7 +77,7 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
     let words = words.join(" ");
     let quotes = if arguments.is_empty() { "" } else { "in quotes or " };
     Some(format!(
-        "unknown command: aye {words}; {suggestion}. To send this to the model, put it {quotes}after --: aye -- {words}"
+        "Cannot run aye {words}: {suggestion} To send this to the model, put it {quotes}after --: aye -- {words}"
     ))
 }
 
@@ -83,7 +85,18 @@ fn suggest_command(name: &str, verb: Option<&str>, arguments: &[String]) -> Stri
     let mut corrected = vec!["aye", name];
     corrected.extend(verb);
     corrected.extend(arguments.iter().skip(usize::from(verb.is_some())).map(String::as_str));
-    format!("did you mean: {}", corrected.join(" "))
+    format!("there is no such command. Did you mean `{}`?", corrected.join(" "))
+}
+
+/// Explains which arguments a subcommand takes.
+fn explain_arguments(tree: &Command, name: &str, verb: &str) -> String {
+    let subcommand = tree.find_subcommand(name).and_then(|command| command.find_subcommand(verb));
+    let Some(subcommand) = subcommand.filter(|subcommand| subcommand.get_positionals().next().is_some()) else {
+        return format!("aye {name} {verb} takes no arguments.");
+    };
+    let usage = subcommand.clone().bin_name(format!("aye {name} {verb}")).render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("an argument is missing, or there are too many. Use `{usage}`.")
 }
 
 /// Returns the closest known name: at most one edit away, or two for names of seven or more characters. A name of one
@@ -125,20 +138,20 @@ mod tests {
     #[test]
     fn a_mistyped_command_is_not_sent_to_a_model() {
         for (line, part) in [
-            ("sesions list", "did you mean: aye sessions list. "),
-            ("session", "did you mean: aye sessions. "),
-            ("sessions lst", "did you mean: aye sessions list. "),
+            ("sesions list", "Did you mean `aye sessions list`? To"),
+            ("session", "Did you mean `aye sessions`? To"),
+            ("sessions lst", "Did you mean `aye sessions list`? To"),
             ("sessions bogus", "aye sessions takes one of: list, show, search"),
             ("sessions delete 01J", "aye sessions takes one of: list, show, search"),
-            ("sessoins exprot 01J", "did you mean: aye sessions export 01J. "),
+            ("sessoins exprot 01J", "Did you mean `aye sessions export 01J`? To"),
             ("doctor please", "aye doctor takes no arguments. "),
-            ("rule explain ls?", "did you mean: aye rules explain ls?. "),
-            ("docter", "did you mean: aye doctor. "),
-            ("rule explain ls", "did you mean: aye rules explain ls. "),
-            ("rules explan cargo test --all", "did you mean: aye rules explain cargo test --all. "),
-            ("rehersal show", "did you mean: aye rehearsal show. "),
-            ("modles", "did you mean: aye models. "),
-            ("audti 01JABC", "did you mean: aye audit 01JABC. "),
+            ("rule explain ls?", "Did you mean `aye rules explain ls?`? To"),
+            ("docter", "Did you mean `aye doctor`? To"),
+            ("rule explain ls", "Did you mean `aye rules explain ls`? To"),
+            ("rules explan cargo test --all", "Did you mean `aye rules explain cargo test --all`? To"),
+            ("rehersal show", "Did you mean `aye rehearsal show`? To"),
+            ("modles", "Did you mean `aye models`? To"),
+            ("audti 01JABC", "Did you mean `aye audit 01JABC`? To"),
             ("audit 01JABC more", "aye audit takes one session"),
             ("trust everything", "aye trust takes one of: list. "),
         ] {

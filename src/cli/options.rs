@@ -1,6 +1,6 @@
 //! Options of the chat, and options that commands share with it.
 
-use super::usage_error::{UsageError, bail_usage};
+use super::usage_error::UsageError;
 use crate::chat::ForkMode;
 use crate::config::Overrides;
 use crate::config::settings::parse_mode;
@@ -159,11 +159,17 @@ impl ConnectionOptions {
 pub(crate) fn resolve_folder(named: Option<&Path>) -> Result<PathBuf, UsageError> {
     let folder = match named {
         Some(folder) => folder.to_owned(),
-        None => std::env::current_dir().map_err(|_| UsageError("the current folder no longer exists".to_owned()))?,
+        None => std::env::current_dir().map_err(|_| {
+            let advice = "Change to another folder, or name one with --folder.";
+            UsageError(format!("Cannot use the current folder: it no longer exists. {advice}"))
+        })?,
     };
-    let real = folder.canonicalize().map_err(|error| UsageError(format!("{}: {error}", folder.display())))?;
+    let refuse = |reason: &str| {
+        UsageError(format!("Cannot use the folder {}: {reason}. Name another with --folder.", folder.display()))
+    };
+    let real = folder.canonicalize().map_err(|error| refuse(&error.to_string()))?;
     if !real.is_dir() {
-        bail_usage!("{} is not a folder", folder.display());
+        return Err(refuse("it is not a folder"));
     }
     Ok(real)
 }

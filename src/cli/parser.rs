@@ -56,7 +56,7 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
         None => None,
     };
     let Some(words) = read_words(&tree, &arguments) else {
-        return command_error.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(error.into()));
+        return command_error.flatten().map_or_else(|| parse_chat(&arguments), |error| Err(describe_error(error)));
     };
     if words.is_prompt {
         return parse_chat(&arguments);
@@ -90,7 +90,6 @@ fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
 }
 
 fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
-    let tree = Cli::command();
     let command = clap::Command::new("aye")
         .override_usage("aye [OPTIONS] [PROMPT]...\n       aye [OPTIONS] COMMAND")
         .version(env!("CARGO_PKG_VERSION"));
@@ -99,10 +98,12 @@ fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
     let chat = command
         .try_get_matches_from(line)
         .and_then(|matches| ChatOptions::from_arg_matches(&matches))
-        .map_err(|error| explain_option(&tree, &[], error))?;
+        .map_err(|error| explain_option(&Cli::command(), &[], error))?;
     if chat.json && !chat.print {
-        let commands = commands_with_option(&tree, "json", &[]).join(", ");
-        return Err(ParseError::Usage(format!("--json can only be used with -p, or with: {commands}")));
+        let commands = commands_with_option(&Cli::command(), "json", &[]).join(", ");
+        return Err(ParseError::Usage(format!(
+            "Cannot use --json here: it is an option of other commands. Use it with -p, or with: {commands}"
+        )));
     }
     Ok(Request::Chat(Box::new(chat)))
 }
@@ -194,14 +195,48 @@ fn with_all_options(tree: &clap::Command) -> clap::Command {
 fn explain_option(tree: &clap::Command, words: &[String], error: clap::Error) -> ParseError {
     let option = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => option.clone(),
-        _ => return error.into(),
+        _ => return describe_error(error),
     };
-    let Some(long) = option.strip_prefix("--") else { return error.into() };
+    let Some(long) = option.strip_prefix("--") else { return describe_error(error) };
     let commands = commands_with_option(tree, long, words);
     if commands.is_empty() {
-        return error.into();
+        return describe_error(error);
     }
-    ParseError::Usage(format!("{option} can only be used with: {}", commands.join(", ")))
+    ParseError::Usage(format!(
+        "Cannot use {option} here: it is an option of another command. Use it with: {}",
+        commands.join(", ")
+    ))
+}
+
+/// Describes an error of the parser on one line, with what to do. The version stays as it is.
+fn describe_error(error: clap::Error) -> ParseError {
+    if !error.use_stderr() {
+        return ParseError::Clap(error);
+    }
+    let rendered = error.to_string();
+    // The paragraphs after the first are advice for programs in general.
+    let paragraph = rendered.split("\n\n").next().unwrap_or_default();
+    let lines = paragraph.lines().map(str::trim).filter(|line| !line.starts_with('['));
+    let reason = lines.collect::<Vec<_>>().join(" ");
+    let reason = reason.strip_prefix("error: ").unwrap_or(&reason).replace('\'', "`");
+    let advice = match (
+        error.get(ContextKind::SuggestedArg).or(error.get(ContextKind::SuggestedValue)),
+        error.get(ContextKind::ValidValue),
+    ) {
+        (Some(ContextValue::String(nearest)), _) => format!("Did you mean `{nearest}`?"),
+        (Some(ContextValue::Strings(nearest)), _) if !nearest.is_empty() => format!("Did you mean `{}`?", nearest[0]),
+        (_, Some(ContextValue::Strings(values))) if !values.is_empty() => format!("Use one of: {}.", values.join(", ")),
+        _ => format!("See `{} --help`.", usage_command(&error)),
+    };
+    ParseError::Usage(format!("Cannot read the command line: {}. {advice}", reason.trim_end_matches('.')))
+}
+
+/// Returns the command that the usage of the error names, such as `aye sessions export`.
+fn usage_command(error: &clap::Error) -> String {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return "aye".to_owned() };
+    let usage = usage.to_string();
+    let words = usage.split_whitespace().skip_while(|word| *word != "aye");
+    words.take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the commands with this option: those of the command that the words begin with, if any, otherwise all.

@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Audit) -> Result<ExitCode> {
     let requested_id = arguments.id.as_deref().or(arguments.resume.as_deref());
     let id = match requested_id {
         Some(name) => sessions.find_id(name).map_err(|error| {
-            UsageError(format!("{error}. To send this to the model, quote it: aye \"audit {name}\""))
+            UsageError(format!("{error} To send this to the model, quote it: aye \"audit {name}\""))
         })?,
         None => find_latest(&sessions, &folder)?,
     };

@@ -47,19 +47,20 @@ async fn run_frontend(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Re
     let is_headless = options.print;
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !is_headless && !is_terminal {
-        bail_usage!(
-            "standard input and output are not a terminal, which the screen needs. Use -p to print the reply instead"
-        );
+        let advice = if apply.is_some() { "Run it in a terminal." } else { "Use -p to print the reply instead." };
+        bail_usage!("Cannot show the screen: standard input and output are not a terminal. {advice}");
     }
     if !is_headless && std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
         bail_usage!(
-            "this terminal cannot show a screen (TERM=dumb). Use -p to print the reply instead, or, if it can after all, \
-             start with: TERM=xterm aye"
+            "Cannot show the screen: TERM=dumb names a terminal without one. Use -p to print the reply instead, or, if it \
+             has one after all, start with: TERM=xterm aye"
         );
     }
     answers::check_flags(&options)?;
     if options.fork && !options.continue_last && options.resume.is_none() {
-        bail_usage!("--fork needs a session to copy: --resume with an ID or to pick from a list, or --continue");
+        bail_usage!(
+            "Cannot copy a session: --fork names none. Add --resume with an ID or to choose from a list, or --continue."
+        );
     }
     let start = prepare_start(options, apply)?;
     let journal = start.session_builder.journal.clone();

@@ -72,8 +72,12 @@ impl Listing {
         let mut matches = self.checkpoints.iter().enumerate().filter(is_match).map(|(index, _)| index);
         match (matches.next(), matches.next()) {
             (Some(index), None) => Ok(index),
-            (Some(_), Some(_)) => bail_usage!("several checkpoints begin with {name}; give more of the ID"),
-            (None, _) => bail_usage!("there is no checkpoint {name} in this folder; aye checkpoints lists them"),
+            (Some(_), Some(_)) => {
+                bail_usage!("Cannot find the checkpoint {name:?}: several IDs begin with it. Type more characters.")
+            }
+            (None, _) => bail_usage!(
+                "Cannot find the checkpoint {name:?}: there is none in this folder. List all with `aye checkpoints`."
+            ),
         }
     }
 

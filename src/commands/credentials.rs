@@ -91,7 +91,8 @@ async fn add(file: &Path, secrets: &StoredSecrets, arguments: &AddCredential) ->
     check_name(name).map_err(UsageError)?;
     if arguments.origin.is_empty() {
         bail_usage!(
-            "--origin is missing: name the scheme, host and port that may receive it, such as https://api.github.com"
+            "Cannot add {name}: it has no origin. Name the scheme, host and port that may receive it, such as \
+             `--origin https://api.github.com`."
         );
     }
     let plain_kind = if arguments.oauth.issuer.is_some() { None } else { Some(parse_kind(arguments)?) };
@@ -124,7 +125,9 @@ async fn add(file: &Path, secrets: &StoredSecrets, arguments: &AddCredential) ->
 
 fn check_new(loaded: &ToolCredentials, name: &str) -> Result<()> {
     if loaded.get(name).is_some() || loaded.problems.iter().any(|(known, _)| known == name) {
-        bail_usage!("the credential {name} exists. Replace its secret with aye credentials rotate, or remove it first");
+        bail_usage!(
+            "Cannot add {name}: it exists. Replace its secret with `aye credentials rotate {name}`, or remove it first."
+        );
     }
     Ok(())
 }
@@ -133,10 +136,12 @@ fn check_new(loaded: &ToolCredentials, name: &str) -> Result<()> {
 fn parse_kind(arguments: &AddCredential) -> Result<CredentialKind> {
     let AddCredential { kind, header, user, .. } = arguments;
     if user.is_some() && *kind != KindOption::Basic {
-        bail_usage!("--user can only be used with --kind basic");
+        bail_usage!("Cannot use --user here: only --kind basic has a user name. Omit it, or add --kind basic.");
     }
     if header.is_some() && !matches!(kind, KindOption::ApiKey | KindOption::Header) {
-        bail_usage!("--header can only be used with --kind api-key or --kind header");
+        bail_usage!(
+            "Cannot use --header here: this --kind has its own header. Omit it, or add --kind api-key or --kind header."
+        );
     }
     let parse_header = |text: &str| parse_header_name(text).map_err(UsageError);
     Ok(match kind {
@@ -146,14 +151,14 @@ fn parse_kind(arguments: &AddCredential) -> Result<CredentialKind> {
         }
         KindOption::Header => match header {
             Some(header) => CredentialKind::Header(parse_header(header)?),
-            None => bail_usage!("--kind header needs --header"),
+            None => bail_usage!("Cannot use --kind header: the header has no name. Add --header NAME."),
         },
         KindOption::Basic => match user {
             Some(user) if !user.contains(':') && !user.contains(char::is_control) => {
                 CredentialKind::Basic(user.clone())
             }
-            Some(_) => bail_usage!("the user name contains a colon or a control character"),
-            None => bail_usage!("--kind basic needs --user"),
+            Some(_) => bail_usage!("Cannot use this user name: it contains a colon or a control character. Remove it."),
+            None => bail_usage!("Cannot use --kind basic: there is no user name. Add --user NAME."),
         },
     })
 }
@@ -162,17 +167,19 @@ fn parse_kind(arguments: &AddCredential) -> Result<CredentialKind> {
 fn read_source(kind: &CredentialKind, options: &SecretOptions, question: &str) -> Result<SecretSource> {
     if let Some(variable) = &options.env {
         if variable.is_empty() || variable.contains(['=', '\0']) {
-            bail_usage!("--env needs the name of a variable, not its value");
+            bail_usage!("Cannot use --env: this is no name of a variable. Name the variable, not its value.");
         }
         return Ok(SecretSource::Variable(variable.clone()));
     }
     if let Some(command) = &options.key_command {
-        let words = split_command(command).map_err(|reason| UsageError(format!("--key-command {reason}")))?;
+        let words = split_command(command).map_err(|reason| {
+            UsageError(format!("Cannot use --key-command: it {reason}. Use a program with its arguments."))
+        })?;
         return Ok(SecretSource::Command(words));
     }
     let secret: Key = read_secret(options.stdin, question)?;
     if let Err(reason) = header_of_secret(kind, &secret) {
-        bail_usage!("Cannot use this secret: {reason}. Nothing was saved");
+        bail_usage!("Cannot use this secret: {reason}. Nothing was saved: enter another.");
     }
     Ok(SecretSource::File(secret))
 }
@@ -189,7 +196,9 @@ async fn rotate(file: &Path, secrets: &StoredSecrets, name: &str, options: &Secr
     // Another process may have changed it while the user was asked.
     let current = find(&locked.load().with_context(|| cannot_read(file))?, name)?;
     if current.kind != known.kind {
-        bail_usage!("the credential {name} was changed meanwhile; nothing was saved");
+        bail_usage!(
+            "Cannot replace the secret of {name}: the credential changed meanwhile. Nothing was saved: run this again."
+        );
     }
     let rotated = ToolCredential { source, ..current };
     let SavedCredential { credential, notices } =
@@ -205,17 +214,23 @@ async fn rotate(file: &Path, secrets: &StoredSecrets, name: &str, options: &Secr
 fn find(loaded: &ToolCredentials, name: &str) -> Result<ToolCredential> {
     match loaded.get(name) {
         Some(credential) => Ok(credential.clone()),
-        None => bail_usage!("there is no usable credential {}; see aye credentials list", clean_line(name)),
+        None => bail_usage!(
+            "Cannot replace the secret of {}: there is no usable credential of this name. List all with `aye credentials`.",
+            clean_line(name)
+        ),
     }
 }
 
 fn remove(file: &Path, secrets: &StoredSecrets, name: &str, yes: bool) -> Result<ExitCode> {
     let loaded = load(file)?;
     if loaded.get(name).is_none() && !loaded.problems.iter().any(|(known, _)| known == name) {
-        bail_usage!("there is no credential {}; see aye credentials list", clean_line(name));
+        bail_usage!(
+            "Cannot delete {}: there is no credential of this name. List all with `aye credentials`.",
+            clean_line(name)
+        );
     }
     let question = || Ok(format!("To delete {} and its secret", clean_line(name)));
-    if !yes && !confirm(question, "Cannot ask for confirmation: not a terminal. Use --yes")? {
+    if !yes && !confirm(question, "Cannot ask for confirmation: not a terminal. Use --yes.")? {
         return print_lines(["Nothing was deleted.".to_owned()]);
     }
     let notice = secrets.remove(&lock(file)?, name).with_context(|| cannot_save(file))?;

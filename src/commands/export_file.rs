@@ -12,14 +12,15 @@ use std::path::Path;
 /// A `UsageError` if something other than a regular file has this path, if the path cannot be checked, or if the file
 /// exists and `force` is false.
 pub(super) fn check_target(file: &Path, force: bool, advice: &str) -> Result<()> {
+    let refuse = |reason: &str, advice: &str| -> anyhow::Error {
+        UsageError(format!("Cannot write {}: {reason}. {advice}", file.display())).into()
+    };
     match std::fs::symlink_metadata(file) {
-        Ok(metadata) if !metadata.is_file() => {
-            Err(UsageError(format!("{} exists and is not a regular file", file.display())).into())
-        }
-        Ok(_) if !force => Err(UsageError(format!("{} already exists; {advice}", file.display())).into()),
+        Ok(metadata) if !metadata.is_file() => Err(refuse("it exists and is not a regular file", "Name another file.")),
+        Ok(_) if !force => Err(refuse("it already exists", advice)),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(UsageError(format!("{}: {error}", file.display())).into()),
+        Err(error) => Err(refuse(&error.to_string(), "Check the path.")),
     }
 }
 
@@ -32,15 +33,21 @@ pub(super) fn write_file(file: &Path, text: &str, force: bool) -> Result<()> {
         true => private_files::replace(&file, text.as_bytes()),
         false => private_files::create_file(&file, |out| out.write_all(text.as_bytes())),
     });
-    result.map_err(|error| anyhow::anyhow!("Cannot write {}: {}", file.display(), describe_write_error(&error)))
+    result.map_err(|error| {
+        anyhow::anyhow!(
+            "Cannot write {}: {}. Name another file, or correct this.",
+            file.display(),
+            describe_write_error(&error)
+        )
+    })
 }
 
 /// Returns the reason without the name of the temporary file.
 fn describe_write_error(error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::NotFound => "its folder does not exist".to_owned(),
-        ErrorKind::PermissionDenied => "its folder is not writable".to_owned(),
-        ErrorKind::AlreadyExists => "it already exists".to_owned(),
+        ErrorKind::NotFound => "its parent folder does not exist".to_owned(),
+        ErrorKind::PermissionDenied => "its parent folder is not writable".to_owned(),
+        ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty => "it already exists".to_owned(),
         kind => kind.to_string(),
     }
 }

@@ -28,7 +28,12 @@ const CODES: [(Modifier, u8); 5] = [
 /// Shows the page named by the arguments.
 pub(super) fn run(arguments: &Help) -> Result<ExitCode> {
     let words: Vec<&str> = arguments.words.iter().map(String::as_str).collect();
-    let page = find_page(&words).ok_or_else(|| UsageError(format!("no help page: {}", words.join(" "))))?;
+    let page = find_page(&words).ok_or_else(|| {
+        UsageError(format!(
+            "Cannot show help for {}: there is no such page. List all with `aye help`.",
+            words.join(" ")
+        ))
+    })?;
     show_page(page)
 }
 

@@ -37,6 +37,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use toml_edit::{Array, InlineTable, Value};
 
+/// Files that can be imported.
+const EXPECTED_FILE: &str = "Name a .mcp.json, mcp.json or config.toml with MCP servers.";
 /// Time limit for connecting: a program may be downloaded by its first start.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 
@@ -103,8 +105,13 @@ impl Servers {
             let names: Vec<&str> = self.all().map(|(name, _)| name.as_str()).collect();
             UsageError(match problem {
                 Some(problem) => problem.to_string(),
-                None if names.is_empty() => "no MCP server is configured. Add one with: aye mcp add".to_owned(),
-                None => format!("there is no MCP server {name:?}; available: {}", names.join(", ")),
+                None if names.is_empty() => {
+                    format!("Cannot find the MCP server {name:?}: none is configured. Add one with `aye mcp add`.")
+                }
+                None => {
+                    let known = names.join(", ");
+                    format!("Cannot find the MCP server {name:?}: none has this name. Use one of: {known}.")
+                }
             })
             .into()
         })
@@ -117,7 +124,12 @@ impl Servers {
 
     fn known(&self, config: &ServerConfig) -> Result<Option<KnownServer>> {
         let file = self.catalogue.file().display();
-        self.catalogue.load(&config.endpoint.identity()).map_err(|error| anyhow!("cannot read {file}: {error}"))
+        self.catalogue.load(&config.endpoint.identity()).map_err(|error| {
+            anyhow!(
+                "Cannot read {file}: {error}. Accept the tools again with `aye mcp check {} --accept`.",
+                config.name
+            )
+        })
     }
 
     fn list(&self, options: &McpList) -> Result<ExitCode> {
@@ -186,7 +198,10 @@ impl Servers {
         }
         let file = self.places.settings();
         if !remove_section(&file, &["mcp", name])? {
-            bail_usage!("there is no MCP server {name:?} in {}", file.display());
+            bail_usage!(
+                "Cannot remove the MCP server {name:?}: it is not in {}. List all with `aye mcp`.",
+                file.display()
+            );
         }
         print_lines([format!("removed MCP server {name}")])
     }
@@ -197,7 +212,15 @@ impl Servers {
         let mut config = self.config(name, server);
         config.discovery_limit = config.discovery_limit.max(CONNECT_LIMIT);
         let definitions = self.list_definitions(&config).await;
-        let definitions = definitions.map_err(|reason| anyhow!("MCP server {name} cannot be used: {reason}"))?;
+        let definitions = definitions.map_err(|reason| {
+            let reason = reason.trim_end_matches('.');
+            // The reason may already say what to do.
+            let advice = match reason.contains("aye mcp") {
+                true => String::new(),
+                false => format!(". Correct its settings, and check it again with `aye mcp check {name}`."),
+            };
+            anyhow!("Cannot use the MCP server {name}: {reason}{advice}")
+        })?;
         // A damaged file is replaced if the user accepts what is shown.
         let known = if accepts { self.known(&config).unwrap_or_default() } else { self.known(&config)? };
         let is_first = known.is_none();
@@ -253,11 +276,12 @@ impl Servers {
     fn import(&self, file: &Path) -> Result<ExitCode> {
         let text = match read_bounded_text(file, MAX_FILE_BYTES) {
             Ok(Some(text)) => text,
-            Ok(None) => bail_usage!("{} does not exist", file.display()),
-            Err(reason) => bail_usage!("cannot import {}: {reason}", file.display()),
+            Ok(None) => bail_usage!("Cannot import {}: it does not exist. Check the path.", file.display()),
+            Err(reason) => bail_usage!("Cannot import {}: {reason}. {EXPECTED_FILE}", file.display()),
         };
         let servers = read_foreign_settings(&text);
-        let servers = servers.map_err(|error| UsageError(format!("cannot import {}: {error}", file.display())))?;
+        let servers = servers
+            .map_err(|error| UsageError(format!("Cannot import {}: {error}. {EXPECTED_FILE}", file.display())))?;
         let mut count = 0;
         for ForeignServer { name, server, notes } in servers {
             print_notices(notes.iter().map(|note| format!("{name}: {note}")))?;
@@ -279,10 +303,10 @@ impl Servers {
     /// Writes a server to the settings file.
     fn write_server(&self, name: &str, server: &McpServer) -> Result<()> {
         if let Some(reason) = explain_invalid_server(name) {
-            bail_usage!("{:?} cannot be the name of an MCP server: it {reason}", name);
+            bail_usage!("Cannot add the MCP server {name:?}: its name {reason}. Choose another name.");
         }
         if self.settings.config.mcp.contains_key(name) {
-            bail_usage!("there is an MCP server {name} already. Remove it first: aye mcp remove {name}");
+            bail_usage!("Cannot add the MCP server {name}: it exists. Remove it first with `aye mcp remove {name}`.");
         }
         let to_table = |values: &BTreeMap<String, String>| -> Value {
             values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<InlineTable>().into()
@@ -295,8 +319,9 @@ impl Servers {
         values.extend((!server.env.is_empty()).then(|| ("env", to_table(&server.env))));
         values.extend((!server.headers.is_empty()).then(|| ("headers", to_table(&server.headers))));
         for (setting, value) in values {
-            write_setting(&self.places.settings(), &["mcp", name, setting], value)
-                .map_err(|error| UsageError(format!("cannot write the settings: {error}")))?;
+            write_setting(&self.places.settings(), &["mcp", name, setting], value).map_err(|error| {
+                UsageError(format!("Cannot write the settings: {error}. Correct the file, then run this again."))
+            })?;
         }
         Ok(())
     }
@@ -310,7 +335,9 @@ fn server_to_add(add: &McpAdd) -> Result<McpServer> {
             Some((name.trim().to_owned(), value.trim().to_owned())).filter(|(name, _)| !name.is_empty())
         };
         let parsed: Option<BTreeMap<String, String>> = texts.iter().map(parse).collect();
-        parsed.ok_or_else(|| UsageError(format!("expected {example}")))
+        parsed.ok_or_else(|| {
+            UsageError(format!("Cannot add the MCP server {}: an option has another form. Use {example}.", add.name))
+        })
     };
     let server = McpServer {
         command: add.command.clone(),
@@ -321,7 +348,11 @@ fn server_to_add(add: &McpAdd) -> Result<McpServer> {
     };
     let url_error = server.url.as_ref().and_then(|url| ValueKind::Url.find_error(&toml::Value::String(url.clone())));
     if url_error.is_some() {
-        bail_usage!("the address must be {}. A program is given after --", ValueKind::Url.describe_expected());
+        bail_usage!(
+            "Cannot add the MCP server {}: its address is invalid. Use {}, or give a program after --.",
+            add.name,
+            ValueKind::Url.describe_expected()
+        );
     }
     Ok(server)
 }

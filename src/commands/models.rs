@@ -21,7 +21,8 @@ pub(super) async fn run(arguments: Models) -> Result<ExitCode> {
     print_notices(notices)?;
     let Some(provider) = model.provider else {
         bail_usage!(
-            "no provider is configured: set the environment variable of its key, or use --profile or --base-url"
+            "Cannot list the models: no provider is configured. Set the environment variable of its key, or use --profile or \
+             --base-url."
         );
     };
     let models = provider.models().await.map_err(|error| anyhow!("Cannot list the models: {error}"))?;

@@ -44,7 +44,9 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
             if let Some(argument) = path_argument
                 && !patch::has_changes(&loaded.rehearsal, argument)?
             {
-                bail_usage!("no session and no rehearsed change matches {argument}");
+                bail_usage!(
+                    "Cannot show {argument}: it matches no session and no rehearsed change. List the changes with `aye rehearsal`."
+                );
             }
             match (options.json, path) {
                 (true, path) => {
@@ -64,7 +66,9 @@ pub(super) fn run(command: &RehearsalCommand) -> Result<ExitCode> {
 fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool) -> Result<()> {
     let stored = Sessions::new(places.sessions()).read(id).map_err(UsageError::from_error)?;
     if stored.header.is_some_and(|header| !header.dry_run) {
-        bail_usage!("session {id} is live: it has no rehearsal");
+        bail_usage!(
+            "Cannot find a rehearsal of session {id}: the session is live. Name a dry run: `aye sessions` lists them."
+        );
     }
     let overlay = places.rehearsal(id);
     let mut out = io::stdout().lock();
@@ -76,7 +80,7 @@ fn discard_after_asking(places: &Places, id: &SessionId, skip_confirmation: bool
     std::mem::drop(Removal::lock_all(places, std::slice::from_ref(id)).map_err(UsageError::from_error)?);
     let question = || Ok(format!("To discard the rehearsal of session {id}"));
     let no_terminal =
-        format!("Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes");
+        format!("Cannot ask before discarding the rehearsal of session {id}: not a terminal. Confirm with --yes.");
     if !skip_confirmation && !confirm(question, &no_terminal)? {
         writeln!(out, "Nothing was discarded.")?;
         return Ok(());

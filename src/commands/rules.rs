@@ -173,7 +173,7 @@ fn explain_command(checked: &CheckedRules, options: &ExplainCommand) -> Result<V
     let is_apply_call = false;
     let plan = match tools.plan_call(&call, &*project, is_apply_call) {
         Ok(Intent::Act(plan)) => plan,
-        Ok(Intent::Ask(_)) => bail_usage!("not a command"),
+        Ok(Intent::Ask(_)) => bail_usage!("Cannot explain this: it is not a command. Name one in quotes."),
         Err(error) => return Err(UsageError::from_error(error).into()),
     };
     let grants = session.as_ref().map(|session| session.grants.as_slice()).unwrap_or_default();

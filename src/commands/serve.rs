@@ -29,7 +29,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Serves until the client closes the input or a signal arrives.
 pub(super) async fn run(arguments: Serve) -> Result<ExitCode> {
     if !arguments.mcp {
-        bail_usage!("aye serve needs the protocol that the other program speaks: aye serve --mcp");
+        bail_usage!("Cannot serve: the protocol is not named. Run `aye serve --mcp`.");
     }
     let options = ChatOptions { print: true, folder: arguments.folder, ..ChatOptions::default() };
     let start = prepare_served_start(options)?;

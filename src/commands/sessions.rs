@@ -84,10 +84,10 @@ impl SessionStore {
         let id = self.find_session(Some(requested))?;
         let title = clean_line(&remove_hidden(&escape_sequences::strip_controls(title))).trim().to_owned();
         if title.is_empty() {
-            bail_usage!("the title has no visible characters");
+            bail_usage!("Cannot rename the session: the title has no visible characters. Use another title.");
         }
         if title.chars().count() > MAX_TITLE_CHARS {
-            bail_usage!("the title has more than {MAX_TITLE_CHARS} characters");
+            bail_usage!("Cannot rename the session: the title has more than {MAX_TITLE_CHARS} characters. Shorten it.");
         }
         self.sessions.rename(&id, &title).map_err(convert_store_error)?;
         print_result(&format!("renamed {id} to “{title}”"))

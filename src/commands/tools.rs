@@ -36,7 +36,7 @@ pub(super) async fn run(command: ToolsCommand) -> Result<ExitCode> {
 /// Checks a file that need not be in a folder of tools.
 fn check_file(file: &Path) -> Result<ExitCode> {
     let text = std::fs::read_to_string(file)
-        .map_err(|error| UsageError(format!("cannot read {}: {error}", file.display())))?;
+        .map_err(|error| UsageError(format!("Cannot check {}: {error}. Check the path.", file.display())))?;
     let parsed = parse_tool(&file.display().to_string(), &text);
     let is_usable = parsed.definition.is_some();
     let problems: Vec<(String, bool)> =
@@ -64,7 +64,7 @@ fn report_problems(problems: &[(String, bool)]) -> Result<ExitCode> {
 fn set_disabled(place: &FolderOptions, name: &str, is_disabled: bool) -> Result<ExitCode> {
     let inventory = Inventory::load(place)?;
     if reserved_names().iter().any(|reserved| reserved == name) {
-        bail_usage!("{name} is built in and cannot be turned off");
+        bail_usage!("Cannot turn off {name}: it is built in. Deny it with a rule instead: `aye help permissions`.");
     }
     let mut disabled = inventory.settings.config.tools.disabled.clone();
     let was_disabled = disabled.iter().any(|known| known == name);
@@ -75,8 +75,9 @@ fn set_disabled(place: &FolderOptions, name: &str, is_disabled: bool) -> Result<
         disabled.retain(|known| known != name);
         disabled.extend(is_disabled.then(|| name.to_owned()));
         let list: toml_edit::Array = disabled.into_iter().collect();
-        write_setting(&inventory.places.settings(), &["tools", "disabled"], list)
-            .map_err(|error| UsageError(format!("cannot change the settings: {error}")))?;
+        write_setting(&inventory.places.settings(), &["tools", "disabled"], list).map_err(|error| {
+            UsageError(format!("Cannot change the settings: {error}. Correct the file, then run this again."))
+        })?;
     }
     print_lines([format!("{name} is {} in new sessions", if is_disabled { "off" } else { "on" })])
 }

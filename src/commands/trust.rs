@@ -88,8 +88,8 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
     let project_files = ProjectFiles::load(source);
     if project_files.files.is_empty() {
         bail_usage!(
-            "this project has no files that change how aye works: no AGENTS.md with text, no \
-                     .aye/instructions.md, no .aye/rules.toml, no .mcp.json with servers"
+            "Cannot trust this project: it has no files that change how aye works. Add an AGENTS.md with text, \
+             .aye/instructions.md, .aye/rules.toml or an .mcp.json with servers first."
         );
     }
     let mut lines =
@@ -103,7 +103,7 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
         }
         let text = read_project_text(&source.folder, &file.name).ok().flatten().unwrap_or_default();
         if Digest::of_bytes(text.as_bytes()) != file.sha256 {
-            bail_usage!("{} changed while it was read; nothing was trusted", file.name);
+            bail_usage!("Cannot trust this project: {} changed while it was read. Run `aye trust` again.", file.name);
         }
         lines.extend(text.replace("\r\n", "\n").lines().map(|line| format!("   | {}", reveal::reveal_to_string(line))));
         lines.push(String::new());
@@ -114,13 +114,13 @@ fn show_and_ask(source: &ProjectSource) -> Result<ExitCode> {
         return print_lines(["All usable files are already trusted.".to_owned()]);
     }
     let question = || Ok("To trust these files as shown, only in this folder".to_owned());
-    if !confirm(question, "Cannot ask for trust: not a terminal. Nothing was trusted")? {
+    if !confirm(question, "Cannot ask for trust: not a terminal. Nothing was trusted. Run it in a terminal.")? {
         return print_lines(["Nothing was trusted.".to_owned()]);
     }
     let trusted = ProjectFiles::trust(source, &project_files.signature(), &today_date())
         .map_err(|error| UsageError(format!("Cannot save the trust: {error}")))?;
     if !trusted {
-        bail_usage!("the files changed while you read them; nothing was trusted");
+        bail_usage!("Cannot trust this project: its files changed while you read them. Run `aye trust` again.");
     }
     print_lines(["Trusted. Any change asks again.".to_owned()])
 }

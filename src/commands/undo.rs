@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Undo) -> Result<ExitCode> {
 pub(super) fn checkpoint_limit(places: &Places) -> Result<u64> {
     let environment = |name: &str| std::env::var(name).ok();
     match Settings::load(&places.settings(), &environment, &Overrides::default()).config.undo.max_mb {
-        0 => bail_usage!("nothing is kept for undo: undo.max_mb is 0 in the settings"),
+        0 => bail_usage!("Cannot undo: nothing is kept, because undo.max_mb is 0 MB. Increase it in the settings."),
         max_mb => Ok(max_mb << 20),
     }
 }
@@ -50,7 +50,7 @@ fn find_session(places: &Places, folder: &Path, requested: Option<&str>) -> Resu
     let listed = sessions.list_by_project(folder).map_err(UsageError::from_error)?;
     match listed.into_iter().find(|session| !session.dry_run && !session.is_served && session.problem.is_none()) {
         Some(session) => Ok(session.id),
-        None => bail_usage!("no live session of {} is stored", folder.display()),
+        None => bail_usage!("Cannot find a live session of {}: there is none. Start one with `aye`.", folder.display()),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn restore_after_asking(
     }
     drop(out);
     let question = || Ok(format!("To restore these files: {}", batch.describe_batch()));
-    let no_terminal = "Cannot ask before restoring: not a terminal. Nothing was restored. Confirm with --yes";
+    let no_terminal = "Cannot ask before restoring: not a terminal. Nothing was restored. Confirm with --yes.";
     if !skip_confirmation && !confirm(question, no_terminal)? {
         return super::output::print_lines(["Nothing was restored.".to_owned()]);
     }

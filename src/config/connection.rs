@@ -186,7 +186,7 @@ fn resolve_profile(
         let known = profiles.keys().map(String::as_str);
         let hint = match find_nearest(name, known.clone()) {
             Some(nearest) => format!("Did you mean {nearest}?"),
-            None => format!("Available profiles: {}", known.collect::<Vec<_>>().join(", ")),
+            None => format!("Use one of: {}", known.collect::<Vec<_>>().join(", ")),
         };
         let message = format!("profile {name:?} does not exist. {hint}");
         return Err(Problem { origin: settings.origin("model.profile"), message });

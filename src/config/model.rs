@@ -39,7 +39,7 @@ section! {
         /// Parameters set by aye that the provider rejects.
         omit_parameters: Vec<String> => Names,
         /// Maximum tokens of a reply, reasoning included. `None`: decided by the provider.
-        max_tokens: Option<u32> => Integer(1..=10_000_000),
+        max_tokens: Option<u32> => Integer(1..=10_000_000, "tokens"),
         /// Name of the request parameter for `max_tokens`. `None`: the usual one.
         max_tokens_parameter: Option<String> => Name,
         /// Offer tools to the model.
@@ -55,17 +55,17 @@ section! {
         /// Send the model's reasoning back with its calls.
         send_reasoning: bool => Switch,
         /// Seconds without data after which a reply is aborted.
-        idle_seconds: u64 = 90 => Integer(1..=3600),
+        idle_seconds: u64 = 90 => Integer(1..=3600, "seconds"),
         /// Seconds after which a connection attempt is aborted.
-        connect_seconds: u64 = 10 => Integer(1..=600),
+        connect_seconds: u64 = 10 => Integer(1..=600, "seconds"),
         /// PEM file with certificates that are trusted in addition to the system's.
         ca_file: Option<String> => File,
         /// Proxy address, or `none` for a direct connection. `None`: the system's proxy.
         proxy: Option<String> => Proxy,
         /// Context window in tokens. `None`: as reported by the provider.
-        context_window: Option<u64> => Integer(1..=100_000_000),
+        context_window: Option<u64> => Integer(1..=100_000_000, "tokens"),
         /// Estimated tokens of all tools above which those of files and MCP servers are deferred.
-        tool_tokens: u64 = 6_000 => Integer(0..=10_000_000),
+        tool_tokens: u64 = 6_000 => Integer(0..=10_000_000, "tokens"),
         /// Price per million input tokens.
         price_input: Option<f64> => Price,
         /// Price per million input tokens that the provider had cached. `None`: the same as `price_input`.

@@ -144,7 +144,7 @@ impl ProjectSource {
             }
             Err(reason) => {
                 loaded.rules.read_error = Some(format!("{rules_file}:1: {reason}"));
-                let message = format!("{reason}; none of its rules apply and every call asks until this is corrected");
+                let message = format!("{reason}. Correct it: until then none of its rules apply and every call asks");
                 loaded.problems.push(Problem::in_file(&rules_file, 1, message));
             }
         }

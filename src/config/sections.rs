@@ -21,7 +21,7 @@ section! {
         /// Tools whose calls it reviews. `None`: every call that does more than read in the project.
         tools: Option<Vec<String>> => Names,
         /// Timeout in seconds.
-        seconds: u64 = 10 => Integer(1..=60),
+        seconds: u64 = 10 => Integer(1..=60, "seconds"),
         /// Run the hook in a dry run too.
         dry_run: bool => Switch,
     }
@@ -36,7 +36,7 @@ section! {
         /// Model to request. `None`: the model of the profile.
         model: Option<String> => Name,
         /// Timeout in seconds.
-        seconds: u64 = 30 => Integer(1..=120),
+        seconds: u64 = 30 => Integer(1..=120, "seconds"),
     }
 }
 
@@ -62,9 +62,9 @@ section! {
         /// Let the server ask the model during its calls. Each request asks you twice.
         sampling: bool => Switch,
         /// Time limit of a call in seconds.
-        call_seconds: u64 = 300 => Integer(1..=3600),
+        call_seconds: u64 = 300 => Integer(1..=3600, "seconds"),
         /// Time limit in seconds for connecting and listing the tools.
-        discovery_seconds: u64 = 5 => Integer(1..=120),
+        discovery_seconds: u64 = 5 => Integer(1..=120, "seconds"),
     }
 }
 
@@ -72,7 +72,7 @@ section! {
     /// `[project]`: limits for the instructions of a trusted project.
     pub struct Project {
         /// Maximum KiB of `AGENTS.md` and `.aye/instructions.md` together. 0: neither is read.
-        instructions_kib: usize = 32 => Integer(0..=1024),
+        instructions_kib: usize = 32 => Integer(0..=1024, "KiB"),
     }
 }
 
@@ -80,7 +80,7 @@ section! {
     /// `[undo]`: contents of files from before aye changed them.
     pub struct Undo {
         /// Maximum MB per project. The oldest contents are removed first. 0: none are kept, and nothing can be undone.
-        max_mb: u64 = 500 => Integer(0..=1_000_000),
+        max_mb: u64 = 500 => Integer(0..=1_000_000, "MB"),
     }
 }
 
@@ -104,7 +104,7 @@ section! {
         /// Model to request. `None`: the profile's model.
         simulator_model: Option<String> => Name,
         /// Timeout of the simulator in seconds.
-        simulator_seconds: u64 = 30 => Integer(1..=120),
+        simulator_seconds: u64 = 30 => Integer(1..=120, "seconds"),
     }
 }
 
@@ -228,9 +228,9 @@ section! {
     /// `[shell]`: limits for commands.
     pub struct Shell {
         /// Default timeout of a command in seconds.
-        timeout: u64 = 30 => Integer(1..=3600),
+        timeout: u64 = 30 => Integer(1..=3600, "seconds"),
         /// Maximum timeout in seconds that the model may request. Never less than `timeout` once settings are loaded.
-        max_timeout: u64 = 600 => Integer(1..=3600),
+        max_timeout: u64 = 600 => Integer(1..=3600, "seconds"),
         /// Run commands in the sandbox if the kernel supports it.
         sandbox: bool = true => Switch,
         /// Network access of commands.

@@ -35,7 +35,7 @@ pub struct Overrides {
 /// One sentence that lists the modes.
 pub fn parse_mode(word: &str) -> Result<Mode, String> {
     let mode = Mode::ALL.into_iter().find(|mode| mode.as_str() == word);
-    mode.ok_or_else(|| format!("--mode is {word:?}; expected \"plan\", \"ask\", \"auto\" or \"full\""))
+    mode.ok_or_else(|| format!("Cannot use the mode {word:?}: it does not exist. Use plan, ask, auto or full."))
 }
 
 /// Settings of a run.
@@ -205,7 +205,7 @@ pub(super) const SAME_PROFILE: &str = "model.fallback names the profile already 
 
 /// Returns a layer without settings, with the reason why the whole file is ignored.
 fn unusable_layer(file: &str, line: usize, reason: &str) -> Layer {
-    let problem = Problem::in_file(file, line, format!("{reason}; {WHOLE_FILE_IGNORED}"));
+    let problem = Problem::in_file(file, line, format!("{reason}. {WHOLE_FILE_IGNORED}"));
     Layer { problems: vec![problem], ..Layer::default() }
 }
 

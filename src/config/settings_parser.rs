@@ -18,7 +18,7 @@ const USER_CHOSEN_NAMES: &str = "*";
 const MAX_SHOWN_CHARS: usize = 40;
 
 /// End of the message about a file that is not TOML.
-pub const WHOLE_FILE_IGNORED: &str = "the whole file is ignored";
+pub const WHOLE_FILE_IGNORED: &str = "Correct it: until then the whole file is ignored";
 
 /// Valid settings of one file. Later layers override earlier ones.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,7 +40,7 @@ pub fn parse_settings(text: &str, file: &str) -> Layer {
     let mut parser = SettingsParser { text: &text, file, layer: Layer::default() };
     for (name, first, line) in repeated {
         let message = format!(
-            "profile {name} is already defined on line {first}. That definition is used and this one is ignored"
+            "profile {name} is already defined on line {first}. Remove this definition: only the first one is used"
         );
         parser.layer.problems.push(Problem::in_file(file, line, message));
     }
@@ -93,7 +93,7 @@ impl SettingsParser<'_> {
         if value.is_some_and(|(_, value)| ["null", "nil", "None", "none"].contains(&value.trim())) {
             message = "TOML has no null: remove the line";
         }
-        self.report(self.origin_at(offset), format!("this is not TOML ({message}); {WHOLE_FILE_IGNORED}"));
+        self.report(self.origin_at(offset), format!("this is not TOML ({message}). {WHOLE_FILE_IGNORED}"));
     }
 
     fn parse_sections(&mut self, table: DeTable<'_>) {
@@ -135,10 +135,7 @@ impl SettingsParser<'_> {
                 let name = path.join(".");
                 // `read_value` does not use the span.
                 let found = self.read_value(&name, location, Spanned::new(0..0, other))?;
-                self.report(
-                    location.clone(),
-                    format!("{name} is {}; expected a section [{name}]", format_value(&found)),
-                );
+                self.report(location.clone(), format!("{name} is {}. Use a section [{name}]", format_value(&found)));
                 None
             }
         }
@@ -149,7 +146,10 @@ impl SettingsParser<'_> {
         match Value::deserialize(ValueDeserializer::from(value)) {
             Ok(value) => Some(value),
             Err(_) => {
-                self.report(location.clone(), format!("{setting} has a number that is out of range"));
+                self.report(
+                    location.clone(),
+                    format!("{setting} has a number that is out of range. Use a smaller one"),
+                );
                 None
             }
         }
@@ -217,9 +217,9 @@ impl SettingsParser<'_> {
             let message = if matches!(path[..], ["model_reviewer", "profile"] | ["dry_run", "simulator"]) {
                 // An empty name means that a reviewer or simulator is configured but unusable, not that there is none.
                 self.section_table(parents).insert(name.clone(), Value::String(String::new()));
-                format!("{setting} {found}; expected the name of a profile")
+                format!("{setting} {found}. Use the name of a profile")
             } else if specific_error.is_empty() {
-                format!("{setting} {found}; expected {}", setting_kind.describe_expected())
+                format!("{setting} {found}. Use {}", setting_kind.describe_expected())
             } else {
                 format!("{setting} {specific_error}")
             };
@@ -258,12 +258,12 @@ fn describe_unknown_name<'a>(name: &str, noun: &str, prefix: &str, known: impl I
     let is_named_like_key = ["key", "token", "secret"].iter().any(|word| name.contains(word));
     let hint = match nearest {
         _ if known.contains(&"key_env") && is_named_like_key && is_possibly_key => {
-            "keys are not stored in this file; key_env names the variable that holds the key".to_owned()
+            "Keys are not stored in this file: use key_env, which names the variable that holds the key".to_owned()
         }
-        Some(nearest) => format!("did you mean {prefix}{nearest}?"),
-        None => format!("available: {}", known.join(", ")),
+        Some(nearest) => format!("Did you mean {prefix}{nearest}?"),
+        None => format!("Use one of: {}", known.join(", ")),
     };
-    format!("{prefix}{} is not a {noun}; {hint}", truncate_end(name, MAX_SHOWN_CHARS))
+    format!("{prefix}{} is not a {noun}. {hint}", truncate_end(name, MAX_SHOWN_CHARS))
 }
 
 fn describe_found(kind: &ValueKind, value: &Value) -> String {

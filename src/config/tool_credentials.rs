@@ -161,13 +161,14 @@ pub fn split_tokens(secret: &Key) -> Vec<String> {
 /// Checks the name of a credential: letters, digits and `. _ -`, beginning with a letter or digit.
 ///
 /// # Errors
-/// What was expected, as a sentence.
+/// What is wrong and what to do, as sentences.
 pub fn check_name(name: &str) -> Result<(), String> {
     let is_valid = name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.len() <= MAX_NAME_CHARS
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-    let expected = "letters, digits and . _ -, and begins with a letter or a digit";
-    if is_valid { Ok(()) } else { Err(format!("A name has at most {MAX_NAME_CHARS} characters: {expected}.")) }
+    let reason = "it is empty, too long or has other characters than letters, digits and . _ -";
+    let advice = format!("Use at most {MAX_NAME_CHARS} characters, beginning with a letter or a digit.");
+    if is_valid { Ok(()) } else { Err(format!("Cannot use this name: {reason}. {advice}")) }
 }
 
 fn parse_entry(name: &str, value: Value) -> Result<ToolCredential, String> {

@@ -45,7 +45,7 @@ pub enum Error {
         cause: String,
     },
     /// The connection was established, but there was no valid response.
-    #[error("No answer from {origin}: {cause}{}", tls_advice(origin, cause))]
+    #[error("No answer from {origin}: {cause}. {}", response_loss_advice(origin, cause))]
     NoResponse {
         /// Scheme, host and port.
         origin: String,
@@ -78,7 +78,7 @@ pub enum Error {
     #[error("{0}.")]
     InvalidAddress(String),
     /// The last of several attempts failed, for the reason `last`.
-    #[error("{}. Gave up after {attempts} attempts.", last.to_string().trim_end_matches('.'))]
+    #[error("{}", describe_exhausted_retries(*attempts, last))]
     RetriesExhausted {
         /// Number of attempts, at least two.
         attempts: u32,
@@ -148,10 +148,32 @@ fn describe_response_with_advice(
     retry_after: Option<Duration>,
 ) -> String {
     let sentence = describe_response(status, code, message, retry_after);
-    match is_key_error(status, code) {
-        true => format!("{}. Check the key of the profile.", sentence.trim_end_matches('.')),
-        false => sentence,
+    match response_advice(status, code, message) {
+        Some(advice) => format!("{}. {advice}", sentence.trim_end_matches('.')),
+        None => sentence,
     }
+}
+
+/// Returns what the user can do about an error response; `None` if only its own text may say that, or already does.
+fn response_advice(status: u16, code: Option<&str>, message: &str) -> Option<&'static str> {
+    Some(match status {
+        _ if is_key_error(status, code) => "Check the key of the profile.",
+        402 => "Add credit at the provider, or use another profile.",
+        403 => "Check the request and what the key permits.",
+        // Advice about the address is part of the message.
+        404 if message.contains("the address") => return None,
+        404 => "Check the model with `aye models`, and the address.",
+        429 if is_quota_error(code, message) => "Add credit at the provider, or use another profile.",
+        408 | 429 | 500.. => "Try again later, or use another profile.",
+        _ => return None,
+    })
+}
+
+/// Describes the last of several attempts, with its advice at the end.
+fn describe_exhausted_retries(attempts: u32, last: &Error) -> String {
+    let (reason, full) = (last.reason_text(), last.to_string());
+    let advice = full.strip_prefix(&reason).unwrap_or_default().trim_start_matches(['.', ' ']);
+    format!("{reason}. Gave up after {attempts} attempts. {advice}").trim_end().to_owned()
 }
 
 /// Describes a rejection of a request without a key, without a full stop.
@@ -212,11 +234,15 @@ fn connection_advice(origin: &str, cause: &str) -> &'static str {
     }
 }
 
-/// Returns advice if the server closed or reset an unencrypted connection, because it may expect TLS.
-fn tls_advice(origin: &str, cause: &str) -> String {
+/// Returns advice for a connection without a valid response. A server that closes or resets an unencrypted connection may
+/// expect TLS.
+fn response_loss_advice(origin: &str, cause: &str) -> String {
     let is_closed = cause.starts_with(CONNECTION_CLOSED) || cause.to_lowercase().contains("connection reset");
     let host = origin.strip_prefix("http://").filter(|_| is_closed);
-    host.map(|host| format!(". If the port speaks TLS, use https://{host} in the address.")).unwrap_or_default()
+    match host {
+        Some(host) => format!("If the port speaks TLS, use https://{host} in the address."),
+        None => "Check the address and the network.".to_owned(),
+    }
 }
 
 /// Formats the end of a long wait. Empty if the date is out of range.

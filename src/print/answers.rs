@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// The accepted formats, as part of an error.
 pub const EXPECTED_FORMATS: &str =
-    "expected the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}";
+    "Use the JSON that -p printed with the answers filled in, or a map such as {\"keyword\": \"answer\"}.";
 
 /// Content of a file of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,7 +49,7 @@ impl Answers {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim().is_empty() {
-            return Err(format!("it is empty; {EXPECTED_FORMATS}"));
+            return Err("it is empty".to_owned());
         }
         let value = parse_json(text)?;
         let mut answers = Self::default();
@@ -57,11 +57,11 @@ impl Answers {
             Value::Object(fields) => answers.add_object(fields)?,
             Value::Array(items) => answers.add_list(items)?,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
+                return Err("it holds no answers".to_owned());
             }
         }
         if answers.list.is_empty() && answers.declined.is_empty() {
-            return Err(format!("it holds no answers; {EXPECTED_FORMATS}"));
+            return Err("it holds no answers".to_owned());
         }
         for (index, answer) in answers.list.iter().enumerate() {
             let is_same = |other: &&FileAnswer| other.keyword == answer.keyword && other.call == answer.call;
@@ -206,7 +206,7 @@ impl Answers {
     fn add_list(&mut self, items: &[Value]) -> Result<(), String> {
         for item in items {
             let (Some(fields), Some(keyword)) = (item.as_object(), item["keyword"].as_str()) else {
-                return Err(format!("an answer in it has no \"keyword\"; {EXPECTED_FORMATS}"));
+                return Err("an answer in it has no \"keyword\"".to_owned());
             };
             let answer_fields = fields.iter().filter(|(name, _)| *name != "keyword" && *name != "question");
             let answer_fields: Map<String, Value> =
@@ -247,7 +247,7 @@ fn parse_json(text: &str) -> Result<Value, String> {
             Ok(_) | Err(_) => {}
         }
     }
-    Err(format!("it is not JSON: {error}; {EXPECTED_FORMATS}"))
+    Err(format!("it is not JSON: {error}"))
 }
 
 fn quote_names<T: AsRef<str>>(keywords: &[T]) -> String {

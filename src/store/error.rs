@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another process has the session open.
-    #[error("session {0} is open in another aye; close it there first")]
+    #[error("Cannot open session {0}: it is open in another aye. Close it there first.")]
     Busy(SessionId),
     /// No session has this ID.
-    #[error("no session matches {0}")]
+    #[error("Cannot find the session {0:?}: no ID begins with it. List the IDs with `aye sessions --all`.")]
     Missing(String),
     /// The folder has no sessions.
-    #[error("no sessions in {0}")]
+    #[error("Cannot find a session of {}: there is none. Start one with `aye`, or list all with `aye sessions --all`.", .0.display())]
     NoSessions(PathBuf),
     /// No session of this folder is readable, and some unreadable ones may belong to it.
-    #[error("no readable session in {}: {}. List all with aye sessions --all", folder.display(), explain_unreadable(unreadable))]
+    #[error("Cannot read any session of {}: {}. List all with `aye sessions --all`.", folder.display(), explain_unreadable(unreadable))]
     NoneReadable {
         /// The project.
         folder: PathBuf,
@@ -25,13 +25,16 @@ pub enum Error {
         unreadable: Vec<(SessionId, String)>,
     },
     /// The folder has no dry run.
-    #[error("no dry run in {}. Start one with aye --dry-run", .0.display())]
+    #[error("Cannot find a dry run of {}: there is none. Start one with `aye --dry-run`.", .0.display())]
     NoDryRun(PathBuf),
     /// A newer session than the newest readable one is unreadable.
-    #[error("cannot tell which session to continue: {0}")]
+    #[error("Cannot choose the session to continue: {0}")]
     Uncertain(String),
     /// The beginning of an ID matches several sessions.
-    #[error("{prefix} is ambiguous: it matches {}. Type more characters", list_ids(candidates))]
+    #[error(
+        "Cannot find the session {prefix:?}: several IDs begin with it: {}. Type more characters.",
+        list_ids(candidates)
+    )]
     Ambiguous {
         /// The given text.
         prefix: String,
@@ -48,7 +51,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The user has no home folder.
-    #[error("no home folder. Set AYE_HOME to a folder for settings and sessions")]
+    #[error("Cannot find the home folder: HOME is not set. Set AYE_HOME to a folder for settings and sessions.")]
     NoHome,
     /// A file or folder could not be accessed.
     #[error("{path}: {source}")]

@@ -67,7 +67,7 @@ impl Keymap {
                 Some(action) => keys.rebind_action(*action, chords, &mut warnings),
                 None => {
                     let nearest = find_similar_action(name);
-                    warnings.push(format!("keys: unknown action “{name}”; did you mean {nearest}?"));
+                    warnings.push(format!("keys: unknown action “{name}”. Did you mean {nearest}?"));
                 }
             }
         }

@@ -38,13 +38,13 @@ fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
         write(name, bytes);
         files.push((name, expected_text));
     };
-    add("empty", b"", "it is empty; expected the JSON that -p printed");
-    add("blank", b" \n\t\n", "it is empty; expected");
-    add("number", b"5", "it holds no answers; expected");
-    add("text", b"\"clock\"", "it holds no answers; expected");
-    add("null", b"null", "it holds no answers; expected");
-    add("nothing", b"{}", "it holds no answers; expected");
-    add("list", b"[1, 2]", "an answer in it has no \"keyword\"; expected");
+    add("empty", b"", "it is empty. Use the JSON that -p printed");
+    add("blank", b" \n\t\n", "it is empty. Use");
+    add("number", b"5", "it holds no answers. Use");
+    add("text", b"\"clock\"", "it holds no answers. Use");
+    add("null", b"null", "it holds no answers. Use");
+    add("nothing", b"{}", "it holds no answers. Use");
+    add("list", b"[1, 2]", "an answer in it has no \"keyword\". Use");
     add("deep", "[".repeat(100_000).as_bytes(), "it is invalid: nested more than 32 deep");
     add("twice", br#"{"clock": "paused", "clock": "real"}"#, "it is invalid: the key “clock” is given twice");
     add(
@@ -56,24 +56,24 @@ fn write_invalid_files(project: &Path) -> Vec<(&'static str, &'static str)> {
     add("half", br#"{"clock": "re"#, "it is not JSON: EOF while parsing a string");
     add("nul", b"{\"clock\": \"real\0\"}", "it is not JSON: control character");
     add("nuls", &[0; 4096], "it is not JSON");
-    add("latin", b"{\"clock\": \"r\xe9al\"}", "it is not UTF-8 text; expected");
-    add("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text; expected");
-    add("large", &vec![b' '; 50_000_000], "it has more than 1048576 bytes, which is the limit");
+    add("latin", b"{\"clock\": \"r\xe9al\"}", "it is not UTF-8 text. Use");
+    add("sixteen", b"\xff\xfe{\0}\0", "it is not UTF-8 text. Use");
+    add("large", &vec![b' '; 50_000_000], "it has more than 1024 KiB, which is the limit");
     add("shape", br#"{"clock": {"pick": {"deep": []}}}"#, "clock: ");
     add("many", br#"{"clock": ["paused", "real"]}"#, "clock: 2 options are selected, but only one is allowed");
     add("far", br#"{"clock": 7}"#, "clock: ");
     add("other", br#"{"os": "Linux"}"#, "no question has the keyword \"os\"; waiting: \"clock\"");
     add("hostile", "{\"clock\": \"\u{202e}\\u001b[2J\"}".as_bytes(), "clock: ");
     std::fs::create_dir(project.join("folder")).unwrap();
-    files.push(("folder", "it is a folder; expected"));
+    files.push(("folder", "it is a folder. Use"));
     assert!(Command::new("mkfifo").arg(project.join("pipe")).status().unwrap().success());
-    files.push(("pipe", "it is empty; expected"));
-    files.push(("nowhere", "No such file or directory (os error 2); expected"));
+    files.push(("pipe", "it is empty. Use"));
+    files.push(("nowhere", "No such file or directory (os error 2). Use"));
     write("closed", b"{}");
     assert!(Command::new("chmod").arg("000").arg(project.join("closed")).status().unwrap().success());
     // Root can read every file.
     if std::fs::read(project.join("closed")).is_err() {
-        files.push(("closed", "Permission denied (os error 13); expected"));
+        files.push(("closed", "Permission denied (os error 13). Use"));
     }
     files
 }

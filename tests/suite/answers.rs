@@ -105,7 +105,7 @@ async fn refuses_answers_that_do_not_fit_and_keeps_the_question_waiting() {
     let setup = Setup::new(&["-p", "go", "--answers", "-"]);
     let root = setup.root.clone();
     let (out, err, code) = run_headless(&service, setup, r#"{"clock": 0, "os": "Windows"}"#).await;
-    assert!(code == 2 && err.contains("os: \"Windows\" is none of the options; expected any of"), "{code} {err}");
+    assert!(code == 2 && err.contains("os: \"Windows\" is none of the options. Use any of"), "{code} {err}");
     assert_eq!(parse_last_line(&out)["waits"][0]["questions"][0]["keyword"], "clock");
     let before = read_session_entries(root.path()).len();
     for (file, part) in [

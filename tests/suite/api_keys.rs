@@ -285,7 +285,7 @@ fn reports_wrong_settings_and_uses_the_rest() {
         "[profiles.p]\nbase_url = \"https://second.example/v1\"\n[screen]\nmosue = true",
         &[
             "config.toml:6: profile p is already defined on line 3.",
-            "config.toml:9: screen.mosue is not a setting; did you mean screen.mouse?",
+            "config.toml:9: screen.mosue is not a setting. Did you mean screen.mouse?",
         ],
     );
     check(
@@ -296,8 +296,8 @@ fn reports_wrong_settings_and_uses_the_rest() {
         "key_command = \"give secret | head -1\"",
         &["profiles.p.key_command needs a shell, which is not used by default"],
     );
-    check("send_reasonning = true", &["did you mean profiles.p.send_reasoning?"]);
-    check("api_key = \"sk-secret\"", &["keys are not stored in this file"]);
+    check("send_reasonning = true", &["Did you mean profiles.p.send_reasoning?"]);
+    check("api_key = \"sk-secret\"", &["Keys are not stored in this file"]);
     check("max_tokens_parameter = \"null\"", &["profiles.p.max_tokens_parameter has no value; remove the line"]);
     check("[profiles.other]\nbase_url = \"not an address\"", &["profiles.other.base_url has an invalid value"]);
     assert!(service.received().iter().all(|request| request.header("x-good").is_none()), "some headers were sent");

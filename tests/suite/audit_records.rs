@@ -294,7 +294,7 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
     let root = setup.root.clone();
     let before = Setup::with_home(&root, &["audit"]);
     let (_, err, code) = run_program(before, &service).await;
-    assert!(code == 2 && err.contains("no sessions in"), "{code} {err}");
+    assert!(code == 2 && err.contains("Cannot find a session of"), "{code} {err}");
     assert_eq!(run_program(setup, &service).await.2, 3);
 
     let (out, err, code) = run_program(Setup::with_home(&root, &["audit"]), &service).await;
@@ -332,7 +332,7 @@ async fn r15_audit_shows_the_last_session_or_the_named_one() {
     let (second_output, _, _) = run_program(Setup::with_home(&root, &["audit", &id[..20], "--json"]), &service).await;
     assert_eq!(second_output, out);
     let (_, err, code) = run_program(Setup::with_home(&root, &["audit", "nothing"]), &service).await;
-    assert!(code == 2 && err.contains("no session matches nothing"), "{err}");
+    assert!(code == 2 && err.contains("Cannot find the session \"nothing\": no ID begins with it"), "{err}");
     assert_eq!(service.received().len(), 2, "aye audit sent a request");
 }
 

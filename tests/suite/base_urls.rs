@@ -60,7 +60,10 @@ fn suggests_v1_if_it_is_missing_from_the_base_url() {
     assert!(err.ends_with(&format!("404 page not found. {advice}")), "{err}");
     // A URL with a version in it is not questioned.
     let (err, _) = run_with_base_url(&format!("http://127.0.0.1:{port}/v1"));
-    assert_eq!(err, "aye: The provider does not know this model or address (404): 404 page not found\n");
+    assert_eq!(
+        err,
+        "aye: The provider does not know this model or address (404): 404 page not found. Check the model with `aye models`, and the address.\n"
+    );
 }
 
 #[test]
@@ -226,6 +229,6 @@ fn reports_the_number_of_attempts_if_every_connection_is_closed() {
     );
     assert_eq!((lines.len(), code, connections.load(Ordering::SeqCst)), (5, 1, 5), "{err}");
     assert!(lines[..4].iter().all(|line| line.starts_with(&format!("{start}; trying again in "))), "{err}");
-    let advice = format!(". If the port speaks TLS, use https://127.0.0.1:{port} in the address.");
-    assert_eq!(lines[4], format!("{start}{advice} Gave up after 5 attempts."));
+    let advice = format!(" If the port speaks TLS, use https://127.0.0.1:{port} in the address.");
+    assert_eq!(lines[4], format!("{start}. Gave up after 5 attempts.{advice}"));
 }

@@ -212,13 +212,13 @@ async fn r57_other_processes_of_the_user_cannot_read_the_key() {
 fn reports_usage_errors_with_exit_code_2() {
     for (arguments, expected) in [
         (&["-p", "hi"][..], "no model is configured"),
-        (&["-p", "--tour"], "no prompt"),
-        (&["help", "aproval"], "did you mean: aye help approval"),
-        (&["help", "sesions"], "did you mean: aye help sessions"),
+        (&["-p", "--tour"], "there is no prompt"),
+        (&["help", "aproval"], "Did you mean `aye help approval`?"),
+        (&["help", "sesions"], "Did you mean `aye help sessions`?"),
         (&["--nonsense"], "--nonsense"),
         (&["-p", "--mode", "wild", "hi"], "expected"),
         (&["-p", "--tour", "--resume", "01ZZ", "hi"], "01ZZ"),
-        (&["-p", "--tour", "--continue", "hi"], "no session"),
+        (&["-p", "--tour", "--continue", "hi"], "Cannot find a session of"),
         (&["-p", "--profile", "opnai", "hi"], "openai"),
         (&["-p", "--tour", "--resume"], "needs a session ID"),
         (&["-p", "--base-url", "not an address", "hi"], "address"),
@@ -226,7 +226,7 @@ fn reports_usage_errors_with_exit_code_2() {
         (&[], "terminal"),
         (
             &["sesions", "list", "--all"],
-            "did you mean: aye sessions list. To send this to the model, put it in quotes or after --",
+            "Did you mean `aye sessions list`? To send this to the model, put it in quotes or after --",
         ),
         (&["sessions", "bogus"], "aye sessions takes one of: list, show"),
         (&["doctor", "please"], "aye doctor takes no arguments"),

@@ -31,14 +31,14 @@ async fn words_that_begin_with_a_command_reach_the_model() {
 #[test]
 fn a_mistyped_command_is_an_error_that_names_what_was_meant() {
     for (line, meant) in [
-        ("sesions", "did you mean: aye sessions. "),
-        ("sessions lst", "did you mean: aye sessions list. "),
+        ("sesions", "Did you mean `aye sessions`? "),
+        ("sessions lst", "Did you mean `aye sessions list`? "),
         ("sessions delete 01J9", "aye sessions takes one of: list, show"),
-        ("rules explan ls", "did you mean: aye rules explain ls. "),
-        ("docter", "did you mean: aye doctor. "),
+        ("rules explan ls", "Did you mean `aye rules explain ls`? "),
+        ("docter", "Did you mean `aye doctor`? "),
         ("trust everything", "aye trust takes one of: list. "),
-        ("help sandbx", "did you mean: aye help sandbox. Topics: getting-started"),
-        ("help sesions", "did you mean: aye help sessions. "),
+        ("help sandbx", "Did you mean `aye help sandbox`? Topics: getting-started"),
+        ("help sesions", "Did you mean `aye help sessions`? "),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
         let (out, err, code) = Setup::new(&words).run_piped("");
@@ -84,5 +84,5 @@ fn the_screen_shows_a_page_of_the_manual() {
     program.until_gone("esc back");
     program.type_text("/help nonsense");
     program.press_keys("\r");
-    program.until_all(&["No help topic “nonsense”", "getting-started"]);
+    program.until_all(&["Cannot show help for “nonsense”", "getting-started"]);
 }

@@ -96,22 +96,30 @@ fn a_credential_is_added_listed_rotated_and_removed() {
 fn rejects_what_cannot_be_a_credential_and_saves_nothing() {
     let setup = Setup::new(&[]);
     for (arguments, input, part) in [
-        (&["add", "a"][..], SECRET, "--origin is missing"),
+        (&["add", "a"][..], SECRET, "Cannot add a: it has no origin."),
         (&["add", "a", "--origin", "http://api.example.com", "--stdin"], SECRET, "http is not encrypted"),
         (&["add", "a", "--origin", "https://api.example.com/v1", "--stdin"], SECRET, "it has a path"),
-        (&["add", "a b", "--origin", ORIGIN, "--stdin"], SECRET, "A name has at most"),
+        (&["add", "a b", "--origin", ORIGIN, "--stdin"], SECRET, "Cannot use this name: "),
         (&["add", "a", "--origin", ORIGIN], SECRET, "not a terminal. Use --stdin, --env or --key-command"),
-        (&["add", "a", "--origin", ORIGIN, "--stdin"], "  \n", "the secret is empty"),
+        (&["add", "a", "--origin", ORIGIN, "--stdin"], "  \n", "Cannot save the secret: it is empty."),
         (&["add", "a", "--origin", ORIGIN, "--stdin"], "odd\ns3cret", "a line break"),
         (&["add", "a", "--origin", ORIGIN, "--stdin", "--env", "X"], SECRET, "cannot be used with"),
         (&["add", "a", "--origin", ORIGIN, "--env", "X=odd-s3cret"], "", "not its value"),
         (&["add", "a", "--origin", ORIGIN, "--key-command", "a | b"], "", "needs a shell"),
-        (&["add", "a", "--origin", ORIGIN, "--kind", "basic", "--stdin"], SECRET, "needs --user"),
-        (&["add", "a", "--origin", ORIGIN, "--kind", "header", "--stdin"], SECRET, "needs --header"),
+        (&["add", "a", "--origin", ORIGIN, "--kind", "basic", "--stdin"], SECRET, "Add --user NAME."),
+        (&["add", "a", "--origin", ORIGIN, "--kind", "header", "--stdin"], SECRET, "Add --header NAME."),
         (&["add", "a", "--origin", ORIGIN, "--kind", "header", "--header", "Host", "--stdin"], SECRET, "belongs to"),
-        (&["add", "a", "--origin", ORIGIN, "--user", "x", "--stdin"], SECRET, "only be used with --kind basic"),
-        (&["rotate", "a", "--stdin"], SECRET, "there is no usable credential a"),
-        (&["remove", "--yes", "a"], "", "there is no credential a"),
+        (
+            &["add", "a", "--origin", ORIGIN, "--user", "x", "--stdin"],
+            SECRET,
+            "Cannot use --user here: only --kind basic has a user name",
+        ),
+        (
+            &["rotate", "a", "--stdin"],
+            SECRET,
+            "Cannot replace the secret of a: there is no usable credential of this name",
+        ),
+        (&["remove", "--yes", "a"], "", "Cannot delete a: there is no credential of this name"),
     ] {
         let (out, err, code) = run(&setup, arguments, input);
         assert_eq!((out.as_str(), code), ("", 2), "{arguments:?}: {err}");
@@ -120,7 +128,7 @@ fn rejects_what_cannot_be_a_credential_and_saves_nothing() {
     }
     add(&setup, &["a", "--origin", ORIGIN, "--stdin"], SECRET);
     let (_, err, code) = run(&setup, &["add", "a", "--origin", "https://other.example", "--stdin"], NEW_SECRET);
-    assert!(code == 2 && err.contains("the credential a exists"), "{err}");
+    assert!(code == 2 && err.contains("Cannot add a: it exists. "), "{err}");
 }
 
 #[test]

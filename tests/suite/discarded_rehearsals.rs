@@ -75,7 +75,7 @@ fn r54_discard_by_another_process_is_refused_while_the_session_is_open() {
     for arguments in [&["rehearsal", "drop", &id, "--yes"][..], &["rehearsal", "drop", "--yes"]] {
         let (out, err, code) = Setup::with_home(&root, arguments).run_piped("");
         assert_eq!((out.as_str(), code), ("", 2), "{err}");
-        assert!(err.contains("is open in another aye; close it there first"), "{err}");
+        assert!(err.contains("is open in another aye. Close it there first."), "{err}");
     }
     let upper = root.path().join("home/aye/data/rehearsal").join(&id).join("upper");
     assert!(upper.join("a.txt").exists());

@@ -88,7 +88,7 @@ async fn reports_problems_with_advice_and_exit_code_1() {
     assert_eq!(code, 1, "{all}");
     assert!(!all.contains(KEY) && !all.contains("sk-entered"), "{all}");
     for (area, part) in [
-        ("settings", "config.toml:3: screen.muose is not a setting; did you mean screen.mouse?"),
+        ("settings", "config.toml:3: screen.muose is not a setting. Did you mean screen.mouse?"),
         ("settings", "no_such"),
         ("theme", "unknown theme \"nope\""),
         ("keys", "was accessible to others (644)"),
@@ -192,7 +192,7 @@ fn lists_rules_hooks_and_reviewers_and_which_are_disabled() {
         (
             "rules",
             "wrong",
-            "rules.toml:12: the rule does not match \"make\", its example under matches; the rule is disabled",
+            "rules.toml:12: the rule does not match \"make\", its example under matches. Correct it: until then the rule is disabled",
         ),
         ("rules", "note", "expired: allow npm test … ("),
         ("rules", "note", ".aye/rules.toml of this project (1 allow) is not trusted: its rules do not apply"),

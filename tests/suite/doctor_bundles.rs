@@ -113,7 +113,9 @@ fn writes_a_bundle_even_if_nothing_else_works() {
         assert!(text.contains(expected), "{expected:?} is missing:\n{text}");
     }
     assert!(!text.contains("xyzzy"), "{text}");
-    for (id, expected) in [("01ja", "its first line is damaged"), ("02", "no session matches 02")] {
+    for (id, expected) in
+        [("01ja", "its first line is damaged"), ("02", "Cannot find the session \"02\": no ID begins with it")]
+    {
         let (out, err, code) =
             Setup::with_home(&setup.root, &["doctor", "--resume", id, "--bundle", "inside"]).run_piped("");
         assert_eq!((err.as_str(), code), ("", 0), "{out}");
@@ -136,11 +138,11 @@ fn bundle_never_replaces_a_file() {
     std::os::unix::fs::symlink("nowhere", project.join("link")).unwrap();
     let before = list_files(&project);
     for (arguments, expected) in [
-        (&["doctor", "--bundle", "there.txt"][..], "there.txt already exists; it was not changed. Name another"),
-        (&["doctor", "--bundle", "link"], "link exists and is not a regular file"),
-        (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its folder does not exist"),
+        (&["doctor", "--bundle", "there.txt"][..], "there.txt: it already exists. Name another"),
+        (&["doctor", "--bundle", "link"], "Cannot write link: it exists and is not a regular file"),
+        (&["doctor", "--bundle", "no/such/x.txt"], "Cannot write no/such/x.txt: its parent folder does not exist"),
         (&["doctor", "--bundle", "there.txt/x"], "there.txt/x: Not a directory"),
-        (&["--bundle"], "--bundle can only be used with: aye doctor"),
+        (&["--bundle"], "Cannot use --bundle here: it is an option of another command. Use it with: aye doctor"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
     ] {
         let (out, err, code) = Setup::with_home(&setup.root, arguments).run_piped("");

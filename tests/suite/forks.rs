@@ -120,8 +120,8 @@ fn a_failed_fork_is_reported_and_leaves_no_files() {
     let (old, before) = read_only_session(root.path());
     std::fs::write(root.path().join("project/answers.json"), r#"{"clock": "real"}"#).unwrap();
     for (arguments, expected) in [
-        (&["--fork", "x"][..], "--fork needs a session to copy"),
-        (&["--fork", "--resume", "01NONE", "x"], "no session matches 01NONE"),
+        (&["--fork", "x"][..], "Cannot copy a session: --fork names none"),
+        (&["--fork", "--resume", "01NONE", "x"], "Cannot find the session \"01NONE\": no ID begins with it"),
         (&["--fork", "--continue", "--answers", "answers.json"], "has no waiting question"),
         (&["--live", "--continue", "x"], "--fork"),
         (&["--fork", "--continue", "--dry-run", "--live", "x"], "cannot be used with"),

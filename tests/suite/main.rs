@@ -45,6 +45,7 @@ mod draft_kills;
 mod drafts;
 mod dry_run;
 mod editor;
+mod error_messages;
 mod exits;
 #[cfg(target_os = "linux")]
 mod failing_disks;

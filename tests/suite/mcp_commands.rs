@@ -35,7 +35,7 @@ fn a_server_is_added_checked_accepted_and_removed() {
     let catalogue = home.root.path().join("home/aye/data/mcp.json");
     assert_eq!(fs::metadata(&catalogue).unwrap().mode() & 0o777, 0o600);
     let (out, code) = run(&home, &arguments);
-    assert!(code == 2 && out.contains("there is an MCP server test already"), "{out}");
+    assert!(code == 2 && out.contains("Cannot add the MCP server test: it exists."), "{out}");
 
     server.set_tools(&json!([schema("echo", "Repeats more"), schema("new", "New")]));
     let (out, code) = run(&home, &["mcp", "check", "test"]);
@@ -66,7 +66,7 @@ fn a_server_is_added_checked_accepted_and_removed() {
     assert!(settings.starts_with("# mine\n[screen]\nmouse = false\n") && !settings.contains("mcp"), "{settings}");
     assert!(!fs::read_to_string(&catalogue).unwrap().contains("Repeats more"), "its tools are forgotten");
     let (out, code) = run(&home, &["mcp", "check", "test"]);
-    assert!(code == 2 && out.contains("no MCP server is configured"), "{out}");
+    assert!(code == 2 && out.contains("none is configured. Add one with `aye mcp add`."), "{out}");
 }
 
 #[test]
@@ -74,10 +74,13 @@ fn invalid_servers_are_refused_with_the_reason() {
     let home = Setup::new(&[]);
     for (arguments, reason) in [
         (&["mcp", "add", "A__b", "--", "x"][..], "may only have lower-case"),
-        (&["mcp", "add", "a", "ftp://a.example"], "the address must be"),
+        (
+            &["mcp", "add", "a", "ftp://a.example"],
+            "Cannot add the MCP server a: its address is invalid. Use an address",
+        ),
         (&["mcp", "add", "a", "https://user:password@a.example"], "without a user name and password"),
-        (&["mcp", "add", "a", "--env", "x", "--", "x"], "expected --env NAME=VALUE"),
-        (&["mcp", "show", "a"], "no MCP server is configured"),
+        (&["mcp", "add", "a", "--env", "x", "--", "x"], "Use --env NAME=VALUE."),
+        (&["mcp", "show", "a"], "none is configured. Add one with `aye mcp add`."),
         (&["mcp", "import", "missing.json"], "does not exist"),
     ] {
         let (out, code) = run(&home, arguments);

@@ -139,12 +139,12 @@ fn a_login_is_refused_with_the_reason_and_saves_nothing() {
     let add = ["credentials", "add", "mine", "--origin", "https://a.example", "--env", "MINE"];
     assert_eq!(run_aye(&user, &add).1, 0);
     for (arguments, reason) in [
-        (["mcp", "login", "test"], "the credential mine is not of a login"),
-        (["mcp", "logout", "test"], "the credential mine is not of a login"),
-        (["mcp", "login", "program"], "is a program"),
-        (["mcp", "login", "keyed"], "has a header Authorization"),
+        (["mcp", "login", "test"], "Cannot replace the credential mine: it is not of a login."),
+        (["mcp", "logout", "test"], "Cannot replace the credential mine: it is not of a login."),
+        (["mcp", "login", "program"], "it is a program, without an address"),
+        (["mcp", "login", "keyed"], "its settings have a header Authorization"),
         (["mcp", "logout", "keyed"], "has no credential"),
-        (["mcp", "login", "none"], "there is no MCP server"),
+        (["mcp", "login", "none"], "Cannot find the MCP server \"none\""),
     ] {
         let (out, code) = run_aye(&user, &arguments);
         assert!(code == 2 && out.contains(reason), "{arguments:?}: {out}");

@@ -285,5 +285,5 @@ fn lists_models_without_a_screen() {
     assert_eq!(code, 2);
     assert!(err.contains("no provider is configured"), "{err}");
     let (_, err, code) = Setup::new(&["--json", "hello"]).run_piped("");
-    assert!(code == 2 && err.contains("--json can only be used with"), "{err}");
+    assert!(code == 2 && err.contains("Cannot use --json here"), "{err}");
 }

@@ -221,7 +221,7 @@ fn programs_that_refresh_at_once_keep_the_new_refresh_token() {
 fn a_sign_in_on_another_device_waits_for_the_user() {
     let server = OAuthServer::start();
     let (mut program, root) = start_sign_in(&server, Setup::new(&[]), &["--device"]);
-    program.until("has no sign-in on another device");
+    program.until("Cannot sign in on another device");
     program.wait_for_exit();
     assert!(!credential_file(&root).exists());
     server.state().has_device_endpoint = true;

@@ -405,7 +405,7 @@ fn r51_killed_while_applying_a_group_leaves_whole_files_and_can_continue() {
     assert!(project.join("moved").exists() || project.join("elsewhere").exists());
     let mut program = scene.open_apply_screen(&[], (80, 24));
     program.until_condition("the rest is offered", |program| {
-        program.has_active_prompt() || program.screen().contains("nothing to apply")
+        program.has_active_prompt() || program.screen().contains("Cannot apply session")
     });
     program.press_keys(END);
     program.until_prompt(" apply");

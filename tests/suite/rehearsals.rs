@@ -275,14 +275,20 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
         "{patch}"
     );
     for (arguments, message) in [
-        (&["rehearsal", "diff", &id, "nowhere"][..], "no rehearsed change at nowhere"),
-        (&["rehearsal", "diff", &id, "nowhere", "--json"][..], "no rehearsed change at nowhere"),
-        (&["rehearsal", "diff", "nowhere"], "no session and no rehearsed change matches nowhere"),
-        (&["rehearsal", "show", "01NONE"], "no session matches 01NONE"),
-        (&["rehearsal", "show", &id, "more"], "takes [ID]; to send this to the model, quote it"),
-        (&["rehearsal", "show", "--yes"], "--yes can only be used with: aye rehearsal drop"),
-        (&["rehearsal", "show", "--hunks"], "--hunks can only be used with: aye rehearsal apply"),
-        (&["rehearsal", "drop", "--json"], "--json can only be used with"),
+        (&["rehearsal", "diff", &id, "nowhere"][..], "Cannot show nowhere: no rehearsed change is there"),
+        (&["rehearsal", "diff", &id, "nowhere", "--json"][..], "Cannot show nowhere: no rehearsed change is there"),
+        (&["rehearsal", "diff", "nowhere"], "Cannot show nowhere: it matches no session and no rehearsed change"),
+        (&["rehearsal", "show", "01NONE"], "Cannot find the session \"01NONE\": no ID begins with it"),
+        (&["rehearsal", "show", &id, "more"], "takes [ID]. To send this to the model, quote it."),
+        (
+            &["rehearsal", "show", "--yes"],
+            "Cannot use --yes here: it is an option of another command. Use it with: aye rehearsal drop",
+        ),
+        (
+            &["rehearsal", "show", "--hunks"],
+            "Cannot use --hunks here: it is an option of another command. Use it with: aye rehearsal apply",
+        ),
+        (&["rehearsal", "drop", "--json"], "Cannot use --json here: it is an option of another command. Use it with: "),
         (&["rehearsal", "apply"], "not a terminal"),
         (&["rehearsal", "drop"], "Confirm with --yes"),
     ] {
@@ -291,13 +297,13 @@ fn rehearsal_is_shown_as_tree_patch_and_json() {
     }
     let other_setup = Setup::new(&["rehearsal"]);
     let (_, err, code) = other_setup.run_piped("");
-    assert!(err.contains("no dry run in") && code == 2, "{err}");
+    assert!(err.contains("Cannot find a dry run of") && code == 2, "{err}");
     // A live session has no rehearsal.
     let (_runtime, service) = start_service(vec![text_answer("One.")]);
     run_print(&root, &service, &["first"]);
     let live = read_headers(root.path()).last().unwrap()["id"].as_str().unwrap().to_owned();
     let (_, err, code) = run_aye(&root, &["rehearsal", "show", &live]);
-    assert!(err.contains("is live: it has no rehearsal") && code == 2, "{err}");
+    assert!(err.contains("the session is live. Name a dry run") && code == 2, "{err}");
     // The project folder is gone.
     std::fs::remove_dir_all(root.path().join("project")).unwrap();
     std::fs::create_dir(root.path().join("elsewhere")).unwrap();

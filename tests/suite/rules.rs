@@ -178,7 +178,7 @@ fn r12_broken_rule_asks_for_everything_and_reports_its_line() {
     submit_message(&mut program, "go");
     program.until_prompt("rules not fully readable");
     let (output, _, code) = user.run_headless(&["rules", "check"]);
-    assert!(output.contains("rules.toml:2: verdict is \"dney\"; expected \"allow\", \"ask\" or \"deny\""), "{output}");
+    assert!(output.contains("rules.toml:2: verdict is \"dney\". Use \"allow\", \"ask\" or \"deny\""), "{output}");
     assert_eq!(code, 2);
 }
 

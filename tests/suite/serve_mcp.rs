@@ -389,7 +389,10 @@ fn served_calls_are_recorded_and_are_not_the_last_session_of_the_user() {
     assert_eq!((&record["is_served"], &record["is_intact"]), (&json!(true), &json!(true)));
     for arguments in [&["audit"][..], &["undo"], &["-p", "--continue", "go"]] {
         let text = run(&setup, arguments);
-        assert!(text.contains("no sessions in") || text.contains("no live session"), "{arguments:?}: {text}");
+        assert!(
+            text.contains("Cannot find a session of") || text.contains("Cannot find a live session"),
+            "{arguments:?}: {text}"
+        );
     }
     let shown = run(&setup, &["sessions", "show", &id]);
     assert!(shown.contains("Call of another program"), "{shown}");

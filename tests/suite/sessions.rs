@@ -185,25 +185,38 @@ fn rename_sets_the_title_of_a_session() {
 #[test]
 fn bad_arguments_are_refused_with_the_expected_ones() {
     let home = create_home();
-    home.check_refused(&["show", "09"], "no session matches 09");
-    home.check_refused(&["show", "01J"], "01J is ambiguous: it matches ");
+    home.check_refused(&["show", "09"], "Cannot find the session \"09\": no ID begins with it");
+    home.check_refused(&["show", "01J"], "Cannot find the session \"01J\": several IDs begin with it: ");
     home.check_refused(&["export", "01j"], ONE);
-    home.check_refused(&["show", ""], "no session matches");
-    home.check_refused(&["show", "../../etc/passwd"], "no session matches");
+    home.check_refused(&["show", ""], "no ID begins with it");
+    home.check_refused(&["show", "../../etc/passwd"], "no ID begins with it");
     home.check_refused(&["show", ONE, TWO], "aye sessions show takes one session");
     home.check_refused(&["rm"], "aye sessions rm takes one or more session IDs");
     home.check_refused(&["fork"], "aye sessions fork takes one session");
     home.check_refused(&["search"], "words to search for");
     home.check_refused(&["search", " "], "no words to search for");
     home.check_refused(&["list", "x"], "takes no arguments");
-    home.check_refused(&["list", "--force", "--output", "x"], "--force can only be used with: aye sessions export");
-    home.check_refused(&["show", "--yes"], "--yes can only be used with: aye sessions rm");
-    home.check_refused(&["show", "--json"], "--json can only be used with: aye sessions list");
+    home.check_refused(
+        &["list", "--force", "--output", "x"],
+        "Cannot use --force here: it is an option of another command. Use it with: aye sessions export",
+    );
+    home.check_refused(
+        &["show", "--yes"],
+        "Cannot use --yes here: it is an option of another command. Use it with: aye sessions rm",
+    );
+    home.check_refused(
+        &["show", "--json"],
+        "Cannot use --json here: it is an option of another command. Use it with: aye sessions list",
+    );
     home.check_refused(&["list", "--all", "--here"], "cannot be used with");
     home.check_refused(&["export", "--force", ONE], "--output");
-    home.check_refused(&["export", "--format", "pdf"], "possible values: markdown, html, json");
+    home.check_refused(&["export", "--format", "pdf"], "Use one of: markdown, html, json");
     let (_, err, code) = Setup::with_home(&home.0.root, &["doctor", "--yes"]).run_piped("");
-    assert!(code == 2 && err.contains("--yes can only be used with: aye sessions rm"), "{err}");
+    assert!(
+        code == 2
+            && err.contains("Cannot use --yes here: it is an option of another command. Use it with: aye sessions rm"),
+        "{err}"
+    );
     assert_eq!(home.files(), 3);
 }
 
@@ -211,7 +224,7 @@ fn bad_arguments_are_refused_with_the_expected_ones() {
 fn rm_removes_a_session_with_all_its_files_after_confirmation() {
     let home = create_home();
     home.check_refused(&["rm", ONE], "Cannot ask before removing: not a terminal");
-    home.check_refused(&["rm", "--yes", ONE, "09"], "no session matches 09");
+    home.check_refused(&["rm", "--yes", ONE, "09"], "Cannot find the session \"09\": no ID begins with it");
     assert_eq!(home.files(), 3);
     let data = home.0.root.path().join("home/aye/data");
     std::fs::create_dir_all(data.join("drafts")).unwrap();
@@ -259,7 +272,7 @@ fn r56_export_is_private_and_overwrites_nothing() {
     assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     home.check_refused(
         &["export", "01ja", "--output", "out.html"],
-        "out.html already exists; use --force to overwrite it",
+        "out.html: it already exists. Use --force to overwrite it.",
     );
     home.check_refused(&["export", "01ja", "--output", "."], "is not a regular file");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), html);
@@ -306,7 +319,7 @@ async fn r54_open_session_can_be_read_and_forked_only() {
         let session: Value = serde_json::from_str(listed.trim()).unwrap();
         assert_eq!(session["open"], true);
         let id = session["session"].as_str().unwrap();
-        home.check_refused(&["rm", "--yes", id], "is open in another aye; close it there first");
+        home.check_refused(&["rm", "--yes", id], "is open in another aye. Close it there first.");
         home.check_refused(&["rename", id, "x"], "is open in another aye");
         let (_, err, code) =
             Setup::with_home(&program.root, &[&flags[..], &["-p", "--resume", id, "x"]].concat()).run_piped("");

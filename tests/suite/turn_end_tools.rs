@@ -210,5 +210,9 @@ fn new_files_of_every_kind_are_valid_and_can_be_shown_and_tested() {
     let (out, _, code) = run(&user, &["tools", "test", "my_transfer", "note=hello"]);
     assert!(code == 0 && out.contains("Handed to you: hello") && out.contains("Nothing was done"), "{out}");
     let (_, error, code) = run(&user, &["tools", "new", "x", "--kind", "phone"]);
-    assert!(code != 0 && error.contains("\"phone\" is no kind of tool; expected one of \"http_api\""), "{error}");
+    assert!(
+        code != 0
+            && error.contains("Cannot write a tool of kind \"phone\": there is no such kind. Use one of \"http_api\""),
+        "{error}"
+    );
 }

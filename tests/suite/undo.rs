@@ -298,7 +298,10 @@ fn commands_list_show_and_restore() {
     assert!(out.contains("a.txt") && error.contains("not a terminal") && code == 2, "{out}{error}");
     assert_eq!(program.file("a.txt").as_deref(), Some("two\n"));
     let (_, error, code) = run(&program, &["checkpoints", "show", "nothing"]);
-    assert!(error.contains("there is no checkpoint nothing") && code == 2, "{error}");
+    assert!(
+        error.contains("Cannot find the checkpoint \"nothing\": there is none in this folder") && code == 2,
+        "{error}"
+    );
     let (out, error, code) = run(&program, &["undo", "--yes"]);
     assert!(out.contains("2 of 2 restored") && code == 0, "{out}{error}");
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("one\n"), None));

@@ -247,7 +247,7 @@ fn r30_applying_to_a_deleted_folder_creates_nothing_and_reports_it() {
     std::fs::write(&session, text).unwrap();
     let mut program =
         Setup::with_home(&root, &[&["rehearsal", "apply", &id][..], &base].concat()).size(100, 30).start();
-    program.until("which no longer exists");
+    program.until("no longer exists");
     assert_eq!(program.wait_for_exit(), 2);
     assert!(overlay.join("upper/a.txt").exists(), "the rehearsed changes are kept");
 }

@@ -50,13 +50,21 @@ fn check_error(setup: &Setup, code: i32, message: &str) {
 fn unopenable_session_is_reported_with_exit_code_two() {
     let setup = setup_tour(&["--resume", "01A", "hi"]);
     let open = create_session(&setup, "01ABC");
-    check_error(&setup, 2, "session 01ABC is open in another aye; close it there first");
+    check_error(&setup, 2, "Cannot open session 01ABC: it is open in another aye. Close it there first.");
     drop(create_session(&setup, "01ABD"));
-    check_error(&setup, 2, "01A is ambiguous: it matches 01ABD, 01ABC. Type more characters");
-    check_error(&setup_again(&setup.root, &["--resume", "../01ABC", "hi"]), 2, "no session matches ../01ABC");
+    check_error(
+        &setup,
+        2,
+        "Cannot find the session \"01A\": several IDs begin with it: 01ABD, 01ABC. Type more characters.",
+    );
+    check_error(
+        &setup_again(&setup.root, &["--resume", "../01ABC", "hi"]),
+        2,
+        "Cannot find the session \"../01ABC\": no ID begins with it. List the IDs with `aye sessions --all`.",
+    );
     drop(open);
     let resumes_live_session = setup_again(&setup.root, &["--dry-run", "--resume", "01ABC", "hi"]);
-    let message = "session 01ABC is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session";
+    let message = "Cannot rehearse in session 01ABC: it is live, and --dry-run cannot change that. Omit --dry-run, rehearse in a copy with --resume 01ABC --fork --dry-run, or start a new session.";
     check_error(&resumes_live_session, 2, message);
     let missing = setup.root.path().join("gone");
     fs::create_dir(&missing).unwrap();
@@ -64,7 +72,10 @@ fn unopenable_session_is_reported_with_exit_code_two() {
     let header = Header::new(SessionId("01GONE".into()), &real_gone, "m", false);
     SessionLog::new(&sessions_folder(&setup), &header).append(&Entry::UserMessage { text: "x".into() }).unwrap();
     fs::remove_dir(&missing).unwrap();
-    let message = format!("session 01GONE belongs to {}, which no longer exists", real_gone.display());
+    let message = format!(
+        "Cannot continue session 01GONE: its folder {} no longer exists. Restore the folder.",
+        real_gone.display()
+    );
     check_error(&setup_again(&setup.root, &["--resume", "01gone", "hi"]), 2, &message);
 }
 
@@ -124,7 +135,7 @@ fn r53_unwritable_home_is_reported_in_one_line() {
     // The error about the missing profile is the only one.
     assert_eq!((code, err.lines().count()), (2, 1), "{err}");
     let (_, err, code) = setup_tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).run_piped("");
-    assert!(code == 1 && err.starts_with("aye: the tour needs a writable folder"), "{err}");
+    assert!(code == 1 && err.starts_with("aye: Cannot write the project of the tour: "), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
 }
 

@@ -69,27 +69,27 @@ async fn r48_refused_request_is_reported_in_one_sentence() {
         (
             error_answer(402, &[], r#"{"error":{"message":"Insufficient credits"}}"#),
             "",
-            "The provider requires payment (402): Insufficient credits",
+            "The provider requires payment (402): Insufficient credits. Add credit at the provider, or use another profile.",
         ),
         (
             error_answer(403, &[], r#"{"error":{"message":"Country not supported"}}"#),
             "",
-            "The provider denied access (403): Country not supported",
+            "The provider denied access (403): Country not supported. Check the request and what the key permits.",
         ),
         (
             error_answer(404, &[], r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
             "",
-            "The provider does not know this model or address (404, model_not_found): The model `m` does not exist",
+            "The provider does not know this model or address (404, model_not_found): The model `m` does not exist. Check the model with `aye models`, and the address.",
         ),
         (
             error_answer(429, &[], r#"{"error":{"message":"All used","code":"insufficient_quota"}}"#),
             "",
-            "The account at the provider has no quota left (429, insufficient_quota): All used",
+            "The account at the provider has no quota left (429, insufficient_quota): All used. Add credit at the provider, or use another profile.",
         ),
         (
             error_answer(429, &["retry-after: 3600"], r#"{"error":{"message":"Slower"}}"#),
             "",
-            "The provider asks to wait 3600 s (429): Slower",
+            "The provider asks to wait 3600 s (429): Slower. Try again later, or use another profile.",
         ),
         (
             error_answer(200, &[], r#"{"error":{"message":"Overloaded"}}"#),
@@ -193,7 +193,7 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
         (
             Answer::body(502, "text/html", &["retry-after-ms: 20"], page),
             "The provider failed (502): the server sent a web page titled “502 Bad Gateway”",
-            "",
+            " Try again later, or use another profile.",
         ),
         (
             Answer::default().with_step(Step::Reset),
@@ -203,7 +203,7 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
         (
             Answer::default().raw("HTTP/1.1 200 OK\r\nx: ").raw("x".repeat(1 << 20)),
             "No answer from ORIGIN: message head is too large",
-            "",
+            " Check the address and the network.",
         ),
     ];
     let running: Vec<_> = cases
@@ -217,9 +217,9 @@ async fn r49_failing_provider_gets_five_requests_before_the_error() {
         assert!(lines.iter().all(|line| line.starts_with(&format!("aye: {message}"))), "{err}");
         assert!(lines[..4].iter().all(|line| line.contains("; trying again in ")), "{err}");
         // A port that expects TLS may reset an unencrypted connection.
-        assert_eq!(lines[4].contains(". If the port speaks TLS, use https://"), !advice.is_empty(), "{err}");
-        let end = if advice.is_empty() { "." } else { advice };
-        assert!(lines[4].ends_with(&format!("{end} Gave up after 5 attempts.")), "{err}");
+        let tells_of_tls = lines[4].contains(" If the port speaks TLS, use https://");
+        assert_eq!(tells_of_tls, advice == " in the address.", "{err}");
+        assert!(lines[4].contains(". Gave up after 5 attempts. ") && lines[4].ends_with(advice), "{err}");
         assert!(!err.contains("os error"), "{err}");
     }
 }

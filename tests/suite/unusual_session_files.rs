@@ -210,7 +210,7 @@ fn r52_continue_never_skips_an_unreadable_session() {
     let (_, error, code) = setup_again(&["-p", "--continue", "go on"]).run_piped("");
     assert_eq!(code, 2, "{error}");
     for part in [
-        "cannot tell which session to continue: session 01ZZ cannot be read: the first line of the session is damaged",
+        "Cannot choose the session to continue: session 01ZZ cannot be read: the first line of the session is damaged",
         "To continue that one: aye --resume ",
     ] {
         assert!(error.contains(part), "{error}");

@@ -163,7 +163,7 @@ fn failed_or_empty_summary_is_reported_and_changes_nothing() {
     let [Effect::AppendEntry(Entry::Ended { ending: Ending::Failed(why) })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
-    assert_eq!(why, "Cannot summarize the session: no power");
+    assert_eq!(why, "Cannot summarize the session: no power. Try again, or choose another model with /model.");
     assert_eq!(state.session.messages(0, usize::MAX)[..messages_before.len()], messages_before[..]);
     send_user_message(&mut state, "again");
     assert!(state.is_summarizing());

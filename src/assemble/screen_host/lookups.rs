@@ -1,6 +1,6 @@
 //! Looks up what the screen lists: sessions, files, link targets and the times of entries.
 
-use super::ScreenHost;
+use super::{ScreenHost, describe_failure};
 use crate::assemble::sandbox_setup;
 use crate::chat::SessionId;
 use crate::project::disk::Disk;
@@ -35,7 +35,7 @@ impl ScreenHost {
                 Err(error) => {
                     // The empty list ends the screen's wait for the list. The screen may be closed.
                     let _ = replies.blocking_send(HostReply::Sessions(Vec::new()));
-                    HostReply::Notice(format!("Cannot list the sessions: {error}."))
+                    HostReply::Notice(describe_failure("Cannot list the sessions", &error.into()))
                 }
             })
         });

@@ -105,7 +105,7 @@ impl ScreenHost {
         self.run_in_background(move || {
             let result = config::setting_writer::save_default_model(&file, &profile, &model);
             Some(match result {
-                Err(error) => HostReply::Notice(format!("Cannot save the model: {error}.")),
+                Err(error) => HostReply::Notice(format!("Cannot save the model: {error}. Correct this and try again.")),
                 Ok(()) => {
                     let description = if model.is_empty() { profile } else { format!("{model} of {profile}") };
                     HostReply::SettingSaved(format!("saved: aye starts with {description} from now on"))

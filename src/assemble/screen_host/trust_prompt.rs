@@ -70,7 +70,9 @@ impl ScreenHost {
             let every_file = None;
             Some(match trust::revoke_trust(&source.trust_file, &source.folder, every_file) {
                 Ok(()) => apply(),
-                Err(error) => HostReply::TrustFailed(format!("Cannot remove the trust: {error}.")),
+                Err(error) => {
+                    HostReply::TrustFailed(format!("Cannot remove the trust: {error}. Correct this and try again."))
+                }
             })
         });
     }

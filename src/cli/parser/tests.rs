@@ -123,18 +123,27 @@ fn a_first_word_is_a_command_only_if_the_rest_parses() {
 #[test]
 fn a_mistyped_line_is_explained() {
     for (line, part) in [
-        (&["sessions", "list", "--force"][..], "--force can only be used with: aye sessions export"),
-        (&["sessions", "lst", "--all"], "did you mean: aye sessions list"),
-        (&["doctor", "--hunks"], "--hunks can only be used with: aye rehearsal apply"),
-        (&["--hunks"], "--hunks can only be used with: aye rehearsal apply"),
-        (&["hello", "--json"], "--json can only be used with -p, or with: aye sessions list"),
+        (
+            &["sessions", "list", "--force"][..],
+            "Cannot use --force here: it is an option of another command. Use it with: aye sessions export",
+        ),
+        (&["sessions", "lst", "--all"], "Did you mean `aye sessions list`?"),
+        (
+            &["doctor", "--hunks"],
+            "Cannot use --hunks here: it is an option of another command. Use it with: aye rehearsal apply",
+        ),
+        (&["--hunks"], "Cannot use --hunks here: it is an option of another command. Use it with: aye rehearsal apply"),
+        (
+            &["hello", "--json"],
+            "Cannot use --json here: it is an option of other commands. Use it with -p, or with: aye sessions list",
+        ),
         (&["sessions", "rm"], "aye sessions rm takes one or more session IDs"),
         (&["trust", "list", "all"], "aye trust list takes no arguments"),
-        (&["help", "sandbx"], "did you mean: aye help sandbox. Topics: getting-started, "),
-        (&["help", "perm"], "did you mean: aye help permissions"),
-        (&["help", "sesions"], "did you mean: aye help sessions"),
-        (&["help", "sessions", "lst"], "did you mean: aye help sessions list"),
-        (&["hlep"], "did you mean: aye help"),
+        (&["help", "sandbx"], "Did you mean `aye help sandbox`? Topics: getting-started, "),
+        (&["help", "perm"], "Did you mean `aye help permissions`?"),
+        (&["help", "sesions"], "Did you mean `aye help sessions`?"),
+        (&["help", "sessions", "lst"], "Did you mean `aye help sessions list`?"),
+        (&["hlep"], "Did you mean `aye help`?"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
         (&["--nonsense"], "--nonsense"),
         (&["sessions", "--nonsense"], "--nonsense"),

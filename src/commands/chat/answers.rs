@@ -15,12 +15,12 @@ pub(super) fn check_flags(options: &ChatOptions) -> Result<(), UsageError> {
     }
     let is_resuming = options.continue_last || options.resume.as_ref().is_some_and(|name| !name.is_empty());
     if !is_resuming {
-        bail_usage!("--answers needs -p, or a session with a waiting question: --resume ID or --continue");
+        bail_usage!(
+            "Cannot use --answers here: no question is waiting in a new session. Add -p, or --resume ID or --continue."
+        );
     }
     if file == Path::new("-") {
-        bail_usage!(
-            "--answers - reads standard input, which the screen needs for the keyboard. Name a file, or add -p"
-        );
+        bail_usage!("Cannot use --answers -: standard input is needed for the keyboard. Name a file, or add -p.");
     }
     Ok(())
 }
@@ -36,9 +36,10 @@ pub(super) fn check_answers(answers: &Answers, session: &Session, prompt: &str) 
             let matched = answers.clone().match_exactly(&call.id, questions);
             matched.map(|_| true).map_err(|reason| UsageError(mismatch_error(&reason)))
         }
-        Some(WaitingCall::Approval { .. }) | None if prompt.trim().is_empty() => {
-            Err(UsageError(format!("--answers: session {} has no waiting question", session.id)))
-        }
+        Some(WaitingCall::Approval { .. }) | None if prompt.trim().is_empty() => Err(UsageError(format!(
+            "Cannot use --answers: session {} has no waiting question. Add a prompt, or omit --answers.",
+            session.id
+        ))),
         Some(WaitingCall::Approval { .. }) | None => Ok(false),
     }
 }
@@ -58,5 +59,6 @@ pub(super) fn apply_answers(answers: &mut Answers, session: &mut Session) -> Res
 }
 
 fn mismatch_error(reason: &str) -> String {
-    format!("--answers: {reason}\nThe question was not answered and still waits.")
+    let reason = reason.trim_end_matches('.');
+    format!("Cannot use --answers: {reason}. The question is still waiting: correct the file and run this again.")
 }

@@ -30,7 +30,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         return Err(no_provider_error());
     }
     if start.options.resume.as_deref() == Some("") {
-        bail_usage!("--resume needs a session ID here");
+        bail_usage!("Cannot continue a session: --resume has no session ID. Name one, or use --continue.");
     }
     let prompt = read_prompt(&start)?;
     let answers = match &start.options.answers {
@@ -38,7 +38,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         None => Answers::default(),
     };
     if prompt.trim().is_empty() && !is_resuming {
-        bail_usage!("no prompt: give one as an argument, or pipe it in");
+        bail_usage!("Cannot start a turn: there is no prompt. Give one as an argument, or pipe it in.");
     }
     let mut session = start.open_session()?;
     if session.model.connection_info.is_unconfigured {
@@ -114,8 +114,7 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
 }
 
 fn no_provider_error() -> anyhow::Error {
-    let message =
-        "no model is configured: set OPENAI_API_KEY, or use --base-url or --profile (--tour runs the scripted demo)";
+    let message = "Cannot start a turn: no model is configured. Set OPENAI_API_KEY, or use --base-url or --profile; --tour runs a script.";
     UsageError(message.to_owned()).into()
 }
 
@@ -159,9 +158,17 @@ fn read_prompt(start: &Start) -> Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(MAX_PIPE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_PIPE_BYTES {
-        bail_usage!("standard input has more than {MAX_PIPE_BYTES} bytes, which is the limit");
+        bail_usage!(
+            "Cannot read standard input: it has more than {} MiB, which is the limit. Save it as a file, and name the file \
+             in the prompt.",
+            MAX_PIPE_BYTES >> 20
+        );
     }
-    let piped = String::from_utf8(bytes).map_err(|_| UsageError("standard input is not UTF-8 text".to_owned()))?;
+    let piped = String::from_utf8(bytes).map_err(|_| {
+        UsageError(
+            "Cannot read standard input: it is not UTF-8 text. Convert it, such as with `iconv -t utf-8`.".to_owned(),
+        )
+    })?;
     if !piped.trim().is_empty() {
         if !prompt.is_empty() {
             prompt.push_str("\n\n");

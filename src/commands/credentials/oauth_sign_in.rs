@@ -23,13 +23,13 @@ const SIGN_IN_TIME: Duration = Duration::from_secs(600);
 pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(CredentialKind, SecretSource)> {
     let options = &arguments.oauth;
     let (Some(issuer), Some(client_id)) = (&options.issuer, &options.client_id) else {
-        bail_usage!("--oauth needs --client-id");
+        bail_usage!("Cannot use --oauth: the client has no ID. Add --client-id ID.");
     };
     if arguments.header.is_some() || arguments.user.is_some() {
-        bail_usage!("--header and --user cannot be used with --oauth");
+        bail_usage!("Cannot use --header and --user here: they do not apply to --oauth. Omit them.");
     }
     if arguments.source.stdin && !options.client_secret {
-        bail_usage!("with --oauth, --stdin can only be used with --client-secret");
+        bail_usage!("Cannot use --stdin here: with --oauth it reads the secret of the client. Add --client-secret.");
     }
     let server = match (&options.authorization_endpoint, &options.token_endpoint) {
         (Some(authorization), Some(token)) => AuthorizationServer {
@@ -48,7 +48,10 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
         }
     };
     if options.device && server.device_endpoint.is_none() {
-        bail_usage!("{} has no sign-in on another device", clean_line(&server.issuer));
+        bail_usage!(
+            "Cannot sign in on another device: {} does not support it. Omit --device.",
+            clean_line(&server.issuer)
+        );
     }
     let client = OAuthClient {
         issuer: server.issuer.clone(),
@@ -77,7 +80,7 @@ pub(super) async fn sign_in_again(
 ) -> Result<SecretSource> {
     if options.stdin || options.env.is_some() || options.key_command.is_some() {
         bail_usage!(
-            "a credential of an OAuth sign-in has no secret to enter; run aye credentials rotate without options"
+            "Cannot enter a secret: this credential is of an OAuth sign-in. Run `aye credentials rotate` without options."
         );
     }
     let endpoint = |address: &str| check_endpoint(address).map_err(UsageError);

@@ -17,7 +17,7 @@ pub(in crate::commands) fn read_secret(from_stdin: bool, question: &str) -> Resu
     let text = if from_stdin { read_piped()? } else { ask_in_terminal(question)? };
     let secret = Key::new(&text);
     if secret.expose().is_empty() {
-        bail_usage!("the secret is empty; nothing was saved");
+        bail_usage!("Cannot save the secret: it is empty. Enter one that is not.");
     }
     Ok(secret)
 }
@@ -26,14 +26,17 @@ fn read_piped() -> Result<String> {
     let mut text = String::new();
     io::stdin().take(MAX_SECRET_BYTES + 1).read_to_string(&mut text).context("Cannot read the secret")?;
     if text.len() as u64 > MAX_SECRET_BYTES {
-        bail_usage!("the secret is longer than {} KiB; nothing was saved", MAX_SECRET_BYTES >> 10);
+        bail_usage!(
+            "Cannot save the secret: it is longer than {} KiB, which is the limit. Enter a shorter one.",
+            MAX_SECRET_BYTES >> 10
+        );
     }
     Ok(text)
 }
 
 fn ask_in_terminal(question: &str) -> Result<String> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        bail_usage!("Cannot ask for the secret: not a terminal. Use --stdin, --env or --key-command");
+        bail_usage!("Cannot ask for the secret: not a terminal. Use --stdin, --env or --key-command.");
     }
     write!(io::stderr(), "{question}, not shown: ")?;
     io::stderr().flush()?;

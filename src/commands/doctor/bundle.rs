@@ -44,7 +44,7 @@ pub(super) fn target_file(target: &Path) -> Result<PathBuf> {
         false => target.to_owned(),
     };
     let force = false;
-    export_file::check_target(&file, force, "it was not changed. Name another file with --bundle FILE")?;
+    export_file::check_target(&file, force, "Name another file with --bundle FILE.")?;
     Ok(file)
 }
 

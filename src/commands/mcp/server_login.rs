@@ -22,13 +22,17 @@ impl Servers {
         let name = options.name.as_str();
         let server = self.find(name)?;
         if self.project.contains_key(name) {
-            bail_usage!("the MCP server {name} is of this project. Add it to your settings first: aye mcp add");
+            bail_usage!(
+                "Cannot log in to {name}: it is a server of this project. Add it to your settings first with `aye mcp add`."
+            );
         }
         let Some(url) = &server.url else {
-            bail_usage!("the MCP server {name} is a program. Only a server with an address has a login");
+            bail_usage!(
+                "Cannot log in to {name}: it is a program, without an address. Set its key as `env` in the settings."
+            );
         };
         if server.headers.keys().any(|header| header.eq_ignore_ascii_case(AUTHORIZATION.as_str())) {
-            bail_usage!("the MCP server {name} has a header Authorization in the settings. Remove it first");
+            bail_usage!("Cannot log in to {name}: its settings have a header Authorization. Remove the header first.");
         }
         let url = check_endpoint(url).map_err(UsageError)?;
         let origin = BoundOrigin::parse(&url.origin().ascii_serialization()).map_err(UsageError)?;
@@ -59,7 +63,7 @@ impl Servers {
     /// Deletes the token of a server.
     pub(super) fn logout(&self, name: &str) -> Result<ExitCode> {
         let Some(credential) = self.find(name)?.credential.clone() else {
-            bail_usage!("the MCP server {name} has no credential");
+            bail_usage!("Cannot log out of {name}: it has no credential. List all with `aye credentials`.");
         };
         self.check_replaceable(&credential)?;
         let file = self.places.tool_credentials();
@@ -81,7 +85,10 @@ impl Servers {
         match loaded.get(credential).map(|known| &known.kind) {
             Some(CredentialKind::OAuth(_)) | None => Ok(()),
             Some(_) => {
-                bail_usage!("the credential {} is not of a login; see aye credentials list", clean_line(credential))
+                bail_usage!(
+                    "Cannot replace the credential {}: it is not of a login. See it in `aye credentials`.",
+                    clean_line(credential)
+                )
             }
         }
     }
@@ -104,7 +111,7 @@ async fn find_client(
             oauth::register_client(server, endpoint, &listener.redirect_uri).await.map_err(anyhow::Error::msg)
         }
         (None, None) => bail_usage!(
-            "{} lets no program register itself. Register one there, and name it with --client-id",
+            "Cannot log in at {}: it lets no program register itself. Register one there, and name it with --client-id.",
             clean_line(&server.issuer)
         ),
     }

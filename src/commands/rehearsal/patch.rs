@@ -54,7 +54,11 @@ fn check_path(rehearsal: &Rehearsal, below: Option<&str>) -> Result<()> {
     match below {
         Some(below) if !has_changes(rehearsal, below)? => {
             let shown = parse_path(below).unwrap_or(Path::new(below));
-            Err(UsageError(format!("no rehearsed change at {}", shown.display())).into())
+            Err(UsageError(format!(
+                "Cannot show {}: no rehearsed change is there. List the changes with `aye rehearsal`.",
+                shown.display()
+            ))
+            .into())
         }
         Some(_) | None => Ok(()),
     }

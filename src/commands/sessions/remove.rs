@@ -21,7 +21,7 @@ impl SessionStore {
             }
         }
         let removal = Removal::lock_all(&self.places, &ids).map_err(convert_store_error)?;
-        let no_terminal = "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes";
+        let no_terminal = "Cannot ask before removing: not a terminal. Nothing was removed. Confirm with --yes.";
         if !skip_confirmation && !confirm(|| self.describe_removal(&ids), no_terminal)? {
             return print_result("Nothing was removed.");
         }

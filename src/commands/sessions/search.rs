@@ -22,8 +22,11 @@ const MAX_HITS: usize = 3;
 impl SessionStore {
     pub(super) fn search_sessions(&self, options: &SearchSessions) -> Result<ExitCode> {
         let query = &options.words;
-        let search_words = SearchWords::new(query.iter().map(String::as_str))
-            .ok_or_else(|| UsageError("no words to search for".to_owned()))?;
+        let search_words = SearchWords::new(query.iter().map(String::as_str)).ok_or_else(|| {
+            UsageError(
+                "Cannot search: there are no words to search for. Name some: `aye sessions search retry`.".to_owned(),
+            )
+        })?;
         let project = options.here.then_some(self.folder.as_path());
         let scope = Scope { project, max_hits: MAX_HITS, is_wanted: &|| true };
         let mut out = io::stdout().lock();

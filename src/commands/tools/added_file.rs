@@ -17,11 +17,15 @@ const MAX_EXPORT_BYTES: u64 = 4 << 20;
 
 /// Writes a commented file to start from.
 pub(super) fn create(inventory: &Inventory, name: &str, kind: &str) -> Result<ExitCode> {
-    let kind = FileKind::parse_name(kind)
-        .map_err(|expected| UsageError(format!("{kind:?} is no kind of tool; {expected}")))?;
+    let kind = FileKind::parse_name(kind).map_err(|expected| {
+        UsageError(format!("Cannot write a tool of kind {kind:?}: there is no such kind. Use {expected}."))
+    })?;
     let function_name = to_function_name(name);
     if !function_name.starts_with(|c: char| c.is_ascii_lowercase()) || function_name.len() > 64 {
-        bail_usage!("{name:?} is no name for a tool: expected letters, digits and spaces, beginning with a letter");
+        bail_usage!(
+            "Cannot name a tool {name:?}: it begins with no letter, or is too long. Use at most 64 letters, digits and \
+             spaces, beginning with a letter."
+        );
     }
     let path = inventory.new_file(&function_name)?;
     write_file(&path, &starter_file(kind).replacen("NAME", &function_name, 1))?;
@@ -33,7 +37,9 @@ pub(super) fn create(inventory: &Inventory, name: &str, kind: &str) -> Result<Ex
 
 /// Writes the tools of an export.
 pub(super) fn import(inventory: &Inventory, file: &Path) -> Result<ExitCode> {
-    let failed = |reason: String| UsageError(format!("cannot import {}: {reason}", file.display()));
+    let failed = |reason: String| {
+        UsageError(format!("Cannot import {}: {reason}. Name a JSON export of Dograh.", file.display()))
+    };
     let text = crate::config::settings_file::read_bounded_text(file, MAX_EXPORT_BYTES).map_err(failed)?;
     let text = text.ok_or_else(|| failed("the file does not exist".to_owned()))?;
     let tools = import_tools(&text).map_err(failed)?;
@@ -55,5 +61,8 @@ pub(super) fn import(inventory: &Inventory, file: &Path) -> Result<ExitCode> {
 }
 
 fn write_file(path: &Path, text: &str) -> Result<()> {
-    replace_file(path, text).map_err(|error| UsageError(format!("cannot write {}: {error}", path.display())).into())
+    replace_file(path, text).map_err(|error| {
+        UsageError(format!("Cannot write {}: {error}. Make its folder writable, then run this again.", path.display()))
+            .into()
+    })
 }

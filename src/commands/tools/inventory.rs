@@ -63,11 +63,13 @@ impl Inventory {
         if let Some(tool) = self.files.iter().find(|tool| tool.parsed.function_name == name) {
             return Ok(tool);
         }
-        let names: Vec<&str> = self.files.iter().map(|tool| tool.parsed.function_name.as_str()).collect();
-        match names.as_slice() {
-            [] => bail_usage!("no file defines a tool; aye tools new NAME adds one"),
-            names => bail_usage!("no file defines the tool {name}; available: {}", names.join(", ")),
-        }
+        let mut names: Vec<&str> = self.files.iter().map(|tool| tool.parsed.function_name.as_str()).collect();
+        names.dedup();
+        let advice = match names.as_slice() {
+            [] => "Add one with `aye tools new NAME`.".to_owned(),
+            names => format!("Use one of: {}.", names.join(", ")),
+        };
+        bail_usage!("Cannot find the tool {name:?}: no file defines it. {advice}")
     }
 
     /// Returns the configured model, if any.
@@ -136,7 +138,11 @@ impl Inventory {
     pub(super) fn new_file(&self, file_stem: &str) -> Result<PathBuf> {
         let path = self.places.tools().join(format!("{file_stem}.toml"));
         match path.symlink_metadata() {
-            Ok(_) => Err(UsageError(format!("{} exists already; nothing was changed", path.display())).into()),
+            Ok(_) => Err(UsageError(format!(
+                "Cannot write {}: it exists already. Edit it, or choose another name.",
+                path.display()
+            ))
+            .into()),
             Err(_) => Ok(path),
         }
     }

@@ -25,12 +25,19 @@ use std::sync::Arc;
 pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String], yes: bool) -> Result<ExitCode> {
     let found = inventory.find(name)?;
     if found.state == ToolState::Untrusted {
-        bail_usage!("{} is not trusted; review it with aye trust", found.file);
+        bail_usage!("Cannot test {name}: {} is not trusted. Review it with `aye trust`.", found.file);
     }
     let Some(definition) = found.parsed.definition.clone() else {
-        bail_usage!("{name} cannot be used; aye tools check says why");
+        bail_usage!("Cannot test {name}: its file has errors. List them with `aye tools check`.");
     };
     let arguments = parse_arguments(&definition.head.parameters, arguments)?;
+    let required = definition.head.parameters.iter().filter(|parameter| parameter.is_required);
+    let missing: Vec<&str> =
+        required.map(|parameter| parameter.name.as_str()).filter(|name| arguments.get(name).is_none()).collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        bail_usage!("Cannot test {name}: it has no value for {missing}. Give each as NAME=VALUE.");
+    }
     let project: Arc<dyn Writer> = Arc::new(open_project(&inventory.places, &inventory.folder)?);
     if let ToolKind::Prompt(_) = &definition.kind
         && let Some(model) = inventory.connect_model()?
@@ -48,8 +55,14 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
     };
     let plan = match planned {
         Ok(Intent::Act(plan)) => plan,
-        Ok(Intent::Ask(_)) => bail_usage!("{name} asks a question, which cannot be tested"),
-        Err(error) => return Err(UsageError::from_error(error).into()),
+        Ok(Intent::Ask(_)) => bail_usage!("Cannot test {name}: it asks a question. Try it in a session."),
+        Err(error) => {
+            let reason = error.to_string();
+            bail_usage!(
+                "Cannot test {name}: {}. Correct the arguments: `aye tools show {name}` lists them.",
+                reason.trim_end_matches('.')
+            );
+        }
     };
     refuse_denied(&plan)?;
     print_lines(describe_plan(&plan).lines().map(|line| clean_text(&reveal_to_string(line)).into_owned()))?;
@@ -57,7 +70,8 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
         return print_lines(["Nothing was done: only a session has a turn to end.".to_owned()]);
     }
     let question = || Ok("To make this call".to_owned());
-    if !yes && !confirm(question, "Cannot ask for approval: not a terminal. Nothing was sent; --yes approves")? {
+    if !yes && !confirm(question, "Cannot ask for approval: not a terminal. Nothing was sent. Approve it with --yes.")?
+    {
         return print_lines(["Nothing was sent.".to_owned()]);
     }
     let sandbox = &inventory.sandbox;
@@ -93,7 +107,9 @@ fn refuse_denied(plan: &Plan) -> Result<()> {
         | Access::External(_) => false,
     };
     match is_denied {
-        true => bail_usage!("this call is denied in every mode: {}", plan.summary),
+        true => {
+            bail_usage!("Cannot make this call: it is denied in every mode: {}. Choose other arguments.", plan.summary)
+        }
         false => Ok(()),
     }
 }
@@ -111,13 +127,13 @@ fn parse_arguments(parameters: &[Parameter], words: &[String]) -> Result<Value> 
     let mut arguments = Map::new();
     for word in words {
         let Some((name, value)) = word.split_once('=') else {
-            bail_usage!("{word:?} is no argument; expected NAME=VALUE");
+            bail_usage!("Cannot read the argument {word:?}: it has no =. Use NAME=VALUE.");
         };
         let parameter = parameters.iter().find(|parameter| parameter.name == name);
         let value_type = parameter.map_or(ValueType::String, |parameter| parameter.value_type);
         let value = value_type.coerce(Value::String(value.to_owned())).map_err(UsageError)?;
         if arguments.insert(name.to_owned(), value).is_some() {
-            bail_usage!("the argument {name} is given twice");
+            bail_usage!("Cannot read the arguments: {name} is given twice. Give it once.");
         }
     }
     Ok(Value::Object(arguments))

@@ -185,7 +185,7 @@ fn an_invalid_profile_or_address_is_reported_with_its_source() {
     );
     assert_eq!(
         error_text(Case { environment: &[("AYE_PROFILE", "corporate")], ..EMPTY }),
-        "AYE_PROFILE: profile \"corporate\" does not exist. Available profiles: anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
+        "AYE_PROFILE: profile \"corporate\" does not exist. Use one of: anthropic, azure, cerebras, deepseek, fireworks, gemini, groq, jan, koboldcpp, litellm, llamacpp, lmstudio, mistral, moonshot, ollama, openai, openrouter, sglang, together, vllm, xai"
     );
     for (url, reason) in [
         ("example.com", "it does not begin with http:// or https://. Write \"https://example.com\"."),

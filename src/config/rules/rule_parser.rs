@@ -57,7 +57,7 @@ pub(super) fn parse_rule(
     let effect = effects.into_iter().find(|effect| verdict.as_deref() == Some(effect.as_str()));
     if let Some(verdict) = verdict.filter(|_| effect.is_none()) {
         let shown = truncate_for_display(&verdict);
-        parser.report_error("verdict", format!("verdict is {shown:?}; expected \"allow\", \"ask\" or \"deny\""));
+        parser.report_error("verdict", format!("verdict is {shown:?}. Use \"allow\", \"ask\" or \"deny\""));
     } else if parser.get_item("verdict").is_none() {
         parser.report_error("", "the rule has no verdict: set verdict to \"allow\", \"ask\" or \"deny\"");
     }
@@ -73,8 +73,8 @@ pub(super) fn parse_rule(
         // A tool of another project is not known here, and allowing an unknown tool allows nothing.
         let is_of_other_project = effect == Some(RuleEffect::Allow) && table.contains_key("project");
         if nearest.is_some() || !is_of_other_project {
-            let suggestion = nearest.map(|nearest| format!("; did you mean {nearest:?}?"));
-            let hint = suggestion.unwrap_or_else(|| format!("; available: {}", tools.join(", ")));
+            let suggestion = nearest.map(|nearest| format!(". Did you mean {nearest:?}?"));
+            let hint = suggestion.unwrap_or_else(|| format!(". Use one of: {}", tools.join(", ")));
             parser.report_error("tool", format!("tool {:?} does not exist{hint}", truncate_for_display(tool)));
         }
     }
@@ -145,8 +145,8 @@ impl<'a> RuleParser<'a> {
         let is_known = |name: &str| RULE_KEYS.contains(&name) || RENAMED_KEYS.iter().any(|(old, _)| *old == name);
         for (name, _) in self.table.iter().filter(|(name, _)| !is_known(name)) {
             let suggestion =
-                find_nearest(name, RULE_KEYS.iter().copied()).map(|nearest| format!("; did you mean {nearest}?"));
-            let hint = suggestion.unwrap_or_else(|| format!("; available: {}", RULE_KEYS.join(", ")));
+                find_nearest(name, RULE_KEYS.iter().copied()).map(|nearest| format!(". Did you mean {nearest}?"));
+            let hint = suggestion.unwrap_or_else(|| format!(". Use one of: {}", RULE_KEYS.join(", ")));
             self.report_error(name, format!("{} is not a key of a rule{hint}", truncate_for_display(name)));
         }
     }
@@ -254,10 +254,10 @@ impl<'a> RuleParser<'a> {
             return Some(RuleTarget::Host(host));
         }
         let error = if !host.chars().all(is_name_character) {
-            format!("host is {:?}; expected a name such as \"*.example.com\"", truncate_for_display(&host))
+            format!("host is {:?}. Use a name such as \"*.example.com\"", truncate_for_display(&host))
         } else if allows && (!host.contains('.') || host.trim_start_matches("*.").contains('*')) {
             format!(
-                "{:?} is too broad to allow; expected a host such as \"docs.rs\" or \"*.example.com\"",
+                "{:?} is too broad to allow. Use a host such as \"docs.rs\" or \"*.example.com\"",
                 truncate_for_display(&host)
             )
         } else {
@@ -273,7 +273,7 @@ impl<'a> RuleParser<'a> {
             self.report_error("project", "a project's own rules apply only in that project; remove the key project");
         } else if !project.starts_with('/') {
             let shown = truncate_for_display(&project);
-            self.report_error("project", format!("project is {shown:?}; expected an absolute directory path"));
+            self.report_error("project", format!("project is {shown:?}. Use an absolute directory path"));
         }
         RuleScope::Project(PathBuf::from(project))
     }

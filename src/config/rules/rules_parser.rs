@@ -132,15 +132,21 @@ fn rule_tables(item: &Item) -> Option<Vec<(Option<usize>, &dyn TableLike)>> {
     }
 }
 
+/// Returns the full stop of a sentence, unless it is a question.
+fn end_of(sentence: &str) -> &'static str {
+    if sentence.ends_with('?') { "" } else { "." }
+}
+
 impl ParsedRules {
     fn report_error(&mut self, file: &str, line: usize, message: &str, fails_closed: bool) {
-        let consequence = match fails_closed {
-            true => "every call asks until this is corrected",
-            false => "the rule is disabled",
-        };
         if fails_closed {
             self.unsafe_problem.get_or_insert(format!("{file}:{line}: {message}"));
         }
-        self.problems.push(Problem::in_file(file, line, format!("{message}; {consequence}")));
+        let consequence = match fails_closed {
+            true => "Correct it: until then every call asks",
+            false => "Correct it: until then the rule is disabled",
+        };
+        let message = format!("{message}{} {consequence}", end_of(message));
+        self.problems.push(Problem::in_file(file, line, message));
     }
 }

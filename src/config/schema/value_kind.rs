@@ -18,8 +18,8 @@ pub enum ValueKind {
     Names,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// An integer in this range.
-    Integer(RangeInclusive<i64>),
+    /// An integer in this range, with its unit.
+    Integer(RangeInclusive<i64>, &'static str),
     /// A number of at least zero.
     Price,
     /// Base address of a provider.
@@ -89,7 +89,7 @@ impl ValueKind {
                 .as_array()
                 .is_some_and(|list| list.iter().all(|name| name.as_str().is_some_and(|name| !is_null_word(name)))),
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
-            Self::Integer(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
+            Self::Integer(range, _) => value.as_integer().is_some_and(|number| range.contains(&number)),
             Self::Price => match value {
                 Value::Integer(number) => *number >= 0,
                 Value::Float(number) => number.is_finite() && *number >= 0.0,
@@ -147,7 +147,9 @@ impl ValueKind {
                     _ => words.concat(),
                 };
             }
-            Self::Integer(range) => return format!("an integer from {} to {}", range.start(), range.end()),
+            Self::Integer(range, unit) => {
+                return format!("an integer from {} to {} {unit}", range.start(), range.end());
+            }
             Self::Price => "a price per million tokens, such as 0.25",
             Self::Address => "an address such as \"https://example.com/v1\"",
             Self::EnvVariable => "the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",

@@ -144,7 +144,7 @@ fn r69_a_file_that_is_not_utf8_is_reported_and_unchanged() {
     let settings = Settings::load(&path, &home_variable, &Overrides::default());
     assert_eq!(
         settings.problems[0].to_string(),
-        "~/config.toml:2: this is not text in UTF-8; the whole file is ignored"
+        "~/config.toml:2: this is not text in UTF-8. Correct it: until then the whole file is ignored"
     );
     assert_eq!(settings.config, Config::default());
     assert_eq!(fs::read(&path).unwrap(), b"[screen]\n\xff");
@@ -175,8 +175,8 @@ fn a_repeated_profile_keeps_the_first_and_the_rest_of_the_file() {
     assert_eq!(
         problem_texts,
         [
-            "f:3: profile a is already defined on line 1. That definition is used and this one is ignored",
-            "f:8: screen.theem is not a setting; did you mean screen.theme?",
+            "f:3: profile a is already defined on line 1. Remove this definition: only the first one is used",
+            "f:8: screen.theem is not a setting. Did you mean screen.theme?",
         ]
     );
     assert_eq!(settings.config.profiles["a"].base_url, "https://one/v1");

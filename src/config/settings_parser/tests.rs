@@ -75,7 +75,7 @@ fn old_names_of_key_actions_work_with_a_notice() {
 fn an_invalid_value_under_an_old_name_is_reported_at_its_line() {
     let layer = check_settings(
         "[second_reader]\nseconds = 0\n",
-        &["2: model_reviewer.seconds is 0; expected an integer from 1 to 120"],
+        &["2: model_reviewer.seconds is 0. Use an integer from 1 to 120 seconds"],
     );
     assert_eq!(layer.notices.len(), 1);
 }
@@ -92,27 +92,27 @@ fn check_settings(text: &str, expected: &[&str]) -> Layer {
 
 #[test]
 fn an_invalid_value_is_reported_with_the_accepted_values() {
-    check_settings("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe"; expected true or false"#]);
-    check_settings("[screen]\nlinks = 3", &[r#"2: screen.links is 3; expected "auto", "on" or "off""#]);
-    check_settings("[screen]\ntheme = []", &["2: screen.theme is a list; expected a quoted string"]);
-    check_settings("screen.theme = \" \"", &["1: screen.theme is \" \"; expected a quoted string"]);
+    check_settings("\n\n[screen]\nmouse = \"maybe\"", &[r#"4: screen.mouse is "maybe". Use true or false"#]);
+    check_settings("[screen]\nlinks = 3", &[r#"2: screen.links is 3. Use "auto", "on" or "off""#]);
+    check_settings("[screen]\ntheme = []", &["2: screen.theme is a list. Use a quoted string"]);
+    check_settings("screen.theme = \" \"", &["1: screen.theme is \" \". Use a quoted string"]);
     check_settings(
         "[approval]\nmode = \"yolo\"",
-        &[r#"2: approval.mode is "yolo"; expected "plan", "ask", "auto" or "full""#],
+        &[r#"2: approval.mode is "yolo". Use "plan", "ask", "auto" or "full""#],
     );
-    check_settings("shell = { timeout = 0 }", &["1: shell.timeout is 0; expected an integer from 1 to 3600"]);
-    check_settings("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5; expected an integer from 1 to 3600"]);
+    check_settings("shell = { timeout = 0 }", &["1: shell.timeout is 0. Use an integer from 1 to 3600 seconds"]);
+    check_settings("[shell]\ntimeout = 1.5", &["2: shell.timeout is 1.5. Use an integer from 1 to 3600 seconds"]);
     check_settings(
         "[profiles.a]\nprice_input = -1",
-        &["2: profiles.a.price_input is -1; expected a price per million tokens, such as 0.25"],
+        &["2: profiles.a.price_input is -1. Use a price per million tokens, such as 0.25"],
     );
     check_settings(
         "[keys]\nquit = [1]",
-        &["2: keys.quit is a list; expected a key chord such as \"ctrl-k\", or a list of them"],
+        &["2: keys.quit is a list. Use a key chord such as \"ctrl-k\", or a list of them"],
     );
     check_settings(
         "[profiles.a]\nparameters = 1",
-        &["2: profiles.a.parameters has an invalid value; expected names with values, such as { temperature = 0.2 }"],
+        &["2: profiles.a.parameters has an invalid value. Use names with values, such as { temperature = 0.2 }"],
     );
 }
 
@@ -121,23 +121,21 @@ fn r57_values_that_may_be_secret_are_not_shown() {
     check_settings(
         "[profiles.a]\nkey_env = \"sk-secret\"",
         &[
-            "2: profiles.a.key_env has an invalid value; expected the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
+            "2: profiles.a.key_env has an invalid value. Use the name of an environment variable, such as \"OPENAI_API_KEY\", not the key itself",
         ],
     );
     check_settings(
         "[profiles.a]\nheaders = { X = 1 }",
-        &[
-            "2: profiles.a.headers has an invalid value; expected names with string values, such as { X-Title = \"aye\" }",
-        ],
+        &["2: profiles.a.headers has an invalid value. Use names with string values, such as { X-Title = \"aye\" }"],
     );
     check_settings(
         "[profiles.a]\nbase_url = \"https://me:secret@host/v1\"",
-        &["2: profiles.a.base_url has an invalid value; expected an address such as \"https://example.com/v1\""],
+        &["2: profiles.a.base_url has an invalid value. Use an address such as \"https://example.com/v1\""],
     );
     check_settings(
         "[profiles.a]\napi_key = \"sk-secret\"",
         &[
-            "2: profiles.a.api_key is not a setting; keys are not stored in this file; key_env names the variable that holds the key",
+            "2: profiles.a.api_key is not a setting. Keys are not stored in this file: use key_env, which names the variable that holds the key",
         ],
     );
 }
@@ -148,18 +146,18 @@ fn errors_in_a_profile_name_the_cause() {
         ("model = \"\"", "model has no value; remove the line to leave it unset"),
         ("model = \"null\"", "model has no value; remove the line to leave it unset"),
         ("key_env = \"none\"", "key_env has no value; remove the line to leave it unset"),
-        ("api = \"completions\"", "api is \"completions\"; expected \"chat\" or \"responses\""),
-        ("max_tokens = 0", "max_tokens is 0; expected an integer from 1 to 10000000"),
-        ("max_tokens = \"many\"", "max_tokens is \"many\"; expected an integer from 1 to 10000000"),
-        ("price_cached = nan", "price_cached is nan; expected a price per million tokens, such as 0.25"),
-        ("tools = \"yes\"", "tools is \"yes\"; expected true or false"),
+        ("api = \"completions\"", "api is \"completions\". Use \"chat\" or \"responses\""),
+        ("max_tokens = 0", "max_tokens is 0. Use an integer from 1 to 10000000 tokens"),
+        ("max_tokens = \"many\"", "max_tokens is \"many\". Use an integer from 1 to 10000000 tokens"),
+        ("price_cached = nan", "price_cached is nan. Use a price per million tokens, such as 0.25"),
+        ("tools = \"yes\"", "tools is \"yes\". Use true or false"),
         (
             "ca_file = \"company.pem\"",
-            "ca_file is \"company.pem\"; expected an absolute file path such as \"~/certificates/company.pem\"",
+            "ca_file is \"company.pem\". Use an absolute file path such as \"~/certificates/company.pem\"",
         ),
         (
             "omit_parameters = \"stream_options\"",
-            "omit_parameters is \"stream_options\"; expected a list of names, such as [\"stream_options\"]",
+            "omit_parameters is \"stream_options\". Use a list of names, such as [\"stream_options\"]",
         ),
         ("headers = { \"X Y\" = \"1\" }", "headers has the header \"X Y\", which is not a valid header name"),
         ("headers = { Host = \"h\" }", "headers has the header Host, which HTTP sets itself"),
@@ -172,7 +170,7 @@ fn errors_in_a_profile_name_the_cause() {
             "headers has the header X-B with an empty value, a line break or characters that cannot be sent",
         ),
         ("key_header = \"connection\"", "key_header is set by HTTP itself"),
-        ("key_header = \"api key\"", "key_header has an invalid value; expected a header name such as \"api-key\""),
+        ("key_header = \"api key\"", "key_header has an invalid value. Use a header name such as \"api-key\""),
         ("parameters = { model = \"x\" }", "parameters has model, which aye sets itself"),
         (
             "parameters = { seed = 1979-05-27 }",
@@ -181,11 +179,11 @@ fn errors_in_a_profile_name_the_cause() {
         ("parameters = { a = { b = [inf] } }", "parameters has a with a date, nan or inf, which JSON cannot represent"),
         (
             "query = { key = 1 }",
-            "query has an invalid value; expected names with string values, such as { api-version = \"preview\" }",
+            "query has an invalid value. Use names with string values, such as { api-version = \"preview\" }",
         ),
         (
             "proxy = \"127.0.0.1:3128\"",
-            "proxy has an invalid value; expected an address such as \"http://127.0.0.1:3128\", or \"none\"",
+            "proxy has an invalid value. Use an address such as \"http://127.0.0.1:3128\", or \"none\"",
         ),
         (
             "base_url = \"https://h/v1/chat/completions\"",
@@ -202,14 +200,14 @@ fn errors_in_a_profile_name_the_cause() {
         ),
         (
             "key_command = []",
-            "key_command has an invalid value; expected a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
+            "key_command has an invalid value. Use a program with its arguments, such as [\"pass\", \"show\", \"openai\"]",
         ),
-        ("max_token = 1", "max_token is not a setting; did you mean profiles.a.max_tokens?"),
+        ("max_token = 1", "max_token is not a setting. Did you mean profiles.a.max_tokens?"),
         (
             "reasonning_effort = \"low\"",
-            "reasonning_effort is not a setting; did you mean profiles.a.reasoning_effort?",
+            "reasonning_effort is not a setting. Did you mean profiles.a.reasoning_effort?",
         ),
-        ("key_comand = \"x\"", "key_comand is not a setting; did you mean profiles.a.key_command?"),
+        ("key_comand = \"x\"", "key_comand is not a setting. Did you mean profiles.a.key_command?"),
     ] {
         let layer =
             check_settings(&format!("[profiles.a]\n{text}\nidle_seconds = 7"), &[&format!("2: profiles.a.{message}")]);
@@ -233,7 +231,7 @@ fn a_command_is_a_list_or_a_string() {
 fn null_is_reported_as_invalid_toml() {
     check_settings(
         "[profiles.a]\nmodel = null\n",
-        &["2: this is not TOML (TOML has no null: remove the line); the whole file is ignored"],
+        &["2: this is not TOML (TOML has no null: remove the line). Correct it: until then the whole file is ignored"],
     );
 }
 
@@ -242,8 +240,8 @@ fn a_repeated_profile_does_not_invalidate_the_file() {
     let layer = check_settings(
         "[profiles.a]\nmodel = \"1\"\n[profiles.a]\nmodel = \"2\"\n[profiles.b]\nmodel = \"3\"\n[profiles.a]\nmodel = \"4\"",
         &[
-            "3: profile a is already defined on line 1. That definition is used and this one is ignored",
-            "7: profile a is already defined on line 1. That definition is used and this one is ignored",
+            "3: profile a is already defined on line 1. Remove this definition: only the first one is used",
+            "7: profile a is already defined on line 1. Remove this definition: only the first one is used",
         ],
     );
     assert_eq!(layer.table["profiles"]["a"]["model"].as_str(), Some("1"));
@@ -255,29 +253,29 @@ fn a_repeated_profile_does_not_invalidate_the_file() {
 
 #[test]
 fn an_unknown_name_is_reported_with_the_nearest_one() {
-    check_settings("[screen]\nmuose = true", &["2: screen.muose is not a setting; did you mean screen.mouse?"]);
+    check_settings("[screen]\nmuose = true", &["2: screen.muose is not a setting. Did you mean screen.mouse?"]);
     check_settings(
         "[shell]\nsomething_else = 1",
         &[
-            "2: shell.something_else is not a setting; available: timeout, max_timeout, sandbox, network, write, read, sockets",
+            "2: shell.something_else is not a setting. Use one of: timeout, max_timeout, sandbox, network, write, read, sockets",
         ],
     );
-    check_settings("[scren]\nmouse = true", &["1: scren is not a section; did you mean screen?"]);
+    check_settings("[scren]\nmouse = true", &["1: scren is not a section. Did you mean screen?"]);
     check_settings(
         "mouse = true",
         &[
-            "1: mouse is not a section; available: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, dry_run, shell, web, credentials, tools, screen, keys",
+            "1: mouse is not a section. Use one of: model, profiles, approval, hooks, model_reviewer, mcp, project, undo, workspace, dry_run, shell, web, credentials, tools, screen, keys",
         ],
     );
-    check_settings("screen = 3", &["1: screen is 3; expected a section [screen]"]);
-    check_settings("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\"; expected a section [profiles.mine]"]);
+    check_settings("screen = 3", &["1: screen is 3. Use a section [screen]"]);
+    check_settings("[profiles]\nmine = \"x\"", &["2: profiles.mine is \"x\". Use a section [profiles.mine]"]);
 }
 
 #[test]
 fn valid_settings_are_loaded_with_their_lines() {
     let layer = check_settings(
         "[screen]\nmouse = 1\ntheme = \"dark\"\n[screne]\n[keys]\nquit = \"ctrl-q\"\n",
-        &["2: screen.mouse is 1; expected true or false", "4: screne is not a section; did you mean screen?"],
+        &["2: screen.mouse is 1. Use true or false", "4: screne is not a section. Did you mean screen?"],
     );
     assert_eq!(layer.table["screen"]["theme"].as_str(), Some("dark"));
     assert_eq!(layer.table["keys"]["quit"][0].as_str(), Some("ctrl-q"));
@@ -289,7 +287,9 @@ fn valid_settings_are_loaded_with_their_lines() {
 fn r69_invalid_toml_is_one_problem_with_its_line() {
     let layer = check_settings(
         "[screen]\nmouse = true\ntheme = \n",
-        &["3: this is not TOML (string values must be quoted, expected literal string); the whole file is ignored"],
+        &[
+            "3: this is not TOML (string values must be quoted, expected literal string). Correct it: until then the whole file is ignored",
+        ],
     );
     assert_eq!(layer.table, Table::new());
     assert_eq!(parse_settings("[a]\n[a]\n", "f").problems[0].origin.to_string(), "f:2");
@@ -300,7 +300,10 @@ fn r69_invalid_toml_is_one_problem_with_its_line() {
 fn a_number_out_of_range_is_one_problem_and_the_rest_applies() {
     let layer = check_settings(
         "screen = 99999999999999999999\n[shell]\ntimeout = 99999999999999999999\nmax_timeout = 60\n",
-        &["1: screen has a number that is out of range", "3: shell.timeout has a number that is out of range"],
+        &[
+            "1: screen has a number that is out of range. Use a smaller one",
+            "3: shell.timeout has a number that is out of range. Use a smaller one",
+        ],
     );
     assert_eq!(layer.table["shell"], Value::Table("max_timeout = 60".parse().unwrap()));
 }

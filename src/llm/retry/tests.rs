@@ -122,7 +122,10 @@ async fn r49_there_are_five_attempts_within_two_minutes() {
     let (chunks, attempts, elapsed) = play_headless(failing_replies(None)).await;
     assert_eq!((attempts, chunks.len()), (5, 5));
     let error_text = chunks[4].as_ref().unwrap_err().to_string();
-    assert_eq!(error_text, "The provider failed (503). Gave up after 5 attempts.");
+    assert_eq!(
+        error_text,
+        "The provider failed (503). Gave up after 5 attempts. Try again later, or use another profile."
+    );
     // Four waits: 1 + 2 + 4 + 8 = 15 times the first one, plus up to a quarter of jitter and some slack.
     assert!(
         elapsed >= FIRST_BACKOFF * 15 && elapsed <= FIRST_BACKOFF.mul_f64(15.0 * 1.25) + FIRST_BACKOFF,

@@ -177,5 +177,5 @@ fn format_error(question: &Question, why: &str) -> String {
         (false, true) => format!("{prefix}{}, or free text", labels.join(", ")),
         (false, false) => format!("{prefix}{}", labels.join(", ")),
     };
-    format!("{why}; expected {expected}, or {{\"skipped\": true}}")
+    format!("{why}. Use {expected}, or {{\"skipped\": true}}.")
 }

@@ -17,21 +17,19 @@ impl Answers {
     /// Returns what is wrong and what was expected, in one sentence that names the file.
     pub fn read(file: &Path) -> Result<Self, String> {
         let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
-        let describe_error = |reason: String| format!("--answers: {name}: {reason}");
+        let describe_error =
+            |reason: String| format!("Cannot read the answers in {name}: {reason}. {EXPECTED_FORMATS}");
         let mut bytes = Vec::new();
         let result = if file == Path::new("-") {
             io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes)
         } else {
             open(file).and_then(|opened| opened.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         };
-        result.map_err(|error| describe_error(format!("{error}; {EXPECTED_FORMATS}")))?;
+        result.map_err(|error| describe_error(error.to_string()))?;
         if bytes.len() as u64 > MAX_BYTES {
-            return Err(describe_error(format!(
-                "it has more than {MAX_BYTES} bytes, which is the limit; {EXPECTED_FORMATS}"
-            )));
+            return Err(describe_error(format!("it has more than {} KiB, which is the limit", MAX_BYTES >> 10)));
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| describe_error(format!("it is not UTF-8 text; {EXPECTED_FORMATS}")))?;
+        let text = String::from_utf8(bytes).map_err(|_| describe_error("it is not UTF-8 text".to_owned()))?;
         Self::parse(&text).map_err(describe_error)
     }
 }

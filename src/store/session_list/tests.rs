@@ -53,7 +53,7 @@ fn last_changed_session_is_first() {
     let latest = Latest { id: SessionId("01B".into()), unreadable: Vec::new() };
     assert_eq!(sessions.find_latest(Path::new("/q")).unwrap(), latest);
     let error = sessions.find_latest(Path::new("/r")).unwrap_err();
-    assert_eq!(error.to_string(), "no sessions in /r");
+    assert!(error.to_string().starts_with("Cannot find a session of /r: there is none. "));
 }
 
 #[test]
@@ -103,7 +103,10 @@ fn r52_damaged_file_hides_no_other() {
         "{explanation}"
     );
     let error = sessions.find_latest(Path::new("/r")).unwrap_err().to_string();
-    assert!(error.starts_with("no readable session in /r: session ") && error.contains("it is not a file"), "{error}");
+    assert!(
+        error.starts_with("Cannot read any session of /r: session ") && error.contains("it is not a file"),
+        "{error}"
+    );
     // Older files do not matter.
     create_session(&sessions, "01G", "/p", 0, &[user_message("a")]);
     let latest = Latest { id: SessionId("01G".into()), unreadable: Vec::new() };
@@ -118,12 +121,15 @@ fn finds_session_by_beginning_of_its_id() {
     }
     assert_eq!(sessions.find_id("01jb").unwrap().0, "01JB");
     assert_eq!(sessions.find_id("01J").unwrap().0, "01J");
-    assert_eq!(sessions.find_id("02").unwrap_err().to_string(), "no session matches 02");
+    assert!(sessions.find_id("02").unwrap_err().to_string().starts_with("Cannot find the session \"02\": "));
     assert!(matches!(sessions.find_id(""), Err(Error::Missing(_))));
     let Err(Error::Ambiguous { candidates, .. }) = sessions.find_id("0") else { panic!() };
     assert_eq!(candidates.len(), 3);
     let message = Error::Ambiguous { prefix: "0".into(), candidates };
-    assert!(message.to_string().starts_with("0 is ambiguous: it matches 01J"), "{message}");
+    assert!(
+        message.to_string().starts_with("Cannot find the session \"0\": several IDs begin with it: 01J"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -209,11 +209,11 @@ fn r54_session_can_be_opened_once() {
     let mut log = SessionLog::new(home.path(), &header());
     log.append(&user_message("x")).unwrap();
     let busy = SessionLog::open(home.path(), &header().id).unwrap_err();
-    assert_eq!(busy.to_string(), "session 01J is open in another aye; close it there first");
+    assert_eq!(busy.to_string(), "Cannot open session 01J: it is open in another aye. Close it there first.");
     drop(log);
     assert!(SessionLog::open(home.path(), &header().id).is_ok());
     let missing = SessionLog::open(home.path(), &SessionId("02".into())).unwrap_err();
-    assert_eq!(missing.to_string(), "no session matches 02");
+    assert!(missing.to_string().starts_with("Cannot find the session \"02\": "));
 }
 
 #[test]
@@ -268,7 +268,10 @@ fn r54_removed_session_stays_removed_for_a_waiting_process() {
         waiting.join().unwrap()
     });
     let message = opened.unwrap_err().to_string();
-    assert!(message == "no session matches 01J" || message.contains("is open in another aye"), "{message}");
+    assert!(
+        message.starts_with("Cannot find the session \"01J\"") || message.contains("is open in another aye"),
+        "{message}"
+    );
     assert!(!path.exists());
 }
 

@@ -30,7 +30,7 @@ pub(super) fn build_command(
         }
     }
     match fields.argv.first().map(String::as_str) {
-        None => problems.report(line, "argv is missing; expected a program and its arguments"),
+        None => problems.report(line, "argv is missing. Use a program and its arguments"),
         Some(program) if program.trim().is_empty() => problems.report(line, "the program in argv is empty"),
         Some(program) if program.contains("{{") => problems.report(line, "the program in argv has a placeholder"),
         Some(program) if SHELL_WORDS.contains(&program) => {

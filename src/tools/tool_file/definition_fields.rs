@@ -65,7 +65,7 @@ impl FileKind {
     pub fn parse_name(name: &str) -> Result<Self, String> {
         let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
         let names = || Self::ALL.map(|kind| format!("{:?}", kind.name())).join(", ");
-        kind.ok_or_else(|| format!("expected one of {}", names()))
+        kind.ok_or_else(|| format!("one of {}", names()))
     }
 
     /// Returns the keys of a file of this kind.

@@ -69,9 +69,9 @@ fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Pr
         Ok(kind) => kind,
         Err(expected) => {
             let message = match fields.kind.as_str() {
-                "" => format!("type is missing; {expected}"),
+                "" => format!("type is missing. Use {expected}"),
                 "calculator" => "type \"calculator\" needs no file: the tool calculator is built in".to_owned(),
-                kind => format!("type {kind:?} is not supported; {expected}"),
+                kind => format!("type {kind:?} is not supported. Use {expected}"),
             };
             problems.report(lines.line_of_key("type"), message);
             return None;
@@ -81,7 +81,7 @@ fn build_definition(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Pr
     for key in lines.keys().filter(|key| !known_keys.contains(key)) {
         let distance = |known: &&str| strsim::osa_distance(key, known);
         let nearest = known_keys.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 2);
-        let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        let hint = nearest.map(|nearest| format!(". Did you mean {nearest}?")).unwrap_or_default();
         problems.report(lines.line_of_key(key), format!("{key} is not a key of a tool of type {}{hint}", fields.kind));
     }
     let ignored_keys: Vec<&str> = lines.keys().filter(|key| file_kind.ignored_keys().contains(key)).collect();

@@ -75,7 +75,7 @@ pub(super) fn check_path(path: &str, fields: &ToolFields, line: usize, problems:
 pub(super) fn check_timeout(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems<'_>) -> Option<u64> {
     let timeout_ms = fields.timeout_ms?;
     if !(1..=MAX_TIMEOUT_MS).contains(&timeout_ms) {
-        let message = format!("timeout_ms is {timeout_ms}; expected 1 to {MAX_TIMEOUT_MS}");
+        let message = format!("timeout_ms is {timeout_ms}. Use 1 to {MAX_TIMEOUT_MS} ms");
         problems.report(lines.line_of_key("timeout_ms"), message);
     }
     u64::try_from(timeout_ms).ok()

@@ -57,7 +57,7 @@ pub(super) fn build_http(
             true
         }
         (Some(effect), _) => {
-            let message = format!("effect is {effect:?}; expected \"read\" or \"external\"");
+            let message = format!("effect is {effect:?}. Use \"read\" or \"external\"");
             problems.report(lines.line_of_key("effect"), message);
             true
         }

@@ -33,7 +33,7 @@ pub(super) fn build_prompt(
     }
     let template = match Template::parse_word(text) {
         _ if text.trim().is_empty() => {
-            problems.report(line, "template is missing; expected the text for the model");
+            problems.report(line, "template is missing. Use the text for the model");
             None
         }
         Ok(template) => {
@@ -49,7 +49,7 @@ pub(super) fn build_prompt(
         None => DEFAULT_MAX_TOKENS,
         Some(tokens) => {
             if !MAX_TOKENS.contains(&tokens) {
-                let message = format!("max_tokens is {tokens}; expected 1 to {}", MAX_TOKENS.end());
+                let message = format!("max_tokens is {tokens}. Use 1 to {} tokens", MAX_TOKENS.end());
                 problems.report(lines.line_of_key("max_tokens"), message);
             }
             u32::try_from(tokens).unwrap_or(DEFAULT_MAX_TOKENS)

@@ -56,14 +56,14 @@ pub(super) fn build_transfer(
 }
 
 fn parse_destination(text: &str) -> Result<Destination, String> {
-    let expected = "expected \"human\" or \"profile:NAME\"";
+    let expected = "Use \"human\" or \"profile:NAME\"";
     match text.split_once(':').map(|(kind, name)| (kind.trim(), name.trim())) {
-        _ if text.is_empty() => Err(format!("destination is missing; {expected}")),
+        _ if text.is_empty() => Err(format!("destination is missing. {expected}")),
         None if text == "human" => Ok(Destination::User),
-        Some(("profile", "")) => Err("destination names no profile; expected \"profile:NAME\"".to_owned()),
+        Some(("profile", "")) => Err("destination names no profile. Use \"profile:NAME\"".to_owned()),
         Some(("profile", name)) => Ok(Destination::Profile(name.to_owned())),
-        Some(("agent", _)) => Err(format!("destination {text:?}: this version of aye has no agents; {expected}")),
-        Some(_) | None => Err(format!("destination {text:?} is not supported; {expected}")),
+        Some(("agent", _)) => Err(format!("destination {text:?}: this version of aye has no agents. {expected}")),
+        Some(_) | None => Err(format!("destination {text:?} is not supported. {expected}")),
     }
 }
 
@@ -86,7 +86,7 @@ fn build_message(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Probl
         }
         None | Some("none") => {}
         Some(other) => {
-            problems.report(line, format!("messageType is {other:?}; expected \"none\", \"custom\" or \"audio\""));
+            problems.report(line, format!("messageType is {other:?}. Use \"none\", \"custom\" or \"audio\""));
         }
     }
     String::new()

@@ -68,7 +68,7 @@ fn settings_change_keys_and_invalid_ones_cause_warnings() {
     let (keys, warnings) = override_keys("approve-once", &["j"]);
     assert_eq!((keys.lookup(Scope::Approval, &press("j")), warnings), (Some(Action::ApproveOnce), vec![]));
     assert_eq!(keys.lookup(Scope::Approval, &press("y")), None);
-    check_warning("aprove_once", &["j"], "did you mean approve_once?");
+    check_warning("aprove_once", &["j"], "Did you mean approve_once?");
     check_warning("send", &["command-x"], "“command-x” is not a key");
     check_warning("send", &["s"], "is a character that is typed as text there");
     let expected = "y is bound to both deny_with_message and approve_once (Approval prompt); keeping deny_with_message";

@@ -17,7 +17,11 @@ fn help_with_a_topic_opens_its_page() {
     screen.send_text("/help nonsense");
     let shown = screen.screen_text();
     assert!(screen.state.viewport.popups.is_empty());
-    assert!(shown.contains("No help topic “nonsense”. Topics: getting-started, providers"), "{shown}");
+    assert!(
+        shown.contains("Cannot show help for “nonsense”: there is no such topic. Use one of:")
+            && shown.contains("getting-started, providers"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn warnings_on_a_low_screen_leave_room_for_the_first_step() {
     screen.resize_screen(60, 15);
     screen.state.session.connection.is_tour = true;
     for number in 1..=4 {
-        let text = format!("~/.config/aye/config.toml:{number}: screne is not a section; did you mean screen?");
+        let text = format!("~/.config/aye/config.toml:{number}: screne is not a section. Did you mean screen?");
         screen.state.show_notice(&text, crate::tui::parts::toast::Kind::Warning);
     }
     screen.advance_ms(60_000);

@@ -92,7 +92,7 @@ impl ThemeParser<'_> {
             ("palette", _) => self.push_warning(key.span(), "`palette` must be a table of colours".into()),
             _ if !ROLES.contains(&name) => {
                 let roles = ROLES.join(", ");
-                self.push_warning(key.span(), format!("unknown role `{name}`; available: {roles}"));
+                self.push_warning(key.span(), format!("unknown role `{name}`. Use one of: {roles}"));
             }
             (_, DeValue::Table(table)) => {
                 let role = self.read_role(table, line);

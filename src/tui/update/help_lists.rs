@@ -27,7 +27,8 @@ pub fn run_help_command(state: &mut State, name: &str) {
         }
         None => {
             let names: Vec<&str> = manual::topic_names().collect();
-            let text = format!("No help topic “{name}”. Topics: {}", names.join(", "));
+            let text =
+                format!("Cannot show help for “{name}”: there is no such topic. Use one of: {}", names.join(", "));
             state.show_info(&text);
         }
     }

@@ -53,7 +53,7 @@ pub fn confirm_mode(state: &mut State, mode: Mode) {
 /// Switches the mode, unless a prompt is open.
 pub fn set_mode(state: &mut State, mode: Mode) {
     if state.prompts.current.is_some() {
-        return state.show_info("Cannot change the mode while a prompt is open");
+        return state.show_info("Cannot change the mode: a prompt is open. Answer it first");
     }
     agent_events::handle_agent_event(state, Event::ModeChanged(mode));
     let kind = if mode.is_wide() { Kind::Warning } else { Kind::Info };

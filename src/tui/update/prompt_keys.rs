@@ -95,8 +95,8 @@ pub fn handle_rule_stored(state: &mut State, call: CallId, grant: Grant, by: Dec
         .is_some_and(|waiting_call| waiting_call.approval_call(&call).is_some())
         && state.prompts.current.as_mut().is_some_and(|prompt| prompt.finish_saving_rule(&call, error.is_some(), now));
     if let Some(reason) = error {
-        let suffix = if still_waits { "; the call was not run" } else { "" };
-        return state.show_warning(&format!("Cannot store the rule: {reason}{suffix}"));
+        let advice = if still_waits { "The call was not run: approve it once, or try again." } else { "Try again." };
+        return state.show_warning(&format!("Cannot store the rule: {}. {advice}", reason.trim_end_matches('.')));
     }
     state.show_info(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()));
     if still_waits {

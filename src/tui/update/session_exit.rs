@@ -110,7 +110,9 @@ pub fn interrupt_turn(state: &mut State) {
 /// is not saved. If background commands run, which end then, asks first.
 pub fn leave_session_for(state: &mut State, request: HostRequest) {
     if let Some(unsaved) = state.session.saving.unsaved() {
-        let notice = format!("Cannot leave this session: it is not saved: {}", unsaved.reason);
+        let reason = unsaved.reason.trim_end_matches('.');
+        let notice =
+            format!("Cannot leave this session: it is not saved: {reason}. Correct this, or quit and lose it.");
         return state.show_warning(&notice);
     }
     let labels = AnswerLabels { confirm: "leave", cancel: "stay" };

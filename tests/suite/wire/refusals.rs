@@ -27,7 +27,10 @@ async fn r49_requested_wait_is_kept_and_announced() {
     assert_eq!(requests[0].body, requests[1].body);
 
     let long = Answer::body(429, JSON, &["retry-after: 120"], r#"{"error":{"message":"slower"}}"#);
-    assert_eq!(format_reply(&collect_once(long).await), "!The provider asks to wait 120 s (429): slower");
+    assert_eq!(
+        format_reply(&collect_once(long).await),
+        "!The provider asks to wait 120 s (429): slower. Try again later, or use another profile."
+    );
 }
 
 #[tokio::test]

@@ -129,7 +129,7 @@ async fn r49_response_that_fails_before_any_output_is_retried_if_that_can_help()
         (
             "no money",
             failed("insufficient_quota"),
-            "!The account at the provider has no quota left (429, insufficient_quota): m",
+            "!The account at the provider has no quota left (429, insufficient_quota): m. Add credit at the provider, or use another profile.",
         ),
     ];
     let all = cases.map(async |(what, first, expected)| {
@@ -180,6 +180,6 @@ async fn missing_responses_api_names_the_setting_to_change() {
     let out = format_reply(&collect_once(Answer::body(404, "application/json", &[], unknown)).await);
     assert_eq!(
         out,
-        "!The provider does not know this model or address (404, model_not_found): The model `m` does not exist"
+        "!The provider does not know this model or address (404, model_not_found): The model `m` does not exist. Check the model with `aye models`, and the address."
     );
 }

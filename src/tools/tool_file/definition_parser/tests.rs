@@ -77,13 +77,13 @@ fn function_names_are_made_of_names() {
 #[test]
 fn problems_name_their_lines() {
     for (lines, expected) in [
-        ("timeout_ms = 0", "5: timeout_ms is 0; expected 1 to 120000"),
-        ("timeout_ms = 120001", "5: timeout_ms is 120001; expected 1 to 120000"),
-        ("\n\nurll = \"x\"", "7: urll is not a key of a tool of type http_api; did you mean url?"),
+        ("timeout_ms = 0", "5: timeout_ms is 0. Use 1 to 120000 ms"),
+        ("timeout_ms = 120001", "5: timeout_ms is 120001. Use 1 to 120000 ms"),
+        ("\n\nurll = \"x\"", "7: urll is not a key of a tool of type http_api. Did you mean url?"),
         ("argv = [\"x\"]", "5: argv is not a key of a tool of type http_api"),
         ("category = \"mcp\"", "5: category must match type"),
         ("effect = \"read\"", "5: effect cannot be \"read\" for POST: it can only be raised"),
-        ("effect = \"none\"", "5: effect is \"none\"; expected \"read\" or \"external\""),
+        ("effect = \"none\"", "5: effect is \"none\". Use \"read\" or \"external\""),
         ("[headers]\nA = \"b\"\nX = \"a\\nb\"", "7: header \"X\" has an invalid name or value"),
         ("[headers]\n\"a b\" = \"b\"", "6: header \"a b\" has an invalid name or value"),
         ("[headers]\nHost = \"b\"", "6: header Host is set by aye"),
@@ -174,17 +174,14 @@ fn tools_that_end_the_turn_are_checked() {
     let transfer = |lines: &str| format!("name = \"q\"\ntype = \"transfer\"\n{lines}\n");
     let audio = "has no effect: aye does not speak";
     for (text, expected) in [
-        (
-            end("messageType = \"loud\""),
-            "3: messageType is \"loud\"; expected \"none\", \"custom\" or \"audio\"".to_owned(),
-        ),
+        (end("messageType = \"loud\""), "3: messageType is \"loud\". Use \"none\", \"custom\" or \"audio\"".to_owned()),
         (end("messageType = \"custom\""), "3: customMessage is missing".to_owned()),
         (end("messageType = \"audio\""), format!("3: messageType \"audio\" {audio}")),
         (end("audioRecordingId = \"r1\""), format!("3: audioRecordingId {audio}")),
         (end("customMessage = \"Bye\""), "3: customMessage has no effect unless".to_owned()),
         (end("endCallReasonDescription = \"Why\""), "3: endCallReasonDescription has no effect".to_owned()),
         (end("parameters = []"), "3: parameters is not a key of a tool of type end_conversation".to_owned()),
-        (transfer(""), "1: destination is missing; expected \"human\" or \"profile:NAME\"".to_owned()),
+        (transfer(""), "1: destination is missing. Use \"human\" or \"profile:NAME\"".to_owned()),
         (transfer("destination = \"+491234567\""), "3: destination \"+491234567\" is not supported".to_owned()),
         (
             transfer("\ndestination = \"agent:x\""),
@@ -217,8 +214,8 @@ fn commands_are_checked() {
     let ToolKind::Command(parsed) = definition.kind else { panic!("a command") };
     assert_eq!((parsed.seconds, parsed.argv[2].to_string().as_str()), (Some(2), "{{sql}}\\n"));
     for (lines, expected) in [
-        ("", "1: argv is missing; expected a program and its arguments"),
-        ("argv = []", "3: argv is missing; expected a program and its arguments"),
+        ("", "1: argv is missing. Use a program and its arguments"),
+        ("argv = []", "3: argv is missing. Use a program and its arguments"),
         ("argv = [\"{{a}}\"]", "3: the program in argv has a placeholder"),
         ("argv = [\"eval\", \"x\"]", "3: eval is a command of the shell; argv runs a program"),
         ("argv = [\"a\"]\nfolder = \"../x\"", "4: folder must be a folder of the project, without . and .."),
