@@ -27,7 +27,7 @@
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
 //!   1   chat                              data types of a session
-//!   0   text · manual                     cleans, redacts and measures text; pages of the manual
+//!   0   text · manual                     cleans, redacts, measures and reads text; pages of the manual
 //! ```
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.

@@ -2,9 +2,11 @@
 
 pub mod byte_size;
 pub mod clean;
+pub mod delimited_rows;
 pub mod escape_sequences;
 pub mod escaped_path;
 pub mod hidden_chars;
+pub mod indented_json;
 pub mod known_secrets;
 pub mod link;
 pub mod percent_encoding;
@@ -14,3 +16,4 @@ pub mod tokens;
 pub mod truncation;
 pub mod unique_keys;
 pub mod width;
+pub mod workspace_address;

@@ -47,6 +47,14 @@ pub fn find_links(text: &str, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Found
     links
 }
 
+/// Finds only the `workspace://` addresses of a text, in order, each with its range.
+pub fn find_workspace_addresses(text: &str) -> impl Iterator<Item = (Range<usize>, String)> {
+    find_addresses(text).into_iter().filter_map(|(range, target)| match target {
+        LinkTarget::Workspace(address) => Some((range, address)),
+        LinkTarget::Web(_) | LinkTarget::File { .. } => None,
+    })
+}
+
 /// Parses a word that is a link as a whole, such as the target of a Markdown link, without checking that it exists.
 /// Only the schemes `http`, `https`, `workspace` and `file` are supported.
 pub fn parse_link(word: &str) -> Option<LinkTarget> {

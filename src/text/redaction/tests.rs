@@ -71,6 +71,8 @@ fn r57_keeps_the_text_around_a_secret() {
         ("https://x/a?token=abc123&b=2", "https://x/a?token=[redacted]&b=2"),
         ("Server=d;Password=hunter2;Database=x", "Server=d;Password=[redacted];Database=x"),
         ("postgres://ada:s3cr3t@db:5432/x", "postgres://ada:[redacted]@db:5432/x"),
+        ("workspace://ada:p@ss", "workspace://ada:[redacted]@ss"),
+        ("https://01JDXA0000000000000000000Z@2", "https://[redacted]@2"),
         ("https://ada:p@ss@host/", "https://ada:[redacted]@host/"),
         ("https://0f9e8d7c6b5a49382716:x-oauth-basic@host/", "https://[redacted]@host/"),
         ("https://0f9e8d7c6b5a49382716:@host/", "https://[redacted]@host/"),
@@ -179,6 +181,7 @@ fn keeps_text_without_secrets() {
         "API_KEY=os.environ[\"NAME_OF_IT\"]",
         "https://example.com/a@b",
         "https://ada@example.com/",
+        "workspace://01JDXA0000000000000000000Z@2, [old](workspace://01JDXA0000000000000000000Z@12#text/csv).",
         "git@github.com:a/b.git",
         "bearer of good news everyone",
         "Authorization: see the section below",
@@ -305,6 +308,14 @@ fn text_with_secret() -> impl Strategy<Value = (String, String)> {
         let secret = if form.prefix.is_empty() && form.length < 12 { random } else { form.secret() };
         (form.with_secret(&secret), secret[form.prefix.len()..].to_owned())
     })
+}
+
+#[test]
+fn a_redacted_parameter_before_punctuation_is_not_redacted_again() {
+    for (text, expected) in [("?token=@..)", "?token=[redacted]..)"), ("?token=a1;];", "?token=[redacted];];")] {
+        assert_eq!(redact(text).0, expected);
+        assert_eq!(redact(expected), (expected.into(), 0));
+    }
 }
 
 proptest! {

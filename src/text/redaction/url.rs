@@ -2,6 +2,7 @@
 
 use super::names::{NameClass, classify_name, is_placeholder};
 use super::word_bytes::{is_word_byte, prefix_length};
+use crate::text::workspace_address::is_id;
 use std::ops::Range;
 
 /// Parameters that sign a URL.
@@ -27,7 +28,11 @@ pub(super) fn find_user_secret(text: &str, position: usize) -> Option<Range<usiz
     }
     let address = &rest[user_start..];
     let length = prefix_length(address, |byte| !byte.is_ascii_whitespace() && !b"/\"'`<>\\?#".contains(&byte));
-    let (user, _) = address[..length].rsplit_once('@')?;
+    let (user, host) = address[..length].rsplit_once('@')?;
+    if text[..position].ends_with("workspace") && is_id(user) && host.starts_with(|c: char| c.is_ascii_digit()) {
+        // The version of a file in a workspace.
+        return None;
+    }
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
     let start = position + user_start;
     let end = start + user.len();
@@ -60,10 +65,13 @@ pub(super) fn find_parameter(text: &str, at: usize) -> Option<Range<usize>> {
     };
     let ends_value = |byte: u8| byte.is_ascii_whitespace() || b"&#\"'`<>\\|".contains(&byte);
     let value = &text[position..position + prefix_length(&text[position..], |byte| !ends_value(byte))];
-    if value.starts_with(super::REDACTED) && value.len() <= super::REDACTED.len() + MAX_BYTES_AFTER_REDACTED {
+    let is_after_value = [')', ']', '}', ',', '.', ';'];
+    if let Some(rest) = value.strip_prefix(super::REDACTED)
+        && (rest.len() <= MAX_BYTES_AFTER_REDACTED || rest.trim_end_matches(is_after_value).is_empty())
+    {
         return None;
     }
-    let value = value.trim_end_matches([')', ']', '}', ',', '.', ';']);
+    let value = value.trim_end_matches(is_after_value);
     (value.len() >= min_length && !is_placeholder(value)).then(|| position..position + value.len())
 }
 
