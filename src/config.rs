@@ -49,7 +49,7 @@ pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
     Approval, AskHandling, CredentialSettings, DryRun, Hook, Links, McpServer, ModelReviewer, Network, OutsideWrites,
-    OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo, Web, WebSearch,
+    OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo, Web, WebSearch, WorkspaceSettings,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};
@@ -72,6 +72,7 @@ pub struct Config {
     pub project: Project,
     /// Contents of changed files.
     pub undo: Undo,
+    pub workspace: WorkspaceSettings,
     pub dry_run: DryRun,
     pub shell: Shell,
     pub web: Web,
@@ -95,6 +96,7 @@ impl Default for Config {
             mcp: BTreeMap::new(),
             project: Project::default(),
             undo: Undo::default(),
+            workspace: WorkspaceSettings::default(),
             dry_run: DryRun::default(),
             shell: Shell::default(),
             web: Web::default(),

@@ -21,8 +21,8 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · llm · web · browser · mcp · store · config   files and sandboxes, providers, web pages, the browser,
-//!                                         MCP servers, session files, settings
+//!   4   project · llm · web · browser · mcp · store · workspace · config   files and sandboxes, providers, web pages,
+//!                                         the browser, MCP servers, session files, files of a workspace, settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -32,8 +32,9 @@
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`browser`], [`mcp`], [`store`], [`config`]; [`mod@print`],
-//! [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`] has helpers for all of them.
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`browser`], [`mcp`], [`store`],
+//! [`workspace`], [`config`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
+//! has helpers for all of them.
 //!
 //! # Invariants
 //!
@@ -82,6 +83,9 @@
 //! - A file tool and a kept trial record each change, with the content before it, before they make it: they have no
 //!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo
 //!   is a call that no model makes, prompted and recorded like any other.
+//! - A workspace has contents, which never change but may be removed, and an index in two files with the same lines.
+//!   Writers append under a lock; readers need none, and if the files differ, the lines of both count. A dry run has a
+//!   workspace of its own, in which its calls run.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - The browser reaches nothing but the proxy of this program, which resolves and checks every name. A document of another host
@@ -122,6 +126,7 @@ pub mod text;
 pub mod tools;
 pub mod tui;
 pub mod web;
+pub mod workspace;
 
 #[cfg(test)]
 extern crate self as aye;

@@ -18,6 +18,7 @@ pub mod session_header;
 pub mod session_list;
 pub mod session_log;
 pub mod session_reader;
+mod workspace_copy;
 
 use crate::chat::{Entry, PartialOutput, PartialReply};
 use std::io;

@@ -1,7 +1,7 @@
 //! Determines the sandbox of commands on this machine from the settings.
 
 use crate::chat::{CommandSandbox, SandboxAccess, SessionId};
-use crate::config::{DryRun, Network, OutsideWrites, Shell};
+use crate::config::{Config, DryRun, Network, OutsideWrites, Shell, WorkspaceSettings};
 use crate::project::disk::Disk;
 use crate::project::overlay_sandbox::DisclosedPaths;
 use crate::project::rehearsal::Rehearsal;
@@ -11,6 +11,7 @@ use crate::project::{OwnFiles, Reader};
 use crate::store::Places;
 use crate::store::places::resolve_links;
 use crate::tools::read_only_commands::EXACT_COMMANDS;
+use crate::workspace::Limits;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,6 +82,13 @@ pub(crate) fn rehearsal_access(settings: &DryRun) -> DisclosedPaths {
 /// Returns what trials of commands can read outside the project. They can write nothing there.
 pub(crate) fn trial_access(readable: &[PathBuf]) -> DisclosedPaths {
     DisclosedPaths { read: readable.iter().map(|path| expand_home(path)).collect(), is_writable: false }
+}
+
+/// Returns the limits of workspaces.
+pub(crate) fn workspace_limits(config: &Config) -> Limits {
+    let WorkspaceSettings { file_mb, session_mb, old_versions, old_mb } = config.workspace;
+    let [file_bytes, session_bytes, old_bytes] = [file_mb, session_mb, old_mb].map(|megabytes| megabytes * 1_000_000);
+    Limits { file_bytes, session_bytes, old_versions, old_bytes }
 }
 
 /// Opens the working folder, with aye's own files protected.

@@ -4,7 +4,7 @@ pub mod value_kind;
 
 use super::{
     Approval, CredentialSettings, DryRun, Hook, McpServer, Model, ModelReviewer, Profile, Project, Screen, Shell,
-    Tools, Undo, Web,
+    Tools, Undo, Web, WorkspaceSettings,
 };
 
 pub use value_kind::ValueKind;
@@ -25,6 +25,7 @@ pub const SECTIONS: &[(&str, &[Setting])] = &[
     ("mcp.*", McpServer::SETTINGS),
     ("project", Project::SETTINGS),
     ("undo", Undo::SETTINGS),
+    ("workspace", WorkspaceSettings::SETTINGS),
     ("dry_run", DryRun::SETTINGS),
     ("shell", Shell::SETTINGS),
     ("web", Web::SETTINGS),

@@ -85,6 +85,20 @@ section! {
 }
 
 section! {
+    /// `[workspace]`: files of a session that are not in the project.
+    pub struct WorkspaceSettings {
+        /// Maximum MB of a file.
+        file_mb: u64 = 100 => Integer(1..=10_000, "MB"),
+        /// Maximum MB of the latest versions of all files of a session.
+        session_mb: u64 = 1_000 => Integer(1..=1_000_000, "MB"),
+        /// Maximum number of earlier versions of a file.
+        old_versions: usize = 20 => Integer(0..=1_000, "versions"),
+        /// Maximum MB of earlier versions and deleted files of a session. The oldest are removed first.
+        old_mb: u64 = 200 => Integer(0..=1_000_000, "MB"),
+    }
+}
+
+section! {
     /// `[dry_run]`: behaviour of a dry run.
     pub struct DryRun {
         /// Frequency of telling the model that the session is a dry run.

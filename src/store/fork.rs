@@ -5,7 +5,10 @@
 
 use super::draft::Drafts;
 use super::session_reader::{MAX_LINE_BYTES, split_header};
-use super::{DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_header, session_reader};
+use super::{
+    DeleteFolder, Error, Header, Places, new_id, overlay_copy, private_files, session_header, session_reader,
+    workspace_copy,
+};
 use crate::chat::{ForkMode, SessionId};
 use serde_json::{Map, Value};
 use std::fs;
@@ -45,12 +48,14 @@ impl Drop for Fork {
         let _ = fs::remove_file(self.places.session(&self.id));
         let _ = Drafts::new(&self.places).remove(&self.id);
         let _ = (self.delete_folder)(&self.places.rehearsal(&self.id));
+        let _ = (self.delete_folder)(&self.places.workspace(&self.id));
     }
 }
 
-/// Copies a session with its unsent draft and, unless `mode` makes the copy live, its overlay. Lines are copied as they
-/// are, also damaged ones and an incomplete last one. `folder` is the working folder of the copy if the original has no
-/// readable header. `delete_folder` deletes the overlay of a copy that is not kept.
+/// Copies a session with its unsent draft, its workspace and its overlay. A live copy (`mode`) has no overlay, and no file
+/// of the workspace that a rehearsed call wrote. Lines are copied as they are, also damaged ones and an incomplete last
+/// one. `folder` is the working folder of the copy if the original has no readable header. `delete_folder` deletes the
+/// overlay and the workspace of a copy that is not kept.
 ///
 /// # Errors
 /// [`Error::Missing`] if there is no such session, [`Error::Io`] if it cannot be read, [`Error::Copy`] if the copy
@@ -113,6 +118,8 @@ pub fn fork_session(
         overlay_copy::copy_overlays(&original_overlay, &copied_overlay)
             .map_err(|(path, source)| to_copy_error(&path)(source))?;
     }
+    workspace_copy::copy_workspace(&places.workspace(from), &places.workspace(&id), mode != ForkMode::Live)
+        .map_err(|(path, source)| to_copy_error(&path)(source))?;
     Drafts::new(places).copy(from, &id).map_err(|error| match error {
         Error::Io { path, source } => to_copy_error(&path)(source),
         error => error,

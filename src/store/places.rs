@@ -172,6 +172,11 @@ impl Places {
         self.all_checkpoints().join(Digest::of_bytes(folder.as_os_str().as_bytes()).as_str())
     }
 
+    /// Returns the folder of a session's workspace. Created by its first file.
+    pub fn workspace(&self, id: &SessionId) -> PathBuf {
+        self.data.join("workspace").join(&id.0)
+    }
+
     /// Returns the overlay folder of a session's dry run. Created by its first writer.
     pub fn rehearsal(&self, id: &SessionId) -> PathBuf {
         self.data.join("rehearsal").join(&id.0)

@@ -2,6 +2,7 @@
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -136,9 +137,7 @@ fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
 /// Removes abandoned temporary files of killed processes from a folder.
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let suffix = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)).unwrap_or_default();
-        if suffix.len() != RANDOM_CHARS || !suffix.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        if !has_random_suffix(&entry.file_name(), TEMPORARY_PREFIX) {
             continue;
         }
         let Ok(file) = open_read(&entry.path()) else { continue };
@@ -151,8 +150,15 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// Writes a temporary file next to this path.
-fn write_temporary(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
+/// Returns whether a name consists of the prefix and [`RANDOM_CHARS`] random characters.
+fn has_random_suffix(name: &OsStr, prefix: &str) -> bool {
+    let suffix = name.to_str().and_then(|name| name.strip_prefix(prefix)).unwrap_or_default();
+    suffix.len() == RANDOM_CHARS && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Writes a temporary file next to this path. It is removed when it is dropped, and after a kill by
+/// [`remove_abandoned`].
+pub fn write_temporary(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<NamedTempFile> {
     let mut file = temporary_file(path)?;
     write(file.as_file_mut())?;
     remove_others_access(file.as_file())?;

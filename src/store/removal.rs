@@ -28,14 +28,16 @@ impl Removal {
     }
 
     /// Removes the sessions. Other data is removed before the session file, so that an incomplete removal can be
-    /// repeated. Returns the failures. `delete_folder` deletes an overlay, whatever its permissions.
+    /// repeated. Returns the failures. `delete_folder` deletes an overlay or a workspace,
+    /// whatever its permissions.
     pub fn remove(self, delete_folder: DeleteFolder) -> Vec<(SessionId, Error)> {
         let drafts = Drafts::new(&self.places);
         let mut failures = Vec::new();
         for (id, path, file) in self.locked {
-            let overlay = self.places.rehearsal(&id);
+            let (overlay, workspace) = (self.places.rehearsal(&id), self.places.workspace(&id));
             let result = delete_folder(&overlay)
                 .map_err(Error::with_path(&overlay))
+                .and_then(|()| delete_folder(&workspace).map_err(Error::with_path(&workspace)))
                 .and_then(|()| drafts.remove(&id))
                 .and_then(|()| fs::remove_file(&path).map_err(Error::with_path(&path)));
             if let Err(error) = result {
@@ -66,8 +68,8 @@ mod tests {
         (home, places)
     }
 
-    /// Creates a dry run with draft files of all names, current and earlier, and an overlay with a read-only folder.
-    /// Returns its ID and its open log.
+    /// Creates a dry run with draft files of all names, current and earlier, an overlay with a read-only folder, and a
+    /// workspace. Returns its ID and its open log.
     fn create_session(places: &Places, id: &str) -> (SessionId, SessionLog) {
         let (id, dry_run) = (SessionId(id.into()), true);
         let mut log = SessionLog::new(&places.sessions(), &Header::new(id.clone(), Path::new("/p"), "m", dry_run));
@@ -76,6 +78,8 @@ mod tests {
         for name in [format!("{id}.txt"), format!("{id}-card.txt"), format!("new-0123-{id}.json")] {
             fs::write(places.drafts().join(name), "x").unwrap();
         }
+        fs::create_dir_all(places.workspace(&id).join("bytes")).unwrap();
+        fs::write(places.workspace(&id).join("bytes/a"), "x").unwrap();
         let folder = places.rehearsal(&id).join("upper/deep");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("a"), "x").unwrap();
