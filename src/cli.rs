@@ -3,6 +3,7 @@
 pub mod commands;
 pub mod credentials;
 mod examples;
+pub mod files;
 pub mod help;
 pub mod mcp;
 mod mistyped_command;

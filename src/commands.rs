@@ -6,6 +6,7 @@ mod checkpoints;
 mod credentials;
 mod doctor;
 mod export_file;
+mod files;
 mod folder;
 pub mod help;
 mod mcp;
@@ -21,6 +22,7 @@ mod undo;
 
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
 use crate::cli::credentials::CredentialsCommand;
+use crate::cli::files::FilesCommand;
 use crate::cli::tools::ToolsCommand;
 use anyhow::Result;
 pub use chat::run_chat;
@@ -46,6 +48,10 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Checkpoints(arguments) => {
             let list = CheckpointsCommand::List(arguments.list);
             checkpoints::run(&arguments.command.unwrap_or(list))
+        }
+        Command::Files(arguments) => {
+            let list = FilesCommand::Ls(arguments.list);
+            ignore_closed_pipe(files::run(arguments.command.unwrap_or(list)))
         }
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),

@@ -1,6 +1,7 @@
 //! The commands and their options.
 
 use super::credentials::Credentials;
+use super::files::Files;
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
@@ -21,6 +22,8 @@ pub enum Command {
     Undo(Undo),
     /// List, show and restore what calls changed [default: list]
     Checkpoints(Checkpoints),
+    /// List, read, copy and restore the files of a session's workspace [default: ls]
+    Files(Files),
     /// List, check and explain the rules that allow, ask and deny [default: list]
     Rules(Rules),
     /// List the calls of a session with their approvals and outcomes [default: the last one]

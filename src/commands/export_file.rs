@@ -28,10 +28,10 @@ pub(super) fn check_target(file: &Path, force: bool, advice: &str) -> Result<()>
 ///
 /// # Errors
 /// One sentence with the file's name.
-pub(super) fn write_file(file: &Path, text: &str, force: bool) -> Result<()> {
+pub(super) fn write_file(file: &Path, content: impl AsRef<[u8]>, force: bool) -> Result<()> {
     let result = std::path::absolute(file).and_then(|file| match force {
-        true => private_files::replace(&file, text.as_bytes()),
-        false => private_files::create_file(&file, |out| out.write_all(text.as_bytes())),
+        true => private_files::replace(&file, content.as_ref()),
+        false => private_files::create_file(&file, |out| out.write_all(content.as_ref())),
     });
     result.map_err(|error| {
         anyhow::anyhow!(

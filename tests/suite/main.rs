@@ -165,3 +165,4 @@ mod user_commands;
 mod web_pages;
 mod web_searches;
 mod wire;
+mod workspaces;
