@@ -28,6 +28,7 @@ pub mod ledger;
 pub mod mcp_names;
 pub mod message;
 pub mod message_tokens;
+pub mod output_omission;
 pub mod partial_reply;
 pub mod plan;
 pub mod plan_digest;

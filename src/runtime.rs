@@ -93,6 +93,7 @@ impl Runtime {
             terminal: Arc::default(),
             checkpoints: None,
             trials: Arc::default(),
+            workspace: None,
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
             secrets: KnownSecrets::default(),

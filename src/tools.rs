@@ -38,7 +38,9 @@ pub mod read_file;
 pub mod read_only_commands;
 pub mod read_output;
 pub mod restore_files;
+pub mod result_files;
 mod result_kind;
+mod result_outline;
 mod run_mcp_tool;
 mod run_tool;
 mod sandbox_hints;
@@ -56,6 +58,7 @@ pub mod transfer_tool;
 pub mod web_fetch;
 pub mod write_file;
 
+pub use result_files::ResultFiles;
 pub use result_kind::ResultKind;
 pub use scripts::command_preconditions;
 pub use toolbox::{ToolSettings, Toolbox};
@@ -180,6 +183,8 @@ pub struct LiveContext {
     pub excluded: ExcludedPaths,
     /// Records changes that do not go through `project`.
     pub recorder: Arc<CallRecorder>,
+    /// Stores results that are too long.
+    pub results: ResultFiles,
     /// Receives the progress of the call.
     pub progress: Progress,
 }
@@ -208,6 +213,8 @@ pub struct RehearsalContext {
     pub has_simulator: bool,
     /// Paths that a recursive read must skip.
     pub excluded: ExcludedPaths,
+    /// Stores results that are too long, in the workspace of the dry run.
+    pub results: ResultFiles,
     /// Receives the progress of the call.
     pub progress: Progress,
 }
@@ -241,9 +248,10 @@ fn parse_plan_data<T: serde::de::DeserializeOwned>(plan: &Plan) -> Result<T, Err
 }
 
 /// Runs file access on a thread that may block.
-async fn run_blocking<F>(files: Arc<dyn Writer>, work: F) -> Result<String, Error>
+async fn run_blocking<T, F>(files: Arc<dyn Writer>, work: F) -> Result<T, Error>
 where
-    F: FnOnce(&dyn Reader) -> Result<String, Error> + Send + 'static,
+    T: Send + 'static,
+    F: FnOnce(&dyn Reader) -> Result<T, Error> + Send + 'static,
 {
     let panic_error = || Error::Internal("the tool panicked. This is a bug in aye, not in the call".to_owned());
     let result = tokio::task::spawn_blocking(move || panic_guard::catch_panic(|| work(&*files))).await;

@@ -36,6 +36,7 @@ use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
 use crate::tools::restore_files::RestoreFiles;
+use crate::workspace::{Limits, Workspace};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub(crate) struct SessionBuilder {
     pub(super) max_instruction_bytes: usize,
     /// Maximum bytes of the checkpoints of a project; 0 turns them off.
     pub(super) checkpoint_bytes: u64,
+    /// Limits of the workspaces.
+    pub(super) workspace_limits: Limits,
     /// True if more turns may follow: not in a headless run.
     pub(super) is_interactive: bool,
     /// True if the calls come from another program.
@@ -250,7 +253,8 @@ impl SessionBuilder {
             copied_from.map(|source| self.places.rehearsal(source)).filter(|overlay| !dry_run && overlay.is_dir());
         let source = self.project_source(folder);
         let (tools, tool_notices) = self.session_tools(&source);
-        let mut tools = tools.with_own_browser();
+        let workspace = Arc::new(Workspace::new(&self.places, id.clone(), self.workspace_limits));
+        let mut tools = tools.with_own_browser().with_workspace(workspace.clone());
         let (tool_specs, sub_agent_specs) = (tools.tool_specs(), tools.sub_agent_specs());
         if let Some(overlay) = overlay {
             let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
@@ -274,7 +278,7 @@ impl SessionBuilder {
         };
         let (mut runtime, events) = Runtime::new(model.llm.clone(), Arc::new(tools), project, shell, Box::new(log));
         follow_servers(self, folder, &runtime, dry_run);
-        runtime.context.checkpoints = checkpoints;
+        (runtime.context.checkpoints, runtime.context.workspace) = (checkpoints, Some(workspace));
         if let Some(runner) = trial_runner {
             runtime.context.trials = Arc::new(Trials::new(Arc::new(runner)));
         }

@@ -189,6 +189,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
         titles: connector.settings.config.model.titles && !options.print,
         max_instruction_bytes: connector.settings.config.project.instructions_kib << 10,
         checkpoint_bytes: connector.settings.config.undo.max_mb << 20,
+        workspace_limits: sandbox_setup::workspace_limits(&connector.settings.config),
         is_interactive: !options.print,
         is_served: !needs_model,
     };

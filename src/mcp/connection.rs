@@ -7,7 +7,7 @@ use super::client_handler::{Client, OnProgress, ProgressReceivers};
 use super::definition::Definition;
 use super::form_prompts::FormPrompts;
 use super::http_transport::{open_transport, plain_transport};
-use super::result_text::describe_result;
+use super::result_text::{ResultText, describe_result};
 use super::sampling_prompts::Sampler;
 use super::server_config::{Endpoint, ServerConfig};
 use crate::project::stdio_program::{ProgramFolder, StdioProgram};
@@ -199,7 +199,7 @@ impl Connection {
         arguments: Map<String, Value>,
         limit: Duration,
         on_progress: OnProgress,
-    ) -> Result<String, CallError> {
+    ) -> Result<ResultText, CallError> {
         let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
         let _call = self.calls.begin_call();
@@ -222,7 +222,7 @@ impl Connection {
             _ => return Err(CallError::Failed("The server gave an answer that is no result of a call.".to_owned())),
         };
         let text = describe_result(&result);
-        if result.is_error == Some(true) { Err(CallError::Failed(text)) } else { Ok(text) }
+        if result.is_error == Some(true) { Err(CallError::Failed(text.shown)) } else { Ok(text) }
     }
 }
 

@@ -7,7 +7,7 @@ use super::catalogue::{Catalogue, Difference, KnownServer, compare};
 use super::client_handler::OnProgress;
 use super::connection::{CallError, Connection, ConnectionContext, explain_needed_login};
 use super::definition::Definition;
-use super::result_text::mark_untrusted;
+use super::result_text::{ResultText, mark_untrusted};
 use super::server_config::ServerConfig;
 use crate::chat::{Digest, ServerOffer, ToolSpec, UnacceptedTools};
 use serde_json::{Map, Value};
@@ -121,7 +121,7 @@ impl Server {
         tool: &AcceptedTool,
         arguments: Map<String, Value>,
         on_progress: OnProgress,
-    ) -> Result<String, String> {
+    ) -> Result<ResultText, String> {
         let name = &self.config.name;
         let connection = match self.connect().await {
             Ok(connection) => connection,
@@ -141,7 +141,7 @@ impl Server {
             Ok(text) => {
                 let mut state = self.state();
                 (state.failures, state.is_down_reported) = (0, false);
-                Ok(mark_untrusted(name, &text))
+                Ok(text.mark_untrusted(name))
             }
             Err(CallError::Failed(text)) => Err(mark_untrusted(name, &text)),
             Err(CallError::NeedsLogin) => {

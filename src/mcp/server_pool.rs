@@ -3,6 +3,7 @@
 use super::catalogue::Catalogue;
 use super::client_handler::OnProgress;
 use super::connection::ConnectionContext;
+use super::result_text::ResultText;
 pub use super::server::ServerNews;
 use super::server::{AcceptedTool, OnChange, Server};
 use super::server_config::{Endpoint, ServerConfig};
@@ -204,7 +205,7 @@ impl OfferedTool {
     ///
     /// # Errors
     /// A text for the model.
-    pub async fn call(&self, arguments: Map<String, Value>, on_progress: OnProgress) -> Result<String, String> {
+    pub async fn call(&self, arguments: Map<String, Value>, on_progress: OnProgress) -> Result<ResultText, String> {
         self.server.call(&self.tool, arguments, on_progress).await
     }
 }

@@ -3,7 +3,7 @@
 
 use super::connection::{CallError, Connection};
 use super::definition::Definition;
-use super::result_text::mark_untrusted;
+use super::result_text::{ResultText, mark_untrusted};
 use crate::chat::pluralize;
 use crate::text::truncation::truncate_end;
 use crate::web::client::build_client_for;
@@ -54,10 +54,10 @@ impl UnlistedServer<'_> {
     ///
     /// # Errors
     /// One sentence for the model, or the error that the tool returned.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<String, String> {
+    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<ResultText, String> {
         let connection = self.connect().await?;
         match connection.call(tool, arguments, REQUEST_LIMIT, Arc::new(|_| ())).await {
-            Ok(text) => Ok(mark_untrusted(&self.target.host, &text)),
+            Ok(text) => Ok(text.mark_untrusted(&self.target.host)),
             Err(CallError::Failed(text)) => Err(mark_untrusted(&self.target.host, &text)),
             Err(CallError::NeedsLogin) => Err(self.explain_login()),
             Err(CallError::Lost) => Err(self.explain("the connection was lost")),

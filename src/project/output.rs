@@ -1,11 +1,11 @@
 //! Output of a command in bounded memory: the beginning and the end are kept.
 
+use crate::chat::output_omission::{HEAD, TAIL, format_omission};
 use std::collections::VecDeque;
+use std::ops::Range;
 
-/// Bytes kept from the beginning.
-pub const HEAD: usize = 24 * 1024;
-/// Bytes kept from the end.
-pub const TAIL: usize = 40 * 1024;
+/// Maximum bytes kept of a long output.
+pub const MAX_LONG_OUTPUT_BYTES: usize = 10_000_000;
 
 /// Output that is still being received.
 #[derive(Debug, Default)]
@@ -16,6 +16,32 @@ pub struct Output {
     pub received: u64,
     /// Bytes that `Output::take_new` has returned or skipped.
     reported: u64,
+    /// The bytes after `head` that are no longer in `tail`, at most [`MAX_LONG_OUTPUT_BYTES`]; `None` if they are not kept.
+    middle: Option<Vec<u8>>,
+}
+
+/// An output of which only the beginning and the end are in the text of its command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LongOutput {
+    pub bytes: Vec<u8>,
+    /// False if the end is missing.
+    pub is_complete: bool,
+}
+
+impl LongOutput {
+    /// Returns the output as text, and the bytes of that text which the text of the command omits.
+    pub fn into_text(self) -> (String, Range<usize>) {
+        let Self { bytes, is_complete } = self;
+        let head = &bytes[..bytes.len().min(HEAD)];
+        let head = &head[..head.len() - trailing_incomplete(head)];
+        let tail = if is_complete { &bytes[bytes.len().saturating_sub(TAIL)..] } else { &[] };
+        let tail = &tail[leading_continuation(tail)..];
+        let [head, tail] = [head, tail].map(|part| String::from_utf8_lossy(part).len());
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let end = text.floor_char_boundary(text.len().saturating_sub(tail));
+        let start = text.floor_char_boundary(head).min(end);
+        (text, start..end)
+    }
 }
 
 /// Progress of a running call.
@@ -38,14 +64,42 @@ impl<'a> CommandProgress<'a> {
 }
 
 impl Output {
+    /// Creates an output that also keeps the middle, for [`Self::long_output`].
+    pub fn keeping_middle() -> Self {
+        Self { middle: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Returns the beginning of the output up to [`MAX_LONG_OUTPUT_BYTES`], if the text omits a part and the middle is kept.
+    pub fn long_output(&self) -> Option<LongOutput> {
+        let middle = self.middle.as_ref().filter(|middle| !middle.is_empty())?;
+        let is_complete = self.received == (self.head.len() + middle.len() + self.tail.len()) as u64;
+        let bytes = match is_complete {
+            true => self.kept_bytes(),
+            false => self.head.iter().chain(middle).copied().collect(),
+        };
+        Some(LongOutput { bytes, is_complete })
+    }
+
+    /// Returns the bytes that are kept.
+    pub fn kept_bytes(&self) -> Vec<u8> {
+        let middle = self.middle.iter().flatten();
+        self.head.iter().chain(middle).chain(&self.tail).copied().collect()
+    }
+
     /// Appends the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.received += bytes.len() as u64;
         let (head, remaining) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
         self.head.extend_from_slice(head);
-        let remaining = &remaining[remaining.len().saturating_sub(TAIL)..];
+        let (skipped, remaining) = remaining.split_at(remaining.len().saturating_sub(TAIL));
         let excess = (self.tail.len() + remaining.len()).saturating_sub(TAIL);
-        self.tail.drain(..excess);
+        let leaving = self.tail.drain(..excess).chain(skipped.iter().copied());
+        if let Some(middle) = &mut self.middle {
+            let room = (MAX_LONG_OUTPUT_BYTES - HEAD).saturating_sub(middle.len());
+            middle.extend(leaving.take(room));
+        } else {
+            drop(leaving);
+        }
         self.tail.extend(remaining);
     }
 
@@ -83,7 +137,7 @@ impl Output {
 
     /// Returns the text and the number of omitted bytes. A separate line in the text reports them, if any.
     pub fn into_text(self) -> (String, u64) {
-        let Self { mut head, tail, received, reported: _ } = self;
+        let Self { mut head, tail, received, reported: _, middle: _ } = self;
         let tail = Vec::from(tail);
         if received == (head.len() + tail.len()) as u64 {
             head.extend(tail);
@@ -93,7 +147,7 @@ impl Output {
         head.truncate(head.len() - trailing_incomplete(&head));
         let omitted = received - (head.len() + tail.len()) as u64;
         let (head, tail) = (String::from_utf8_lossy(&head), String::from_utf8_lossy(tail));
-        (format!("{head}\n[{omitted} bytes omitted]\n{tail}"), omitted)
+        (format!("{head}\n{}\n{tail}", format_omission(omitted)), omitted)
     }
 }
 
@@ -137,6 +191,33 @@ mod tests {
         assert_eq!(omitted, 1_000_008 - (HEAD + TAIL) as u64);
         assert!(text.starts_with("start.") && text.ends_with(".end"));
         assert!(text.contains(&format!("\n[{omitted} bytes omitted]\n")));
+    }
+
+    #[test]
+    fn the_middle_is_kept_up_to_a_limit() {
+        let text: Vec<u8> = (0..MAX_LONG_OUTPUT_BYTES + 50_000).map(|n| b'a' + (n % 23) as u8).collect();
+        for piece in [7001, 300_000] {
+            for (length, is_complete) in
+                [(HEAD + TAIL + 1, true), (MAX_LONG_OUTPUT_BYTES, true), (MAX_LONG_OUTPUT_BYTES + 50_000, false)]
+            {
+                let mut output = Output::keeping_middle();
+                text[..length].chunks(piece).for_each(|piece| output.push(piece));
+                let long_output = output.long_output().unwrap();
+                assert_eq!(long_output.is_complete, is_complete, "{length}");
+                assert!(
+                    long_output.bytes == text[..length.min(MAX_LONG_OUTPUT_BYTES)],
+                    "{length} in pieces of {piece}"
+                );
+                let omitted = HEAD..if is_complete { length - TAIL } else { MAX_LONG_OUTPUT_BYTES };
+                assert_eq!(long_output.into_text().1, omitted);
+            }
+        }
+        let mut output = Output::keeping_middle();
+        output.push(&text[..HEAD + TAIL]);
+        assert_eq!(output.long_output(), None, "the text has all of it");
+        let mut output = Output::default();
+        output.push(&text);
+        assert_eq!(output.long_output(), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::Error;
 use super::environment::command_environment;
 use super::guard::guard_process::{DRAIN_TIME, GUARD_TIMEOUT, GuardProcess, RESUME_INTERVAL};
 use super::guard::lifeline::{self, Report};
-use super::output::{CommandProgress, OnProgress, Output};
+use super::output::{CommandProgress, LongOutput, OnProgress, Output};
 use super::sandbox::SandboxSpec;
 use crate::chat::{CommandLine, CommandSandbox};
 use command_control::CommandControl;
@@ -48,6 +48,8 @@ pub struct CommandOutcome {
     pub output: String,
     /// Number of bytes omitted from `output`.
     pub omitted: u64,
+    /// More of the output, if `output` omits a part of it.
+    pub long_output: Option<LongOutput>,
     /// Exit status, if it exited.
     pub exit: Option<i32>,
     /// Signal that killed it, if any.
@@ -169,10 +171,12 @@ impl Shell {
             Some(Report::Failed(errno)) => return Err(to_error(io::Error::from_raw_os_error(errno.into()))),
             None => (None, Some(KILL)),
         };
+        let long_output = end.output.long_output();
         let (output, omitted) = end.output.into_text();
         Ok(CommandOutcome {
             output,
             omitted,
+            long_output,
             exit,
             signal,
             timed_out: end.timed_out,
@@ -196,7 +200,7 @@ impl Shell {
             .stderr(writer);
         let (guard, lifeline) = GuardProcess::start(command, &self.environment)?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-        Ok(RunningCommand { guard, lifeline, pipe, output: Output::default(), control: self.control.clone() })
+        Ok(RunningCommand { guard, lifeline, pipe, output: Output::keeping_middle(), control: self.control.clone() })
     }
 
     /// Returns the guard's arguments for the sandbox shown in the approval prompt.

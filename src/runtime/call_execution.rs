@@ -8,9 +8,10 @@ use crate::policy::ExcludedPaths;
 use crate::project::checkpoints::{CallRecorder, CommandSnapshot, RecordedProject};
 use crate::project::output::CommandProgress;
 use crate::project::shell::command_control::CommandControl;
+use crate::text::known_secrets::KnownSecrets;
 use crate::text::truncation;
 use crate::tools::panic_guard::{catch_panic, catch_panic_async};
-use crate::tools::{Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, Tool};
+use crate::tools::{Error, LiveContext, Progress, RehearsalContext, RehearsalOutcome, ResultFiles, Tool};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -77,7 +78,9 @@ impl RunningCall {
             let (recorder, progress) = (self.context.recorder(&self.call), self.progress_sender());
             let project = Arc::new(RecordedProject::new(self.context.project.clone(), recorder.clone()));
             let excluded = excluded_paths;
-            let live_context = LiveContext { project, shell, excluded, recorder: recorder.clone(), progress };
+            let results = self.result_files(&plan);
+            let live_context =
+                LiveContext { project, shell, excluded, recorder: recorder.clone(), results, progress };
             let snapshot = CommandGuard::start(&recorder, &plan).await;
             let (result, usage) = tool.run_counted(&plan, &live_context).await;
             if let Some(usage) = usage {
@@ -103,6 +106,7 @@ impl RunningCall {
                 is_approved: approved,
                 has_simulator: context.simulator.model.is_some(),
                 excluded: excluded_paths,
+                results: self.result_files(&plan).in_rehearsal(),
                 progress: progress.clone(),
             };
             let tool = context.tools.find_tool(&call.name)?;
@@ -119,6 +123,12 @@ impl RunningCall {
             Ok((Outcome::Rehearsed(text), Some(origin)))
         };
         self.finish(time_limit(None, &plan.work), work).await;
+    }
+
+    /// Returns what stores a long result of the call. Known secrets are removed as from the result itself.
+    fn result_files(&self, plan: &Plan) -> ResultFiles {
+        let secrets = if is_request(plan) { self.context.secrets.clone() } else { KnownSecrets::default() };
+        ResultFiles::new(self.context.workspace.clone(), &self.call, secrets)
     }
 
     /// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.
@@ -176,10 +186,15 @@ impl RunningCall {
     }
 }
 
+/// Returns whether the call sends a request.
+fn is_request(plan: &Plan) -> bool {
+    matches!(plan.access, Access::Fetch(_) | Access::External(_))
+}
+
 /// Removes known secrets from the result of a request: a server may repeat the credential that it received. Results of
 /// other calls keep them, because the model may write back what it read from a file.
 fn mask_secrets(context: &EffectContext, plan: &Plan, result: Result<String, Error>) -> Result<String, Error> {
-    if !matches!(plan.access, Access::Fetch(_) | Access::External(_)) {
+    if !is_request(plan) {
         return result;
     }
     let mask = |text: String| context.secrets.mask(&text).into_owned();

@@ -15,6 +15,7 @@ use crate::store::Journal;
 use crate::text::known_secrets::KnownSecrets;
 use crate::tools::Toolbox;
 use crate::tools::background_commands::BackgroundCommands;
+use crate::workspace::Workspace;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
@@ -42,6 +43,8 @@ pub struct EffectContext {
     pub checkpoints: Option<SessionCheckpoints>,
     /// Trials of commands in a live session.
     pub trials: Arc<Trials>,
+    /// The workspace of the session; `None` if it has none.
+    pub workspace: Option<Arc<Workspace>>,
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,

@@ -9,8 +9,9 @@ use crate::chat::{CallId, Outcome, Plan, ToolCall, TrialReport, TurnId, join_fir
 use crate::project::output::CommandProgress;
 use crate::project::trial::{KeepError, Trial};
 use crate::text::escaped_path::escape_path;
-use crate::tools::TrialContext;
+use crate::text::known_secrets::KnownSecrets;
 use crate::tools::panic_guard::catch_panic_async;
+use crate::tools::{ResultFiles, TrialContext};
 use std::sync::Arc;
 
 /// Maximum number of paths that a message names.
@@ -82,14 +83,23 @@ pub(super) async fn keep_trial(
     journal_events::note_step(&context, turn, &call, "keeping the trial");
     let recorder = context.recorder(&call);
     let task_recorder = recorder.clone();
+    // Only now may the model read the output.
+    let mut long_output = None;
     let kept = match context.trials.take_finished(&call.id, number) {
-        Some(trial) => tokio::task::spawn_blocking(move || trial.keep(&task_recorder)).await.ok(),
+        Some(mut trial) => {
+            long_output = trial.outcome.long_output.take();
+            tokio::task::spawn_blocking(move || trial.keep(&task_recorder)).await.ok()
+        }
         None => None,
     };
     let outcome = match kept {
         Some(Ok(unkept)) => {
             let unmade = unkept.describe_each();
-            Outcome::Done(format_kept_result(with_failure(&recorder, report.result), &unmade))
+            let results = ResultFiles::new(context.workspace.clone(), &call, KnownSecrets::default());
+            let mut result = report.result;
+            // The plan with the command line is no longer at hand.
+            results.attach_long_output(&call.name, long_output, &mut result).await;
+            Outcome::Done(format_kept_result(with_failure(&recorder, result), &unmade))
         }
         Some(Err(error)) => Outcome::Failed(describe_failure(&error)),
         None => Outcome::Failed("The trial is gone; nothing was changed. Call it again.".to_owned()),

@@ -1,20 +1,29 @@
 //! Truncation: the middle or the end of a text, the rest of a list, the home folder in a path.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 /// Truncates a text of more than `max_bytes` to about `max_bytes` of its beginning and end, with a mark between them.
 /// The mark is not counted, but the result is never longer than the text.
 pub fn truncate_middle(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    match truncate_middle_with_range(text, max_bytes) {
+        Some((truncated, _)) => Cow::Owned(truncated),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Truncates like [`truncate_middle`] and also returns the bytes of the text that are omitted; `None` if none are.
+pub fn truncate_middle_with_range(text: &str, max_bytes: usize) -> Option<(String, Range<usize>)> {
     if text.len() <= max_bytes {
-        return Cow::Borrowed(text);
+        return None;
     }
     let head_end = text.floor_char_boundary(max_bytes - max_bytes / 3);
     let tail_start = text.ceil_char_boundary(text.len() - max_bytes / 3);
     let truncated_count = text[head_end..tail_start].chars().count();
     let truncated =
         format!("{}\n[… {truncated_count} characters truncated …]\n{}", &text[..head_end], &text[tail_start..]);
-    if truncated.len() < text.len() { Cow::Owned(truncated) } else { Cow::Borrowed(text) }
+    (truncated.len() < text.len()).then_some((truncated, head_end..tail_start))
 }
 
 /// Truncates a text to at most `max_bytes`, after the last complete line if there is one.

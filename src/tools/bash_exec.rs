@@ -14,6 +14,7 @@ use crate::chat::{
     Access, CommandLine, Grant, GrantScope, Intent, Plan, Preconditions, Preview, Reach, ToolSpec, Work,
 };
 use crate::project::overlay_sandbox::CommandRehearsal;
+use crate::project::shell::CommandOutcome;
 use crate::project::trial::Trial;
 use crate::project::{self, Reader};
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ use outcome_text::{format_outcome, overlay_limit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Longest command in bytes, below the limit of systems for one argument.
@@ -45,6 +47,27 @@ struct Arguments {
 impl BashExec {
     pub fn new(settings: ToolSettings) -> Self {
         Self { settings, blocked_commands: Arc::default() }
+    }
+
+    /// Runs a line in one shell: in the read-only sandbox if `read_only_paths`, the result of
+    /// [`read_only_commands::sandboxed_paths`], is given. Also returns a hint for the model if the sandbox seems to have
+    /// blocked something.
+    async fn run_line(
+        &self,
+        line: &CommandLine,
+        read_only_paths: Option<(&[PathBuf], &[PathBuf])>,
+        context: &LiveContext,
+    ) -> Result<(CommandOutcome, Option<String>), Error> {
+        let (shell, progress) = (&context.shell, &*context.progress);
+        let Some((paths, open_files)) = read_only_paths else {
+            let outcome = shell.run_command(line, progress).await?;
+            let hint = sandbox_hints::sandbox_hint(line, &outcome);
+            return Ok((outcome, hint));
+        };
+        let runs_git = read_only_commands::runs_git(&line.command);
+        let (outcome, listing) = shell.run_read_only(line, runs_git, open_files, progress).await?;
+        let hint = read_only_commands::blocked_hint(line, paths, &outcome, &listing);
+        Ok((outcome, hint))
     }
 
     /// Fails if a part of the line that was judged alone would be judged differently now.
@@ -164,18 +187,11 @@ impl Tool for BashExec {
             .await?;
         }
         self.check_parts(plan, line, context).await?;
-        if let Some((paths, open_files)) = read_only_paths {
-            let runs_git = read_only_commands::runs_git(&line.command);
-            let (outcome, listing) =
-                context.shell.run_read_only(line, runs_git, open_files, &*context.progress).await?;
-            let hint = read_only_commands::blocked_hint(line, paths, &outcome, &listing);
-            if hint.is_some() {
-                self.blocked_commands.insert(&line.command);
-            }
-            return Ok(format_outcome(&outcome, line.seconds, &self.settings, hint));
+        let (mut outcome, hint) = self.run_line(line, read_only_paths, context).await?;
+        if is_read && hint.is_some() {
+            self.blocked_commands.insert(&line.command);
         }
-        let outcome = context.shell.run_command(line, &*context.progress).await?;
-        let hint = sandbox_hints::sandbox_hint(line, &outcome);
+        context.results.attach_to_outcome(&line.command, &mut outcome).await;
         Ok(format_outcome(&outcome, line.seconds, &self.settings, hint))
     }
 
@@ -204,7 +220,8 @@ impl Tool for BashExec {
             CommandRehearsal::Sandboxed(shell) => {
                 let view = overlay_command::visible_files(plan, line, context.is_approved);
                 match shell.run_in_overlay(line, view, &*context.progress).await {
-                    Ok(outcome) => {
+                    Ok(mut outcome) => {
+                        context.results.attach_to_outcome(&line.command, &mut outcome).await;
                         let limit = overlay_limit(line, &outcome, shell.is_full()).filter(|_| !context.is_hidden);
                         let hint = limit.map(|reason| format!("This may be caused by the dry run: {reason}."));
                         let hint = hint.or_else(|| {
@@ -263,7 +280,6 @@ mod tests {
     use super::*;
     use crate::chat::CommandAccess;
     use crate::policy::{Subject, grant_covers};
-    use crate::project::shell::CommandOutcome;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::plan_call;
 
@@ -328,6 +344,7 @@ mod tests {
                 is_approved: true,
                 has_simulator,
                 excluded: crate::policy::ExcludedPaths::default(),
+                results: crate::tools::ResultFiles::default(),
                 progress: Arc::new(|_| {}),
             };
             bash_exec().rehearse(&plan, &context).await.unwrap()

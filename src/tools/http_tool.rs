@@ -3,6 +3,7 @@
 mod rendered_request;
 mod response_text;
 
+use super::result_files::LongResult;
 use super::tool_file::parameters::check_arguments;
 use super::tool_file::{HttpDefinition, ToolHead};
 use super::{Error, LiveContext, ResultKind, Tool, parse_plan_data, summary_line};
@@ -184,9 +185,25 @@ impl Tool for HttpTool {
             ))),
             Fetched::Response(response) => {
                 let results = self.http.results.clone();
+                let is_complete = !response.is_cut_off;
                 let describe = move || describe_response(&response, secret.as_deref(), results.as_ref());
                 let described = tokio::task::spawn_blocking(describe).await;
-                described.map_err(|error| Error::Internal(error.to_string()))?.map_err(Error::Failed)
+                let mut described = described.map_err(|error| Error::Internal(error.to_string()))?;
+                if let Some(text) = described.whole.take() {
+                    let result = LongResult {
+                        label: &self.head.function_name,
+                        omitted: described.shown.len()..text.len(),
+                        text,
+                        is_complete,
+                        untrusted_source: Some(format!("a result of {}", target.host)),
+                    };
+                    if let Some(note) = context.results.store(result).await {
+                        described.facts.push_str(&format!(" · {}", note.sentence));
+                        // Its lines are from the response.
+                        described.shown.push_str(&format!("\n{}", note.outline));
+                    }
+                }
+                described.into_result().map_err(Error::Failed)
             }
         }
     }

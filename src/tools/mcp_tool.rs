@@ -76,7 +76,9 @@ impl Tool for McpTool {
         }
         let progress = context.progress.clone();
         let on_progress: OnProgress = Arc::new(move |text| progress(CommandProgress::from_status(text)));
-        self.0.call(arguments, on_progress).await.map_err(Error::Failed)
+        let result = self.0.call(arguments, on_progress).await.map_err(Error::Failed)?;
+        let service = service_name(self.0.server_name());
+        Ok(context.results.attach_server_text(&service, result).await)
     }
 }
 

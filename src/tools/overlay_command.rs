@@ -100,6 +100,7 @@ mod tests {
         CommandOutcome {
             output: output.to_owned(),
             omitted: 0,
+            long_output: None,
             exit: Some(exit),
             signal: None,
             timed_out: false,

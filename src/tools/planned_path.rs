@@ -236,6 +236,7 @@ mod tests {
                 shell,
                 excluded: ExcludedPaths::default(),
                 recorder: Arc::new(crate::project::checkpoints::CallRecorder::disabled()),
+                results: crate::tools::ResultFiles::default(),
                 progress: Arc::new(|_| {}),
             };
             let output = SearchText.run(&plan, &context).await.unwrap();

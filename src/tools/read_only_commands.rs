@@ -283,6 +283,7 @@ mod tests {
         let outcome_with = |exit, output: &str| CommandOutcome {
             output: output.to_owned(),
             omitted: 0,
+            long_output: None,
             exit: Some(exit),
             signal: None,
             timed_out: false,

@@ -112,15 +112,13 @@ impl Tool for RunMcpTool {
         Ok(Intent::Act(Box::new(plan)))
     }
 
-    async fn run(&self, plan: &Plan, _: &LiveContext) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let ServerRequest { url, tool, arguments } = parse_plan_data(plan)?;
         let target = parse_target(&url, &self.0).map_err(Error::Failed)?;
         let server = UnlistedServer { target: &target };
-        match tool {
-            Some(tool) => server.call(&tool, arguments).await,
-            None => server.list_tools().await,
-        }
-        .map_err(Error::Failed)
+        let Some(tool) = tool else { return server.list_tools().await.map_err(Error::Failed) };
+        let result = server.call(&tool, arguments).await.map_err(Error::Failed)?;
+        Ok(context.results.attach_server_text(&target.host, result).await)
     }
 }
 

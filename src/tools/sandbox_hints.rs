@@ -83,6 +83,7 @@ mod tests {
         CommandOutcome {
             output,
             omitted: 0,
+            long_output: None,
             exit,
             signal,
             timed_out: false,

@@ -25,6 +25,7 @@ pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryPro
         shell,
         excluded: ExcludedPaths::default(),
         recorder: Arc::new(CallRecorder::disabled()),
+        results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),
     };
     tool.run(plan, &context).await

@@ -10,6 +10,7 @@ use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
 use crate::web::client::WebClient;
 use crate::web::request_credentials::NamedCredential;
+use crate::workspace::Workspace;
 use std::sync::Arc;
 
 pub use super::tool_settings::ToolSettings;
@@ -19,6 +20,8 @@ pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     /// The browser of the session, if one is installed.
     browser: Option<Arc<BrowserSession>>,
+    /// The workspace of the session.
+    workspace: Option<Arc<Workspace>>,
     /// MCP servers, whose tools change while sessions are open.
     servers: Option<Arc<ServerPool>>,
     /// Tools that files of the project define.
@@ -69,6 +72,12 @@ impl Toolbox {
             ]
         };
         self.browser.iter().flat_map(tools)
+    }
+
+    /// Returns these tools with those of the workspace of a session.
+    #[must_use]
+    pub fn with_workspace(self, workspace: Arc<Workspace>) -> Self {
+        Self { workspace: Some(workspace), ..self }
     }
 
     /// Returns the specs of the tools of the browser, whether one is installed or not.
@@ -174,7 +183,7 @@ impl Toolbox {
 
     pub fn from_tools(tools: Vec<Arc<dyn Tool>>) -> Self {
         let (project_tools, disabled_names) = (Vec::new(), Vec::new());
-        Self { tools, browser: None, project_tools, disabled_names, servers: None, connector: None }
+        Self { tools, browser: None, workspace: None, project_tools, disabled_names, servers: None, connector: None }
     }
 
     /// Adds the tools of these MCP servers.

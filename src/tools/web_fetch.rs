@@ -1,6 +1,7 @@
 //! Tool that reads a page of the web.
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::result_files::LongResult;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
@@ -77,15 +78,31 @@ impl Tool for WebFetch {
         Ok(Intent::Act(Box::new(plan)))
     }
 
-    async fn run(&self, plan: &Plan, _: &LiveContext) -> Result<String, Error> {
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
         let PageRequest { url, first_line } = parse_plan_data(plan)?;
         let target = parse_target(&url, self.0.private_hosts()).map_err(Error::Failed)?;
         match self.0.get(&target).await.map_err(Error::Failed)? {
             Fetched::RedirectedTo(next) => Err(Error::Failed(describe_redirect(&target, &next))),
             Fetched::Response(response) => {
+                let is_complete = !response.is_cut_off;
                 let describe = move || describe_response(&response, first_line);
                 let described = tokio::task::spawn_blocking(describe).await;
-                described.map_err(|error| Error::Internal(error.to_string()))?.map_err(Error::Failed)
+                let mut page = described.map_err(|error| Error::Internal(error.to_string()))?.map_err(Error::Failed)?;
+                if let Some((text, shown_bytes)) = page.whole.take() {
+                    let result = LongResult {
+                        label: &target.host,
+                        omitted: shown_bytes..text.len(),
+                        text,
+                        is_complete,
+                        untrusted_source: Some(format!("a page of {}", target.host)),
+                    };
+                    if let Some(note) = context.results.store(result).await {
+                        page.facts.push(note.sentence);
+                        // Its lines are from the page.
+                        page.text.push_str(&note.outline);
+                    }
+                }
+                page.into_result().map_err(Error::Failed)
             }
         }
     }
@@ -95,11 +112,32 @@ fn describe_redirect(from: &Target, next: &Target) -> String {
     format!("{} redirects to another host, which needs a call of its own: {}", from.host, next.url)
 }
 
-/// Describes a response for the model: a line about it, then its text from a line on.
+/// A response as the model gets it.
+struct DescribedPage {
+    is_success: bool,
+    url: String,
+    facts: Vec<String>,
+    text: String,
+    /// The whole text, if a part of it follows `text`, and the number of its bytes up to there.
+    whole: Option<(String, usize)>,
+}
+
+impl DescribedPage {
+    /// Returns a line about the response, then its text.
+    ///
+    /// # Errors
+    /// The same for a response that is an error.
+    fn into_result(self) -> Result<String, String> {
+        let described = format!("{}\n{}\n{UNTRUSTED_MARK}\n{}", self.url, self.facts.join(" · "), self.text);
+        if self.is_success { Ok(described) } else { Err(described) }
+    }
+}
+
+/// Describes a response, with its text from a line on.
 ///
 /// # Errors
-/// The same for a response that is an error or no text.
-fn describe_response(response: &WebResponse, first_line: u64) -> Result<String, String> {
+/// If the response is no text.
+fn describe_response(response: &WebResponse, first_line: u64) -> Result<DescribedPage, String> {
     let WebResponse { target, status, headers: _, content_type, body, is_cut_off } = response;
     let page = match read_page(content_type, body) {
         Ok(page) => page,
@@ -129,8 +167,12 @@ fn describe_response(response: &WebResponse, first_line: u64) -> Result<String, 
     facts.extend(is_cut_off.then(|| format!("truncated: only the first {} bytes were read", body.len())));
     facts.extend(is_line_cut.then(|| format!("truncated: the line is longer than {MAX_BYTES} bytes")));
     facts.extend((last_line < total).then(|| format!("truncated: continue with line {}", last_line + 1)));
-    let described = format!("{}\n{}\n{UNTRUSTED_MARK}\n{text}", target.url, facts.join(" · "));
-    if status.is_success() { Ok(described) } else { Err(described) }
+    let whole = (last_line < total || is_line_cut).then(|| {
+        let lines_before = page.text.split_inclusive('\n').take(last_line.saturating_sub(usize::from(is_line_cut)));
+        let shown_bytes = lines_before.map(str::len).sum();
+        (page.text, shown_bytes)
+    });
+    Ok(DescribedPage { is_success: status.is_success(), url: target.url.to_string(), facts, text, whole })
 }
 
 #[cfg(test)]
@@ -142,7 +184,8 @@ mod tests {
         let target = parse_target("https://a.example/x", &PrivateHosts::default()).unwrap();
         let (status, content_type, is_cut_off) = ("200".parse().unwrap(), "text/plain".to_owned(), false);
         let (body, headers) = (body.as_bytes().to_vec(), reqwest::header::HeaderMap::new());
-        describe_response(&WebResponse { target, status, headers, content_type, body, is_cut_off }, first_line)
+        let response = WebResponse { target, status, headers, content_type, body, is_cut_off };
+        describe_response(&response, first_line)?.into_result()
     }
 
     #[test]

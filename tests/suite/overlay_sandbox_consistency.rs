@@ -129,6 +129,7 @@ async fn check_seed(seed: u64) {
             shell: shell.clone(),
             excluded: ExcludedPaths::default(),
             recorder: Arc::new(CallRecorder::disabled()),
+            results: aye::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),
         };
         tool.run(&plan, &context).await.unwrap_or_else(|error| panic!("{history}{arguments}: {error}"));

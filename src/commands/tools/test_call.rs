@@ -82,6 +82,7 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
         shell: Arc::new(shell),
         excluded: ExcludedPaths::default(),
         recorder: Arc::new(CallRecorder::disabled()),
+        results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),
     };
     let (text, code) = match tool.run(&plan, &context).await {

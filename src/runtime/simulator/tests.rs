@@ -253,6 +253,7 @@ async fn a_tool_that_returns_a_text_does_not_run_in_a_dry_run() {
         is_approved: false,
         has_simulator: false,
         excluded: crate::policy::ExcludedPaths::default(),
+        results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),
     };
     let outcome = Mail { kind: ResultKind::Text }.rehearse(&sample_plan(), &rehearsal_context).await.unwrap();

@@ -32,6 +32,7 @@ impl ApplyChanges for RehearsedProject {
             shell,
             excluded: ExcludedPaths::default(),
             recorder: Arc::new(CallRecorder::disabled()),
+            results: crate::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),
         };
         ApplyChange(self.rehearsal.clone()).run(plan, &context).await.map_err(|error| error.to_string())

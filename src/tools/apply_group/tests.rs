@@ -36,6 +36,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
         shell: Arc::new(Shell::new("/nowhere".into())),
         excluded: ExcludedPaths::default(),
         recorder: Arc::new(CallRecorder::disabled()),
+        results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),
     };
     let outcome = tool.run(&plan, &context).await.unwrap();

@@ -131,6 +131,7 @@ async fn r13_named_file_that_was_replaced_is_not_read() {
             shell: Arc::new(Shell::new("/nowhere".into())),
             excluded: ExcludedPaths::default(),
             recorder: Arc::new(CallRecorder::disabled()),
+            results: crate::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),
         };
         let error = tool.run(&plan, &context).await.unwrap_err().to_string();

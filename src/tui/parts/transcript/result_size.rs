@@ -1,9 +1,11 @@
 //! Size of a call's result: lines read or printed, without the tool's own notes.
 
 use crate::chat::batch::APPLY_GROUP;
+use crate::chat::output_omission::find_omission;
 use crate::chat::session::CallState;
 use crate::chat::trial::split_unmade_changes;
 use crate::chat::{Access, Diff, Outcome, Preview, TrialCounts};
+use crate::text::byte_size::format_bytes;
 
 /// Maximum lines of a diff that is shown without opening its call.
 const MAX_INLINE_DIFF_LINES: usize = 12;
@@ -24,9 +26,9 @@ impl ResultSize {
     }
 }
 
-/// Returns `240 lines`, `3 of 4 applied` for a batch, or `kept: 2 created` for a command whose trial was kept, if all its
-/// changes were made. Returns `None` for fewer than two lines, and for results that are not counted: edits, answers,
-/// failures.
+/// Returns `240 lines`, `283.4 kB omitted` for an output of which the result has only a part, `3 of 4 applied` for a
+/// batch, or `kept: 2 created` for a command whose trial was kept, if all its changes were made. Returns `None` for fewer
+/// than two lines, and for results that are not counted: edits, answers, failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<ResultSize> {
     let Outcome::Done(text) = outcome else { return None };
     if split_unmade(call, outcome).0.is_some() {
@@ -38,6 +40,9 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<ResultS
         return Some(ResultSize { whole: format!("kept: {changes}"), short: "kept" });
     }
     let plan = call.plan.as_ref()?;
+    if let (Preview::Command(_), Some(bytes)) = (&plan.preview, find_omission(text)) {
+        return Some(ResultSize::new(format!("{} omitted", format_bytes(bytes.get()))));
+    }
     let lines = match &plan.preview {
         // The last line is the exit status.
         Preview::Command(_) => text.lines().count().saturating_sub(1),

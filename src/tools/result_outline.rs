@@ -1,0 +1,85 @@
+//! Outlines of the omitted part of a long result: the ranges in which it can be read.
+
+use super::summary_line::first_line;
+use std::ops::Range;
+
+/// Maximum number of ranges.
+const MAX_RANGES: usize = 16;
+/// Bytes of a range, if that makes no more than [`MAX_RANGES`]. One call of `read_workspace_file` returns more.
+const RANGE_BYTES: usize = 40_000;
+/// Bytes that a first line is made of.
+const LINE_BYTES: usize = 400;
+/// Maximum characters of a first line.
+const LINE_CHARS: usize = 60;
+
+/// Returns a line `OFFSET+LENGTH: FIRST LINE` for each part of a range of bytes. The parts are in characters of the
+/// text, follow each other, and together are the range. They end with a line if they can.
+pub(super) fn outline_range(text: &str, range: Range<usize>) -> String {
+    let end = text.floor_char_boundary(range.end);
+    let mut start = text.floor_char_boundary(range.start).min(end);
+    let bytes = RANGE_BYTES.max((end - start).div_ceil(MAX_RANGES));
+    let mut offset = text[..start].chars().count();
+    let mut outline = String::new();
+    for number in 1..=MAX_RANGES {
+        let part = match number {
+            MAX_RANGES => &text[start..end],
+            _ => cut_part(&text[start..end], bytes),
+        };
+        if part.is_empty() {
+            break;
+        }
+        let length = part.chars().count();
+        let line = first_line(&part[..part.floor_char_boundary(LINE_BYTES)], LINE_CHARS);
+        outline.push_str(&format!("{offset}+{length}: {line}\n"));
+        (start, offset) = (start + part.len(), offset + length);
+    }
+    outline
+}
+
+/// Returns the beginning of a text, at most `bytes` long, up to the end of a line if one ends there.
+fn cut_part(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let part = &text[..text.floor_char_boundary(bytes)];
+    part.rfind('\n').map_or(part, |position| &part[..=position])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The parts of an outline.
+    fn parse_parts(outline: &str) -> Vec<(usize, usize)> {
+        let numbers = outline.lines().map(|line| line.split_once(": ").unwrap().0.split_once('+').unwrap());
+        numbers.map(|(offset, length)| (offset.parse().unwrap(), length.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn a_part_names_its_first_line() {
+        let text = format!("shown\nfirst\tomitted \u{202e}\n{}second\nshown", "x\n".repeat(19_990));
+        let outline = outline_range(&text, 6..text.len() - 5);
+        assert_eq!(outline, "6+39996: first omitted <U+202E>…\n40002+7: second\n");
+        assert_eq!(outline_range("text", 4..4), "");
+        assert_eq!(outline_range(&"x".repeat(100), 10..30), "10+20: xxxxxxxxxxxxxxxxxxxx\n");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn the_parts_together_are_the_range(line in "[a-zé🙂]{0,9}", lines in 0..200_000_usize, cut in 0..2000_usize) {
+            let text = format!("{line}\n").repeat(lines);
+            let range = text.floor_char_boundary(cut.min(text.len()))..text.floor_char_boundary(text.len().saturating_sub(cut));
+            prop_assume!(range.start <= range.end);
+            let outline = outline_range(&text, range.clone());
+            prop_assert!(outline.len() <= 2000, "{}", outline.len());
+            let (mut next, parts) = (text[..range.start].chars().count(), parse_parts(&outline));
+            for (offset, length) in parts {
+                prop_assert_eq!(offset, next);
+                next += length;
+            }
+            prop_assert_eq!(next, text[..range.end].chars().count());
+        }
+    }
+}
