@@ -55,7 +55,7 @@ pub mod unsent_text;
 pub mod usage;
 pub mod user_command;
 
-pub use access::{Access, CommandAccess, CommandLine, ExternalAccess, FetchAccess, Reach};
+pub use access::{Access, CommandAccess, CommandLine, ExternalAccess, FetchAccess, Reach, WorkspaceAccess};
 pub use background::{BackgroundCommand, BackgroundEnd};
 pub use batch::{Batch, BatchWork, ChangeKind, Group, Item, Rejected};
 pub use checkpoint::{Checkpoint, CheckpointSpan, RESTORE_FILES, RewindPoint};

@@ -75,6 +75,10 @@ pub fn judge_plan(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool:
         (Access::Nothing, _) => return Verdict::Allow("no effects".to_owned()),
         (Access::Read(_), None) => return Verdict::Allow("read inside the project".to_owned()),
         (Access::Read(_), Some(why)) => return apply_dry_run(Verdict::Ask(why.clone())),
+        (Access::Workspace(access), None) if !access.changes => {
+            return Verdict::Allow("read of a workspace".to_owned());
+        }
+        (Access::Workspace(access), Some(why)) if !access.changes => return apply_dry_run(Verdict::Ask(why.clone())),
         _ => {}
     }
     if policy.mode == Mode::Plan {
@@ -137,6 +141,10 @@ fn judge_live(
         }
         Access::Write(_) => "file change in the project".to_owned(),
         Access::Background(_) => "end of a background command".to_owned(),
+        Access::Workspace(access) if access.session.is_some() => {
+            "change of the workspace of another session".to_owned()
+        }
+        Access::Workspace(_) => "change of the workspace".to_owned(),
         Access::WriteOutside(path) => {
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
@@ -161,6 +169,7 @@ fn refusal_reason(access: &Access) -> Option<String> {
         | Access::Read(_)
         | Access::ReadSensitive(_)
         | Access::Background(_)
+        | Access::Workspace(_)
         | Access::Fetch(_)
         | Access::External(_) => None,
         Access::AyeFiles(path) => {
@@ -178,11 +187,24 @@ mod rule_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::{CommandLine, Decider, Grant, GrantScope, HardLinks, Preconditions, Preview, Work};
+    use crate::chat::{
+        CommandLine, Decider, Grant, GrantScope, HardLinks, Preconditions, Preview, Work, WorkspaceAccess,
+    };
 
     fn run_access(command: &str) -> Access {
         let line = CommandLine { command: command.into(), folder: "/p".into(), seconds: 30, ..CommandLine::default() };
         Access::Run(line.into())
+    }
+
+    /// Access to a file of the workspace, or of that of another session.
+    pub fn workspace_access(changes: bool, session: Option<&str>) -> Access {
+        let session = session.map(|id| crate::chat::SessionId(id.into()));
+        Access::Workspace(Box::new(WorkspaceAccess {
+            path: "a".into(),
+            session,
+            changes,
+            ..WorkspaceAccess::default()
+        }))
     }
 
     /// Creates a plan with this access. If `destroys` is true, it is destructive.
@@ -217,6 +239,10 @@ mod tests {
             (Access::Write("a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (Access::WriteOutside("/a".into()), ["ask", "refuse", "rehearse", "refuse"]),
             (Access::Background(1), ["ask", "refuse", "rehearse", "refuse"]),
+            (workspace_access(false, None), ["allow", "allow", "allow", "allow"]),
+            (workspace_access(false, Some("01A")), ["allow", "allow", "allow", "allow"]),
+            (workspace_access(true, None), ["ask", "refuse", "rehearse", "refuse"]),
+            (workspace_access(true, Some("01A")), ["ask", "refuse", "rehearse", "refuse"]),
             (run_access("ls"), ["ask", "refuse", "rehearse", "refuse"]),
         ] {
             let verdicts = [ask, plan, dry, dry_plan].map(|policy| verdict_name(policy, &[], access.clone(), false));

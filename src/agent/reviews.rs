@@ -22,6 +22,7 @@ const REVIEWED_MESSAGES: usize = 3;
 fn can_hook_approve(plan: &Plan) -> bool {
     let can_grant_access = match &plan.access {
         Access::Nothing | Access::Read(_) | Access::Write(_) => true,
+        Access::Workspace(access) => access.session.is_none(),
         Access::ReadSensitive(_)
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)

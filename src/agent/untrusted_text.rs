@@ -24,6 +24,7 @@ impl UntrustedText {
         self.source = match &plan.access {
             Access::Fetch(fetch) => Some(format!("a page of {}", fetch.host)),
             Access::External(external) => Some(format!("a result of {}", external.service)),
+            Access::Workspace(access) if access.untrusted_source.is_some() => access.untrusted_source.clone(),
             Access::Nothing
             | Access::Read(_)
             | Access::ReadSensitive(_)
@@ -31,6 +32,7 @@ impl UntrustedText {
             | Access::WriteOutside(_)
             | Access::AyeFiles(_)
             | Access::Background(_)
+            | Access::Workspace(_)
             | Access::Run(_) => return,
         };
     }
@@ -74,6 +76,7 @@ pub fn can_send(plan: &Plan) -> bool {
         | Access::Write(_)
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
-        | Access::Background(_) => false,
+        | Access::Background(_)
+        | Access::Workspace(_) => false,
     }
 }

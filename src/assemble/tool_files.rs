@@ -269,6 +269,7 @@ impl SessionBuilder {
     pub(super) fn list_tools(&self, folder: &Path, limit: Option<u64>) -> String {
         let files = self.tool_factory.find_all(&self.places, &self.project_source(folder));
         let mut specs = Toolbox::with_builtin_tools(self.tool_factory.settings.clone()).tool_specs();
+        specs.extend(Toolbox::workspace_specs());
         specs.extend(self.tools.mcp_specs());
         let mut lines = format_rows(&list_tools(&files, &specs, limit));
         lines.push(format!("\nyour tool files are in {}", self.places.tools().display()));

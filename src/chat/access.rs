@@ -1,6 +1,6 @@
 //! Access of a call: the part of its plan that the policy judges.
 
-use super::CommandSandbox;
+use super::{CommandSandbox, SessionId};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
@@ -23,12 +23,33 @@ pub enum Access {
     AyeFiles(#[serde(serialize_with = "as_unicode")] PathBuf),
     /// Ends the background command with this number.
     Background(u32),
+    /// Reads or changes files of the workspace of a session.
+    Workspace(Box<WorkspaceAccess>),
     /// Runs a command.
     Run(CommandAccess),
     /// Reads from a host on the network, and changes nothing there.
     Fetch(Box<FetchAccess>),
     /// Calls a service that may change something there or is seen by others. Cannot be undone.
     External(Box<ExternalAccess>),
+}
+
+/// Access to the workspace of a session: files that are not in the project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceAccess {
+    /// Path of the file, or the beginning of the paths of a list.
+    pub path: String,
+    /// The session whose workspace it is; `None` for the session of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// True if a file is written or deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes: bool,
+    /// File of the project whose content is copied, relative to it.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "option_as_unicode")]
+    pub copied_file: Option<PathBuf>,
+    /// Source of a file that is read, if it is a text from outside: `a page of docs.rs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted_source: Option<String>,
 }
 
 /// A request that only reads.
@@ -53,9 +74,21 @@ pub struct ExternalAccess {
 }
 
 impl Access {
-    /// Returns whether the call reads at most files of the project that hold no secrets, and has no other effect.
+    /// Returns whether the call reads at most files of the project that hold no secrets or files of a workspace, and has
+    /// no other effect.
     pub fn is_inside_read(&self) -> bool {
-        matches!(self, Self::Nothing | Self::Read(_))
+        match self {
+            Self::Nothing | Self::Read(_) => true,
+            Self::Workspace(access) => !access.changes,
+            Self::ReadSensitive(_)
+            | Self::Write(_)
+            | Self::WriteOutside(_)
+            | Self::AyeFiles(_)
+            | Self::Background(_)
+            | Self::Run(_)
+            | Self::Fetch(_)
+            | Self::External(_) => false,
+        }
     }
 
     /// Returns whether the call has no effect but reading, anywhere.
@@ -154,6 +187,12 @@ pub struct CommandLine {
 /// matches no file and therefore allows nothing.
 pub(super) fn as_unicode<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
+}
+
+/// Serializes a path as [`as_unicode`] does.
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+fn option_as_unicode<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 /// Serializes each path as [`as_unicode`] does.

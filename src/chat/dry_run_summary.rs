@@ -10,7 +10,9 @@ use super::audit::{Record, collect_records};
 use super::batch::Group;
 use super::edit::describe_line_counts;
 use super::tool::parse_failure_status;
-use super::{ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin, pluralize};
+use super::{
+    Access, ChangeKind, CommandLine, Diff, Entry, MAX_CHANGED_PATHS, Outcome, Preview, ResultOrigin, pluralize,
+};
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -223,13 +225,16 @@ pub const APPLY_CHANGE: &str = "apply_change";
 /// Returns the rehearsed call of a record; `None` if it was not rehearsed, or if its change is listed with the files.
 fn rehearsed_call(record: &Record<'_>) -> Option<RehearsedCall> {
     let (Outcome::Rehearsed(result), origin) = record.settlement()? else { return None };
-    let Some(Entry::Planned { summary, preview, verdict, reason, hooks_not_run, .. }) = record.last_plan() else {
+    let Some(Entry::Planned { summary, access, preview, verdict, reason, hooks_not_run, .. }) = record.last_plan()
+    else {
         return None;
     };
     let command = match &**preview {
         Preview::Command(line) => Some(line.clone()),
-        // Its change is listed with the files.
-        Preview::Edit(_) if origin.is_some_and(ResultOrigin::has_run) => return None,
+        // Its change is listed with the files of the project.
+        Preview::Edit(_) if origin.is_some_and(ResultOrigin::has_run) && !matches!(access, Access::Workspace(_)) => {
+            return None;
+        }
         Preview::Edit(_) | Preview::Text(_) | Preview::Batch(_) => None,
     };
     let changed_paths = match origin {

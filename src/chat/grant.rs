@@ -53,6 +53,8 @@ pub enum GrantScope {
     Host(String),
     /// Calls of this service, as [`super::ExternalAccess::service`].
     Service(String),
+    /// Changes of files of the session's workspace.
+    Workspace,
 }
 
 /// Tools that [`GrantScope::FileChanges`] covers together.
@@ -129,7 +131,8 @@ impl Grant {
             | GrantScope::File(_)
             | GrantScope::Folder(_)
             | GrantScope::Host(_)
-            | GrantScope::Service(_) => self.tool == tool,
+            | GrantScope::Service(_)
+            | GrantScope::Workspace => self.tool == tool,
         }
     }
 
@@ -142,7 +145,8 @@ impl Grant {
             | GrantScope::File(_)
             | GrantScope::Folder(_)
             | GrantScope::Host(_)
-            | GrantScope::Service(_) => self.tool.clone(),
+            | GrantScope::Service(_)
+            | GrantScope::Workspace => self.tool.clone(),
         }
     }
 
@@ -178,6 +182,7 @@ impl Grant {
             GrantScope::FileChanges => format!("every file change of the project, by {}", FILE_TOOLS.join(" or ")),
             GrantScope::Host(host) => format!("every {} from {host}", self.tool),
             GrantScope::Service(service) => format!("every {} call to {service}", self.tool),
+            GrantScope::Workspace => format!("every {} call in the session's workspace", self.tool),
         }
     }
 }

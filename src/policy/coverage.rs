@@ -28,6 +28,7 @@ pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
         (GrantScope::FileChanges, Access::Write(path)) => is_plain(path),
         (GrantScope::Host(host), Access::Fetch(fetch)) => *host == fetch.host,
         (GrantScope::Service(service), Access::External(external)) => *service == external.service,
+        (GrantScope::Workspace, Access::Workspace(access)) => access.session.is_none(),
         _ => false,
     }
 }
@@ -201,6 +202,7 @@ pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
 pub(super) fn access_matches(pattern: &str, access: &Access) -> bool {
     match access {
         Access::Nothing | Access::Background(_) | Access::Run(_) | Access::Fetch(_) | Access::External(_) => false,
+        Access::Workspace(access) => access.copied_file.as_ref().is_some_and(|path| path_matches(pattern, path)),
         Access::Read(paths) => paths.iter().any(|path| path_matches(pattern, path)),
         Access::ReadSensitive(path) | Access::Write(path) | Access::WriteOutside(path) | Access::AyeFiles(path) => {
             path_matches(pattern, path)
@@ -253,6 +255,7 @@ pub(super) fn names_host(pattern: &str, subject: &Subject<'_>) -> bool {
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
         | Access::Background(_)
+        | Access::Workspace(_)
         | Access::Run(_) => {}
     }
     let file_words = subject.parsed_line().map(|parsed_line| parsed_line.file_words.as_slice()).unwrap_or_default();

@@ -57,6 +57,9 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         Access::Read(_) if subject.command_line.is_none() => asking_reason(rules, subject).is_some(),
         Access::Read(_) => path_rule_may_ask(),
         Access::Run(run) => run.may_disclose || path_rule_may_ask(),
+        // What is copied can be read without approval.
+        Access::Workspace(access) if !access.changes => asking_reason(rules, subject).is_some(),
+        Access::Workspace(access) => access.copied_file.is_some() && path_rule_may_ask(),
         Access::Nothing
         | Access::Write(_)
         | Access::WriteOutside(_)
@@ -94,6 +97,7 @@ fn is_exactly_approved(
         | Access::WriteOutside(_)
         | Access::AyeFiles(_)
         | Access::Background(_)
+        | Access::Workspace(_)
         | Access::Fetch(_)
         | Access::External(_) => false,
     };

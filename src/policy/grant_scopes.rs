@@ -103,7 +103,11 @@ pub fn can_be_rule(grant: &Grant) -> bool {
     let is_literal = |path: &Path| path.to_str().is_some_and(|path| !path.contains(['*', '?']));
     match &grant.scope {
         GrantScope::Command { network, .. } => !network && has_utf8_paths,
-        GrantScope::Prefix { .. } | GrantScope::FileChanges | GrantScope::Host(_) | GrantScope::Service(_) => true,
+        GrantScope::Prefix { .. }
+        | GrantScope::FileChanges
+        | GrantScope::Host(_)
+        | GrantScope::Service(_)
+        | GrantScope::Workspace => true,
         GrantScope::File(path) | GrantScope::Folder(path) => is_literal(path),
     }
 }

@@ -73,6 +73,9 @@ impl Mode {
             Access::Write(_) => is_full || (self == Self::Auto && is_nondestructive),
             Access::WriteOutside(_) | Access::AyeFiles(_) | Access::Fetch(_) | Access::External(_) => false,
             Access::Background(_) => self.is_wide(),
+            Access::Workspace(access) => {
+                !access.changes || access.session.is_none() && self.is_wide() && (is_full || is_nondestructive)
+            }
             Access::Run(run) if run.is_sensitive => false,
             Access::Run(run) => match run.reach {
                 Reach::Reads => is_full || (self == Self::Auto && is_nondestructive),
@@ -110,7 +113,7 @@ mod tests {
     use crate::chat::{Decider, SessionGrant};
     use crate::policy::Rules;
     // The second argument of `plan` is true for a call that destroys something.
-    use crate::policy::tests::plan;
+    use crate::policy::tests::{plan, workspace_access};
     use crate::policy::{Policy, judge_plan};
 
     /// A command in a sandbox without network access.
@@ -182,6 +185,10 @@ mod tests {
             (Access::AyeFiles("/moved/config/config.toml".into()), false, ["refuse"; 4]),
             (Access::Write("a".into()), false, ["refuse", "ask", "allow", "allow"]),
             (Access::Background(1), false, ["refuse", "ask", "allow", "allow"]),
+            (workspace_access(false, None), false, ["allow"; 4]),
+            (workspace_access(false, Some("01A")), false, ["allow"; 4]),
+            (workspace_access(true, None), false, ["refuse", "ask", "allow", "allow"]),
+            (workspace_access(true, Some("01A")), false, ["refuse", "ask", "ask", "ask"]),
             (Access::Write("a".into()), true, ["refuse", "ask", "ask", "allow"]),
             (Access::WriteOutside("/a".into()), false, ["refuse", "ask", "ask", "ask"]),
             (Access::Fetch(Box::default()), false, ["refuse", "ask", "ask", "ask"]),
@@ -206,7 +213,7 @@ mod tests {
                 judge_plan(&Policy { mode, dry_run: true, ..Policy::default() }, &[], &Rules::default(), "t", &plan)
                     .as_str()
             });
-            let is_read = matches!(plan.access, Access::Nothing | Access::Read(_));
+            let is_read = plan.access.is_inside_read();
             let expected_dry = if is_read {
                 "allow"
             } else if expected == ["refuse"; 4] {

@@ -149,6 +149,9 @@ impl Rule {
             (RuleTarget::Path(pattern), Access::ReadSensitive(path)) => coverage::matches_exact_path(pattern, path),
             // A rule without a target allows writes only: a command could do anything.
             (RuleTarget::EveryCall, Access::Write(_)) => coverage::can_be_granted(subject),
+            (RuleTarget::EveryCall, Access::Workspace(access)) => {
+                self.tool.is_some() && access.session.is_none() && coverage::can_be_granted(subject)
+            }
             (RuleTarget::Host(pattern), Access::Fetch(fetch)) => {
                 // Scripts may send requests of their own, so the rule must name the tool.
                 (self.tool.is_some() || !fetch.runs_scripts)
@@ -281,6 +284,7 @@ impl Rule {
             GrantScope::File(path) => RuleTarget::Path(path.to_string_lossy().into_owned()),
             GrantScope::FileChanges => RuleTarget::Path("**".to_owned()),
             GrantScope::Host(host) | GrantScope::Service(host) => RuleTarget::Host(host.clone()),
+            GrantScope::Workspace => RuleTarget::EveryCall,
             GrantScope::Folder(folder) if folder == Path::new("") => RuleTarget::Path("**".to_owned()),
             GrantScope::Folder(folder) => RuleTarget::Path(format!("{}/**", folder.to_string_lossy())),
         }

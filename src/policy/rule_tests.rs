@@ -312,7 +312,8 @@ fn r11_offers_only_meaningful_prefixes() {
             | GrantScope::Folder(_)
             | GrantScope::FileChanges
             | GrantScope::Host(_)
-            | GrantScope::Service(_) => None,
+            | GrantScope::Service(_)
+            | GrantScope::Workspace => None,
         });
         prefixes.collect()
     };

@@ -4,11 +4,14 @@ use super::EffectContext;
 use crate::chat::image::{self, Image};
 use crate::chat::{Message, Request};
 use crate::project::Reader;
+use crate::text::workspace_address::{SCHEME, WorkspaceAddress};
+use crate::workspace::Workspace;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 /// Maximum size of an image in bytes, about the limit of providers.
 const MAX_IMAGE_BYTES: usize = 5 << 20;
+const TOO_LARGE: &str = "larger than 5 MB";
 /// Maximum number of images per request; the newest are sent.
 const MAX_IMAGES: usize = 20;
 
@@ -20,13 +23,13 @@ pub(super) async fn attach_images(context: &EffectContext, request: Request) -> 
     if !context.llm.accepts_images() || !request.messages.iter().any(mentions_image) {
         return request;
     }
-    let (files, without_images) = (context.project.clone(), request.clone());
-    let attached = tokio::task::spawn_blocking(move || read_images(&*files, request)).await;
+    let (files, workspace, without_images) = (context.project.clone(), context.workspace.clone(), request.clone());
+    let attached = tokio::task::spawn_blocking(move || read_images(&*files, workspace.as_deref(), request)).await;
     // If reading panicked, the request is sent without images.
     attached.unwrap_or(without_images)
 }
 
-fn read_images(files: &dyn Reader, mut request: Request) -> Request {
+fn read_images(files: &dyn Reader, workspace: Option<&Workspace>, mut request: Request) -> Request {
     for message in request.messages.iter_mut().rev() {
         let Message::User(text) = message else { continue };
         let mut missing = String::new();
@@ -34,8 +37,11 @@ fn read_images(files: &dyn Reader, mut request: Request) -> Request {
             if request.images.iter().any(|image| image.name == name) {
                 continue;
             }
-            let result =
-                if request.images.len() < MAX_IMAGES { read_image(files, name) } else { Err("too many images") };
+            let result = match (request.images.len() < MAX_IMAGES, name.starts_with(SCHEME)) {
+                (false, _) => Err("too many images"),
+                (true, true) => read_workspace_image(workspace, name),
+                (true, false) => read_image(files, name),
+            };
             match result {
                 Ok(image) => request.images.push(image),
                 Err(why) => missing.push_str(&format!("\n[@{name} is not attached: {why}]")),
@@ -51,18 +57,39 @@ fn read_image(files: &dyn Reader, name: &str) -> Result<Image, &'static str> {
     if !location.is_inside || location.is_sensitive {
         return Err("outside the project or possibly secret");
     }
-    let bytes = files.read(&location).map_err(|_| "cannot be read")?;
-    if bytes.len() > MAX_IMAGE_BYTES {
-        return Err("larger than 5 MB");
+    encode_image(name, &files.read(&location).map_err(|_| "cannot be read")?)
+}
+
+/// Reads an image in the workspace of the session.
+fn read_workspace_image(workspace: Option<&Workspace>, name: &str) -> Result<Image, &'static str> {
+    let workspace = workspace.ok_or("there is no workspace")?;
+    let target = name.parse::<WorkspaceAddress>().map_err(|_| "the address is invalid")?.target;
+    if target.session().is_some() {
+        return Err("in the workspace of another session");
     }
-    let mime_type = image::detect_type(&bytes).ok_or("not a PNG, JPEG, GIF or WebP image")?;
+    let file = workspace.find(&target).map_err(|_| "not found")?;
+    if file.size > MAX_IMAGE_BYTES as u64 {
+        return Err(TOO_LARGE);
+    }
+    encode_image(name, &workspace.read(&file).map_err(|_| "cannot be read")?)
+}
+
+fn encode_image(name: &str, bytes: &[u8]) -> Result<Image, &'static str> {
+    if bytes.len() > MAX_IMAGE_BYTES {
+        return Err(TOO_LARGE);
+    }
+    let mime_type = image::detect_type(bytes).ok_or("not a PNG, JPEG, GIF or WebP image")?;
     Ok(Image { name: name.to_owned(), mime_type, data: BASE64_STANDARD.encode(bytes) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::SessionId;
     use crate::project::disk::Disk;
+    use crate::store::Places;
+    use crate::text::workspace_address::WorkspacePath;
+    use crate::workspace::{Limits, NewFile, Origin};
 
     #[test]
     fn attaches_images_and_tells_the_model_why_one_is_missing() {
@@ -82,7 +109,7 @@ mod tests {
             images: vec![],
             answer_schema: None,
         };
-        let request = read_images(&disk, request);
+        let request = read_images(&disk, None, request);
         assert_eq!(request.images.len(), 1, "an image that is mentioned twice is attached once");
         assert_eq!((request.images[0].mime_type, request.images[0].data.as_str()), ("image/png", "iVBORyByZXN0"));
         let Message::User(text) = &request.messages[1] else { panic!("a user message") };
@@ -95,5 +122,26 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(request.messages[0], Message::User("@a.png".into()));
+    }
+
+    #[test]
+    fn attaches_images_of_the_workspace_of_the_session_only() {
+        let home = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(&Places::within(home.path()), SessionId("01A".into()), Limits::default());
+        let write = |path: &str, bytes: &[u8]| {
+            let path = WorkspacePath::parse(path).unwrap();
+            workspace.write(&NewFile { path: &path, bytes, origin: Origin::default(), overwrite: false }).unwrap();
+        };
+        write("a.png", b"\x89PNG rest");
+        write("big.gif", &[b"GIF89a".to_vec(), vec![0; MAX_IMAGE_BYTES]].concat());
+        let read = |name: &str| read_workspace_image(Some(&workspace), name).map(|image| image.data);
+        assert_eq!(read("workspace:///a.png").as_deref(), Ok("iVBORyByZXN0"));
+        assert_eq!(read("workspace:///big.gif"), Err(TOO_LARGE));
+        assert_eq!(read("workspace:///none.png"), Err("not found"));
+        assert_eq!(
+            read("workspace:///sessions/01JDXA0000000000000000000Z/a.png"),
+            Err("in the workspace of another session")
+        );
+        assert_eq!(read("workspace://../a.png"), Err("the address is invalid"));
     }
 }

@@ -259,6 +259,7 @@ impl Tool for BashExec {
             | Access::Fetch(_)
             | Access::External(_)
             | Access::Background(_)
+            | Access::Workspace(_)
             | Access::Run(_) => RehearsalOutcome::Simulate(why),
         })
     }

@@ -15,6 +15,13 @@ use std::sync::Arc;
 
 pub use super::tool_settings::ToolSettings;
 
+/// Names of the tools of a workspace.
+const WORKSPACE_TOOLS: [&str; 4] = [
+    super::list_workspace_files::NAME,
+    super::read_workspace_file::NAME,
+    super::write_workspace_file::NAME,
+    super::delete_workspace_file::NAME,
+];
 #[derive(Clone)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -78,6 +85,29 @@ impl Toolbox {
     #[must_use]
     pub fn with_workspace(self, workspace: Arc<Workspace>) -> Self {
         Self { workspace: Some(workspace), ..self }
+    }
+
+    /// Returns the tools of the workspace; none without one.
+    fn workspace_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
+        let tools = |workspace: &Arc<Workspace>| -> [Arc<dyn Tool>; 4] {
+            [
+                Arc::new(super::list_workspace_files::ListWorkspaceFiles(workspace.clone())),
+                Arc::new(super::read_workspace_file::ReadWorkspaceFile(workspace.clone())),
+                Arc::new(super::write_workspace_file::WriteWorkspaceFile(workspace.clone())),
+                Arc::new(super::delete_workspace_file::DeleteWorkspaceFile(workspace.clone())),
+            ]
+        };
+        self.workspace.iter().flat_map(tools)
+    }
+
+    /// Returns the specs of the tools of a workspace, which every session has.
+    pub fn workspace_specs() -> Vec<ToolSpec> {
+        vec![
+            super::list_workspace_files::tool_spec(),
+            super::read_workspace_file::tool_spec(),
+            super::write_workspace_file::tool_spec(),
+            super::delete_workspace_file::tool_spec(),
+        ]
     }
 
     /// Returns the specs of the tools of the browser, whether one is installed or not.
@@ -195,7 +225,8 @@ impl Toolbox {
     fn all_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let offered = self.servers.iter().flat_map(|servers| servers.offered_tools());
         let of_servers = offered.map(|tool| Arc::new(super::mcp_tool::McpTool(tool)) as Arc<dyn Tool>);
-        let tools = self.tools.iter().cloned().chain(self.browser_tools()).chain(self.project_tools.iter().cloned());
+        let tools = self.tools.iter().cloned().chain(self.workspace_tools()).chain(self.browser_tools());
+        let tools = tools.chain(self.project_tools.iter().cloned());
         tools.chain(self.credential_tool()).chain(of_servers)
     }
 

@@ -161,6 +161,9 @@ fn tools_of_servers_are_listed_with_their_tokens_and_the_sum() {
     let of_server = rows.iter().find(|row| row["name"] == "mcp__hub__tool_0").unwrap();
     assert_eq!((&of_server["kind"], &of_server["file"]), (&json!("mcp"), &json!("mcp:hub")));
     assert!(of_server["tokens"].as_u64().unwrap() > 50, "{of_server}");
+    for tool in ["list_workspace_files", "read_workspace_file", "write_workspace_file", "delete_workspace_file"] {
+        assert!(rows.iter().any(|row| row["name"] == tool && row["state"] == "on"), "{tool}: {out}");
+    }
     // Tools that are off, such as the searches without a key, are not sent.
     let offered: Vec<_> = rows.iter().filter(|row| row["state"] == "on").collect();
     let sum: u64 = offered.iter().map(|row| row["tokens"].as_u64().unwrap()).sum();

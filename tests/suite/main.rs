@@ -165,4 +165,5 @@ mod user_commands;
 mod web_pages;
 mod web_searches;
 mod wire;
+mod workspace_calls;
 mod workspaces;

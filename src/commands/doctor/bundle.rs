@@ -164,8 +164,8 @@ fn session_lines(places: &Places, session_name: Option<&str>, folder: Option<&Pa
         lines.push("the session is too long to outline".to_owned());
         return lines;
     }
-    let specs = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default()).tool_specs();
-    let tools: Vec<String> = specs.into_iter().map(|spec| spec.name).collect();
+    let specs = Toolbox::with_builtin_tools(crate::tools::toolbox::ToolSettings::default()).tool_specs().into_iter();
+    let tools: Vec<String> = specs.chain(Toolbox::workspace_specs()).map(|spec| spec.name).collect();
     match sessions.read(&id) {
         Ok(stored) => lines.extend(session_outline::outline_lines(&stored, &tools)),
         Err(error) => lines.push(error.to_string()),

@@ -81,7 +81,8 @@ impl Inventory {
 
     /// Lists all tools, those of files first and those that are off last.
     pub(super) fn list(&self, as_json: bool) -> Vec<String> {
-        let rows = list_tools(&self.files, &self.tools.tool_specs(), self.tool_limit());
+        let specs = [Toolbox::workspace_specs(), self.tools.tool_specs()].concat();
+        let rows = list_tools(&self.files, &specs, self.tool_limit());
         match as_json {
             true => rows.iter().map(|row| json_line(&row.to_json())).collect(),
             false => format_rows(&rows),

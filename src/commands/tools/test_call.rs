@@ -104,6 +104,7 @@ fn refuse_denied(plan: &Plan) -> Result<()> {
         | Access::Write(_)
         | Access::WriteOutside(_)
         | Access::Background(_)
+        | Access::Workspace(_)
         | Access::Fetch(_)
         | Access::External(_) => false,
     };

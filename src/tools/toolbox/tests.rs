@@ -14,7 +14,8 @@ fn all_tools() -> Toolbox {
 /// The specs of all tools, those for background commands and deferred tools included.
 fn all_specs() -> Vec<ToolSpec> {
     let specs = all_tools().tool_specs().into_iter().chain(Toolbox::background_specs());
-    specs.chain(Toolbox::search_specs()).chain(Toolbox::browser_specs()).collect()
+    let specs = specs.chain(Toolbox::workspace_specs()).chain(Toolbox::search_specs());
+    specs.chain(Toolbox::browser_specs()).collect()
 }
 
 /// Plans a call that a model made.
@@ -37,12 +38,16 @@ fn count_tokens(specs: Vec<ToolSpec>) -> usize {
 fn tool_specs_use_few_tokens() {
     let tokens = count_tokens(all_tools().tool_specs());
     assert!(tokens < 1_180, "{tokens} tokens");
+    let tokens = count_tokens(Toolbox::workspace_specs());
+    assert!(tokens < 480, "{tokens} tokens for the workspace");
     let tokens = count_tokens(Toolbox::background_specs());
     assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
     let tokens = count_tokens(Toolbox::search_specs());
     assert!(tokens < 230, "{tokens} tokens in sessions with deferred tools");
     let tokens = count_tokens(Toolbox::browser_specs());
     assert!(tokens < 400, "{tokens} tokens if a browser is installed");
+    let tokens = count_tokens(all_specs());
+    assert!(tokens <= 2_400, "{tokens} tokens together, of at most 2,500");
 }
 
 #[test]
@@ -184,5 +189,25 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Built-in tools state their names twice.
+#[test]
+fn the_name_of_a_tool_is_that_of_its_spec() {
+    let browser = crate::browser::executable::BrowserProgram {
+        path: "/nonexistent".into(),
+        aye_path: "/nonexistent".into(),
+        environment: Vec::new(),
+    };
+    let settings = ToolSettings { browser: Some(browser), has_requests: true, ..ToolSettings::default() };
+    let places = crate::store::Places::within(std::path::Path::new("/nonexistent"));
+    let workspace = Workspace::new(&places, crate::chat::SessionId("01A".into()), crate::workspace::Limits::default());
+    let tools = Toolbox::with_builtin_tools(settings).with_background_commands(&Arc::default());
+    let tools = tools.with_workspace(Arc::new(workspace));
+    let all: Vec<Arc<dyn Tool>> = tools.all_tools().chain(tools.search_tools()).collect();
+    assert!(all.len() > 22, "{}", all.len());
+    for tool in all {
+        assert_eq!(tool.name(), tool.tool_spec().name);
     }
 }

@@ -193,7 +193,8 @@ impl ScopeChoice {
             | GrantScope::Folder(_)
             | GrantScope::FileChanges
             | GrantScope::Host(_)
-            | GrantScope::Service(_) => "This is the widest scope",
+            | GrantScope::Service(_)
+            | GrantScope::Workspace => "This is the widest scope",
         }
         .to_owned()
     }
@@ -292,6 +293,7 @@ fn describe_option(option: &GrantOption, columns: usize) -> String {
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::Host(_) | GrantScope::Service(_) => {
             (&[&label], false)
         }
+        GrantScope::Workspace => (&[&label], false),
     };
     for label in labels {
         let text = format!("{label} · such as ");
@@ -329,6 +331,7 @@ pub fn label_scope(grant: &Grant) -> String {
         GrantScope::Host(host) => format!("any page of {host}"),
         GrantScope::Service(host) if grant.tool == ANY_SERVER_TOOL => format!("any tool of any MCP server at {host}"),
         GrantScope::Service(service) => format!("any call of this tool to {service}"),
+        GrantScope::Workspace => "files of this session's workspace".to_owned(),
     }
 }
 
@@ -344,6 +347,7 @@ fn describe_limits(grant: &Grant) -> &'static str {
         GrantScope::Service(_) if grant.tool == ANY_SERVER_TOOL => "another host, also one below it",
         GrantScope::Service(_) => "another service, another tool",
         GrantScope::Host(_) => "another host, also one below it; an address in a private network",
+        GrantScope::Workspace => "the workspace of another session, another tool",
     }
 }
 
@@ -356,6 +360,6 @@ fn describe_common_limits(grant: &Grant) -> Option<&'static str> {
         GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::FileChanges => {
             Some("secrets such as .env, configuration of other programs such as .git/, destructive actions")
         }
-        GrantScope::Service(_) | GrantScope::Host(_) => None,
+        GrantScope::Service(_) | GrantScope::Host(_) | GrantScope::Workspace => None,
     }
 }

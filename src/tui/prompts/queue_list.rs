@@ -149,6 +149,8 @@ impl QueueRow {
             Access::WriteOutside(_) => ("writes sensitive", true),
             Access::AyeFiles(_) => ("aye's own files", true),
             Access::Background(_) => ("stops", false),
+            Access::Workspace(access) if !access.changes => ("reads workspace", false),
+            Access::Workspace(access) => ("writes workspace", access.session.is_some()),
             Access::Run(_) => ("runs", false),
             Access::Fetch(_) => ("network", false),
             Access::External(_) => ("external", false),

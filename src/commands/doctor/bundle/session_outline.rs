@@ -212,6 +212,8 @@ fn access_kind(access: &Access) -> &'static str {
         Access::WriteOutside(_) => "writes outside",
         Access::AyeFiles(_) => "aye's own files",
         Access::Background(_) => "ends a background command",
+        Access::Workspace(access) if access.changes => "writes a workspace",
+        Access::Workspace(_) => "reads a workspace",
         Access::Run(_) => "runs",
         Access::Fetch(_) => "reads the network",
         Access::External(_) => "calls a service",

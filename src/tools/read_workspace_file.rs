@@ -1,0 +1,136 @@
+//! Tool that reads a file of a workspace, a range of characters at a time.
+
+use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::workspace_target::{
+    PlannedFile, display_path, parse_target, rehearse_in_workspace, run_in_workspace, summarize_path,
+};
+use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data};
+use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
+use crate::project::{Reader, Writer};
+use crate::text::byte_size::format_bytes;
+use crate::text::escaped_path::escape_path;
+use crate::web::page_text::UNTRUSTED_MARK;
+use crate::workspace::{StoredFile, Workspace};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+
+pub const NAME: &str = "read_workspace_file";
+/// Bytes of text returned per call.
+const MAX_BYTES: usize = 48 << 10;
+
+/// Reads files of workspaces.
+pub struct ReadWorkspaceFile(pub Arc<Workspace>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    file_id: Option<String>,
+    path: Option<String>,
+    offset: Option<u64>,
+    length: Option<PositiveInt>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReadRequest {
+    file: PlannedFile,
+    offset: u64,
+    length: Option<u64>,
+}
+
+/// Returns the description of the tool for the model.
+pub fn tool_spec() -> ToolSpec {
+    object_spec(
+        NAME,
+        "Read text of a workspace file, by file_id or path.",
+        json!({
+            "file_id": { "type": "string", "description": "ID, ID@version or workspace:// address" },
+            "path": { "type": "string", "description": "Path in the workspace" },
+            "offset": { "type": "integer", "description": "Characters to skip, default 0" },
+            "length": { "type": "integer", "description": "Characters to return" },
+        }),
+        &[],
+    )
+}
+
+impl ReadWorkspaceFile {
+    /// Does what was planned, live or in the workspace of a dry run.
+    async fn execute(&self, plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error> {
+        let request: ReadRequest = parse_plan_data(plan)?;
+        run_in_workspace(&self.0, project, move |own| {
+            let (workspace, file) = request.file.find_again(own)?;
+            let bytes = workspace.read(&file)?;
+            let path = display_path(request.file.session.as_ref(), file.path.as_str());
+            Ok(describe_content(&escape_path(Path::new(&path)), &file, bytes, request.offset, request.length))
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Tool for ReadWorkspaceFile {
+    fn name(&self) -> Cow<'_, str> {
+        NAME.into()
+    }
+
+    fn tool_spec(&self) -> ToolSpec {
+        tool_spec()
+    }
+
+    fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
+        let Arguments { file_id, path, offset, length } = parse_arguments(&tool_spec(), arguments)?;
+        let target = parse_target(&self.0, file_id.as_deref(), path.as_deref())?;
+        let file = target.workspace.find(&target.target)?;
+        let offset = offset.unwrap_or(0);
+        let range = if offset > 0 { format!(" from character {offset} on") } else { String::new() };
+        let summary = summarize_path(target.session.as_ref(), file.path.as_str());
+        let preview = Preview::Text(format!("{summary}, version {}{range}", file.version));
+        let request = ReadRequest { file: target.record(&file), offset, length: length.map(|length| length.0) };
+        let (access, work) = (target.read_access(&file), Work::Arguments(json!(request)));
+        Ok(Intent::Act(Box::new(Plan::new("Read a file of a workspace?", summary, access, preview, work))))
+    }
+
+    async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {
+        self.execute(plan, context.project.clone()).await
+    }
+
+    async fn rehearse(&self, plan: &Plan, context: &RehearsalContext) -> Result<RehearsalOutcome, Error> {
+        rehearse_in_workspace(NAME, plan, context, self.execute(plan, context.project.clone())).await
+    }
+}
+
+/// Describes a content for the model: a line about the file, then its text from a character on.
+fn describe_content(path: &str, file: &StoredFile, bytes: Vec<u8>, offset: u64, length: Option<u64>) -> String {
+    let name = format!("{path} · version {} · {}", file.version, file.media_type);
+    let text = match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => text,
+        _ => {
+            return format!(
+                "{name} · {}. It is not text and was not read. The user can open workspace://{}.",
+                format_bytes(file.size),
+                file.id
+            );
+        }
+    };
+    let total = text.chars().count();
+    let skipped = usize::try_from(offset).unwrap_or(usize::MAX).min(total);
+    let start = text.char_indices().nth(skipped).map_or(text.len(), |(position, _)| position);
+    let rest = &text[start..];
+    let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
+    let end = rest.char_indices().nth(length).map_or(rest.len(), |(position, _)| position);
+    let shown = &rest[..rest.floor_char_boundary(end.min(MAX_BYTES))];
+    let next = skipped + shown.chars().count();
+    let range = match shown.is_empty() {
+        true => format!("no text from character {offset} on, {total} characters"),
+        false => format!("characters {skipped}-{} of {total}", next - 1),
+    };
+    let more = if next < total { format!(" · continue with offset {next}") } else { String::new() };
+    let mark = match &file.origin.untrusted_source {
+        Some(source) => format!("\n{UNTRUSTED_MARK} It is from {source}."),
+        None => String::new(),
+    };
+    format!("{name} · {range}{more}{mark}\n{shown}")
+}
