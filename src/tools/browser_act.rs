@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const NAME: &str = "browser_act";
+pub const NAME: &str = "browser_act";
 
 /// Acts on the page of the session's browser.
 pub struct BrowserAct(pub Arc<BrowserSession>);

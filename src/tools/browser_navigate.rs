@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const NAME: &str = "browser_navigate";
+pub const NAME: &str = "browser_navigate";
 
 /// Opens pages in the browser of the session.
 pub struct BrowserNavigate(pub Arc<BrowserSession>);

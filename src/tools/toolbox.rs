@@ -4,7 +4,7 @@ use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
 use crate::browser::session::BrowserSession;
-use crate::chat::deferred_tools::RUN_TOOL;
+use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL, RUN_TOOL};
 use crate::chat::{Intent, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
@@ -22,6 +22,10 @@ const WORKSPACE_TOOLS: [&str; 4] = [
     super::write_workspace_file::NAME,
     super::delete_workspace_file::NAME,
 ];
+/// Names of the tools of the browser.
+const BROWSER_TOOLS: [&str; 3] =
+    [super::browser_navigate::NAME, super::browser_act::NAME, super::browser_screenshot::NAME];
+
 #[derive(Clone)]
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
@@ -69,16 +73,18 @@ impl Toolbox {
         Self { browser, ..self }
     }
 
-    /// Returns the tools of the browser; none if no browser is installed.
+    /// Returns the tools of the browser; none if no browser is installed. Pictures need a workspace.
     fn browser_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
-        let tools = |browser: &Arc<BrowserSession>| -> [Arc<dyn Tool>; 3] {
+        let tools = |browser: &Arc<BrowserSession>| -> [Arc<dyn Tool>; 2] {
             [
                 Arc::new(super::browser_navigate::BrowserNavigate(browser.clone())),
                 Arc::new(super::browser_act::BrowserAct(browser.clone())),
-                Arc::new(super::browser_screenshot::BrowserScreenshot(browser.clone())),
             ]
         };
-        self.browser.iter().flat_map(tools)
+        let screenshot = self.browser.clone().zip(self.workspace.clone()).map(|(browser, workspace)| {
+            Arc::new(super::browser_screenshot::BrowserScreenshot { browser, workspace }) as Arc<dyn Tool>
+        });
+        self.browser.iter().flat_map(tools).chain(screenshot)
     }
 
     /// Returns these tools with those of the workspace of a session.
@@ -242,12 +248,15 @@ impl Toolbox {
     }
 
     /// Returns the names that a rule may have: those of all offered tools, of the tools for background commands, of those
-    /// that search deferred tools, of those of the browser, and of those that are turned off. A call of `run_tool` has the
+    /// that search deferred tools, of those of a workspace and of the browser, and of those that are turned off. A call of `run_tool` has the
     /// name of the called tool.
     pub fn rule_names(&self) -> Vec<String> {
-        let sometimes_offered = Self::background_specs().into_iter().chain(Self::search_specs());
-        let browser = Self::browser_specs().into_iter().filter(|_| self.browser.is_none());
-        let names = self.tool_specs().into_iter().chain(sometimes_offered).chain(browser).map(|spec| spec.name);
+        let background = Self::background_tools(&Arc::default()).tools;
+        let names = self.tool_names().into_iter().chain(background.iter().map(|tool| tool.name().into_owned()));
+        let names = names.chain([FIND_TOOL, DESCRIBE_TOOL].map(str::to_owned));
+        let workspace = WORKSPACE_TOOLS.into_iter().filter(|_| self.workspace.is_none());
+        let browser = BROWSER_TOOLS.into_iter().filter(|_| self.browser.is_none() || self.workspace.is_none());
+        let names = names.chain(workspace.chain(browser).map(str::to_owned));
         names.filter(|name| name != RUN_TOOL).chain(self.disabled_names.iter().cloned()).collect()
     }
 

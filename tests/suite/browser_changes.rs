@@ -77,7 +77,7 @@ fn a_failed_action_keeps_the_history() {
     let user = user_with(answers, &server, &browser).with_rules(&format!("{OPEN_RULE}{ACT_RULE}"));
     let mut program = start(&user, &[]);
     approve(&mut program, "Act on the web page?", "click the element a");
-    approve(&mut program, "Create a file?", "screenshot.png");
+    approve(&mut program, "Save a picture of the web page?", "screenshot.png");
     program.until_idle("Done.");
     let settled = until_settled(&user, &mut program, 7);
     for index in [2, 5] {

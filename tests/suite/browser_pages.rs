@@ -55,10 +55,10 @@ fn a_page_is_opened_filled_sent_and_photographed() {
     assert!(screen.contains("fill textbox \"Name\" [e1]") && screen.contains("call of 127.0.0.1"), "{screen}");
     program.until_prompt("type textbox");
     program.press_until("a", "Allow without asking");
-    program.press_until("\r", "Create a file?");
-    let screen = approve(&mut program, "Create a file?", "screenshot.png");
-    assert!(screen.contains("y approve") && !screen.contains("a always"), "{screen}");
-    approve(&mut program, "Create a file?", "screenshot-2.png");
+    program.press_until("\r", "Save a picture of the web page?");
+    let screen = approve(&mut program, "Save a picture of the web page?", "screenshot.png, in the workspace");
+    assert!(screen.contains("y approve") && screen.contains("a always"), "{screen}");
+    approve(&mut program, "Save a picture of the web page?", "screenshot-2.png");
     program.until_idle("Done.");
     program.until("screenshot-2.png · 1280 × 800");
     let settled = until_settled(&user, &mut program, 16);
@@ -85,6 +85,8 @@ fn a_page_is_opened_filled_sent_and_photographed() {
         server.requests()
     );
     for name in ["screenshot.png", "screenshot-2.png"] {
+        let (_, err, code) = user.run_headless(&["files", "get", name]);
+        assert_eq!(code, 0, "{err}");
         assert!(std::fs::read(user.project().join(name)).unwrap().starts_with(b"\x89PNG"), "{name}");
     }
     let favicon = |request: &String| request.starts_with("GET /favicon.ico ");

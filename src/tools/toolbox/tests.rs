@@ -57,6 +57,17 @@ fn token_estimates_of_tools_are_close() {
     assert!(estimate * 4 > tokens * 3 && estimate * 3 < tokens * 4, "estimated {estimate}, counted {tokens}");
 }
 
+#[test]
+fn names_for_rules_are_those_of_the_specs() {
+    let names = |specs: Vec<ToolSpec>| specs.into_iter().map(|spec| spec.name).collect::<Vec<_>>();
+    assert_eq!(names(Toolbox::workspace_specs()), WORKSPACE_TOOLS);
+    assert_eq!(names(Toolbox::browser_specs()), BROWSER_TOOLS);
+    let rule_names = all_tools().rule_names();
+    let absent: Vec<String> =
+        names(all_specs()).into_iter().filter(|name| name != RUN_TOOL && !rule_names.contains(name)).collect();
+    assert_eq!(absent, [""; 0]);
+}
+
 /// A custom tool without parameters.
 struct CustomTool(String);
 

@@ -6,6 +6,7 @@ use crate::chat::session::{CallState, LoggedPlan};
 use crate::chat::{Access, Outcome};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::{self, LinkTarget};
+use crate::text::workspace_address::SCHEME;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
@@ -37,11 +38,20 @@ pub fn lay_out_captions(
 /// Lays out a line for the picture that a call of the browser has saved, if its size is known.
 pub fn lay_out_saved_picture(context: &LayoutContext<'_>, call: &CallState, outcome: &Outcome) -> Page {
     let saved = call.plan.as_ref().filter(|_| call.call.name == "browser_screenshot");
-    let (Some(LoggedPlan { access: Access::Write(path), .. }), Outcome::Done(_)) = (saved, outcome) else {
-        return Page::default();
+    let (Some(LoggedPlan { access, .. }), Outcome::Done(text)) = (saved, outcome) else { return Page::default() };
+    let (path, target) = match access {
+        // Sessions of earlier versions, whose pictures are files of the project.
+        Access::Write(path) => {
+            let path = path.to_string_lossy().into_owned();
+            (path.clone(), LinkTarget::File { path, line: None, end: None, column: None })
+        }
+        Access::Workspace(access) => {
+            let address = text.split_whitespace().find(|word| word.starts_with(SCHEME));
+            let Some(address) = address else { return Page::default() };
+            (access.path.clone(), LinkTarget::Workspace(address.to_owned()))
+        }
+        _ => return Page::default(),
     };
-    let path = path.to_string_lossy().into_owned();
-    let target = LinkTarget::File { path: path.clone(), line: None, end: None, column: None };
     match context.lookups.picture_size(&target) {
         Some(size) => lay_out_line(context, &path, target, size, "    "),
         None => Page::default(),
