@@ -81,8 +81,8 @@
 //!   every call needs approval.
 //! - A project's own instructions and rules are ignored until the user trusts them by path and content.
 //! - A file tool and a kept trial record each change, with the content before it, before they make it: they have no
-//!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo
-//!   is a call that no model makes, prompted and recorded like any other.
+//!   other way to write. Of a live command the state before and after it is recorded, with what git has stored. An undo,
+//!   and a copy of a workspace file into the project, is a call that no model makes, prompted and recorded like any other.
 //! - A workspace has contents, which never change but may be removed, and an index in two files with the same lines.
 //!   Writers append under a lock; readers need none, and if the files differ, the lines of both count. A dry run has a
 //!   workspace of its own, in which its calls run.

@@ -16,6 +16,7 @@ mod command_access;
 mod command_parts;
 pub mod command_tool;
 pub mod connect_credential;
+pub mod copy_to_project;
 mod delete_workspace_file;
 mod describe_tool;
 pub mod edit_file;

@@ -35,6 +35,7 @@ use crate::text::clean::clean_line;
 use crate::tools::Toolbox;
 use crate::tools::apply_change::ApplyChange;
 use crate::tools::apply_group::ApplyGroup;
+use crate::tools::copy_to_project::CopyToProject;
 use crate::tools::restore_files::RestoreFiles;
 use crate::workspace::{Limits, Workspace};
 use anyhow::{Context, Result};
@@ -260,6 +261,9 @@ impl SessionBuilder {
             let rehearsal = Arc::new(Rehearsal::new(disk.clone(), overlay));
             tools = tools.with_tool(Arc::new(ApplyChange(rehearsal.clone())));
             tools = tools.with_tool(Arc::new(ApplyGroup(rehearsal)));
+        }
+        if !dry_run {
+            tools = tools.with_tool(Arc::new(CopyToProject(workspace.clone())));
         }
         let checkpoints = self.session_checkpoints(&id, &disk).filter(|_| !dry_run);
         if let Some(session) = &checkpoints {

@@ -193,12 +193,10 @@ fn file_problem(file: &str, message: String) -> FileProblem {
 
 /// Returns the names that no file may use: those of the built-in tools, also of any that are turned off.
 pub(crate) fn reserved_names() -> Vec<String> {
-    use crate::chat::batch::APPLY_GROUP;
     use crate::chat::deferred_tools::RUN_TOOL;
-    use crate::chat::dry_run_summary::APPLY_CHANGE;
     use crate::tools::connect_credential;
-    let internal = [APPLY_CHANGE, APPLY_GROUP, crate::chat::RESTORE_FILES, connect_credential::NAME, RUN_TOOL];
-    let internal = internal.map(str::to_owned);
+    use crate::tools::toolbox::USER_TOOLS;
+    let internal = [&USER_TOOLS[..], &[connect_credential::NAME, RUN_TOOL]].concat().into_iter().map(str::to_owned);
     Toolbox::with_builtin_tools(ToolSettings::default()).rule_names().into_iter().chain(internal).collect()
 }
 

@@ -1,10 +1,14 @@
 //! Messages that begin a turn whose calls come from no model: an undo, a rewind of files, the applied changes of a dry run,
-//! or a call of another program. The model reads them as user messages.
+//! a copied file, or a call of another program. The model reads them as user messages.
 
 /// Message of the turn that undoes the last one.
 pub const UNDO_MESSAGE: &str = "Undo the changes of the last turn. I approve each file.";
 /// Message of the turn that applies a dry run.
 pub const APPLY_MESSAGE: &str = "Apply the changes of the dry run. I approve each group.";
+/// Message of the turn that copies a file of the workspace into the project.
+pub const COPY_MESSAGE: &str = "Copy a file of the workspace into the project. I approve the change.";
+/// Name of the tool that copies it, which no model can call.
+pub const COPY_TO_PROJECT: &str = "copy_to_project";
 /// Message of the turn that carries out a call of another program.
 pub const SERVED_MESSAGE: &str = "Call of another program. I did not write it.";
 /// Parts of the message of a rewind before and after the quoted message.
@@ -19,7 +23,7 @@ pub fn rewind_message(quoted_message: &str) -> String {
 /// exactly this form counts as one.
 pub fn describe_request(text: &str) -> Option<&str> {
     let is_rewind = text.starts_with(REWIND_PARTS.0) && text.ends_with(REWIND_PARTS.1) && !text.contains('\n');
-    let is_request = [UNDO_MESSAGE, APPLY_MESSAGE, SERVED_MESSAGE].contains(&text) || is_rewind;
+    let is_request = [UNDO_MESSAGE, APPLY_MESSAGE, COPY_MESSAGE, SERVED_MESSAGE].contains(&text) || is_rewind;
     text.rsplit_once(". ").filter(|_| is_request).map(|(request, _)| request)
 }
 
@@ -31,6 +35,7 @@ mod tests {
     fn only_messages_of_the_program_are_described() {
         assert_eq!(describe_request(UNDO_MESSAGE), Some("Undo the changes of the last turn"));
         assert_eq!(describe_request(APPLY_MESSAGE), Some("Apply the changes of the dry run"));
+        assert_eq!(describe_request(COPY_MESSAGE), Some("Copy a file of the workspace into the project"));
         assert_eq!(describe_request(SERVED_MESSAGE), Some("Call of another program"));
         assert_eq!(describe_request(&rewind_message("“Go. On”")), Some("Undo all changes since “Go. On”"));
         for text in

@@ -4,8 +4,11 @@ use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
 use super::{Error, Tool, arguments};
 use crate::browser::session::BrowserSession;
+use crate::chat::apply_message::COPY_TO_PROJECT;
+use crate::chat::batch::APPLY_GROUP;
 use crate::chat::deferred_tools::{DESCRIBE_TOOL, FIND_TOOL, RUN_TOOL};
-use crate::chat::{Intent, ToolCall, ToolSpec, join_first};
+use crate::chat::dry_run_summary::APPLY_CHANGE;
+use crate::chat::{Intent, RESTORE_FILES, Session, ToolCall, ToolSpec, join_first};
 use crate::mcp::server_pool::ServerPool;
 use crate::project::Reader;
 use crate::web::client::WebClient;
@@ -22,6 +25,8 @@ const WORKSPACE_TOOLS: [&str; 4] = [
     super::write_workspace_file::NAME,
     super::delete_workspace_file::NAME,
 ];
+/// Names of the tools that only the user starts. No other tool may have one of them.
+pub const USER_TOOLS: [&str; 4] = [APPLY_CHANGE, APPLY_GROUP, RESTORE_FILES, COPY_TO_PROJECT];
 /// Names of the tools of the browser.
 const BROWSER_TOOLS: [&str; 3] =
     [super::browser_navigate::NAME, super::browser_act::NAME, super::browser_screenshot::NAME];
@@ -282,7 +287,7 @@ impl Toolbox {
     }
 
     /// Plans a call from its raw arguments. Blocks while files are read. A tool that is not offered to models is unknown
-    /// unless `is_apply_call`: the user started the call, to apply changes of a dry run.
+    /// unless `is_apply_call`: the user started the call, for example to apply changes of a dry run.
     pub fn plan_call(&self, call: &ToolCall, files: &dyn Reader, is_apply_call: bool) -> Result<Intent, Error> {
         let tool = self.find_tool(&call.name)?;
         if !tool.is_offered() && !is_apply_call {

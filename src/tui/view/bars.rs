@@ -2,6 +2,7 @@
 
 use super::layout::shows_command_hint;
 use crate::agent::{self, CallStage, Phase};
+use crate::chat::apply_message::COPY_TO_PROJECT;
 use crate::chat::user_command::parse_command_draft;
 use crate::chat::{Entry, RESTORE_FILES, result_origin};
 use crate::policy::Mode;
@@ -96,8 +97,10 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             bar.push_left(format!("would have asked: {}", session.would_ask_count()), theme.warning, 3);
         }
     }
-    let is_restoring = || state.agent.pending().iter().any(|pending| pending.call.name == RESTORE_FILES);
-    if state.agent.is_applying() && !is_restoring() {
+    // Neither an undo nor a copied file is the live run of what was rehearsed.
+    let is_rehearsed = |tool: &str| ![RESTORE_FILES, COPY_TO_PROJECT].contains(&tool);
+    let applies_rehearsal = || state.agent.pending().iter().all(|pending| is_rehearsed(&pending.call.name));
+    if state.agent.is_applying() && applies_rehearsal() {
         bar.push_left("LIVE RUN", theme.danger, 0);
     }
     if state.session.saving.unsaved().is_some() {
