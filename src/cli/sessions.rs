@@ -114,7 +114,10 @@ pub struct ExportSession {
     /// Write to this file, which must not exist
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// With --output: overwrite an existing file
+    /// Include the files of the session's workspace, unredacted: in the HTML page, or in a new folder named by --output
+    #[arg(long)]
+    pub with_files: bool,
+    /// With --output: overwrite an existing file, but never a folder
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Folder.

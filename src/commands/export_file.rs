@@ -1,6 +1,7 @@
-//! Writes a file for the user: atomically, readable only by them, and never over another file unless forced.
+//! Writes a file for the user: atomically, readable only by them, and never over another file unless forced. What a file
+//! and a folder of files have in common: the check of the path, and the reasons why it cannot be written.
 
-use crate::cli::UsageError;
+use crate::cli::{UsageError, bail_usage};
 use crate::store::private_files;
 use anyhow::Result;
 use std::io::{self, ErrorKind, Write};
@@ -24,6 +25,21 @@ pub(super) fn check_target(file: &Path, force: bool, advice: &str) -> Result<()>
     }
 }
 
+/// Checks that nothing has the path of a new folder.
+///
+/// # Errors
+/// A `UsageError` if something exists there, also an empty folder, or the path cannot be checked.
+pub(super) fn check_new_folder(folder: &Path) -> Result<()> {
+    match std::fs::symlink_metadata(folder) {
+        Ok(_) => bail_usage!(
+            "Cannot write the folder {}: it already exists. Name a new folder; --force replaces no folder.",
+            folder.display()
+        ),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => bail_usage!("Cannot write the folder {}: {error}. Check the path.", folder.display()),
+    }
+}
+
 /// Writes the file. One that appeared meanwhile is kept unless `force` is set.
 ///
 /// # Errors
@@ -42,8 +58,8 @@ pub(super) fn write_file(file: &Path, content: impl AsRef<[u8]>, force: bool) ->
     })
 }
 
-/// Returns the reason without the name of the temporary file.
-fn describe_write_error(error: &io::Error) -> String {
+/// Returns the reason without the temporary name.
+pub(super) fn describe_write_error(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "its parent folder does not exist".to_owned(),
         ErrorKind::PermissionDenied => "its parent folder is not writable".to_owned(),

@@ -1,5 +1,7 @@
 //! Files and folders that only their owner can read, independent of the umask.
 
+pub mod temporary_folder;
+
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::ffi::OsStr;

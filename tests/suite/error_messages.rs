@@ -204,6 +204,20 @@ const SESSIONS: &[Mistake] = &[
         "Use --force to overwrite it.",
     ),
     wrong_file(
+        &["sessions", "export", "01AA", "--with-files"],
+        &[("home/aye/data/sessions/01AA.jsonl", "")],
+        "Cannot export files to standard output",
+        "this format puts them next to the document",
+        "Name a new folder with --output",
+    ),
+    wrong_file(
+        &["sessions", "export", "01AA", "--with-files", "--output", "out"],
+        &[("home/aye/data/sessions/01AA.jsonl", ""), ("project/out", "")],
+        "Cannot write the folder out",
+        "it already exists",
+        "Name a new folder",
+    ),
+    wrong_file(
         &["sessions", "rename", "01AA", "\u{200b}"],
         &[("home/aye/data/sessions/01AA.jsonl", "")],
         "Cannot rename the session",

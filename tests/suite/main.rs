@@ -132,6 +132,7 @@ mod scope_choices;
 mod script_grants;
 mod secrets;
 mod serve_mcp;
+mod session_exports;
 mod session_files;
 mod session_growth;
 mod session_switch;

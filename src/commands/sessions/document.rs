@@ -1,10 +1,16 @@
 //! A session as a document: cleaned, with secrets of known forms redacted, in order.
 
+mod escaping;
+mod file_links;
+mod file_section;
 pub(super) mod html;
+pub(super) mod included_files;
 pub(super) mod json;
 pub(super) mod markdown;
 mod markdown_html;
+mod neutral_markdown;
 mod part_collector;
+mod portable_paths;
 #[cfg(test)]
 mod tests;
 pub(super) mod text_page;

@@ -11,8 +11,9 @@ use super::web_server::WebServer;
 use aye::browser::executable::find_browser;
 use aye::chat::Outcome;
 use serde_json::json;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 /// Allows to open pages of this machine, but for the question after a page was read.
@@ -28,18 +29,26 @@ pub fn installed_browser() -> Option<PathBuf> {
     };
     // An ordinary user may have no namespaces, which its own sandbox needs.
     static STARTS: OnceLock<bool> = OnceLock::new();
-    let starts = *STARTS.get_or_init(|| {
-        let profile = Folder::new();
-        let mut command = Command::new(&found);
-        command.args(["--headless=new", "--dump-dom", "about:blank", "--disable-gpu"]).env("HOME", profile.path());
-        command.arg(format!("--user-data-dir={}", profile.path().display()));
-        command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
-        command.output().is_ok_and(|output| output.status.success())
-    });
+    let starts = *STARTS.get_or_init(|| load_page(&found, "about:blank").is_ok_and(|output| output.status.success()));
     if !starts {
         report_skipped("Chromium does not start");
     }
     starts.then_some(found)
+}
+
+/// Loads a page in a browser without a profile; its output is the elements of the page.
+fn load_page(browser: &Path, address: &str) -> io::Result<Output> {
+    let profile = Folder::new();
+    let mut command = Command::new(browser);
+    command.args(["--headless=new", "--dump-dom", address, "--disable-gpu"]).env("HOME", profile.path());
+    command.arg(format!("--user-data-dir={}", profile.path().display()));
+    command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
+    command.output()
+}
+
+/// Returns the elements of a page, once it is loaded.
+pub fn dump_page(browser: &Path, address: &str) -> String {
+    String::from_utf8(load_page(browser, address).unwrap().stdout).unwrap()
 }
 
 pub fn open(url: &str) -> Answer {

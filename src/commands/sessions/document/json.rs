@@ -1,5 +1,6 @@
 //! Formats a session as JSON: every stored entry, with secrets of known forms redacted.
 
+use super::included_files::IncludedFiles;
 use super::redaction_notice;
 use crate::chat::dry_run_entries::dry_run_entries;
 use crate::chat::{Session, SessionId};
@@ -9,7 +10,11 @@ use crate::text::redaction::Redactor;
 use serde_json::{Value, json};
 
 /// Returns one JSON object, and the number of secrets redacted.
-pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -> (String, usize) {
+pub(in crate::commands) fn format_json(
+    id: &SessionId,
+    stored: &StoredSession,
+    files: &IncludedFiles,
+) -> (String, usize) {
     let session = Session::replay(stored.entries.iter().cloned());
     let (mut redacted, no_schema) = (0, None);
     let mut entries = Vec::new();
@@ -37,6 +42,9 @@ pub(in crate::commands) fn format_json(id: &SessionId, stored: &StoredSession) -
     root["notices"] = stored.notices.iter().map(|notice| json!(notice.to_string())).collect();
     root["entries"] = Value::Array(entries);
     root["redacted"] = json!(redacted);
+    if !files.is_empty() {
+        root["files"] = files.to_json();
+    }
     // `careful`, `left_out` and `masked` are names of version 0.1, kept for one release.
     if let Some(notice) = redaction_notice(redacted) {
         (root["redaction_notice"], root["careful"]) = (json!(notice), json!(notice));

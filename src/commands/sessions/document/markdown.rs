@@ -1,11 +1,15 @@
 //! Formats a document as markdown. Text of users, models and tools stays inside quotes and fences.
 
+use super::escaping::{code_span, escape_inline, longest_run};
+use super::file_links::link_inline;
+use super::file_section::format_file_list;
+use super::included_files::IncludedFiles;
+use super::neutral_markdown::neutralize;
 use super::{Body, CallPart, DiffSign, Document, Message, Part, QuestionPart};
-use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::fmt::Write as _;
 
-/// Formats the whole document.
-pub(in crate::commands) fn format_markdown(document: &Document) -> String {
+/// Formats the whole document, with links to these files in its folder.
+pub(in crate::commands) fn format_markdown(document: &Document, files: &IncludedFiles) -> String {
     let mut out = format!("# {}\n\n", escape_inline(&document.title));
     for (label, value) in &document.facts {
         let _ = writeln!(out, "- {label}: {}", code_span(value));
@@ -14,25 +18,26 @@ pub(in crate::commands) fn format_markdown(document: &Document) -> String {
         let _ = writeln!(out, "- warning: {}", escape_inline(notice));
     }
     out.push('\n');
-    out.push_str(&format_parts(&document.parts));
+    out.push_str(&format_parts(&document.parts, files));
+    out.push_str(&format_file_list(files));
     if let Some(notice) = document.redaction_notice() {
         let _ = write!(out, "---\n\n*{notice}.*\n");
     }
     out
 }
 
-fn format_parts(parts: &[Part]) -> String {
+fn format_parts(parts: &[Part], files: &IncludedFiles) -> String {
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Message(message) => push_message(message, &mut out),
-            Part::Call(call) => push_call(call, &mut out),
+            Part::Message(message) => push_message(message, files, &mut out),
+            Part::Call(call) => push_call(call, files, &mut out),
             Part::Aside(text) => {
                 let mut lines = text.lines();
-                let _ = writeln!(out, "*{}*\n", escape_inline(lines.next().unwrap_or_default()));
+                let _ = writeln!(out, "*{}*\n", link_inline(lines.next().unwrap_or_default(), files));
                 let other_lines: Vec<&str> = lines.collect();
                 if !other_lines.is_empty() {
-                    push_quote(&escape_plain(&other_lines.join("\n")), &mut out);
+                    push_quote(&escape_plain(&other_lines.join("\n"), files), &mut out);
                 }
             }
         }
@@ -40,22 +45,26 @@ fn format_parts(parts: &[Part]) -> String {
     out
 }
 
-fn push_message(message: &Message, out: &mut String) {
+fn push_message(message: &Message, files: &IncludedFiles, out: &mut String) {
     let separator = if message.time.is_empty() { "" } else { " · " };
     let _ = writeln!(out, "**{}**{separator}{}\n", escape_inline(&message.author), message.time);
     if !message.reasoning.trim().is_empty() {
         out.push_str("> *Thought:*\n>\n");
-        push_quote(&escape_plain(&message.reasoning), out);
+        push_quote(&escape_plain(&message.reasoning, files), out);
     }
     if !message.text.trim().is_empty() {
-        push_quote(&if message.is_model { neutralize(&message.text) } else { escape_plain(&message.text) }, out);
+        let text = match message.is_model {
+            true => neutralize(&message.text, files),
+            false => escape_plain(&message.text, files),
+        };
+        push_quote(&text, out);
     }
     if let Some(why) = &message.incomplete {
         let _ = writeln!(out, "*Incomplete: {}*\n", escape_inline(why));
     }
 }
 
-fn push_call(call: &CallPart, out: &mut String) {
+fn push_call(call: &CallPart, files: &IncludedFiles, out: &mut String) {
     let _ = write!(out, "{} {} {}", call.end.mark(), code_span(&call.name), escape_inline(&call.summary));
     let _ = writeln!(out, " — *{}*\n", call.end.label());
     for step in &call.steps {
@@ -82,17 +91,17 @@ fn push_call(call: &CallPart, out: &mut String) {
                 };
                 push_fence("diff", &lines.iter().map(format_line).collect::<String>(), out);
             }
-            Body::Questions(questions) => questions.iter().for_each(|question| push_question(question, out)),
+            Body::Questions(questions) => questions.iter().for_each(|question| push_question(question, files, out)),
         }
     }
     if !call.sub_agent.is_empty() {
         out.push_str("Sub-agent:\n\n");
-        push_quote(&format_parts(&call.sub_agent), out);
+        push_quote(&format_parts(&call.sub_agent, files), out);
     }
 }
 
-fn push_question(question: &QuestionPart, out: &mut String) {
-    push_quote(&escape_plain(&question.text), out);
+fn push_question(question: &QuestionPart, files: &IncludedFiles, out: &mut String) {
+    push_quote(&escape_plain(&question.text, files), out);
     for (picked, option) in &question.options {
         let _ = writeln!(out, "- [{}] {}", if *picked { "x" } else { " " }, escape_inline(option));
     }
@@ -100,7 +109,7 @@ fn push_question(question: &QuestionPart, out: &mut String) {
         out.push('\n');
     }
     for answer in &question.answers {
-        push_quote(&escape_plain(answer), out);
+        push_quote(&escape_plain(answer, files), out);
     }
 }
 
@@ -120,37 +129,14 @@ fn push_fence(language: &str, text: &str, out: &mut String) {
     let _ = write!(out, "{fence}{language}\n{text}\n{fence}\n\n");
 }
 
-/// Returns the length of the longest run of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
-}
-
-fn code_span(text: &str) -> String {
-    let backticks = "`".repeat(longest_run(text) + 1);
-    let padding = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{backticks}{padding}{text}{padding}{backticks}")
-}
-
-/// Escapes text for a line, so that nothing in it is markup.
-fn escape_inline(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&' | '~' | '$') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// Escapes text as typed: keeps every line, and nothing in it is markup.
-fn escape_plain(text: &str) -> String {
+/// Escapes text as typed: keeps every line, and only the addresses of included files are markup.
+fn escape_plain(text: &str, files: &IncludedFiles) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let content = line.trim_start();
         // Keeps the indentation without making it a code block.
         out.push_str(&"\u{a0}".repeat(line.len() - content.len()));
-        let escaped = escape_inline(content);
+        let escaped = link_inline(content, files);
         let digits = content.bytes().take_while(u8::is_ascii_digit).count();
         match content.as_bytes().get(digits) {
             // Prevents a list, a heading underline or a horizontal rule.
@@ -168,51 +154,4 @@ fn escape_plain(text: &str) -> String {
         out.push_str(if line.is_empty() { "\n" } else { "  \n" });
     }
     out
-}
-
-/// Makes a model's markdown harmless: HTML becomes text, pictures become links, and only web links are kept.
-fn neutralize(text: &str) -> String {
-    let mut offsets = Vec::new();
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-        match event {
-            Event::Html(_) | Event::InlineHtml(_) => {
-                let html = &text[range.clone()];
-                offsets.extend(html.match_indices(['<', '>', '&']).map(|(offset, _)| range.start + offset));
-            }
-            Event::Start(Tag::Image { dest_url, .. }) => {
-                // Without the `!` it is a link.
-                offsets.extend([range.start, range.start + 1].into_iter().take(if is_web(&dest_url) { 1 } else { 2 }));
-            }
-            Event::Start(Tag::Link { dest_url, .. }) if !is_web(&dest_url) => offsets.push(range.start),
-            _ => {}
-        }
-    }
-    offsets.sort_unstable();
-    offsets.dedup();
-    let mut out = String::with_capacity(text.len() + offsets.len());
-    let mut start = 0;
-    for offset in offsets {
-        out.push_str(&text[start..offset]);
-        // In an HTML block a backslash is no escape.
-        match text.as_bytes().get(offset) {
-            Some(b'<') => out.push_str("&lt;"),
-            Some(b'>') => out.push_str("&gt;"),
-            Some(b'&') => out.push_str("&amp;"),
-            Some(b'!') => out.push_str("\\!"),
-            Some(_) | None => {
-                out.push('\\');
-                out.push_str(&text[offset..=offset]);
-            }
-        }
-        start = offset + 1;
-    }
-    out.push_str(&text[start..]);
-    out
-}
-
-/// Returns whether a link leads to the web.
-pub(super) fn is_web(address: &str) -> bool {
-    let lowercase = address.trim().to_ascii_lowercase();
-    lowercase.starts_with("https://") || lowercase.starts_with("http://") || lowercase.starts_with("mailto:")
 }

@@ -1,39 +1,28 @@
 //! Converts a model's markdown to HTML: raw HTML becomes text, pictures become links, and only web links are kept.
 
-use super::markdown::is_web;
+use super::escaping::{escape, is_web};
+use super::file_links::escape_with_links;
+use super::included_files::IncludedFiles;
 use crate::text::hidden_chars::mark_hidden;
 use crate::tui::text::code::{self, SyntaxRole};
 use crate::tui::text::markdown::unrendered_text::{ShownLinks, excess_cells, is_named_after, unrendered_info};
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
-
-/// Escapes text for HTML content and attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// Like `escape`, for text that markdown decoded: an entity (`&#27;`) may stand for any character.
 fn escape_decoded(text: &str) -> String {
     escape(&mark_hidden(text))
 }
 
-/// Converts a reply to HTML.
-pub(super) fn markdown_to_html(markdown: &str) -> String {
+/// Converts a reply to HTML. The addresses of included files become links.
+pub(super) fn markdown_to_html(markdown: &str, files: &IncludedFiles) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
+    let mut writer = Writer::new(files);
     let mut links = ShownLinks::default();
     let mut events = Parser::new_ext(markdown, options).into_offset_iter();
     for (event, range) in events.by_ref() {
+        if !matches!(event, Event::Text(_) | Event::Html(_) | Event::InlineHtml(_)) {
+            writer.flush_text();
+        }
         match &event {
             Event::Start(tag) => links.record_link(tag),
             Event::End(TagEnd::TableCell) => writer.cell_end = range.end,
@@ -42,14 +31,15 @@ pub(super) fn markdown_to_html(markdown: &str) -> String {
         }
         writer.write_event(event);
     }
+    writer.flush_text();
     for definition in links.unused_definitions(markdown, events.reference_definitions()) {
         writer.out.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(definition)));
     }
     writer.out
 }
 
-/// Formats a code block with syntax colors.
-pub(super) fn code_block(language: &str, text: &str) -> String {
+/// Formats a code block with syntax colors. The addresses of included files become links.
+pub(super) fn code_block(language: &str, text: &str, files: &IncludedFiles) -> String {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let short = text.lines().count() <= code::MAX_LINES && text.lines().all(|line| line.len() <= code::MAX_LINE_LENGTH);
     let language_name = language.split([' ', ',', '{']).next().unwrap_or_default();
@@ -65,11 +55,11 @@ pub(super) fn code_block(language: &str, text: &str) -> String {
             let Some(part) = line.get(start..start + length) else { break };
             start += length;
             match color_class(*role) {
-                "" => out.push_str(&escape(part)),
-                class => out.push_str(&format!("<span class=\"{class}\">{}</span>", escape(part))),
+                "" => out.push_str(&escape_with_links(part, files)),
+                class => out.push_str(&format!("<span class=\"{class}\">{}</span>", escape_with_links(part, files))),
             }
         }
-        out.push_str(&escape(&line[start..]));
+        out.push_str(&escape_with_links(&line[start..], files));
         out.push('\n');
     }
     out.push_str("</code></pre>\n");
@@ -96,13 +86,17 @@ fn color_class(role: SyntaxRole) -> &'static str {
 struct OpenLink {
     address: String,
     title: String,
+    /// True if it is a link in the output.
+    is_link: bool,
     /// Start of its text in the output.
     text_start: usize,
 }
 
-#[derive(Default)]
-struct Writer {
+struct Writer<'a> {
+    files: &'a IncludedFiles,
     out: String,
+    /// Text not yet written. The parser splits a text, and maybe an address in it.
+    text: String,
     /// The open code block: its language and text so far.
     code: Option<(String, String)>,
     /// Open links and pictures.
@@ -117,14 +111,56 @@ struct Writer {
     cell_end: usize,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
+    fn new(files: &'a IncludedFiles) -> Self {
+        Self {
+            files,
+            out: String::new(),
+            text: String::new(),
+            code: None,
+            open_links: Vec::new(),
+            columns: Vec::new(),
+            column: 0,
+            is_header_row: false,
+            cell_end: 0,
+        }
+    }
+
+    /// Formats text with links, unless it is in a link.
+    fn format_text(&self, text: &str) -> String {
+        let text = mark_hidden(text);
+        match self.open_links.iter().any(|link| link.is_link) {
+            true => escape(&text),
+            false => escape_with_links(&text, self.files),
+        }
+    }
+
+    /// Returns the attributes of a link to the web or to an included file; `None` for any other.
+    fn href(&self, address: &str) -> Option<String> {
+        match is_web(address) {
+            true => {
+                let address = escape_decoded(address.trim());
+                Some(format!("href=\"{address}\" rel=\"noopener noreferrer nofollow\""))
+            }
+            false => self.files.find_address(address).map(|file| format!("href=\"#{}\"", escape(&file.anchor()))),
+        }
+    }
+
+    /// Writes the collected text.
+    fn flush_text(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            self.out.push_str(&self.format_text(&text));
+        }
+    }
+
     fn write_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start_tag(tag),
             Event::End(tag) => self.end_tag(tag),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.write_text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.out.push_str(&format!("<code>{}</code>", escape_decoded(&text)));
+                self.out.push_str(&format!("<code>{}</code>", self.format_text(&text)));
             }
             Event::SoftBreak => self.out.push('\n'),
             Event::HardBreak => self.out.push_str("<br>\n"),
@@ -147,25 +183,26 @@ impl Writer {
     fn write_text(&mut self, text: &CowStr<'_>) {
         match &mut self.code {
             Some((_, code)) => code.push_str(&mark_hidden(text)),
-            None => self.out.push_str(&escape_decoded(text)),
+            None => self.text.push_str(text),
         }
     }
 
-    /// Opens a link. Only a web link becomes one; any other is written as text followed by its address.
+    /// Opens a link. Only one to the web or to an included file becomes a link; any other is written as text followed by
+    /// its address.
     fn start_link(&mut self, address: &str, title: &str) {
-        if is_web(address) {
-            let address = escape_decoded(address.trim());
-            self.out.push_str(&format!("<a href=\"{address}\" rel=\"noopener noreferrer nofollow\">"));
+        let href = self.href(address);
+        if let Some(href) = &href {
+            self.out.push_str(&format!("<a {href}>"));
         }
         let (address, title) = (address.to_owned(), title.to_owned());
-        self.open_links.push(OpenLink { address, title, text_start: self.out.len() });
+        self.open_links.push(OpenLink { address, title, is_link: href.is_some(), text_start: self.out.len() });
     }
 
     /// Returns the text after a link.
     fn end_link(&mut self) -> String {
-        let OpenLink { address, title, text_start } = self.open_links.pop().unwrap_or_default();
+        let OpenLink { address, title, is_link, text_start } = self.open_links.pop().unwrap_or_default();
         let mut suffix = String::new();
-        if is_web(&address) {
+        if is_link {
             suffix.push_str("</a>");
         } else if !address.is_empty() && !is_named_after(&address, &self.out[text_start..]) {
             suffix.push_str(&format!(" ({})", escape_decoded(&address)));
@@ -244,7 +281,7 @@ impl Writer {
                 let (language, text) = self.code.take().unwrap_or_default();
                 let info =
                     unrendered_info(&language).map(|info| format!("<p class=\"label\">{}</p>\n", escape_decoded(info)));
-                info.unwrap_or_default() + &code_block(&language, &text)
+                info.unwrap_or_default() + &code_block(&language, &text, self.files)
             }
             TagEnd::List(false) => "</ul>\n".to_owned(),
             TagEnd::List(true) => "</ol>\n".to_owned(),

@@ -1,6 +1,9 @@
 //! Tests that hostile sessions are harmless as documents: nothing runs, nothing is loaded, nothing imitates aye, and no
 //! secret of a known form is included.
 
+mod links_to_files;
+
+use super::included_files::IncludedFiles;
 use super::*;
 use crate::chat::Entry;
 use crate::store::Header;
@@ -65,6 +68,16 @@ fn document_from(stored: &StoredSession) -> Document {
     Document::from_session(&SessionId("01J".into()), stored)
 }
 
+/// Formats a page without files.
+fn format_html(document: &Document) -> String {
+    html::format_html(document, &IncludedFiles::default())
+}
+
+/// Formats a document without files.
+fn format_markdown(document: &Document) -> String {
+    markdown::format_markdown(document, &IncludedFiles::default())
+}
+
 /// Checks that there are no control or direction characters.
 #[track_caller]
 fn assert_clean(text: &str) {
@@ -82,7 +95,7 @@ fn html_tags(html: &str) -> Vec<&str> {
 
 #[test]
 fn r32_html_runs_and_loads_nothing() {
-    let html = html::format_html(&document_from(&hostile_session(BAD)));
+    let html = format_html(&document_from(&hostile_session(BAD)));
     assert_clean(&html);
     const NAMES: &str = " html head meta title style body h1 h3 h4 h5 h6 p dl dt dd section b br hr div details summary code pre \
         span ul ol li a em strong del table tr th td blockquote ";
@@ -118,7 +131,7 @@ fn style_has_class(class: &str) -> bool {
 #[test]
 fn r32_markdown_text_stays_in_its_quote_or_fence() {
     let stored = hostile_session(BAD);
-    let markdown = markdown::format_markdown(&document_from(&stored));
+    let markdown = format_markdown(&document_from(&stored));
     assert_clean(&markdown);
     let mut quotes = 0usize;
     let mut headings = 0;
@@ -173,10 +186,10 @@ fn r57_no_known_secret_is_in_any_format() {
     stored.entries.extend(extra.entries);
     stored.times.resize(stored.entries.len(), 0);
     let document = document_from(&stored);
-    let (json, redacted) = json::format_json(&SessionId("01J".into()), &stored);
+    let (json, redacted) = json::format_json(&SessionId("01J".into()), &stored, &IncludedFiles::default());
     assert!(document.redacted > 10 && redacted > 10, "{} {redacted}", document.redacted);
     let lines = text_page::format_lines(&document, 80).join("\n");
-    for text in [&html::format_html(&document), &markdown::format_markdown(&document), &lines] {
+    for text in [&format_html(&document), &format_markdown(&document), &lines] {
         assert!(!text.contains(key_without_prefix) && !text.contains(inner), "{text}");
         assert!(text.contains("[redacted]") || text.contains("\\[redacted\\]"));
         assert!(text.contains("behind") && text.contains("may be others"), "{text}");
@@ -207,7 +220,7 @@ fn transcript_has_messages_decisions_and_outcomes() {
         false,
     );
     let document = document_from(&stored);
-    let html = html::format_html(&document);
+    let html = format_html(&document);
     for part in [
         "<div class=\"said\">1. fix\n    it</div>",
         "I <strong>will</strong>:",
@@ -223,7 +236,7 @@ fn transcript_has_messages_decisions_and_outcomes() {
     ] {
         assert!(html.contains(part), "{part}\n{html}");
     }
-    let markdown = markdown::format_markdown(&document);
+    let markdown = format_markdown(&document);
     for part in ["> 1\\. fix", "> ```rust", "✓ `bash_exec` make — *done*", "```bash\nmake\n```", "exit 0"] {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
@@ -257,11 +270,11 @@ fn failed_command_has_no_success_mark_live_or_rehearsed() {
             true,
         );
         let document = document_from(&stored);
-        let markdown = markdown::format_markdown(&document);
+        let markdown = format_markdown(&document);
         assert!(markdown.contains(&format!("{mark} `bash_exec` make — *{label}*")), "{markdown}");
         let page = text_page::format_lines(&document, 80).join("\n");
         assert!(page.contains(&format!("  {mark} bash_exec · make")), "{page}");
-        assert!(html::format_html(&document).contains(&format!("{mark} <code>bash_exec</code>")));
+        assert!(format_html(&document).contains(&format!("{mark} <code>bash_exec</code>")));
         let (row, _) =
             crate::tui::parts::audit_page::audit_row_texts(&crate::chat::audit::collect_records(&stored.entries)[0]);
         assert!(row.starts_with(mark), "{row}");
@@ -283,7 +296,7 @@ fn no_export_hides_text_of_a_reply_or_result() {
         false,
     );
     let document = document_from(&stored);
-    let (html, markdown) = (html::format_html(&document), markdown::format_markdown(&document));
+    let (html, markdown) = (format_html(&document), format_markdown(&document));
     for part in [
         "<U+001B>[2Jbegin",
         "info words",
@@ -303,5 +316,8 @@ fn no_export_hides_text_of_a_reply_or_result() {
         assert!(text_page::format_lines(&document, 80).join("\n").contains(part), "{part}");
     }
     assert!(html.contains("&lt;U+001B&gt;end"), "{html}");
-    assert_eq!(markdown_html::markdown_to_html("[Get started](#get-started)"), "<p>Get started</p>\n");
+    assert_eq!(
+        markdown_html::markdown_to_html("[Get started](#get-started)", &IncludedFiles::default()),
+        "<p>Get started</p>\n"
+    );
 }
