@@ -1,8 +1,8 @@
 //! Finds an installed browser, without starting it.
 
+use super::proxy::upstream;
 use crate::project::guard::own_program;
 use crate::project::paths_outside;
-use crate::web::client::find_proxy_variable;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -32,10 +32,10 @@ pub struct BrowserProgram {
 const VARIABLES: [&str; 4] = ["LANG", "LANGUAGE", "TZ", "FONTCONFIG_FILE"];
 
 /// Returns the installed browser for sessions of this project; `None` if there is none, or if the environment names a
-/// proxy, which the browser would pass by.
+/// proxy that cannot be used.
 pub fn find_browser_program(setting: Option<&Path>, project: &Path) -> Option<BrowserProgram> {
     let search_path = std::env::var_os("PATH").and_then(|search_path| paths_outside(project, &search_path));
-    let path = find_browser(setting, search_path.as_deref()).filter(|_| find_proxy_variable().is_none())?;
+    let path = find_browser(setting, search_path.as_deref()).filter(|_| upstream::is_supported())?;
     let mut environment: Vec<(OsString, OsString)> =
         std::env::vars_os().filter(|(name, _)| is_passed_on(name)).collect();
     environment.extend(search_path.map(|search_path| ("PATH".into(), search_path)));

@@ -71,17 +71,41 @@ impl RequestHead {
 
     /// Returns the head as the server receives it, on a connection of its own.
     pub fn to_origin_form(&self) -> Vec<u8> {
+        self.to_head("", None)
+    }
+
+    /// Returns the head as a proxy receives it that sends the request to its server.
+    pub fn to_absolute_form(&self, authorization: Option<&str>) -> Vec<u8> {
+        self.to_head(&format!("{}://{}", self.url.scheme(), self.authority()), authorization)
+    }
+
+    /// Returns the head with which a proxy is asked for a tunnel.
+    pub fn to_tunnel_request(&self, authorization: Option<&str>) -> Vec<u8> {
+        let (host, port) = (self.url.host_str().unwrap_or_default(), self.url.port_or_known_default());
+        let address = format!("{host}:{}", port.unwrap_or_default());
+        let mut head = format!("CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n");
+        authorization.iter().for_each(|value| head.push_str(&format!("Proxy-Authorization: {value}\r\n")));
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+
+    fn to_head(&self, before_path: &str, authorization: Option<&str>) -> Vec<u8> {
         let path = match self.url.query() {
             Some(query) => format!("{}?{query}", self.url.path()),
             None => self.url.path().to_owned(),
         };
-        let authority = match self.url.port() {
-            Some(port) => format!("{}:{port}", self.url.host_str().unwrap_or_default()),
-            None => self.url.host_str().unwrap_or_default().to_owned(),
-        };
-        let mut head = format!("{} {path} HTTP/1.1\r\nHost: {authority}\r\n", self.method).into_bytes();
+        let mut head = format!("{} {before_path}{path} HTTP/1.1\r\nHost: {}\r\n", self.method, self.authority());
+        authorization.iter().for_each(|value| head.push_str(&format!("Proxy-Authorization: {value}\r\n")));
+        let mut head = head.into_bytes();
         append_lines(&mut head, &self.headers);
         head
+    }
+
+    fn authority(&self) -> String {
+        match self.url.port() {
+            Some(port) => format!("{}:{port}", self.url.host_str().unwrap_or_default()),
+            None => self.url.host_str().unwrap_or_default().to_owned(),
+        }
     }
 }
 
@@ -92,14 +116,18 @@ impl RequestHead {
 pub fn rewrite_response(head: &[u8]) -> Result<(u16, Vec<u8>), &'static str> {
     let lines = split_lines(head)?;
     let (status_line, lines) = lines.split_first().ok_or("no status line")?;
-    let status = std::str::from_utf8(status_line.get(..12).ok_or("an invalid status line")?).ok();
-    let status = status.filter(|text| text.starts_with("HTTP/1.")).and_then(|text| text[9..].parse().ok());
-    let status = status.ok_or("an invalid status line")?;
+    let status = response_status(status_line).ok_or("an invalid status line")?;
     // A server may send headers that are not quite valid; the browser decides about those.
     let fields: Vec<(String, &[u8])> = lines.iter().filter_map(|line| parse_header(line)).collect();
     let mut rewritten = [status_line, b"\r\n".as_slice()].concat();
     append_lines(&mut rewritten, &forwarded_lines(&fields));
     Ok((status, rewritten))
+}
+
+/// Returns the status of a response whose head begins with these bytes.
+pub fn response_status(head: &[u8]) -> Option<u16> {
+    let text = std::str::from_utf8(head.get(..12)?).ok()?;
+    text.starts_with("HTTP/1.").then(|| text[9..].parse().ok())?
 }
 
 /// Splits a head into lines. A line break of another kind, or a zero byte, is an error.
@@ -185,8 +213,13 @@ mod tests {
             String::from_utf8(head.to_origin_form()).unwrap(),
             "POST /x?y=1 HTTP/1.1\r\nHost: a.example:8080\r\nX-Kept: 1\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"
         );
+        let proxied = String::from_utf8(head.to_absolute_form(Some("Basic b"))).unwrap();
+        let start =
+            "POST http://a.example:8080/x?y=1 HTTP/1.1\r\nHost: a.example:8080\r\nProxy-Authorization: Basic b\r\n";
+        assert!(proxied.starts_with(start) && !proxied.contains("eA=="), "{proxied}");
         let tunnel = parse("CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n\r\n").unwrap();
         assert_eq!((tunnel.is_tunnel, tunnel.url.as_str()), (true, "https://[::1]/"));
+        assert_eq!(tunnel.to_tunnel_request(None), b"CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n\r\n");
         let tunnel = parse("CONNECT a.example:80 HTTP/1.1\r\n\r\n").unwrap();
         assert_eq!(tunnel.url.port_or_known_default(), Some(80));
     }

@@ -1,9 +1,15 @@
 //! The HTTP proxy of the browser, on the loopback interface. It reaches the same addresses as the requests of tools: names
-//! are resolved once and checked, and the connection goes to an address that was checked.
+//! are resolved once and checked, and the connection goes to an address that was checked, or through the proxy that the
+//! environment names, which resolves names itself.
 
+pub mod upstream;
+
+use self::upstream::{UNAUTHORIZED, UpstreamProxy, is_private_name, refuse_private_name};
 use super::message_head::{RequestHead, find_head_end, rewrite_response};
 use crate::web::guarded_resolver::{ResolveError, resolve_target};
 use crate::web::target::{PrivateHosts, check_target, host_of};
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::Url;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,6 +45,17 @@ pub struct Proxy {
     task: JoinHandle<()>,
 }
 
+/// A connection for a request.
+pub struct Connected {
+    server: TcpStream,
+    /// What is sent before the body; empty for a tunnel.
+    head: Vec<u8>,
+    /// What the server has sent already.
+    received: Vec<u8>,
+    /// True if it is with a proxy, whose response may be its own.
+    is_proxied: bool,
+}
+
 /// A request that did not reach its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedRequest {
@@ -53,6 +70,8 @@ pub struct FailedRequest {
 
 struct Context {
     private_hosts: PrivateHosts,
+    /// The proxies that the environment names.
+    upstream: Matcher,
     failures: Mutex<Vec<FailedRequest>>,
     permits: Arc<Semaphore>,
     idle_time: Duration,
@@ -62,14 +81,20 @@ struct Context {
 impl Proxy {
     /// Starts the proxy on a free port. Requires a tokio runtime with I/O and time.
     pub async fn start(private_hosts: PrivateHosts) -> io::Result<Self> {
-        Self::start_with(private_hosts, IDLE_TIME, STALL_TIME).await
+        Self::start_with(private_hosts, Matcher::from_system(), IDLE_TIME, STALL_TIME).await
     }
 
-    async fn start_with(private_hosts: PrivateHosts, idle_time: Duration, stall_time: Duration) -> io::Result<Self> {
+    async fn start_with(
+        private_hosts: PrivateHosts,
+        upstream: Matcher,
+        idle_time: Duration,
+        stall_time: Duration,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let context = Arc::new(Context { private_hosts, failures: Mutex::default(), permits, idle_time, stall_time });
+        let failures = Mutex::default();
+        let context = Arc::new(Context { private_hosts, upstream, failures, permits, idle_time, stall_time });
         let task = tokio::spawn(accept_connections(listener, context.clone()));
         Ok(Self { port, context, task })
     }
@@ -117,8 +142,8 @@ async fn serve_connection(mut client: TcpStream, context: &Context) -> io::Resul
         connected = connect(&request, context) => connected,
         () = wait_for_close(&client) => return Ok(()),
     };
-    let mut server = match connected {
-        Ok(server) => server,
+    let mut connected = match connected {
+        Ok(connected) => connected,
         Err(failure) => {
             let (status, reason) =
                 (if failure.is_refused { "403 Forbidden" } else { "502 Bad Gateway" }, failure.reason.clone());
@@ -126,11 +151,11 @@ async fn serve_connection(mut client: TcpStream, context: &Context) -> io::Resul
             return answer(&mut client, status, &reason).await;
         }
     };
-    let transfer = Transfer { activity: Notify::new(), stall_time: context.stall_time };
+    let transfer = Transfer { activity: Notify::new(), context };
     let passed_on = async {
         match request.is_tunnel {
-            true => pass_tunnel(&mut client, &mut server, &rest, &transfer).await,
-            false => pass_request(&mut client, &mut server, &request, rest, &transfer).await,
+            true => pass_tunnel(&mut client, &mut connected, &rest, &transfer).await,
+            false => pass_request(&mut client, &mut connected, &request, rest, &transfer).await,
         }
     };
     let idle = async { while timeout(context.idle_time, transfer.activity.notified()).await.is_ok() {} };
@@ -141,21 +166,23 @@ async fn serve_connection(mut client: TcpStream, context: &Context) -> io::Resul
 }
 
 /// A transfer between a client and its server.
-struct Transfer {
+struct Transfer<'a> {
     /// Notified when bytes were passed on.
     activity: Notify,
-    stall_time: Duration,
+    context: &'a Context,
 }
 
 /// Passes bytes on in both directions until the client closes.
 async fn pass_tunnel(
     client: &mut TcpStream,
-    server: &mut TcpStream,
+    connected: &mut Connected,
     rest: &[u8],
-    transfer: &Transfer,
+    transfer: &Transfer<'_>,
 ) -> io::Result<()> {
+    let Connected { server, received, .. } = connected;
     let ((mut client_end, mut to_client), (mut server_end, mut to_server)) = (client.split(), server.split());
     to_client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?;
+    to_client.write_all(received).await?;
     write_for_client(client_end.as_ref(), &mut to_server, rest, transfer).await?;
     let sent = send_body(&mut client_end, &mut to_server, u64::MAX, transfer);
     let received = copy(&mut server_end, &mut to_client, transfer);
@@ -166,19 +193,26 @@ async fn pass_tunnel(
 /// or if it no longer wants it.
 async fn pass_request(
     client: &mut TcpStream,
-    server: &mut TcpStream,
+    connected: &mut Connected,
     request: &RequestHead,
     mut rest: Vec<u8>,
-    transfer: &Transfer,
+    transfer: &Transfer<'_>,
 ) -> io::Result<()> {
+    let Connected { server, head, is_proxied, .. } = connected;
     let (mut client_end, mut to_client) = client.split();
     rest.truncate(usize::try_from(request.body_length).unwrap_or(usize::MAX));
-    let start = [request.to_origin_form().as_slice(), &rest].concat();
+    let start = [head.as_slice(), &rest].concat();
     write_for_client(client_end.as_ref(), server, &start, transfer).await?;
     send_body(&mut client_end, server, request.body_length - rest.len() as u64, transfer).await?;
     let received = async {
         match read_response(server).await {
-            Ok((head, body)) => {
+            Ok((407, ..)) if *is_proxied => {
+                let (host, port) = (host_of(&request.url).to_owned(), request.url.port_or_known_default());
+                let reason = explain_unreachable(&request.url, UNAUTHORIZED);
+                transfer.context.remember(FailedRequest { host, port, reason: reason.clone(), is_refused: false });
+                answer(&mut to_client, "502 Bad Gateway", &reason).await
+            }
+            Ok((_, head, body)) => {
                 to_client.write_all(&head).await?;
                 to_client.write_all(&body).await?;
                 copy(server, &mut to_client, transfer).await
@@ -192,22 +226,41 @@ async fn pass_request(
     }
 }
 
-/// Connects to an address of the server that was checked.
-async fn connect(request: &RequestHead, context: &Context) -> Result<TcpStream, FailedRequest> {
+/// Connects to an address of the server that was checked, or through a proxy.
+async fn connect(request: &RequestHead, context: &Context) -> Result<Connected, FailedRequest> {
     let (host, port) = (host_of(&request.url).to_owned(), request.url.port_or_known_default());
     let fail = |is_refused, reason| FailedRequest { host: host.clone(), port, reason, is_refused };
     let target = check_target(request.url.clone(), &context.private_hosts).map_err(|reason| fail(true, reason))?;
+    match UpstreamProxy::find(&context.upstream, &target) {
+        Ok(Some(proxy)) => {
+            if is_private_name(&host) {
+                return Err(fail(true, refuse_private_name(&host)));
+            }
+            let connected = timeout(CONNECT_TIME, proxy.connect(request)).await;
+            let connected = connected.unwrap_or_else(|_| Err("its proxy does not answer".to_owned()));
+            return connected.map_err(|reason| fail(false, explain_unreachable(&request.url, &reason)));
+        }
+        Ok(None) => {}
+        Err(reason) => return Err(fail(true, explain_unreachable(&request.url, reason))),
+    }
     let resolved = timeout(CONNECT_TIME, resolve_target(&target)).await;
     let resolved = resolved.map_err(|_| fail(false, format!("Cannot find {host}: no answer.")))?;
     let addresses = resolved.map_err(|error| fail(matches!(error, ResolveError::Refused(_)), error.to_string()))?;
     let mut problem = "it has no address".to_owned();
     for address in addresses {
         match connect_to(address).await {
-            Ok(server) => return Ok(server),
+            Ok(server) => {
+                let head = request.to_origin_form();
+                return Ok(Connected { server, head, received: Vec::new(), is_proxied: false });
+            }
             Err(error) => problem = error.to_string(),
         }
     }
-    Err(fail(false, format!("Cannot reach {host}: {problem}.")))
+    Err(fail(false, explain_unreachable(&request.url, &problem)))
+}
+
+fn explain_unreachable(url: &Url, reason: &str) -> String {
+    format!("Cannot reach {}: {reason}.", host_of(url))
 }
 
 async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
@@ -241,8 +294,8 @@ async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(Vec<u8>
     }
 }
 
-/// Reads the head of the final response, rewritten, and what was read of its body.
-async fn read_response(server: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
+/// Reads the status and the head of the final response, rewritten, and what was read of its body.
+async fn read_response(server: &mut TcpStream) -> Result<(u16, Vec<u8>, Vec<u8>), &'static str> {
     let mut unread: Vec<u8> = Vec::new();
     loop {
         let mut stream = AsyncReadExt::chain(unread.as_slice(), &mut *server);
@@ -251,7 +304,7 @@ async fn read_response(server: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), &'s
             (101, _) => return Err("another protocol, which was not requested"),
             // The proxy itself has sent the whole request.
             (100..200, _) => unread = rest,
-            (_, rewritten) => return Ok((rewritten, rest)),
+            (status, rewritten) => return Ok((status, rewritten, rest)),
         }
     }
 }
@@ -264,7 +317,7 @@ async fn send_body(
     client: &mut ReadHalf<'_>,
     server: &mut (impl AsyncWrite + Unpin),
     mut length: u64,
-    transfer: &Transfer,
+    transfer: &Transfer<'_>,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     while length > 0 {
@@ -285,14 +338,14 @@ async fn write_for_client(
     client: &TcpStream,
     server: &mut (impl AsyncWrite + Unpin),
     bytes: &[u8],
-    transfer: &Transfer,
+    transfer: &Transfer<'_>,
 ) -> io::Result<()> {
     tokio::select! {
         // What can be written at once is not lost.
         biased;
         written = server.write_all(bytes) => written,
         () = wait_for_close(client) => Err(io::ErrorKind::ConnectionAborted.into()),
-        () = tokio::time::sleep(transfer.stall_time) => Err(io::ErrorKind::TimedOut.into()),
+        () = tokio::time::sleep(transfer.context.stall_time) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
@@ -308,7 +361,7 @@ async fn wait_for_close(client: &TcpStream) {
 async fn copy(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
-    transfer: &Transfer,
+    transfer: &Transfer<'_>,
 ) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {

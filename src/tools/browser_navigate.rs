@@ -7,6 +7,7 @@ use crate::browser::session::BrowserSession;
 use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::output::CommandProgress;
+use crate::web::client::{ALLOWED_BY_SETTING, describe_network};
 use crate::web::target::parse_target;
 use async_trait::async_trait;
 use reqwest::Url;
@@ -70,8 +71,8 @@ impl Tool for BrowserNavigate {
         let target = parse_target(&url, self.0.private_hosts()).map_err(Error::Arguments)?;
         let url = page_url(&url)?;
         let mut preview = format!("{url}\nIts scripts run. They can load data from other public hosts.");
-        if target.is_private_allowed {
-            preview.push_str("\nin a private network, allowed by web.private_hosts");
+        if let Some(network) = describe_network(&target, ALLOWED_BY_SETTING) {
+            preview.push_str(&format!("\n{network}"));
         }
         let access = FetchAccess { url: url.to_string(), host: target.host.clone(), runs_scripts: true };
         let mut plan = Plan::new(

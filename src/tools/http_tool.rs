@@ -10,7 +10,7 @@ use super::{Error, LiveContext, ResultKind, Tool, parse_plan_data, summary_line}
 use crate::chat::{Access, ExternalAccess, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
 use crate::project::output::CommandProgress;
-use crate::web::client::{Fetched, WebClient, WebResponse, find_proxy_variable};
+use crate::web::client::{Fetched, WebClient, WebResponse, describe_network};
 use crate::web::request::{RequestError, WebRequest};
 use crate::web::request_credentials::{NamedCredential, RequestCredentials};
 use crate::web::target::{PrivateHosts, Target, parse_target};
@@ -70,13 +70,7 @@ impl HttpTool {
             format!("{}: {value}", header.name)
         }));
         lines.extend(self.http.credential.iter().map(|name| format!("credential: {name}")));
-        if target.is_private_allowed {
-            lines.push("in a private network, which this tool may reach".to_owned());
-        } else if let Some(variable) = find_proxy_variable() {
-            lines.push(format!(
-                "through the proxy of {variable}: whether the host is in a private network cannot be checked"
-            ));
-        }
+        lines.extend(describe_network(target, "which this tool may reach"));
         if let Some(body) = &request.body {
             lines.extend([String::new(), body.clone()]);
         }

@@ -6,7 +6,7 @@ use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Previ
 use crate::mcp::unlisted_server::UnlistedServer;
 use crate::project::Reader;
 use crate::text::hidden_chars::mark_hidden;
-use crate::web::client::find_proxy_variable;
+use crate::web::client::{ALLOWED_BY_SETTING, describe_network};
 use crate::web::target::{PrivateHosts, parse_target};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -87,12 +87,8 @@ impl Tool for RunMcpTool {
             None => preview.push_str("\nlist its tools"),
         }
         preview.push_str("\nThis server is not configured. It receives nothing but this call.");
-        if target.is_private_allowed {
-            preview.push_str("\nin a private network, allowed by web.private_hosts");
-        } else if let Some(variable) = find_proxy_variable() {
-            preview.push_str(&format!(
-                "\nthrough the proxy of {variable}: whether the host is in a private network cannot be checked"
-            ));
+        if let Some(network) = describe_network(&target, ALLOWED_BY_SETTING) {
+            preview.push_str(&format!("\n{network}"));
         }
         let summary = match &tool {
             Some(tool) => format!("{}: {tool} {}", target.host, Value::Object(arguments.clone())),

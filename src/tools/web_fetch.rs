@@ -5,7 +5,7 @@ use super::result_files::LongResult;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
 use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
-use crate::web::client::{Fetched, WebClient, WebResponse, find_proxy_variable};
+use crate::web::client::{ALLOWED_BY_SETTING, Fetched, WebClient, WebResponse, describe_network};
 use crate::web::page_text::{UNTRUSTED_MARK, read_page};
 use crate::web::target::{Target, parse_target};
 use async_trait::async_trait;
@@ -59,12 +59,8 @@ impl Tool for WebFetch {
         let target = parse_target(&url, self.0.private_hosts()).map_err(Error::Arguments)?;
         let request = PageRequest { url: target.url.to_string(), first_line: line.map_or(1, |line| line.0) };
         let mut preview = format!("GET {}", target.url);
-        if target.is_private_allowed {
-            preview.push_str("\nin a private network, allowed by web.private_hosts");
-        } else if let Some(variable) = find_proxy_variable() {
-            preview.push_str(&format!(
-                "\nthrough the proxy of {variable}: whether the host is in a private network cannot be checked"
-            ));
+        if let Some(network) = describe_network(&target, ALLOWED_BY_SETTING) {
+            preview.push_str(&format!("\n{network}"));
         }
         let access = FetchAccess { url: request.url.clone(), host: target.host.clone(), runs_scripts: false };
         let mut plan = Plan::new(

@@ -2,7 +2,7 @@
 //!
 //! Names are resolved once and checked, address literals are checked before the request, and redirects are followed here,
 //! each one checked again and only to the same host. Through a proxy, which resolves names by itself, names cannot be
-//! checked; [`find_proxy_variable`] tells.
+//! checked; [`describe_network`] tells.
 
 use super::guarded_resolver::{GuardedResolver, SpecialAddress};
 use super::page_text::is_pdf;
@@ -13,6 +13,7 @@ use futures::StreamExt;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, redirect};
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -129,18 +130,36 @@ impl WebClient {
 const PROXY_VARIABLES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// Returns the variable that names a proxy, through which names cannot be checked; `None` if none is set.
-pub fn find_proxy_variable() -> Option<&'static str> {
+fn find_proxy_variable() -> Option<&'static str> {
     PROXY_VARIABLES.into_iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Returns what a prompt says about the network of a target: that it is in a private one, worded by `private`, or that this
+/// cannot be checked. `None` if there is nothing to say.
+pub fn describe_network(target: &Target, private: &str) -> Option<String> {
+    if target.is_private_allowed {
+        return Some(format!("in a private network, {private}"));
+    }
+    let variable = find_proxy_variable()?;
+    Some(format!("through the proxy of {variable}: whether the host is in a private network cannot be checked"))
+}
+
+/// What [`describe_network`] says about a target that the settings allow.
+pub const ALLOWED_BY_SETTING: &str = "allowed by web.private_hosts";
+
+/// Returns the values of the variables that name a proxy.
+pub fn proxy_values() -> Vec<OsString> {
+    PROXY_VARIABLES.into_iter().filter_map(std::env::var_os).filter(|value| !value.is_empty()).collect()
 }
 
 /// Returns the hosts of the proxies that the environment names.
 fn proxy_hosts() -> Vec<String> {
-    let values = PROXY_VARIABLES.into_iter().filter_map(|name| std::env::var(name).ok());
-    let parse_host = |value: String| {
+    let parse_host = |value: OsString| {
+        let value = value.into_string().ok()?;
         let address = if value.contains("://") { value } else { format!("http://{value}") };
         Url::parse(&address).ok()?.host_str().map(str::to_owned)
     };
-    values.filter_map(parse_host).collect()
+    proxy_values().into_iter().filter_map(parse_host).collect()
 }
 
 /// Builds a client of its own for a target: for one that is the host of a proxy, which is no exception as a target, or for a

@@ -14,6 +14,7 @@ mod background_commands;
 mod base_urls;
 mod browser_changes;
 mod browser_pages;
+mod browser_proxies;
 mod calculations;
 mod call_reasons;
 mod chains;

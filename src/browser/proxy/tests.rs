@@ -34,7 +34,18 @@ async fn start_server(response: &'static [u8], length: usize) -> Server {
 }
 
 async fn start_proxy(hosts: &[String]) -> Proxy {
-    Proxy::start(PrivateHosts(hosts.to_vec())).await.unwrap()
+    start_with(hosts, IDLE_TIME, STALL_TIME).await
+}
+
+async fn start_with(hosts: &[String], idle_time: Duration, stall_time: Duration) -> Proxy {
+    let direct = Matcher::builder().build();
+    Proxy::start_with(PrivateHosts(hosts.to_vec()), direct, idle_time, stall_time).await.unwrap()
+}
+
+/// Starts a proxy that reaches others through a proxy at this address.
+async fn start_proxied(address: SocketAddr) -> Proxy {
+    let upstream = Matcher::builder().all(format!("http://me:secret@{address}")).no("8.8.4.4").build();
+    Proxy::start_with(PrivateHosts::default(), upstream, IDLE_TIME, STALL_TIME).await.unwrap()
 }
 
 /// Sends bytes to the proxy and returns everything it answers.
@@ -258,8 +269,7 @@ async fn a_client_that_closes_is_noticed_whatever_it_has_sent() {
 #[tokio::test]
 async fn a_server_that_accepts_no_bytes_keeps_no_connection() {
     let address = start_deaf_server().await.address;
-    let hosts = PrivateHosts(vec![address.to_string()]);
-    let proxy = Proxy::start_with(hosts, IDLE_TIME, Duration::from_millis(500)).await.unwrap();
+    let proxy = start_with(&[address.to_string()], IDLE_TIME, Duration::from_millis(500)).await;
     for head in [
         format!("CONNECT {address} HTTP/1.1\r\n\r\n"),
         format!("POST http://{address}/ HTTP/1.1\r\nContent-Length: 1000000000\r\n\r\n"),
@@ -288,8 +298,83 @@ async fn a_tunnel_in_which_only_the_server_sends_is_not_idle() {
         // It stays open, and sends nothing more.
         let _ = stream.read(&mut [0]).await;
     });
-    let hosts = PrivateHosts(vec![address.to_string()]);
-    let proxy = Proxy::start_with(hosts, Duration::from_secs(2), STALL_TIME).await.unwrap();
+    let proxy = start_with(&[address.to_string()], Duration::from_secs(2), STALL_TIME).await;
     let received = exchange(&proxy, format!("CONNECT {address} HTTP/1.1\r\n\r\n").as_bytes()).await;
     assert_eq!(received.matches('x').count(), COUNT, "{received}");
+}
+
+/// `me:secret` as the header has it.
+const AUTHORIZATION: &str = "Proxy-Authorization: Basic bWU6c2VjcmV0\r\n";
+
+#[tokio::test]
+async fn requests_go_through_the_proxy_of_the_environment() {
+    let upstream = start_server(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 0).await;
+    let proxy = start_proxied(upstream.address).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    let request = b"GET http://a.example/x?y HTTP/1.1\r\nProxy-Authorization: Basic eA==\r\n\r\n";
+    stream.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"hi") {
+        assert!(stream.read_buf(&mut answer).await.unwrap() > 0, "{}", String::from_utf8_lossy(&answer));
+    }
+    drop(stream);
+    // A tunnel, in which the server speaks first.
+    let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    stream.write_all(b"CONNECT a.example:443 HTTP/1.1\r\n\r\nfirst").await.unwrap();
+    let (head, mut rest) = read_head(&mut stream).await.unwrap();
+    assert!(head.starts_with(b"HTTP/1.1 200 "));
+    while !rest.ends_with(b"hi") {
+        assert!(stream.read_buf(&mut rest).await.unwrap() > 0, "{}", String::from_utf8_lossy(&rest));
+    }
+    drop(stream);
+    while upstream.received.lock().unwrap().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let request =
+        format!("GET http://a.example/x?y HTTP/1.1\r\nHost: a.example\r\n{AUTHORIZATION}Connection: close\r\n\r\n");
+    let tunnel = format!("CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n{AUTHORIZATION}\r\nfirst");
+    let mut received = upstream.received.lock().unwrap().clone();
+    received.sort_by_key(|text| text.starts_with("CONNECT"));
+    assert_eq!(received, [request, tunnel]);
+}
+
+#[tokio::test]
+async fn no_proxy_is_asked_for_an_address_of_a_private_network() {
+    let upstream = start_server(b"HTTP/1.1 200 OK\r\n\r\n", 0).await;
+    let proxy = start_proxied(upstream.address).await;
+    for host in ["127.0.0.1", "10.0.0.1", "[::1]", "2130706433", "localhost", "wiki", "metadata.google.internal"] {
+        for request in [
+            format!("GET http://{host}/ HTTP/1.1\r\n\r\n"),
+            format!("CONNECT {host}:443 HTTP/1.1\r\n\r\n"),
+            format!("GET http://{}/ HTTP/1.1\r\n\r\n", upstream.address),
+        ] {
+            let answer = exchange(&proxy, request.as_bytes()).await;
+            assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("Refused: "), "{request}{answer}");
+        }
+    }
+    assert_eq!(upstream.connections.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_is_reported_without_its_password() {
+    let unauthorized =
+        start_server(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n", 0).await;
+    let forbidden = start_server(b"HTTP/1.1 403 Forbidden\r\n\r\n", 0).await;
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let (get, connect) = ("GET http://a.example/ HTTP/1.1\r\n\r\n", "CONNECT a.example:443 HTTP/1.1\r\n\r\n");
+    for (address, request, part) in [
+        (unauthorized.address, get, "requires a valid user name and password"),
+        (unauthorized.address, connect, "requires a valid user name and password"),
+        (forbidden.address, connect, "its proxy answered 403"),
+        (closed, get, "its proxy cannot be reached: "),
+        (closed, connect, "its proxy cannot be reached: "),
+    ] {
+        let proxy = start_proxied(address).await;
+        let answer = exchange(&proxy, request.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains(part), "{request}{answer}");
+        let failures = proxy.take_failures();
+        let is_told = |failure: &FailedRequest| failure.reason.contains(part) && !failure.is_refused;
+        assert!(matches!(&failures[..], [failure] if is_told(failure)), "{request}{failures:?}");
+        assert!(!answer.contains("secret") && !answer.contains("Proxy-Authenticate"), "{answer}");
+    }
 }
