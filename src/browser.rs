@@ -4,7 +4,10 @@
 mod actions;
 mod element;
 pub mod executable;
+mod frame;
+mod frame_place;
 mod keystroke;
+pub mod known_page;
 mod message_head;
 pub mod page;
 mod page_state;

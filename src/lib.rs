@@ -88,9 +88,11 @@
 //!   workspace of its own, in which its calls run.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
-//! - The browser reaches nothing but the proxy of this program, which resolves and checks every name. A document of another host
-//!   becomes the page only by a call of its own. An action with a target or a key is planned for a document, its path and, with a
-//!   reference, its element; these are compared before the action.
+//! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment names
+//!   a proxy that resolves it. A document of another host
+//!   becomes the page only by a call of its own. An action in a frame of another host must be allowed for both hosts. An action
+//!   with a target or a key is planned for a document, its path and, with a reference, its element; these are compared before
+//!   the action.
 //! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A
 //!   command of a file is planned and run by `bash_exec`, under the name of the tool.
 //! - The end of the conversation and a transfer are calls whose work the agent does: it ends the turn, or refuses while something

@@ -149,7 +149,10 @@ fn judge_live(
             format!("change of {} (outside the project, or configuration of other programs)", escape_path(path))
         }
         Access::Fetch(fetch) => format!("request to {}", fetch.host),
-        Access::External(external) => format!("call of {}, which may change something there", external.service),
+        Access::External(external) => match &external.page_host {
+            Some(page) => format!("call of {} in a page of {page}, which may change something there", external.service),
+            None => format!("call of {}, which may change something there", external.service),
+        },
         Access::Run(run) => {
             let mode_reason =
                 policy.mode.full_mode_reason(run, subject).filter(|mode_reason| *mode_reason != run.reason);

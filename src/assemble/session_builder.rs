@@ -146,7 +146,6 @@ impl SessionBuilder {
             bail_usage!("Cannot continue session {id}: {conflict}");
         }
         notices.extend(provider.notices);
-        let outputs = stored.unfinished_outputs;
         let session = chat::Session::replay(stored.entries);
         let kind = match (dry_run, session.rehearsed_count()) {
             (true, _) => SessionKind::DryRun,
@@ -161,7 +160,8 @@ impl SessionBuilder {
         }
         notices
             .extend(session.parked_note().map(|note| format!("This session was handed to you: {}", clean_line(note))));
-        let (mut state, mut effects) = agent::resume_session(session, built.state, &outputs);
+        built.runtime.context.tools.note_earlier_calls(&session);
+        let (mut state, mut effects) = agent::resume_session(session, built.state, &stored.unfinished_outputs);
         // A session that never changed its model has no entry for it.
         if let Some(session_model) = provider.session_model.filter(|_| state.session.model().is_none()) {
             state.model.name = session_model;

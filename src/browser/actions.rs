@@ -1,5 +1,6 @@
 //! Does the actions on the page.
 
+use super::frame::Element;
 use super::keystroke::Keystroke;
 use super::page::{HistoryEntry, LoadStage, Page, PageError};
 use super::snapshot::References;
@@ -13,6 +14,12 @@ const WAIT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Focuses a field and selects its content. Returns how its value is entered.
 const PREPARE_FIELD: &str = "function(selects) {
+    // Keys go to what has the focus, which a script may have moved elsewhere.
+    const prepared = () => {
+        const active = this.getRootNode().activeElement;
+        const isFocused = active === this || this.isContentEditable && active?.isContentEditable;
+        return document.hasFocus() && isFocused ? 'text' : 'error:the field does not take the focus';
+    };
     if (this.disabled) return 'error:the field is disabled';
     if (this.readOnly) return 'error:the field is read-only';
     if (this instanceof HTMLInputElement) {
@@ -21,12 +28,12 @@ const PREPARE_FIELD: &str = "function(selects) {
         if (['date', 'time', 'month', 'week', 'datetime-local', 'color', 'range'].includes(this.type)) return 'set';
         this.focus();
         if (selects) this.select();
-        return 'text';
+        return prepared();
     }
     if (this instanceof HTMLTextAreaElement) {
         this.focus();
         if (selects) this.select();
-        return 'text';
+        return prepared();
     }
     if (this.isContentEditable) {
         this.focus();
@@ -35,10 +42,13 @@ const PREPARE_FIELD: &str = "function(selects) {
         if (!selects) range.collapse(false);
         getSelection().removeAllRanges();
         getSelection().addRange(range);
-        return 'text';
+        return prepared();
     }
     return 'error:the element is no text field';
 }";
+
+/// Checks that keys still go to the document of the field.
+const CHECK_FOCUS: &str = "function() { return document.hasFocus() ? 'ok' : 'error:the field has lost the focus'; }";
 
 /// Sets the value of a field that has no text.
 const SET_FIELD: &str = "function(value) {
@@ -105,26 +115,30 @@ impl Page {
                 let key = Keystroke::parse(&step.value).map_err(PageError::Failed)?;
                 self.press(&key).await?;
             }
-            ActionKind::Click => self.click_at(self.find_middle(node().await?).await?, 1).await?,
-            ActionKind::Dblclick => self.click_at(self.find_middle(node().await?).await?, 2).await?,
-            ActionKind::Hover => self.click_at(self.find_middle(node().await?).await?, 0).await?,
-            ActionKind::Check => self.set_checked(node().await?, true).await?,
-            ActionKind::Uncheck => self.set_checked(node().await?, false).await?,
-            ActionKind::Fill => self.fill(node().await?, &step.value).await?,
-            ActionKind::Type => self.type_text(node().await?, &step.value).await?,
+            ActionKind::Click => self.click_at(self.find_middle(&node().await?).await?, 1).await?,
+            ActionKind::Dblclick => self.click_at(self.find_middle(&node().await?).await?, 2).await?,
+            ActionKind::Hover => self.click_at(self.find_middle(&node().await?).await?, 0).await?,
+            ActionKind::Check => self.set_checked(&node().await?, true).await?,
+            ActionKind::Uncheck => self.set_checked(&node().await?, false).await?,
+            ActionKind::Fill => self.fill(&node().await?, &step.value).await?,
+            ActionKind::Type => self.type_text(&node().await?, &step.value).await?,
             ActionKind::Select => {
-                self.call_function(node().await?, SELECT_OPTION, &[json!(step.value)]).await?;
+                self.call_function(&node().await?, SELECT_OPTION, &[json!(step.value)]).await?;
             }
         }
         self.settle().await
     }
 
-    async fn type_text(&self, node: i64, text: &str) -> Result<(), PageError> {
-        let kind = self.call_function(node, PREPARE_FIELD, &[json!(false)]).await?;
+    async fn type_text(&self, element: &Element, text: &str) -> Result<(), PageError> {
+        let kind = self.call_function(element, PREPARE_FIELD, &[json!(false)]).await?;
         if kind != "text" {
             return Err(PageError::failed("Only text can be typed there; use fill."));
         }
         for character in text.chars() {
+            // A page must not receive what is typed for a frame of another host.
+            if element.frame.parent.is_some() {
+                self.call_function(element, CHECK_FOCUS, &[]).await?;
+            }
             let name = match character {
                 '\n' => "Enter".to_owned(),
                 '\t' => "Tab".to_owned(),
@@ -135,11 +149,11 @@ impl Page {
         Ok(())
     }
 
-    async fn fill(&self, node: i64, value: &str) -> Result<(), PageError> {
-        self.send("DOM.scrollIntoViewIfNeeded", json!({ "backendNodeId": node })).await?;
-        let kind = self.call_function(node, PREPARE_FIELD, &[json!(true)]).await?;
+    async fn fill(&self, element: &Element, value: &str) -> Result<(), PageError> {
+        self.send_about(element, "DOM.scrollIntoViewIfNeeded").await?;
+        let kind = self.call_function(element, PREPARE_FIELD, &[json!(true)]).await?;
         if kind == "set" {
-            return self.call_function(node, SET_FIELD, &[json!(value)]).await.map(drop);
+            return self.call_function(element, SET_FIELD, &[json!(value)]).await.map(drop);
         }
         if value.is_empty() {
             return self.press(&Keystroke::parse("Delete").map_err(PageError::Failed)?).await;
@@ -147,13 +161,13 @@ impl Page {
         self.send("Input.insertText", json!({ "text": value })).await.map(drop)
     }
 
-    async fn set_checked(&self, node: i64, wanted: bool) -> Result<(), PageError> {
-        if self.call_function(node, READ_CHECKED, &[]).await? == wanted {
+    async fn set_checked(&self, element: &Element, wanted: bool) -> Result<(), PageError> {
+        if self.call_function(element, READ_CHECKED, &[]).await? == wanted {
             return Ok(());
         }
-        self.click_at(self.find_middle(node).await?, 1).await?;
+        self.click_at(self.find_middle(element).await?, 1).await?;
         self.settle().await?;
-        match self.call_function(node, READ_CHECKED, &[]).await {
+        match self.call_function(element, READ_CHECKED, &[]).await {
             Ok(state) if state != wanted => Err(PageError::failed("The click did not change the element.")),
             Err(PageError::Lost) => Err(PageError::Lost),
             // The click may have replaced the element.
@@ -170,9 +184,8 @@ impl Page {
 
     async fn scroll(&self, direction: Direction) -> Result<(), PageError> {
         let (x, y) = direction.to_signs();
-        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
-        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
-        let has_moved = self.call_function(node, SCROLL, &[json!(x), json!(y)]).await?;
+        let root = self.find_root().await?;
+        let has_moved = self.call_function(&root, SCROLL, &[json!(x), json!(y)]).await?;
         if has_moved != Value::Bool(true) {
             self.add_note(&format!("Nothing was scrolled: there is no more {}.", direction.name()));
         }
@@ -183,7 +196,7 @@ impl Page {
         let look = async {
             loop {
                 let found = match self.find_element(target, references).await {
-                    Ok(node) => self.send("DOM.getContentQuads", json!({ "backendNodeId": node })).await,
+                    Ok(element) => self.send_about(&element, "DOM.getContentQuads").await,
                     Err(error) => Err(error),
                 };
                 match found {

@@ -1,13 +1,20 @@
-//! Elements of the page: finds them, calls functions on them, and points at them with the mouse.
+//! Elements of the page and its frames: finds them, calls functions on them, and points at them with the mouse.
 //!
 //! Functions run in a world of their own, in which scripts of the page can change nothing.
 
+use super::frame::{Element, Frame};
 use super::page::{Page, PageError};
 use super::snapshot::References;
 use serde_json::{Value, json};
+use std::time::Duration;
 
-/// Whether the pointer would hit the element at a point, or what is there instead.
-const HIT_TEST: &str = "function(x, y) {
+/// Looks for an element of a frame at its place, and the time between two: other processes scroll a little later.
+const LOOKS: u32 = 5;
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Whether the pointer would hit the element at a point, or what is there instead. `isFrame` if the element is the frame in
+/// which the pointer is to hit another one; otherwise no frame may be there, because it would receive what is for the element.
+const HIT_TEST: &str = "function(x, y, isFrame) {
     let hit = document.elementFromPoint(x, y);
     while (hit && hit.shadowRoot) {
         const inner = hit.shadowRoot.elementFromPoint(x, y);
@@ -15,6 +22,8 @@ const HIT_TEST: &str = "function(x, y) {
         hit = inner;
     }
     if (!hit) return 'outside';
+    if (isFrame) return hit === this ? 'hit' : 'covered';
+    if (['iframe', 'frame', 'object', 'embed', 'fencedframe'].includes(hit.localName)) return 'frame';
     for (let node = hit; node; node = node.parentNode || node.host) {
         if (node === this || node.control === this) return 'hit';
     }
@@ -22,10 +31,10 @@ const HIT_TEST: &str = "function(x, y) {
 }";
 
 impl Page {
-    /// Finds the element of a reference or of a CSS selector. Returns the browser's number of it.
-    pub async fn find_element(&self, target: &str, references: &References) -> Result<i64, PageError> {
+    /// Finds the element of a reference or of a CSS selector, which finds those of the page itself only.
+    pub async fn find_element(&self, target: &str, references: &References) -> Result<Element, PageError> {
         if let Some(found) = references.find(target) {
-            return found.map(|element| element.node).map_err(PageError::Failed);
+            return found.map(|element| element.element.clone()).map_err(PageError::Failed);
         }
         let missing = || PageError::Failed("No element of the page matches the target.".to_owned());
         let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
@@ -38,29 +47,50 @@ impl Page {
         })?;
         let node = found["nodeId"].as_i64().filter(|node| *node != 0).ok_or_else(missing)?;
         let described = self.send("DOM.describeNode", json!({ "nodeId": node })).await?;
-        described["node"]["backendNodeId"].as_i64().ok_or_else(missing)
+        let node = described["node"]["backendNodeId"].as_i64().ok_or_else(missing)?;
+        Ok(Element { frame: self.main_frame(), node })
+    }
+
+    /// Returns the element of the whole document of the page.
+    pub async fn find_root(&self) -> Result<Element, PageError> {
+        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
+        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
+        Ok(Element { frame: self.main_frame(), node })
+    }
+
+    /// Sends a command about an element, whose number is added.
+    pub async fn send_about(&self, element: &Element, method: &str) -> Result<Value, PageError> {
+        self.send_to(&element.frame, method, json!({ "backendNodeId": element.node })).await
+    }
+
+    /// Returns a world in the frame, in which scripts of it can change nothing.
+    pub async fn create_world(&self, frame: &Frame) -> Result<Value, PageError> {
+        let world = json!({ "frameId": frame.id, "worldName": "aye" });
+        Ok(self.send_to(frame, "Page.createIsolatedWorld", world).await?["executionContextId"].take())
     }
 
     /// Calls a function on an element and returns its result. A text after `error:` is an error.
-    pub async fn call_function(&self, node: i64, function: &str, arguments: &[Value]) -> Result<Value, PageError> {
-        let tree = self.send("Page.getFrameTree", json!({})).await?;
-        let world = json!({ "frameId": tree["frameTree"]["frame"]["id"], "worldName": "aye" });
-        let world = self.send("Page.createIsolatedWorld", world).await?;
-        let resolve = json!({
-            "backendNodeId": node, "executionContextId": world["executionContextId"], "objectGroup": "aye",
-        });
-        let resolved = self.send("DOM.resolveNode", resolve).await;
-        let object = resolved.map_err(|error| match error {
+    pub async fn call_function(
+        &self,
+        element: &Element,
+        function: &str,
+        arguments: &[Value],
+    ) -> Result<Value, PageError> {
+        let frame = &element.frame;
+        let is_gone = |error| match error {
             PageError::Lost => PageError::Lost,
             PageError::Failed(_) => PageError::failed("The element is no longer on the page."),
-        })?;
+        };
+        let world = self.create_world(frame).await.map_err(is_gone)?;
+        let resolve = json!({ "backendNodeId": element.node, "executionContextId": world, "objectGroup": "aye" });
+        let object = self.send_to(frame, "DOM.resolveNode", resolve).await.map_err(is_gone)?;
         let arguments: Vec<Value> = arguments.iter().map(|argument| json!({ "value": argument })).collect();
         let call = json!({
             "objectId": object["object"]["objectId"], "functionDeclaration": function, "arguments": arguments,
             "returnByValue": true, "userGesture": true,
         });
-        let called = self.send("Runtime.callFunctionOn", call).await?;
-        self.send("Runtime.releaseObjectGroup", json!({ "objectGroup": "aye" })).await?;
+        let called = self.send_to(frame, "Runtime.callFunctionOn", call).await?;
+        self.send_to(frame, "Runtime.releaseObjectGroup", json!({ "objectGroup": "aye" })).await?;
         if !called["exceptionDetails"].is_null() {
             return Err(PageError::failed("The page does not allow this with the element."));
         }
@@ -71,19 +101,43 @@ impl Page {
         }
     }
 
-    /// Scrolls an element into view. Returns its middle, which the pointer would hit.
-    pub async fn find_middle(&self, node: i64) -> Result<(f64, f64), PageError> {
-        let node_of = || json!({ "backendNodeId": node });
-        let invisible = || PageError::failed("The element is not visible.");
-        let lost_or_invisible = |error| if error == PageError::Lost { PageError::Lost } else { invisible() };
-        self.send("DOM.scrollIntoViewIfNeeded", node_of()).await.map_err(lost_or_invisible)?;
-        let quads = self.send("DOM.getContentQuads", node_of()).await.map_err(lost_or_invisible)?;
-        let (x, y) = quads["quads"].as_array().into_iter().flatten().find_map(middle_of_quad).ok_or_else(invisible)?;
-        match self.call_function(node, HIT_TEST, &[json!(x), json!(y)]).await?.as_str() {
-            Some("hit") => Ok((x, y)),
-            Some("covered") => Err(PageError::failed("Another element covers the target.")),
-            _ => Err(invisible()),
+    /// Scrolls an element into view. Returns its middle on the page, which the pointer would hit.
+    pub async fn find_middle(&self, element: &Element) -> Result<(f64, f64), PageError> {
+        self.send_about(element, "DOM.scrollIntoViewIfNeeded").await.map_err(lost_or_invisible)?;
+        let mut found = self.hit_middle(element).await;
+        for _ in 1..LOOKS {
+            if element.frame.parent.is_none() || !matches!(found, Err(PageError::Failed(_))) {
+                break;
+            }
+            tokio::time::sleep(LOOK_INTERVAL).await;
+            found = self.hit_middle(element).await;
         }
+        found
+    }
+
+    /// Returns the middle of an element on the page, if the pointer would hit it in its frame, and its frame in all around it.
+    async fn hit_middle(&self, element: &Element) -> Result<(f64, f64), PageError> {
+        let quads = self.send_about(element, "DOM.getContentQuads").await.map_err(lost_or_invisible)?;
+        let middle = quads["quads"].as_array().into_iter().flatten().find_map(middle_of_quad).ok_or_else(invisible)?;
+        let places = self.place_frame(&element.frame).await?;
+        let middle = places.first().ok_or_else(invisible)?.1.of_session.to_page(middle);
+        let mut node = element.node;
+        for (depth, (frame, place)) in places.iter().enumerate() {
+            let (x, y) = place.of_view.to_local(middle);
+            let looked_for = Element { frame: frame.clone(), node };
+            let arguments = [json!(x), json!(y), json!(depth > 0)];
+            match self.call_function(&looked_for, HIT_TEST, &arguments).await?.as_str() {
+                Some("hit") => {}
+                Some("covered") => return Err(PageError::failed("Another element covers the target.")),
+                Some("frame") => {
+                    let text = "A frame is at this place. Act on an element inside it, by its reference.";
+                    return Err(PageError::failed(text));
+                }
+                _ => return Err(invisible()),
+            }
+            node = frame.parent.as_ref().map_or(0, |parent| parent.owner);
+        }
+        Ok(middle)
     }
 
     /// Moves the pointer to a point, and presses the left button there `clicks` times.
@@ -99,6 +153,14 @@ impl Page {
         }
         Ok(())
     }
+}
+
+fn invisible() -> PageError {
+    PageError::failed("The element is not visible.")
+}
+
+fn lost_or_invisible(error: PageError) -> PageError {
+    if error == PageError::Lost { error } else { invisible() }
 }
 
 /// Returns the middle of four corners; `None` if they enclose nothing.

@@ -1,6 +1,7 @@
 //! The page of the browser: sends commands, opens addresses and waits until documents are loaded.
 
-use super::page_state::PageState;
+use super::frame::Frame;
+use super::page_state::{PageState, attach_frames};
 use super::pipe::{BrowserEvent, CommandError, Connection, Outbox};
 use crate::web::target::{PrivateHosts, Target};
 use reqwest::Url;
@@ -20,6 +21,8 @@ const START_TIME: Duration = Duration::from_secs(20);
 const IDLE_TIME: Duration = Duration::from_secs(10);
 /// Time in which a browser that ends closes its connection.
 const END_TIME: Duration = Duration::from_millis(500);
+/// The same after an aborted request, which is what most browsers that are killed report. On a busy machine they need long.
+const ABORT_TIME: Duration = Duration::from_secs(2);
 /// Time in which a page answers, unless a script of it never ends.
 const HANG_TIME: Duration = Duration::from_secs(3);
 /// Time after an action in which a navigation that it causes begins, and time for which its end is waited for.
@@ -119,6 +122,7 @@ impl Page {
             ("DOM.enable", json!({})),
             ("Accessibility.enable", json!({})),
             ("Emulation.setDeviceMetricsOverride", metrics),
+            ("Target.setAutoAttach", attach_frames()),
             ("Runtime.runIfWaitingForDebugger", json!({})),
         ] {
             self.send(method, params).await?;
@@ -128,7 +132,17 @@ impl Page {
 
     /// Sends a command and waits for its result.
     pub async fn send(&self, method: &str, params: Value) -> Result<Value, PageError> {
-        Ok(self.connection.call(method, params, &self.session).await?)
+        self.send_in(&self.session, method, params).await
+    }
+
+    /// Sends a command to the process of a frame, and waits for its result.
+    pub async fn send_to(&self, frame: &Frame, method: &str, params: Value) -> Result<Value, PageError> {
+        self.send_in(&frame.session, method, params).await
+    }
+
+    /// Sends a command to a protocol session, and waits for its result.
+    pub async fn send_in(&self, session: &str, method: &str, params: Value) -> Result<Value, PageError> {
+        Ok(self.connection.call(method, params, session).await?)
     }
 
     /// Returns the state of the page now.
@@ -178,7 +192,9 @@ impl Page {
         let answer = self.send("Page.navigate", json!({ "url": url.as_str() })).await?;
         if let Some(error) = answer["errorText"].as_str() {
             // A browser that ends answers first.
-            if let Ok(Err(lost)) = timeout(END_TIME, self.wait_until(|_| false)).await {
+            let is_abort = error == "net::ERR_ABORTED" && answer["isDownload"] != true;
+            let end_time = if is_abort { ABORT_TIME } else { END_TIME };
+            if let Ok(Err(lost)) = timeout(end_time, self.wait_until(|_| false)).await {
                 return Err(lost);
             }
             let state = self.state.borrow();

@@ -15,6 +15,9 @@ const MAX_NOTE_CHARS: usize = 300;
 /// Maximum characters of an address in a text for the model.
 const MAX_URL_CHARS: usize = 2_000;
 
+/// Maximum number of frames with a process of their own.
+const MAX_FRAME_SESSIONS: usize = 64;
+
 /// Maximum number of stages of a document.
 const MAX_STAGES: usize = 32;
 
@@ -25,7 +28,9 @@ pub struct PageState {
     /// Protocol session of the page; empty until the browser has attached it.
     pub session: String,
     /// Main frame of the page, which has the name of its target.
-    frame: String,
+    pub frame: String,
+    /// Protocol sessions of the frames that have a process of their own.
+    pub frame_sessions: Vec<String>,
     /// Hosts whose documents may become the page.
     pub allowed_hosts: Vec<String>,
     /// True once the call may not open a document without encryption.
@@ -103,7 +108,22 @@ impl PageState {
                 }
                 (self.session, self.frame) = (text("sessionId").to_owned(), target.to_owned());
             }
+            "Target.attachedToTarget" if params["targetInfo"]["type"] == "iframe" => {
+                let session = text("sessionId").to_owned();
+                if self.frame_sessions.len() < MAX_FRAME_SESSIONS && !self.frame_sessions.contains(&session) {
+                    self.frame_sessions.push(session.clone());
+                }
+                let commands = [
+                    ("Page.enable", json!({})),
+                    ("Page.setInterceptFileChooserDialog", json!({ "enabled": true })),
+                    ("Target.setAutoAttach", attach_frames()),
+                ];
+                return commands
+                    .map(|(method, params)| EventAnswer { method, params, session: session.clone() })
+                    .into();
+            }
             "Target.detachedFromTarget" if text("sessionId") == self.session => self.is_gone = true,
+            "Target.detachedFromTarget" => self.frame_sessions.retain(|session| session != text("sessionId")),
             "Inspector.targetCrashed" if event.session == self.session => self.is_gone = true,
             "Fetch.requestPaused" => {
                 let request = json!({ "requestId": text("requestId") });
@@ -184,6 +204,13 @@ impl PageState {
         }
         Ok(())
     }
+}
+
+/// Returns the parameters that attach the frames of a page or frame which have a process of their own.
+pub fn attach_frames() -> Value {
+    json!({
+        "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": [{ "type": "iframe" }],
+    })
 }
 
 /// Returns an address as texts for the model have it.
@@ -292,6 +319,24 @@ mod tests {
             state.add_note(&number.to_string());
         }
         assert_eq!(state.notes.len(), MAX_NOTES);
+    }
+
+    #[test]
+    fn frames_with_a_process_of_their_own_are_attached_and_forgotten() {
+        let mut state = page();
+        let attach = |number: usize| {
+            let info = json!({ "targetId": "G", "type": "iframe", "url": "" });
+            let params = json!({ "sessionId": format!("S{number}"), "targetInfo": info });
+            event("Target.attachedToTarget", params)
+        };
+        let answers = state.handle_event(&attach(2));
+        assert!(answers.iter().all(|answer| answer.session == "S2"), "{answers:?}");
+        assert!(answers.iter().any(|answer| answer.method == "Target.setAutoAttach"), "frames inside the frame");
+        assert_eq!((state.session.as_str(), state.frame_sessions.clone()), ("S", vec!["S2".to_owned()]));
+        state.handle_event(&event("Target.detachedFromTarget", json!({ "sessionId": "S2" })));
+        assert!(state.frame_sessions.is_empty() && !state.is_gone);
+        (0..1_000).for_each(|number| drop(state.handle_event(&attach(number))));
+        assert_eq!(state.frame_sessions.len(), MAX_FRAME_SESSIONS);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 const SHELL_LINE: &str = r#"exec "$@" --user-data-dir="$TMPDIR/profile" about:blank 3<&0 4>&1 </dev/null >/dev/null"#;
 
 /// Options of the browser: no window, no files of other programs, no traffic past the proxy, and none of its own.
-const OPTIONS: [&str; 25] = [
+const OPTIONS: [&str; 26] = [
     "--headless=new",
     "--remote-debugging-pipe",
     "--no-first-run",
@@ -30,6 +30,8 @@ const OPTIONS: [&str; 25] = [
     "--disable-gpu",
     "--disable-search-engine-choice-screen",
     "--disable-sync",
+    // Without it the headless shell runs all sites in one process, unlike other builds.
+    "--site-per-process",
     "--no-pings",
     "--password-store=basic",
     "--use-mock-keychain",

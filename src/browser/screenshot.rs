@@ -1,11 +1,12 @@
 //! Pictures of the page, with labels for the references of the last snapshot.
 
 use super::element::middle_of_quad;
-use super::page::{Page, PageError, VISIBLE_SIZE};
-use super::snapshot::References;
+use super::page::{Page, PageError};
+use super::snapshot::{PageElement, References};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// Maximum number of labels.
 const MAX_LABELS: usize = 150;
@@ -36,10 +37,9 @@ const REMOVE_LABELS: &str = "function() { document.getElementById('aye-labels')?
 impl Page {
     /// Returns a picture of the visible part of the page, as PNG. With references, they are drawn on it.
     pub async fn capture(&self, references: Option<&References>) -> Result<Vec<u8>, PageError> {
-        let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
-        let node = document["root"]["backendNodeId"].as_i64().ok_or_else(|| PageError::failed("The page is empty."))?;
+        let root = self.find_root().await?;
         // A call that was stopped may have left its labels.
-        self.call_function(node, REMOVE_LABELS, &[]).await?;
+        self.call_function(&root, REMOVE_LABELS, &[]).await?;
         let labels = match references {
             Some(references) => self.find_labels(references).await?,
             None => Vec::new(),
@@ -47,9 +47,9 @@ impl Page {
         if labels.is_empty() {
             return self.take_picture().await;
         }
-        self.call_function(node, DRAW_LABELS, &[Value::Array(labels)]).await?;
+        self.call_function(&root, DRAW_LABELS, &[Value::Array(labels)]).await?;
         let picture = self.take_picture().await;
-        self.call_function(node, REMOVE_LABELS, &[]).await?;
+        self.call_function(&root, REMOVE_LABELS, &[]).await?;
         picture
     }
 
@@ -66,24 +66,37 @@ impl Page {
     async fn find_labels(&self, references: &References) -> Result<Vec<Value>, PageError> {
         let mut elements: Vec<_> = references.elements().iter().collect();
         elements.sort_by_key(|(number, _)| **number);
-        let (width, height) = (f64::from(VISIBLE_SIZE.0), f64::from(VISIBLE_SIZE.1));
+        let mut places = HashMap::new();
         let mut labels = Vec::new();
-        for (number, element) in elements {
-            let quads = match self.send("DOM.getContentQuads", json!({ "backendNodeId": element.node })).await {
-                Ok(quads) => quads,
-                Err(PageError::Lost) => return Err(PageError::Lost),
-                // It is not visible.
-                Err(PageError::Failed(_)) => continue,
-            };
+        for (number, PageElement { element, .. }) in elements {
+            let frame = &element.frame;
+            if !places.contains_key(&frame.id) {
+                let place = skip_invisible(self.place_frame(frame).await)?;
+                places.insert(frame.id.clone(), place.and_then(|places| Some(places.first()?.1)));
+            }
+            let Some(Some(place)) = places.get(&frame.id) else { continue };
+            let Some(quads) = skip_invisible(self.send_about(element, "DOM.getContentQuads").await)? else { continue };
             let quad = &quads["quads"][0];
-            let is_visible = |(x, y): &(f64, f64)| (0.0..width).contains(x) && (0.0..height).contains(y);
-            let Some((x, y)) = middle_of_quad(quad).filter(is_visible) else { continue };
-            let (left, top) = (quad[0].as_f64().unwrap_or(x), quad[1].as_f64().unwrap_or(y));
+            let Some(middle) = middle_of_quad(quad) else { continue };
+            let corner = (quad[0].as_f64().unwrap_or(middle.0), quad[1].as_f64().unwrap_or(middle.1));
+            let ((x, y), (left, top)) = (place.of_session.to_page(middle), place.of_session.to_page(corner));
+            if !place.contains((x, y)) {
+                continue;
+            }
             labels.push(json!([format!("e{number}"), left, top, (x - left) * 2.0, (y - top) * 2.0]));
             if labels.len() == MAX_LABELS {
                 break;
             }
         }
         Ok(labels)
+    }
+}
+
+/// Returns what is known about something visible.
+fn skip_invisible<T>(found: Result<T, PageError>) -> Result<Option<T>, PageError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(PageError::Lost) => Err(PageError::Lost),
+        Err(PageError::Failed(_)) => Ok(None),
     }
 }

@@ -1,6 +1,8 @@
 //! The browser of a session: started by the first call that needs it, with one page that stays open between calls.
 
 use super::executable::BrowserProgram;
+use super::frame::Frame;
+use super::known_page::{KnownPage, PlannedPage};
 use super::page::{LoadStage, Page, PageError};
 use super::page_state::display_url;
 use super::process::BrowserProcess;
@@ -11,8 +13,7 @@ use crate::text::clean::clean_line;
 use crate::web::page_text::UNTRUSTED_MARK;
 use crate::web::target::{PrivateHosts, Target, parse_target};
 use reqwest::Url;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::{error::Elapsed, timeout};
@@ -31,48 +32,42 @@ pub struct BrowserSession {
     running: tokio::sync::Mutex<Option<Running>>,
     /// The page after the last call, for plans.
     known_page: Mutex<Option<KnownPage>>,
+    /// True if an earlier browser of the session had pages, until the model is told.
+    has_lost_pages: AtomicBool,
 }
 
-/// The page as the last call left it.
-#[derive(Debug, Clone)]
-struct KnownPage {
-    target: Target,
-    /// Name of the document.
-    document: String,
-    references: Arc<References>,
-    /// Addresses that `back` and `forward` lead to.
-    history: [Option<String>; 2],
-}
+/// Error of a call that needs a page.
+pub const NO_PAGE: &str = "No page is open. Call browser_navigate first.";
 
-/// What a call on the page was planned for. It is compared with the page before anything is done.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedPage {
-    pub host: String,
-    /// Name of the document and path of its address, for an action with a target or a key.
-    pub document: Option<(String, String)>,
-    /// Description of the element of a reference.
-    pub element: Option<String>,
-    /// Address in the history.
-    pub address: Option<String>,
-}
+/// The same after the session was resumed.
+const LOST_PAGE: &str = "No page is open. The session was resumed, and pages and logins of its earlier browser are gone. Call \
+                         browser_navigate first.";
 
 struct Running {
     page: Page,
     process: BrowserProcess,
     proxy: Proxy,
     references: References,
+    /// Frames of the last snapshot.
+    frames: Vec<Arc<Frame>>,
 }
 
 impl BrowserSession {
     /// Nothing is started.
     pub fn new(program: BrowserProgram, private_hosts: PrivateHosts) -> Self {
-        Self { program, private_hosts, running: tokio::sync::Mutex::new(None), known_page: Mutex::new(None) }
+        let (running, known_page) = (tokio::sync::Mutex::new(None), Mutex::new(None));
+        Self { program, private_hosts, running, known_page, has_lost_pages: AtomicBool::new(false) }
     }
 
     /// Returns the browser of another session, which is not started.
     #[must_use]
     pub fn for_other_session(&self) -> Self {
         Self::new(self.program.clone(), self.private_hosts.clone())
+    }
+
+    /// Records that an earlier browser of the session had pages, which ended with it.
+    pub fn note_lost_pages(&self) {
+        self.has_lost_pages.store(true, Ordering::SeqCst);
     }
 
     pub fn private_hosts(&self) -> &PrivateHosts {
@@ -92,6 +87,7 @@ impl BrowserSession {
         match &*self.lock_known_page() {
             Some(known) => Ok((known.plan_call(step)?, Some(known.target.clone()))),
             None if is_rehearsal => Ok((PlannedPage { host: "browser".to_owned(), ..PlannedPage::default() }, None)),
+            None if self.has_lost_pages.load(Ordering::SeqCst) => Err(LOST_PAGE.to_owned()),
             None => Err(NO_PAGE.to_owned()),
         }
     }
@@ -117,6 +113,11 @@ impl BrowserSession {
         browser.page.begin_call(vec![target.host.clone()], &target.url);
         if has_ended {
             browser.page.add_note("The browser had ended and was started again. Its pages and logins are gone.");
+        }
+        if self.has_lost_pages.swap(false, Ordering::SeqCst) {
+            browser
+                .page
+                .add_note("The browser is new, because the session was resumed. Earlier pages and logins are gone.");
         }
         let done = timeout(CALL_TIME, browser.navigate(url, target, stage)).await;
         self.finish(&mut running, done).await
@@ -150,7 +151,7 @@ impl BrowserSession {
         let proxy = Proxy::start(self.private_hosts.clone()).await.map_err(|error| fail(&error.to_string()))?;
         let (mut process, socket) = BrowserProcess::start(&self.program, proxy.port).map_err(|error| fail(&error))?;
         match Page::attach(socket, self.private_hosts.clone()).await {
-            Ok(page) => Ok(Running { page, process, proxy, references: References::default() }),
+            Ok(page) => Ok(Running { page, process, proxy, references: References::default(), frames: Vec::new() }),
             Err(PageError::Failed(reason)) => Err(fail(&reason)),
             Err(PageError::Lost) => {
                 let end = process.explain_end().await;
@@ -203,37 +204,6 @@ impl BrowserSession {
     }
 }
 
-/// Error of a call that needs a page.
-pub const NO_PAGE: &str = "No page is open. Call browser_navigate first.";
-
-impl KnownPage {
-    fn plan_call(&self, step: Option<&Step>) -> Result<PlannedPage, String> {
-        let mut planned = PlannedPage { host: self.target.host.clone(), ..PlannedPage::default() };
-        let Some(step) = step else { return Ok(planned) };
-        planned.document = step.is_for_document().then(|| (self.document.clone(), self.target.url.path().to_owned()));
-        planned.element = self.references.find(&step.target).transpose()?.map(|element| element.description.clone());
-        let [back, forward] = &self.history;
-        let address = match step.action {
-            ActionKind::Back => back,
-            ActionKind::Forward => forward,
-            ActionKind::Click
-            | ActionKind::Dblclick
-            | ActionKind::Fill
-            | ActionKind::Type
-            | ActionKind::Scroll
-            | ActionKind::Hover
-            | ActionKind::Press
-            | ActionKind::Check
-            | ActionKind::Uncheck
-            | ActionKind::Select
-            | ActionKind::Wait
-            | ActionKind::Reload => return Ok(planned),
-        };
-        planned.address = Some(address.clone().ok_or("The history has no page there.")?);
-        Ok(planned)
-    }
-}
-
 impl Running {
     async fn navigate(
         &mut self,
@@ -262,6 +232,13 @@ impl Running {
         if let Some(expected) = &planned.element {
             self.take_snapshot().await?;
             self.references.check(&step.target, expected).map_err(PageError::Failed)?;
+        }
+        if step.action == ActionKind::Press {
+            let frames = self.page.read_frames().await?;
+            if self.page.find_focused_host(&frames).await? != planned.frame_host {
+                let text = "The focus has moved to another frame since the call was planned. Nothing was done.";
+                return Err(PageError::failed(text));
+            }
         }
         self.page.act(step, planned.address.as_deref(), &self.references).await?;
         self.page.check_shown_page().await?;
@@ -303,10 +280,9 @@ impl Running {
 
     /// Takes a snapshot of the page, to which its references belong from now on.
     async fn take_snapshot(&mut self) -> Result<Snapshot, PageError> {
-        let tree = self.page.send("Accessibility.getFullAXTree", json!({})).await?;
-        let state = self.page.state();
-        let host = state.target().map(|target| target.host).unwrap_or_default();
-        Ok(render_snapshot(&tree, &state.document, &host, &mut self.references))
+        self.frames = self.page.read_frames().await?;
+        let contents = self.page.read_contents(&self.frames).await?;
+        Ok(render_snapshot(&contents, &mut self.references))
     }
 
     /// Describes the page for the model, and for the next plans.
@@ -332,38 +308,7 @@ impl Running {
         let state = self.page.state();
         let target = state.target().ok_or_else(|| PageError::failed(NO_PAGE))?;
         let references = Arc::new(self.references.for_document(&state.document));
-        Ok(KnownPage { target, document: state.document, references, history })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_with_a_target_or_a_key_is_planned_for_one_document() {
-        let target = parse_target("https://a.example/pay?to=b#c", &PrivateHosts::default()).unwrap();
-        let history = [Some("https://a.example/".to_owned()), None];
-        let known = KnownPage { target, document: "D".into(), references: Arc::default(), history };
-        for action in ActionKind::ALL {
-            let (has_target, has_value) = action.arguments();
-            let text = |given: bool| given.then(|| "a".to_owned());
-            let step = Step::from_arguments(action, text(has_target), text(has_value), None).unwrap();
-            let planned = known.plan_call(Some(&step));
-            let expected_address = match action {
-                ActionKind::Back => Some("https://a.example/".to_owned()),
-                ActionKind::Forward => {
-                    assert_eq!(planned, Err("The history has no page there.".to_owned()));
-                    continue;
-                }
-                _ => None,
-            };
-            let planned = planned.unwrap();
-            let document = Some(("D".to_owned(), "/pay".to_owned())).filter(|_| has_target || has_value);
-            assert_eq!((planned.document, planned.address), (document, expected_address), "{action:?}");
-        }
-        let step = Step::from_arguments(ActionKind::Click, Some("e1".into()), None, None).unwrap();
-        assert_eq!(known.plan_call(Some(&step)), Err("e1 is not on the page as it is now.".to_owned()));
-        assert_eq!(known.plan_call(None).unwrap().document, None);
+        let focused_host = self.page.find_focused_host(&self.frames).await?;
+        Ok(KnownPage { target, document: state.document, references, focused_host, history })
     }
 }

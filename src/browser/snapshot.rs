@@ -1,9 +1,11 @@
-//! The accessibility tree of a page as indented text, in which elements that can be acted on have references.
+//! The accessibility trees of a page and its frames as indented text, in which elements that can be acted on have references.
 
+use super::frame::{Element, Frame, FrameContent};
 use crate::text::clean::clean_line;
 use crate::text::truncation::truncate_end;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Maximum characters of a snapshot.
 pub const MAX_CHARS: usize = 20_000;
@@ -102,8 +104,7 @@ const NAMED_BY_CONTENT: [&str; 16] = [
 /// An element of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageElement {
-    /// Number by which the browser knows it.
-    pub node: i64,
+    pub element: Element,
     /// Role and name, such as `button "Send"`.
     pub description: String,
 }
@@ -111,9 +112,10 @@ pub struct PageElement {
 /// References of elements. Each belongs to one element for as long as the browser runs.
 #[derive(Debug, Clone, Default)]
 pub struct References {
+    /// Document of the page.
     document: String,
-    /// References by the browser's numbers of elements.
-    numbers: HashMap<i64, u32>,
+    /// References by the document of an element and its number there.
+    numbers: HashMap<(String, i64), u32>,
     elements: HashMap<u32, PageElement>,
     last: u32,
 }
@@ -158,21 +160,20 @@ impl References {
         &self.elements
     }
 
-    /// Begins the snapshot of a document. References of another document are void.
-    fn begin_snapshot(&mut self, document: &str) {
-        if self.document != document {
-            document.clone_into(&mut self.document);
-            self.numbers.clear();
-        }
+    /// Begins the snapshot of a page and its frames. References of other documents are void.
+    fn begin_snapshot(&mut self, contents: &[FrameContent]) {
+        let is_shown = |document: &String| contents.iter().any(|content| content.frame.document == *document);
+        self.numbers.retain(|(document, _), _| is_shown(document));
+        self.document = contents.first().map(|content| content.frame.document.clone()).unwrap_or_default();
         self.elements.clear();
     }
 
-    fn insert(&mut self, node: i64, description: String) -> u32 {
-        let number = *self.numbers.entry(node).or_insert_with(|| {
+    fn insert(&mut self, element: Element, description: String) -> u32 {
+        let number = *self.numbers.entry((element.frame.document.clone(), element.node)).or_insert_with(|| {
             self.last += 1;
             self.last
         });
-        self.elements.insert(number, PageElement { node, description });
+        self.elements.insert(number, PageElement { element, description });
         number
     }
 }
@@ -182,23 +183,40 @@ fn parse_reference(text: &str) -> Option<u32> {
     text.strip_prefix('e').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// Renders the nodes of an accessibility tree. `host` is that of the page: links to other hosts show their address.
-pub fn render_snapshot(tree: &Value, document: &str, host: &str, references: &mut References) -> Snapshot {
-    references.begin_snapshot(document);
-    let nodes = tree["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let by_id: HashMap<&str, &Value> = nodes.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
-    let root = nodes.iter().find(|node| node["parentId"].is_null());
+/// The nodes of one frame.
+struct FrameNodes<'a> {
+    frame: &'a Arc<Frame>,
+    by_id: HashMap<&'a str, &'a Value>,
+    root: Option<&'a Value>,
+}
+
+/// Renders the accessibility trees of frames, the first of which is the page. Links to other hosts show their address.
+pub fn render_snapshot(contents: &[FrameContent], references: &mut References) -> Snapshot {
+    references.begin_snapshot(contents);
+    let frames: Vec<FrameNodes<'_>> = contents.iter().map(FrameNodes::new).collect();
+    let total: usize = frames.iter().map(|frame| frame.by_id.len()).sum();
+    let root = frames.first().and_then(|page| Some((page, page.root?)));
+    let page_host = frames.first().and_then(|page| page.frame.host.as_deref());
     let mut writer = SnapshotWriter::default();
     let mut seen = 0;
-    let mut stack: Vec<(&Value, usize, String)> = root.map(|root| (root, 0, String::new())).into_iter().collect();
-    while let Some((node, depth, name_above)) = stack.pop() {
+    let mut stack: Vec<(&FrameNodes<'_>, &Value, usize, String)> =
+        root.map(|(page, root)| (page, root, 0, String::new())).into_iter().collect();
+    while let Some((frame, node, depth, name_above)) = stack.pop() {
         // A tree has each node once, whatever the browser sends.
         seen += 1;
-        if seen > nodes.len() {
+        if seen > total {
             break;
         }
-        let line = describe_node(node, &name_above, host, references);
         let role = node["role"]["value"].as_str().unwrap_or_default();
+        let shown = frames.iter().find(|shown| role == "Iframe" && shown.is_shown_by(frame, node));
+        let mut line = describe_node(node, &name_above, frame.frame, references);
+        if let Some(line) = line.as_mut().filter(|_| role == "Iframe") {
+            match shown.map(|shown| shown.frame.host.as_deref()) {
+                None => line.push_str(" (content not shown)"),
+                Some(host) if host != page_host => line.push_str(&format!(" (of {})", host.unwrap_or_default())),
+                Some(_) => {}
+            }
+        }
         let (depth_below, name_below) = match line {
             Some(line) => {
                 writer.push_line(depth, &line);
@@ -210,16 +228,37 @@ pub fn render_snapshot(tree: &Value, document: &str, host: &str, references: &mu
         if role == "StaticText" {
             continue;
         }
+        if let Some((shown, root)) = shown.and_then(|shown| Some((shown, shown.root?))) {
+            stack.push((shown, root, depth_below, String::new()));
+            continue;
+        }
         let children = node["childIds"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let children = children.iter().rev().filter_map(|id| by_id.get(id.as_str()?));
-        stack.extend(children.map(|child| (*child, depth_below, name_below.clone())));
+        let children = children.iter().rev().filter_map(|id| frame.by_id.get(id.as_str()?));
+        stack.extend(children.map(|child| (frame, *child, depth_below, name_below.clone())));
     }
-    let title = root.map(|root| clean_name(&root["name"]["value"])).unwrap_or_default();
+    let title = root.map(|(_, root)| clean_name(&root["name"]["value"])).unwrap_or_default();
     Snapshot { title, text: writer.finish() }
 }
 
+impl<'a> FrameNodes<'a> {
+    fn new(content: &'a FrameContent) -> Self {
+        let nodes = content.tree["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let by_id = nodes.iter().filter_map(|node| Some((node["nodeId"].as_str()?, node))).collect();
+        let root = nodes.iter().find(|node| node["parentId"].is_null());
+        Self { frame: &content.frame, by_id, root }
+    }
+
+    /// Returns whether a node of a frame is the element that shows this one.
+    fn is_shown_by(&self, frame: &FrameNodes<'_>, node: &Value) -> bool {
+        let parent = self.frame.parent.as_ref();
+        parent.is_some_and(|parent| {
+            parent.frame.id == frame.frame.id && node["backendDOMNodeId"].as_i64() == Some(parent.owner)
+        })
+    }
+}
+
 /// Returns the line of a node; `None` if it is not shown itself.
-fn describe_node(node: &Value, name_above: &str, host: &str, references: &mut References) -> Option<String> {
+fn describe_node(node: &Value, name_above: &str, frame: &Arc<Frame>, references: &mut References) -> Option<String> {
     let role = node["role"]["value"].as_str().unwrap_or_default();
     let name = clean_name(&node["name"]["value"]);
     if node["ignored"] == true || role == "RootWebArea" {
@@ -235,7 +274,8 @@ fn describe_node(node: &Value, name_above: &str, host: &str, references: &mut Re
     let is_true = |name: &str| property(name).is_some_and(|value| *value == true || *value == "true");
     let is_focusable = is_true("focusable");
     let can_act = match role {
-        "option" | "MenuListOption" => false,
+        // A frame has no reference: it would receive what is meant for an element inside.
+        "option" | "MenuListOption" | "Iframe" => false,
         "generic" => is_focusable,
         role => is_focusable || INTERACTIVE.contains(&role) || property("editable").is_some(),
     };
@@ -252,7 +292,8 @@ fn describe_node(node: &Value, name_above: &str, host: &str, references: &mut Re
         line.push_str(&format!(" {}", quote(&name)));
     }
     if let (true, Some(number)) = (can_act, node["backendDOMNodeId"].as_i64()) {
-        let reference = references.insert(number, line.clone());
+        let element = Element { frame: frame.clone(), node: number };
+        let reference = references.insert(element, line.clone());
         line.push_str(&format!(" [e{reference}]"));
     }
     let states = ["checked", "selected", "pressed", "expanded", "disabled", "required", "readonly"];
@@ -264,11 +305,10 @@ fn describe_node(node: &Value, name_above: &str, host: &str, references: &mut Re
     if !value.is_empty() && value != name {
         line.push_str(&format!(": {}", quote(&value)));
     }
-    if role == "Iframe" {
-        line.push_str(" (content not shown)");
-    }
     let url = property("url").and_then(Value::as_str).filter(|_| role == "link").unwrap_or_default();
-    if reqwest::Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|other| other != host)) {
+    if reqwest::Url::parse(url)
+        .is_ok_and(|url| url.host_str().is_some_and(|other| Some(other) != frame.host.as_deref()))
+    {
         line.push_str(&format!(" -> {}", truncate_end(&clean_line(url), MAX_URL_CHARS)));
     }
     Some(line)

@@ -71,6 +71,10 @@ pub struct ExternalAccess {
     pub request: String,
     /// The host in lower case and without a port, or `mcp:NAME` for an MCP server.
     pub service: String,
+    /// Host of the page that shows the service in a frame, if it is another one. It knows of the call, so that an allow must
+    /// cover both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_host: Option<String>,
 }
 
 impl Access {

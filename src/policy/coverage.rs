@@ -27,7 +27,9 @@ pub(super) fn grant_covers_whole(grant: &Grant, subject: &Subject<'_>) -> bool {
         (GrantScope::Folder(folder), Access::Write(path)) => is_plain(path) && path.starts_with(folder),
         (GrantScope::FileChanges, Access::Write(path)) => is_plain(path),
         (GrantScope::Host(host), Access::Fetch(fetch)) => *host == fetch.host,
-        (GrantScope::Service(service), Access::External(external)) => *service == external.service,
+        (GrantScope::Service(service), Access::External(external)) => {
+            *service == external.service && external.page_host.is_none()
+        }
         (GrantScope::Workspace, Access::Workspace(access)) => access.session.is_none(),
         _ => false,
     }
@@ -247,7 +249,11 @@ fn normalize_path(path: &Path) -> PathBuf {
 pub(super) fn names_host(pattern: &str, subject: &Subject<'_>) -> bool {
     match subject.access {
         Access::Fetch(fetch) => return glob::matches_host(pattern, &fetch.host),
-        Access::External(external) => return glob::matches_host(pattern, &external.service),
+        Access::External(external) => {
+            return std::iter::once(&external.service)
+                .chain(&external.page_host)
+                .any(|host| glob::matches_host(pattern, host));
+        }
         Access::Nothing
         | Access::Read(_)
         | Access::ReadSensitive(_)

@@ -163,6 +163,7 @@ impl Rule {
                 self.tool.is_some()
                     && coverage::can_be_granted(subject)
                     && glob::matches_host(pattern, &external.service)
+                    && external.page_host.as_ref().is_none_or(|host| glob::matches_host(pattern, host))
             }
             // A command that names a host may connect to another.
             (RuleTarget::Host(_) | RuleTarget::Command(_) | RuleTarget::Path(_) | RuleTarget::EveryCall, _) => false,

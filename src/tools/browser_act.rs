@@ -2,7 +2,8 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::browser::session::{BrowserSession, PlannedPage};
+use crate::browser::known_page::PlannedPage;
+use crate::browser::session::BrowserSession;
 use crate::browser::step::{ActionKind, Direction, Step};
 use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
@@ -74,15 +75,18 @@ impl Tool for BrowserAct {
         let (page, opened) = self.0.page_for_plan(Some(&step), files.is_rehearsal()).map_err(Error::Failed)?;
         let request = describe_step(&step, &page);
         let host = page.host.clone();
-        let access = ExternalAccess { request: request.clone(), service: host.clone() };
+        let page_host = page.frame_host.is_some().then(|| host.clone());
+        let service = page.frame_host.clone().unwrap_or_else(|| host.clone());
+        let access = ExternalAccess { request: request.clone(), service: service.clone(), page_host };
         let mut plan = Plan::new(
             "Act on the web page?",
-            summary_line::first_line(&format!("{request} on {host}"), 120),
+            summary_line::first_line(&format!("{request} on {service}"), 120),
             Access::External(Box::new(access)),
-            Preview::Text(preview_step(&request, &step, opened.as_ref())),
+            Preview::Text(preview_step(&request, &step, &page, opened.as_ref())),
             Work::Arguments(json!(PlannedStep { step, page })),
         );
-        plan.grant = Some(Grant::new(NAME, GrantScope::Service(host)));
+        // In a frame of another host it would cover neither.
+        plan.grant = (service == host).then(|| Grant::new(NAME, GrantScope::Service(host)));
         Ok(Intent::Act(Box::new(plan)))
     }
 
@@ -106,8 +110,9 @@ fn describe_step(step: &Step, page: &PlannedPage) -> String {
 }
 
 /// Returns the whole text of the prompt.
-fn preview_step(request: &str, step: &Step, opened: Option<&Target>) -> String {
+fn preview_step(request: &str, step: &Step, page: &PlannedPage, opened: Option<&Target>) -> String {
     let mut lines = vec![request.to_owned()];
+    lines.extend(page.frame_host.as_ref().map(|host| format!("in a frame of {host}, another host than the page")));
     if let Some(opened) = opened {
         lines.push(format!("page: {}", opened.url));
         if opened.is_private_allowed {
@@ -185,8 +190,10 @@ mod tests {
         let fill = step(ActionKind::Fill, "e4", "two\nlines");
         let request = describe_step(&fill, &page);
         assert_eq!(request, "fill textbox \"Name\" [e4]");
-        assert!(preview_step(&request, &fill, None).ends_with("\nvalue:\ntwo\nlines"));
-        let page = PlannedPage { element: None, ..page };
+        assert!(preview_step(&request, &fill, &page, None).ends_with("\nvalue:\ntwo\nlines"));
+        let page = PlannedPage { element: None, frame_host: Some("b.example".into()), ..page };
+        let preview = preview_step("press Enter", &step(ActionKind::Press, "", "Enter"), &page, None);
+        assert_eq!(preview, "press Enter\nin a frame of b.example, another host than the page");
         assert_eq!(describe_step(&step(ActionKind::Click, "#send", ""), &page), "click the element #send");
         assert_eq!(describe_step(&step(ActionKind::Wait, "h1", ""), &page), "wait for the element h1");
         assert_eq!(describe_step(&step(ActionKind::Press, "", "Enter"), &page), "press Enter");

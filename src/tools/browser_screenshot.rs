@@ -3,7 +3,8 @@
 use super::arguments::{object_spec, parse_arguments};
 use super::workspace_target::run_in_workspace;
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::browser::session::{BrowserSession, PlannedPage};
+use crate::browser::known_page::PlannedPage;
+use crate::browser::session::BrowserSession;
 use crate::chat::{Access, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess};
 use crate::project::Reader;
 use crate::text::byte_size::format_bytes;

@@ -55,7 +55,7 @@ impl HttpTool {
     fn describe_access(&self, request: &RenderedRequest, target: &Target) -> (Access, GrantScope) {
         let host = target.host.clone();
         if self.http.is_external {
-            let access = ExternalAccess { request: request.line(), service: host.clone() };
+            let access = ExternalAccess { request: request.line(), service: host.clone(), page_host: None };
             return (Access::External(Box::new(access)), GrantScope::Service(host));
         }
         let access = FetchAccess { url: request.url.clone(), host: host.clone(), runs_scripts: false };

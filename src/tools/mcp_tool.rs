@@ -54,7 +54,7 @@ impl Tool for McpTool {
         preview.push_str(&format!("\n{readable}"));
         let compact = Value::Object(arguments.clone()).to_string();
         let service = service_name(server);
-        let access = ExternalAccess { request: spec.name.clone(), service: service.clone() };
+        let access = ExternalAccess { request: spec.name.clone(), service: service.clone(), page_host: None };
         let call = ServerCall { definition: tool.digest().to_string(), arguments: arguments.clone() };
         let mut plan = Plan::new(
             "Call an MCP tool?",

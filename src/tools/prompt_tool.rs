@@ -162,7 +162,8 @@ impl Tool for PromptTool {
             true => (Access::Nothing, None),
             false => {
                 let service = target.host.clone();
-                let access = ExternalAccess { request: format!("ask {}", target.describe()), service: service.clone() };
+                let request = format!("ask {}", target.describe());
+                let access = ExternalAccess { request, service: service.clone(), page_host: None };
                 (
                     Access::External(Box::new(access)),
                     Some(Grant::new(&self.head.function_name, GrantScope::Service(service))),

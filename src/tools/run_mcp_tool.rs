@@ -95,7 +95,7 @@ impl Tool for RunMcpTool {
             None => format!("{}: list tools", target.host),
         };
         let request = format!("MCP {} {}", target.url, tool.as_deref().unwrap_or("list tools"));
-        let access = ExternalAccess { request, service: target.host.clone() };
+        let access = ExternalAccess { request, service: target.host.clone(), page_host: None };
         let request = ServerRequest { url: target.url.to_string(), tool, arguments };
         let mut plan = Plan::new(
             "Use an MCP server?",

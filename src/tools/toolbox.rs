@@ -78,6 +78,15 @@ impl Toolbox {
         Self { browser, ..self }
     }
 
+    /// Tells the browser of a resumed session whether an earlier one had pages.
+    pub fn note_earlier_calls(&self, session: &Session) {
+        let has_pages =
+            session.calls().any(|state| state.call.name == super::browser_navigate::NAME && state.is_started);
+        if let Some(browser) = self.browser.as_ref().filter(|_| has_pages) {
+            browser.note_lost_pages();
+        }
+    }
+
     /// Returns the tools of the browser; none if no browser is installed. Pictures need a workspace.
     fn browser_tools(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         let tools = |browser: &Arc<BrowserSession>| -> [Arc<dyn Tool>; 2] {

@@ -54,7 +54,7 @@ impl TransferTool {
             [message, note].into_iter().filter(|text| !text.is_empty()).flat_map(|text| ["".into(), text.into()]),
         );
         let request = format!("switch to the profile {profile}");
-        let access = ExternalAccess { request, service: target.host };
+        let access = ExternalAccess { request, service: target.host, page_host: None };
         Ok(Intent::Act(Box::new(Plan::new(
             "Switch to another model?",
             format!("to {profile} ({shown_model})"),

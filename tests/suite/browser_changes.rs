@@ -2,7 +2,7 @@
 //! is left.
 
 use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, installed_browser, open, start, until_settled, user_with};
-use crate::support::terminal_session::text_answer;
+use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::tool_service::call;
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
@@ -119,4 +119,35 @@ fn a_browser_that_does_not_start_asks_first_and_leaves_nothing() {
         assert!(started.elapsed() < Duration::from_secs(20), "{folders:?} is left");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Pages and logins end with the program. The model is told once.
+#[test]
+fn a_resumed_session_has_a_new_browser() {
+    let Some(browser) = installed_browser() else { return };
+    let server = WebServer::start().with_page("/", HTML, b"<button>One</button>");
+    let answers = vec![
+        open(&server.url("/")),
+        text_answer("Done."),
+        act(json!({ "action": "click", "target": "e1" })),
+        open(&server.url("/")),
+        open(&server.url("/")),
+        text_answer("Again."),
+    ];
+    let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+    let mut program = start(&user, &[]);
+    program.until_idle("Done.");
+    program.press_keys("\x04");
+    program.wait_for_exit();
+    let mut program = user.start(&["--continue"]);
+    program.until("Done.");
+    submit_message(&mut program, "go on");
+    approve(&mut program, "Open in the browser?", "which may have led to this request");
+    program.until_idle("Again.");
+    let settled = until_settled(&user, &mut program, 4);
+    let lost = "No page is open. The session was resumed, and pages and logins of its earlier browser are gone.";
+    assert!(matches!(&settled[1], Outcome::Failed(text) if text.starts_with(lost)), "{settled:#?}");
+    let note = "The browser is new, because the session was resumed. Earlier pages and logins are gone.";
+    assert!(!settled[0].text().contains(note) && !settled[3].text().contains(note), "{settled:#?}");
+    assert!(matches!(&settled[2], Outcome::Done(text) if text.contains(note)), "{settled:#?}");
 }

@@ -222,7 +222,8 @@ impl Tool for EchoedCredential {
     }
 
     fn plan_call(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {
-        let access = ExternalAccess { request: format!("POST {ORIGIN}/"), service: "api.example.com".into() };
+        let access =
+            ExternalAccess { request: format!("POST {ORIGIN}/"), service: "api.example.com".into(), page_host: None };
         let preview = Preview::Text(format!("POST {ORIGIN}/\nAuthorization: <credential token>"));
         let access = Access::External(Box::new(access));
         Ok(Intent::Act(Box::new(Plan::new("Send?", "echo".into(), access, preview, Work::Arguments(json!({}))))))

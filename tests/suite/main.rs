@@ -13,6 +13,7 @@ mod auto_mode;
 mod background_commands;
 mod base_urls;
 mod browser_changes;
+mod browser_frames;
 mod browser_pages;
 mod browser_proxies;
 mod calculations;

@@ -138,7 +138,7 @@ proptest! {
         state.policy.mode = mode;
         state.policy.dry_run = dry_run;
         state.rules = std::sync::Arc::new(Rules { list: vec![user_rule(effect, rule_tool)], ..Rules::default() });
-        let external = ExternalAccess { request: name.into(), service: "mcp:hub".into() };
+        let external = ExternalAccess { request: name.into(), service: "mcp:hub".into(), page_host: None };
         let intent = match kind {
             0 => read_intent(),
             1 => write_intent(),

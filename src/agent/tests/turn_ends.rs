@@ -15,7 +15,7 @@ fn conclude_intent() -> Intent {
 }
 
 fn switch_intent() -> Intent {
-    let access = ExternalAccess { request: "switch".into(), service: "b.example".into() };
+    let access = ExternalAccess { request: "switch".into(), service: "b.example".into(), page_host: None };
     let end = TurnEnd::SwitchProfile { profile: "two".into(), model: String::new() };
     end_intent(end, Access::External(Box::new(access)))
 }

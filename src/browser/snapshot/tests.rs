@@ -1,5 +1,6 @@
 //! Tests of snapshots.
 
+use super::super::frame::FrameParent;
 use super::*;
 use serde_json::json;
 
@@ -20,8 +21,18 @@ fn node(id: &str, parent: Option<&str>, role: &str, name: &str, children: &[&str
     node
 }
 
+fn frame(id: &str, document: &str, host: &str, parent: Option<(&Arc<Frame>, i64)>) -> Arc<Frame> {
+    let parent = parent.map(|(frame, owner)| FrameParent { frame: frame.clone(), owner });
+    let host = Some(host.to_owned()).filter(|host| !host.is_empty());
+    Arc::new(Frame { id: id.to_owned(), document: document.to_owned(), host, parent, ..Frame::default() })
+}
+
+fn content(frame: &Arc<Frame>, nodes: Vec<Value>) -> FrameContent {
+    FrameContent { frame: frame.clone(), tree: json!({ "nodes": nodes }) }
+}
+
 fn render(nodes: Vec<Value>, references: &mut References) -> Snapshot {
-    render_snapshot(&json!({ "nodes": nodes }), "D", "a.example", references)
+    render_snapshot(&[content(&frame("F", "D", "a.example", None), nodes)], references)
 }
 
 #[test]
@@ -54,7 +65,7 @@ fn a_tree_becomes_indented_lines_with_references() {
     );
     assert!(snapshot.title.starts_with("Title") && !snapshot.title.contains(['\u{202e}', '\n']));
     let element = references.find("e3").unwrap().unwrap();
-    assert_eq!((element.node, element.description.as_str()), (109, "textbox \"Name\""));
+    assert_eq!((element.element.node, element.description.as_str()), (109, "textbox \"Name\""));
     assert!(references.find("e9").unwrap().unwrap_err().contains("e9 is not on the page"));
     for selector in ["#e1", "e", "e1x", "em", "button"] {
         assert!(references.find(selector).is_none(), "{selector}");
@@ -68,7 +79,7 @@ fn a_reference_never_names_another_element() {
     };
     let mut references = References::default();
     let mut text = |document: &str, name: &str, id: &str| {
-        render_snapshot(&json!({ "nodes": page(name, id) }), document, "a", &mut references).text
+        render_snapshot(&[content(&frame("F", document, "a", None), page(name, id))], &mut references).text
     };
     assert_eq!(text("A", "One", "2"), "- button \"One\" [e1]\n");
     assert_eq!(text("A", "Two", "3"), "- button \"Two\" [e2]\n");
@@ -81,6 +92,44 @@ fn a_reference_never_names_another_element() {
     assert_eq!(references.check("#one", ""), Ok(()), "a selector has no description");
     assert!(references.for_document("B").find("e3").unwrap().is_ok());
     assert!(references.for_document("C").find("e3").unwrap().is_err());
+}
+
+#[test]
+fn frames_are_listed_inside_the_elements_that_show_them() {
+    let none = || json!({});
+    let button = |name: &str| {
+        vec![node("1", None, "RootWebArea", "", &["2"], none()), node("2", Some("1"), "button", name, &[], none())]
+    };
+    let page = frame("F", "D", "a.example", None);
+    let same = frame("G", "E", "a.example", Some((&page, 102)));
+    let other = frame("H", "I", "b.example", Some((&same, 103)));
+    let page_nodes = vec![
+        node("1", None, "RootWebArea", "Page", &["2", "3"], none()),
+        node("2", Some("1"), "Iframe", "Shop", &["9"], json!({ "focusable": true })),
+        node("3", Some("1"), "Iframe", "", &[], none()),
+    ];
+    let same_nodes = vec![
+        node("1", None, "RootWebArea", "", &["2", "3"], none()),
+        node("2", Some("1"), "button", "One", &[], none()),
+        node("3", Some("1"), "Iframe", "", &[], none()),
+    ];
+    let mut references = References::default();
+    let contents = [content(&page, page_nodes.clone()), content(&same, same_nodes), content(&other, button("Pay"))];
+    let snapshot = render_snapshot(&contents, &mut references);
+    assert_eq!(
+        snapshot.text,
+        "- Iframe \"Shop\"\n  - button \"One\" [e1]\n  - Iframe (of b.example)\n    - button \"Pay\" [e2]\n\
+         - Iframe (content not shown)\n"
+    );
+    // Both have the same number in their processes.
+    let found = |references: &References, text: &str| references.find(text).unwrap().map(|found| found.element.clone());
+    assert_eq!(found(&references, "e1"), Ok(Element { frame: same.clone(), node: 102 }));
+    assert_eq!(found(&references, "e2"), Ok(Element { frame: other.clone(), node: 102 }));
+    // Another document in the frame.
+    let other = frame("H", "J", "b.example", Some((&page, 103)));
+    let contents = [content(&page, page_nodes), content(&other, button("Pay"))];
+    assert!(render_snapshot(&contents, &mut references).text.contains("(of b.example)\n  - button \"Pay\" [e3]"));
+    assert!(found(&references, "e2").is_err() && found(&references, "e1").is_err());
 }
 
 #[test]

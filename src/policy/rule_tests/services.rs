@@ -4,7 +4,11 @@ use super::*;
 use crate::chat::{ExternalAccess, FetchAccess};
 
 fn service_plan(service: &str) -> Plan {
-    plan_for(Access::External(Box::new(ExternalAccess { request: "POST /".into(), service: service.into() })))
+    plan_for(Access::External(Box::new(ExternalAccess {
+        request: "POST /".into(),
+        service: service.into(),
+        page_host: None,
+    })))
 }
 
 #[test]
@@ -24,6 +28,32 @@ fn allow_rules_for_services_name_the_tool_and_the_host() {
     ] {
         let description = format!("{} {service}", rule.describe());
         assert_eq!(judge(&rules_from(vec![rule]), &service_plan(service)), expected, "{description}");
+    }
+}
+
+/// A call in a frame concerns the host of the frame and the one of the page around it.
+#[test]
+fn an_allow_for_a_frame_covers_both_hosts() {
+    let access = ExternalAccess {
+        request: "click".into(),
+        service: "pay.shop.example".into(),
+        page_host: Some("www.shop.example".into()),
+    };
+    let plan = plan_for(Access::External(Box::new(access)));
+    for (effect, host, expected) in [
+        (RuleEffect::Allow, "pay.shop.example", "ask"),
+        (RuleEffect::Allow, "www.shop.example", "ask"),
+        (RuleEffect::Allow, "*.shop.example", "allow"),
+        (RuleEffect::Deny, "pay.shop.example", "refuse"),
+        (RuleEffect::Deny, "www.shop.example", "refuse"),
+    ] {
+        let rule = Rule { tool: Some("tool".into()), ..rule(effect, RuleTarget::Host(host.into())) };
+        assert_eq!(judge(&rules_from(vec![rule]), &plan), expected, "{effect:?} {host}");
+    }
+    for host in ["pay.shop.example", "www.shop.example"] {
+        let grants = session_grants(GrantScope::Service(host.into()));
+        let verdict = judge_plan(&Policy::default(), &grants, &Rules::default(), "tool", &plan);
+        assert_eq!(verdict.as_str(), "ask", "{host}");
     }
 }
 
