@@ -7,6 +7,7 @@ pub(crate) mod found_tool;
 pub(crate) mod mcp_setup;
 pub(crate) mod rehearsal;
 pub mod request_credentials;
+mod required_scopes;
 mod reviewers;
 pub(crate) mod sandbox_setup;
 mod screen;

@@ -1,6 +1,7 @@
 //! Credentials for the requests of tools, from the key store, their file, a variable or a command; tokens are refreshed.
 
 use super::connected_model::home_folder;
+use super::required_scopes::ScopeDemands;
 use crate::config::key_store::KeyStoreError;
 use crate::config::tool_credentials::{
     CredentialKind, LockedCredentials, OAuthClient, SecretSource, StoredSecrets, ToolCredential, ToolCredentials,
@@ -18,7 +19,7 @@ use crate::web::request_credentials::RequestCredentials;
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -29,6 +30,7 @@ pub struct CredentialStore {
     pub aye_program: PathBuf,
     /// Receives each secret before it is used.
     pub(super) secrets: KnownSecrets,
+    pub(super) scope_demands: ScopeDemands,
     stored_secrets: StoredSecrets,
 }
 
@@ -45,7 +47,11 @@ impl CredentialStore {
     /// `store` is the place of new secrets.
     pub fn new(places: &Places, secrets: KnownSecrets, store: SecretStore) -> Self {
         let (file, stored_secrets) = (places.tool_credentials(), StoredSecrets::new(store));
-        Self { file, aye_program: own_program(), secrets, stored_secrets }
+        Self { file, aye_program: own_program(), secrets, scope_demands: ScopeDemands::default(), stored_secrets }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Adds a credential. Returns notices for the user. May block.
@@ -136,7 +142,7 @@ impl CredentialStore {
     }
 
     /// Returns the credential of this name, if it may be sent to this address.
-    fn find_credential(&self, name: &str, url: &Url) -> Result<ToolCredential, String> {
+    pub(super) fn find_credential(&self, name: &str, url: &Url) -> Result<ToolCredential, String> {
         let origin = url.origin().ascii_serialization();
         let Some(credential) = self.load_credential(name)? else {
             return Err(format!(
@@ -277,6 +283,10 @@ impl RequestCredentials for CredentialStore {
     ) -> Result<Option<(HeaderName, HeaderValue)>, String> {
         run_blocking(|| self.find_renewed_header(name, url, rejected))
     }
+
+    fn require_scopes(&self, name: &str, url: &Url, scopes: &[String]) -> Result<(), String> {
+        self.record_required_scopes(name, url, scopes)
+    }
 }
 
 /// Parses stored tokens.
@@ -296,7 +306,7 @@ pub(crate) fn unix_seconds() -> u64 {
 }
 
 /// Runs work that may block, without blocking other tasks of the runtime.
-fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         Ok(_) | Err(_) => work(),

@@ -1,6 +1,7 @@
 //! `aye mcp`: adds, lists, checks and removes MCP servers.
 
 mod server_login;
+mod unusual_login;
 
 use super::output::{print_lines, print_notice, print_notices};
 use crate::assemble::known_secrets;

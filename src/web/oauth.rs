@@ -4,16 +4,20 @@
 //! Nothing is stored here. Errors are sentences without secrets.
 
 mod authorization;
+mod challenge;
 mod device_flow;
 mod loopback_listener;
 mod metadata;
+mod private_endpoint;
 mod protected_resource;
 mod token_request;
 
 pub use authorization::Authorization;
+pub use challenge::{add_scopes, find_missing_scopes};
 pub use device_flow::DeviceAuthorization;
 pub use loopback_listener::LoopbackListener;
-pub use metadata::{AuthorizationServer, check_endpoint, discover};
+pub use metadata::{AuthorizationServer, check_endpoint, discover, discover_or_assume};
+pub use private_endpoint::find_private_endpoints;
 pub use protected_resource::{NewClient, ProtectedResource, find_protected_resource, register_client};
 pub use token_request::{ClientSecret, OAuthTokens, RegisteredClient, exchange_code, refresh_tokens};
 
@@ -49,7 +53,7 @@ async fn send_request(request: RequestBuilder, what: &str) -> Result<(StatusCode
     // The address of an error may contain a secret.
     let describe = |error: reqwest::Error| {
         let reason = if error.is_timeout() { "it did not answer in time" } else { "the request failed" };
-        format!("Cannot reach {what}: {reason}.")
+        format!("Cannot reach {what}: {reason}. Check the address and the network.")
     };
     let response = request.header(reqwest::header::ACCEPT, "application/json").send().await.map_err(describe)?;
     let status = response.status();

@@ -25,6 +25,15 @@ pub trait RequestCredentials: Send + Sync {
         let _ = (name, url, rejected);
         Ok(None)
     }
+
+    /// Records that the server at `url` requires these scopes too, for the next login.
+    ///
+    /// # Errors
+    /// Why a login would not help, as part of a sentence without text of the server.
+    fn require_scopes(&self, name: &str, url: &Url, scopes: &[String]) -> Result<(), String> {
+        let _ = (name, url, scopes);
+        Err("its credential is not of a login".to_owned())
+    }
 }
 
 /// A credential that a configured tool names.

@@ -79,6 +79,7 @@ mod mcp_changes;
 mod mcp_commands;
 mod mcp_everything;
 mod mcp_forms;
+mod mcp_login_changes;
 mod mcp_logins;
 mod mcp_samplings;
 mod mcp_servers;

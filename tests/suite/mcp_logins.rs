@@ -17,7 +17,7 @@ fn protected_user() -> (McpServer, OAuthServer, User) {
     (server, issuer, user)
 }
 
-fn start_login(user: &User, options: &[&str]) -> Program {
+pub fn start_login(user: &User, options: &[&str]) -> Program {
     Setup::with_home(&user.root, &[&["mcp", "login", "test"], options].concat()).size(500, 30).start()
 }
 
@@ -27,7 +27,7 @@ fn log_in(user: &User, issuer: &OAuthServer) {
 }
 
 /// Does what the user does in the browser, and waits for the end of the login.
-fn complete_login(mut program: Program, issuer: &OAuthServer) {
+pub fn complete_login(mut program: Program, issuer: &OAuthServer) {
     let screen = program.until("/authorize?");
     let address = screen.lines().find(|line| line.contains("/authorize?")).unwrap().trim().to_owned();
     assert!(address.contains("code_challenge_method=S256") && address.contains("scope=notes"), "{address}");
@@ -40,7 +40,7 @@ fn complete_login(mut program: Program, issuer: &OAuthServer) {
     assert!(!String::from_utf8_lossy(&program.bytes()).contains("s3cret"));
 }
 
-fn run_aye(user: &User, arguments: &[&str]) -> (String, i32) {
+pub fn run_aye(user: &User, arguments: &[&str]) -> (String, i32) {
     let (out, err, code) = user.run_headless(arguments);
     (format!("{out}{err}"), code)
 }
@@ -69,6 +69,15 @@ fn a_login_registers_signs_in_and_sends_the_token_to_the_server_only() {
     assert!(last_outcome(&user).ends_with("you said again"), "{}", last_outcome(&user));
     assert_eq!((issuer.refresh_count(), issuer.state().resources.len()), (1, 3));
     assert_eq!(server.calls(), ["echo", "echo"]);
+}
+
+/// The check of the tools after a login refreshes a token that is about to expire.
+#[test]
+fn a_token_that_expires_at_once_is_refreshed_by_its_login() {
+    let (_server, issuer, user) = protected_user();
+    issuer.state().lifetime = 30;
+    log_in(&user, &issuer);
+    assert!(issuer.refresh_count() > 0);
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_refused_sign_in_saves_nothing() {
     let find = |name: &str| address.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned();
     let mut redirect = Url::parse(&find("redirect_uri")).unwrap();
     redirect.query_pairs_mut().append_pair("error", "access_denied").append_pair("state", &find("state"));
-    assert!(get(redirect.as_str()).contains("The sign-in was refused."));
+    assert!(get(redirect.as_str()).contains("The sign-in failed."));
     program.until("The authorization server refused: access_denied.");
     assert_eq!(program.wait_for_exit(), 1);
     assert!(!credential_file(&root).exists());

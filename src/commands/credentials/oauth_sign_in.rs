@@ -33,14 +33,12 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
     }
     let server = match (&options.authorization_endpoint, &options.token_endpoint) {
         (Some(authorization), Some(token)) => AuthorizationServer {
-            issuer: check_endpoint(issuer).map_err(UsageError)?.as_str().trim_end_matches('/').to_owned(),
-            authorization_endpoint: check_endpoint(authorization).map_err(UsageError)?,
-            token_endpoint: check_endpoint(token).map_err(UsageError)?,
             device_endpoint: options.device_endpoint.as_deref().map(check_endpoint).transpose().map_err(UsageError)?,
-            registration_endpoint: None,
-            has_pkce: false,
-            takes_secret_in_header: false,
-            requires_secret: false,
+            ..AuthorizationServer::new(
+                check_endpoint(issuer).map_err(UsageError)?.as_str(),
+                check_endpoint(authorization).map_err(UsageError)?,
+                check_endpoint(token).map_err(UsageError)?,
+            )
         },
         _ => {
             let advice = "Name its endpoints with --authorization-endpoint and --token-endpoint";
@@ -61,6 +59,7 @@ pub(super) async fn register(name: &str, arguments: &AddCredential) -> Result<(C
         device_endpoint: server.device_endpoint.as_ref().map(ToString::to_string),
         client_id: client_id.clone(),
         scopes: options.scope.clone(),
+        required_scopes: Vec::new(),
         resource: None,
     };
     let client_secret = match options.client_secret {
@@ -93,14 +92,13 @@ pub(super) async fn sign_in_again(
     };
     let known: Option<OAuthTokens> = secret.and_then(|secret| serde_json::from_str(secret.expose()).ok());
     let server = AuthorizationServer {
-        issuer: client.issuer.clone(),
-        authorization_endpoint: endpoint(&client.authorization_endpoint)?,
-        token_endpoint: endpoint(&client.token_endpoint)?,
         device_endpoint: client.device_endpoint.as_deref().map(endpoint).transpose()?,
-        registration_endpoint: None,
-        has_pkce: false,
         takes_secret_in_header: known.as_ref().is_some_and(|tokens| tokens.is_secret_in_header),
-        requires_secret: false,
+        ..AuthorizationServer::new(
+            &client.issuer,
+            endpoint(&client.authorization_endpoint)?,
+            endpoint(&client.token_endpoint)?,
+        )
     };
     let client_secret = known.as_ref().and_then(|tokens| tokens.client_secret.as_deref());
     store_tokens(&sign_in(&server, client, client_secret).await?)

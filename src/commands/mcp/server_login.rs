@@ -1,11 +1,12 @@
 //! `aye mcp login` and `aye mcp logout`: the OAuth token of a server with an address.
 
+use super::unusual_login::{choose_scopes, confirm_unusual, describe_private_endpoints, describe_unusual};
 use super::{Servers, clean_line};
 use crate::cli::mcp::McpLogin;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::credentials::oauth_sign_in::{sign_in_with_browser, store_tokens};
 use crate::commands::credentials::secret_input::read_secret;
-use crate::commands::output::{print_lines, print_notices};
+use crate::commands::output::{print_lines, print_notice, print_notices};
 use crate::config::setting_writer::remove_section;
 use crate::config::tool_credentials::{
     BoundOrigin, CredentialKind, LockedCredentials, OAuthClient, StoredSecrets, ToolCredential, ToolCredentials,
@@ -37,22 +38,42 @@ impl Servers {
         let url = check_endpoint(url).map_err(UsageError)?;
         let origin = BoundOrigin::parse(&url.origin().ascii_serialization()).map_err(UsageError)?;
         let credential_name = server.credential.clone().unwrap_or_else(|| format!("mcp-{name}"));
-        self.check_replaceable(&credential_name)?;
+        let previous = self.find_previous_login(&credential_name)?;
+        let previous = previous.as_ref();
         let resource = oauth::find_protected_resource(&url).await.map_err(anyhow::Error::msg)?;
+        let scopes = choose_scopes(&options.scope, &resource, previous);
+        let is_confirmed = |scope: &String| options.scope.contains(scope);
+        let unconfirmed: Vec<String> = scopes.iter().filter(|scope| !is_confirmed(scope)).cloned().collect();
+        confirm_unusual(name, &describe_unusual(&url, &resource, &unconfirmed, previous).await)?;
         let advice = format!("Without it, add a token with aye credentials, and name it as credential of [mcp.{name}]");
-        let found = oauth::discover(&resource.issuer, &advice).await.map_err(anyhow::Error::msg)?;
-        if !found.has_pkce {
-            bail_usage!("{} does not say that it supports PKCE, which a login needs", clean_line(&found.issuer));
+        let found = match resource.is_own_issuer {
+            true => oauth::discover_or_assume(&resource.issuer, &advice).await,
+            false => oauth::discover(&resource.issuer, &advice).await,
+        };
+        let found = found.map_err(anyhow::Error::msg)?;
+        if found.is_assumed {
+            print_notice(&format!(
+                "{} describes no authorization server. The default addresses of the protocol of 2025-03-26 are used",
+                clean_line(&found.issuer)
+            ))?;
+        } else if !found.has_pkce {
+            bail_usage!(
+                "Cannot log in to {name}: {} does not say that it supports PKCE. {advice}.",
+                clean_line(&found.issuer)
+            );
         }
+        confirm_unusual(name, &describe_private_endpoints(&url, &found).await)?;
         let listener = LoopbackListener::bind().await.context("Cannot wait for the login")?;
         let new_client = find_client(options, &found, &listener).await?;
-        let client = oauth_client(options, resource, &found, &new_client.client_id);
+        let client = oauth_client(scopes, resource, &found, &new_client.client_id);
         let tokens = sign_in_with_browser(&found, &client, new_client.client_secret.as_deref(), listener).await?;
         let kind = CredentialKind::OAuth(Box::new(client));
         let credential = ToolCredential { kind, origins: vec![origin.clone()], source: store_tokens(&tokens)? };
         let file = self.places.tool_credentials();
         let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
         let saved = self.stored_secrets().save(&locked, &credential_name, credential);
+        // The check below may refresh the token, for which it needs the lock.
+        drop(locked);
         print_notices(saved.with_context(|| format!("Cannot save {}", file.display()))?.notices)?;
         write_setting(&self.places.settings(), &["mcp", name, "credential"], credential_name.as_str())
             .context("Cannot write the settings")?;
@@ -65,7 +86,7 @@ impl Servers {
         let Some(credential) = self.find(name)?.credential.clone() else {
             bail_usage!("Cannot log out of {name}: it has no credential. List all with `aye credentials`.");
         };
-        self.check_replaceable(&credential)?;
+        self.find_previous_login(&credential)?;
         let file = self.places.tool_credentials();
         let locked = LockedCredentials::open(&file).with_context(|| format!("Cannot save {}", file.display()))?;
         let removed = self.stored_secrets().remove(&locked, &credential);
@@ -78,12 +99,16 @@ impl Servers {
         StoredSecrets::new(self.settings.config.credentials.store)
     }
 
-    /// Checks that no credential of another kind is replaced or deleted.
-    fn check_replaceable(&self, credential: &str) -> Result<()> {
+    /// Returns the client of the last login, if any.
+    ///
+    /// # Errors
+    /// If the credential is of another kind, so that it is not replaced or deleted.
+    fn find_previous_login(&self, credential: &str) -> Result<Option<OAuthClient>> {
         let file = self.places.tool_credentials();
         let loaded = ToolCredentials::load(&file).with_context(|| format!("Cannot read {}", file.display()))?;
         match loaded.get(credential).map(|known| &known.kind) {
-            Some(CredentialKind::OAuth(_)) | None => Ok(()),
+            Some(CredentialKind::OAuth(client)) => Ok(Some((**client).clone())),
+            None => Ok(None),
             Some(_) => {
                 bail_usage!(
                     "Cannot replace the credential {}: it is not of a login. See it in `aye credentials`.",
@@ -118,7 +143,7 @@ async fn find_client(
 }
 
 fn oauth_client(
-    options: &McpLogin,
+    scopes: Vec<String>,
     resource: ProtectedResource,
     server: &AuthorizationServer,
     client_id: &str,
@@ -130,7 +155,8 @@ fn oauth_client(
         device_endpoint: None,
         uses_device: false,
         client_id: client_id.to_owned(),
-        scopes: if options.scope.is_empty() { resource.scopes } else { options.scope.clone() },
+        scopes,
+        required_scopes: Vec::new(),
         resource: Some(resource.resource),
     }
 }

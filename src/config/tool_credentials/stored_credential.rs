@@ -115,6 +115,9 @@ pub struct OAuthClient {
     pub client_id: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
+    /// Scopes that the service has required since, which the user is asked about at the next login.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub required_scopes: Vec<String>,
     /// The service that the tokens are for; `None` if the server decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,

@@ -22,6 +22,7 @@ fn all_kinds() -> Vec<ToolCredential> {
         uses_device: false,
         client_id: "id".to_owned(),
         scopes: vec!["repo".to_owned()],
+        required_scopes: vec!["admin:org".to_owned()],
         resource: Some("https://api.example.com/v1".to_owned()),
     };
     let kinds = [

@@ -1,6 +1,7 @@
 //! One sign-in: the address that the browser opens, and the check of what it brings back.
 
 use super::AuthorizationServer;
+use crate::text::clean::clean_line;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Url;
@@ -14,7 +15,7 @@ pub struct Authorization {
     /// Proves to the token endpoint that the same program started the sign-in.
     pub(super) verifier: String,
     state: String,
-    issuer: String,
+    server: AuthorizationServer,
     pub(super) redirect_uri: String,
 }
 
@@ -42,7 +43,7 @@ impl Authorization {
         if !scopes.is_empty() {
             url.query_pairs_mut().append_pair("scope", &scopes.join(" "));
         }
-        Ok(Self { url, verifier, state, issuer: server.issuer.clone(), redirect_uri: redirect_uri.to_owned() })
+        Ok(Self { url, verifier, state, server: server.clone(), redirect_uri: redirect_uri.to_owned() })
     }
 
     /// Limits the tokens to this service (RFC 8707).
@@ -56,23 +57,44 @@ impl Authorization {
     /// Returns the code of a redirect. `None` if the redirect belongs to another sign-in and is to be ignored.
     ///
     /// # Errors
-    /// The reason of the server, as part of a sentence, if it refused.
+    /// One sentence, if the server refused, or if the redirect is not of this server (RFC 9207).
     pub(super) fn check_redirect(&self, url: &Url) -> Option<Result<String, String>> {
         let find = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         if find("state")? != self.state {
             return None;
         }
-        // A code of another server must not be sent to this one (RFC 9207).
-        if find("iss").is_some_and(|issuer| issuer.trim_end_matches('/') != self.issuer) {
-            return None;
+        if let Err(error) = self.check_issuer(find("iss").as_deref()) {
+            return Some(Err(error));
         }
         match (find("code"), find("error")) {
             (_, Some(error)) => {
                 let description = find("error_description").map(|text| format!(": {text}")).unwrap_or_default();
-                Some(Err(super::shorten(&crate::text::clean::clean_line(&format!("{error}{description}")))))
+                let reason = super::shorten(&clean_line(&format!("{error}{description}")));
+                Some(Err(format!("The authorization server refused: {reason}.")))
             }
             (Some(code), None) if !code.is_empty() => Some(Ok(code)),
             (Some(_) | None, None) => None,
+        }
+    }
+
+    /// Checks the server that a redirect names: a code of another server must not be sent to this one.
+    fn check_issuer(&self, issuer: Option<&str>) -> Result<(), String> {
+        let is_own = match (issuer, &self.server.own_issuer) {
+            (None, _) => !self.server.names_issuer,
+            (Some(issuer), Some(own)) => issuer == own,
+            // The user named it, perhaps without the slash at its end.
+            (Some(issuer), None) => issuer.trim_end_matches('/') == self.server.issuer,
+        };
+        match (is_own, issuer) {
+            (true, _) => Ok(()),
+            (false, Some(issuer)) => Err(format!(
+                "The redirect names another authorization server, {}, and was not used. Nothing was saved.",
+                super::shorten(&clean_line(issuer))
+            )),
+            (false, None) => Err(format!(
+                "The redirect does not name its authorization server, which {} always does, and was not used. Nothing was saved.",
+                clean_line(&self.server.issuer)
+            )),
         }
     }
 }
@@ -88,19 +110,19 @@ fn random_text() -> Result<String, String> {
 mod tests {
     use super::*;
 
+    fn server() -> AuthorizationServer {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let (authorization, token) = (url("https://a.example/authorize?tenant=x"), url("https://a.example/token"));
+        AuthorizationServer::new("https://a.example", authorization, token)
+    }
+
     fn start() -> Authorization {
-        let server = AuthorizationServer {
-            issuer: "https://a.example".to_owned(),
-            authorization_endpoint: Url::parse("https://a.example/authorize?tenant=x").unwrap(),
-            token_endpoint: Url::parse("https://a.example/token").unwrap(),
-            device_endpoint: None,
-            registration_endpoint: None,
-            has_pkce: true,
-            takes_secret_in_header: false,
-            requires_secret: false,
-        };
+        start_at(&server())
+    }
+
+    fn start_at(server: &AuthorizationServer) -> Authorization {
         let scopes = ["read".to_owned(), "write:all".to_owned()];
-        Authorization::start(&server, "id", &scopes, "http://127.0.0.1:9/callback").unwrap()
+        Authorization::start(server, "id", &scopes, "http://127.0.0.1:9/callback").unwrap()
     }
 
     #[test]
@@ -127,7 +149,7 @@ mod tests {
         assert_eq!(check(format!("code=c&state={state}")), Some(Ok("c".to_owned())));
         assert_eq!(check(format!("code=c&state={state}&iss=https://a.example")), Some(Ok("c".to_owned())));
         let denied = check(format!("error=access_denied&error_description=no%1B%5B2J&state={state}"));
-        assert_eq!(denied, Some(Err("access_denied: no<U+001B>[2J".to_owned())));
+        assert_eq!(denied, Some(Err("The authorization server refused: access_denied: no<U+001B>[2J.".to_owned())));
         for query in [
             "code=c".to_owned(),
             "code=c&state=".to_owned(),
@@ -135,9 +157,36 @@ mod tests {
             "error=access_denied&state=other".to_owned(),
             format!("code=&state={state}"),
             format!("state={state}"),
-            format!("code=c&state={state}&iss=https://evil.example"),
         ] {
             assert_eq!(check(query.clone()), None, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_of_another_server_or_of_none_is_an_error() {
+        let own = Some("https://a.example/".to_owned());
+        let (known, named) = (AuthorizationServer { own_issuer: own.clone(), ..server() }, "&iss=https://a.example/");
+        let strict = AuthorizationServer { own_issuer: own, names_issuer: true, ..server() };
+        for (server, issuer, is_own) in [
+            (server(), "", true),
+            (server(), "&iss=https://a.example", true),
+            (server(), named, true),
+            (server(), "&iss=https://evil.example", false),
+            (known.clone(), "", true),
+            (known.clone(), named, true),
+            // An address is compared character by character.
+            (known, "&iss=https://a.example", false),
+            (strict.clone(), named, true),
+            (strict.clone(), "", false),
+            (strict, "&iss=", false),
+        ] {
+            let authorization = start_at(&server);
+            for result in ["code=c", "error=access_denied"] {
+                let url = format!("http://127.0.0.1:9/callback?{result}&state={}{issuer}", authorization.state);
+                let checked = authorization.check_redirect(&Url::parse(&url).unwrap()).unwrap();
+                let is_rejected = checked.is_err_and(|error| error.contains("was not used"));
+                assert_eq!(is_rejected, !is_own, "{issuer} {result}");
+            }
         }
     }
 }

@@ -36,14 +36,14 @@ impl LoopbackListener {
     /// Waits for the redirect of this sign-in, and returns its code. Any other request is answered and ignored.
     ///
     /// # Errors
-    /// One sentence, if the server refused or nothing arrived within the time limit.
+    /// One sentence, if the server refused, the redirect is of another server, or nothing arrived within the time limit.
     pub async fn receive_code(self, authorization: &Authorization, time_limit: Duration) -> Result<String, String> {
         let receive = async {
             loop {
                 let Ok((stream, _)) = self.listener.accept().await else { continue };
                 let served = tokio::time::timeout(CONNECTION_TIMEOUT, serve(stream, authorization)).await;
                 if let Ok(Some(result)) = served {
-                    return result.map_err(|reason| format!("The authorization server refused: {reason}."));
+                    return result;
                 }
             }
         };
@@ -62,7 +62,7 @@ async fn serve(mut stream: TcpStream, authorization: &Authorization) -> Option<R
     let result = url.filter(|url| url.path() == PATH).and_then(|url| authorization.check_redirect(&url));
     let (status, text) = match &result {
         Some(Ok(_)) => ("200 OK", "Signed in. You can close this page and return to the terminal."),
-        Some(Err(_)) => ("200 OK", "The sign-in was refused. Return to the terminal."),
+        Some(Err(_)) => ("200 OK", "The sign-in failed. Return to the terminal."),
         None => ("404 Not Found", "This is not the sign-in that the terminal waits for."),
     };
     let length = text.len();

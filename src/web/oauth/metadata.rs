@@ -2,7 +2,7 @@
 
 use super::{build_client, send_request};
 use crate::text::clean::clean_line;
-use reqwest::Url;
+use reqwest::{StatusCode, Url};
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -23,6 +23,37 @@ pub struct AuthorizationServer {
     pub takes_secret_in_header: bool,
     /// True if it says that each client needs a secret.
     pub requires_secret: bool,
+    /// Its address as its metadata has it, character by character; `None` without metadata.
+    pub own_issuer: Option<String>,
+    /// True if it says that its redirects name it (`iss`, RFC 9207).
+    pub names_issuer: bool,
+    /// True if it has no metadata, and its endpoints are the default ones of the protocol of 2025-03-26.
+    pub is_assumed: bool,
+}
+
+impl AuthorizationServer {
+    /// Creates a server of which only these addresses are known.
+    pub fn new(issuer: &str, authorization_endpoint: Url, token_endpoint: Url) -> Self {
+        Self {
+            issuer: issuer.trim().trim_end_matches('/').to_owned(),
+            authorization_endpoint,
+            token_endpoint,
+            device_endpoint: None,
+            registration_endpoint: None,
+            has_pkce: false,
+            takes_secret_in_header: false,
+            requires_secret: false,
+            own_issuer: None,
+            names_issuer: false,
+            is_assumed: false,
+        }
+    }
+
+    /// Returns all its endpoints.
+    pub fn endpoints(&self) -> Vec<&Url> {
+        let optional = [&self.device_endpoint, &self.registration_endpoint];
+        [&self.authorization_endpoint, &self.token_endpoint].into_iter().chain(optional.into_iter().flatten()).collect()
+    }
 }
 
 /// Reads the metadata of an authorization server. `advice` says what else the user can do if it has none.
@@ -30,18 +61,56 @@ pub struct AuthorizationServer {
 /// # Errors
 /// One sentence, also if the metadata belongs to another issuer or names an endpoint without encryption.
 pub async fn discover(issuer: &str, advice: &str) -> Result<AuthorizationServer, String> {
+    match find_metadata(issuer, advice).await? {
+        Some(server) => Ok(server),
+        None => {
+            Err(format!("The authorization server at {} has no metadata (status 404). {advice}", clean_line(issuer)))
+        }
+    }
+}
+
+/// Reads the metadata of a service that is its own authorization server. If it has none (status 404), its endpoints are the
+/// default ones of the protocol of 2025-03-26: `/authorize`, `/token` and `/register`.
+///
+/// # Errors
+/// As [`discover`].
+pub async fn discover_or_assume(issuer: &str, advice: &str) -> Result<AuthorizationServer, String> {
+    if let Some(server) = find_metadata(issuer, advice).await? {
+        return Ok(server);
+    }
+    let at = |path: &str| {
+        let mut url = check_endpoint(issuer)?;
+        url.set_path(path);
+        url.set_query(None);
+        Ok::<_, String>(url)
+    };
+    Ok(AuthorizationServer {
+        registration_endpoint: Some(at("/register")?),
+        is_assumed: true,
+        ..AuthorizationServer::new(issuer, at("/authorize")?, at("/token")?)
+    })
+}
+
+/// Reads the metadata of an authorization server; `None` if the status is 404 wherever it may be.
+async fn find_metadata(issuer: &str, advice: &str) -> Result<Option<AuthorizationServer>, String> {
     let url = check_endpoint(issuer)?;
     let client = build_client()?;
-    let mut last_error = String::new();
+    let (mut last_error, mut is_absent) = (String::new(), true);
     for address in metadata_addresses(&url) {
         let what = format!("the authorization server at {}", clean_line(issuer));
         match send_request(client.get(address), &what).await {
             Ok((status, metadata)) if status.is_success() && metadata.is_object() => {
-                return parse_metadata(issuer, &metadata);
+                return parse_metadata(issuer, &metadata).map(Some);
             }
-            Ok((status, _)) => last_error = format!("{what} has no metadata (status {}).", status.as_u16()),
-            Err(error) => last_error = error,
+            Ok((status, _)) => {
+                last_error = format!("{what} has no metadata (status {}).", status.as_u16());
+                is_absent &= status == StatusCode::NOT_FOUND;
+            }
+            Err(error) => (last_error, is_absent) = (error, false),
         }
+    }
+    if is_absent {
+        return Ok(None);
     }
     if let Some(first) = last_error.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -113,15 +182,16 @@ fn parse_metadata(issuer: &str, metadata: &Value) -> Result<AuthorizationServer,
     // Without a list, clients without a secret are tried, and the form, which most servers take.
     let auth_methods = metadata.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
     let lists = |method: &str| auth_methods.is_some_and(|methods| methods.iter().any(|listed| listed == method));
+    let (authorization_endpoint, token_endpoint) = (needed("authorization_endpoint")?, needed("token_endpoint")?);
     Ok(AuthorizationServer {
-        issuer: issuer.to_owned(),
-        authorization_endpoint: needed("authorization_endpoint")?,
-        token_endpoint: needed("token_endpoint")?,
         device_endpoint: endpoint("device_authorization_endpoint")?,
         registration_endpoint: endpoint("registration_endpoint")?,
         has_pkce: methods.is_some(),
         takes_secret_in_header: lists("client_secret_basic") && !lists("client_secret_post"),
         requires_secret: auth_methods.is_some_and(|methods| !methods.is_empty()) && !lists("none"),
+        own_issuer: Some(own_issuer.to_owned()),
+        names_issuer: metadata["authorization_response_iss_parameter_supported"] == true,
+        ..AuthorizationServer::new(issuer, authorization_endpoint, token_endpoint)
     })
 }
 

@@ -1,13 +1,11 @@
 //! A service that requires tokens: which authorization server issues them (RFC 9728), and registration there (RFC 7591).
 
+use super::challenge::{MAX_SCOPES, find_parameter, is_bearer, split_scopes};
 use super::{AuthorizationServer, build_client, check_endpoint, describe_oauth_error, send_request};
 use crate::text::clean::clean_line;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
-use reqwest::{Client, Url};
+use reqwest::{Client, StatusCode, Url};
 use serde_json::{Value, json};
-
-/// Maximum number of scopes that a service may ask for.
-const MAX_SCOPES: usize = 50;
 
 /// Path of the metadata, before the path of the service.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -21,6 +19,9 @@ pub struct ProtectedResource {
     pub issuer: String,
     /// Scopes to ask for; may be empty.
     pub scopes: Vec<String>,
+    /// True if the service has no metadata (status 404), as before the protocol of 2025-06-18, and is its own authorization
+    /// server.
+    pub is_own_issuer: bool,
 }
 
 /// Finds the authorization server of the service at this address. Sends it a request without credentials.
@@ -30,18 +31,23 @@ pub struct ProtectedResource {
 pub async fn find_protected_resource(url: &Url) -> Result<ProtectedResource, String> {
     let client = build_client()?;
     let challenge = request_challenge(&client, url).await?;
+    let mut is_own_issuer = true;
     for address in metadata_addresses(url, &challenge) {
         let what = format!("the metadata of {}", clean_line(url.as_str()));
-        let Ok((status, metadata)) = send_request(client.get(address), &what).await else { continue };
-        if status.is_success() && metadata.is_object() {
-            return parse_metadata(url, &challenge, &metadata);
+        match send_request(client.get(address), &what).await {
+            Ok((status, metadata)) if status.is_success() && metadata.is_object() => {
+                return parse_metadata(url, &challenge, &metadata);
+            }
+            Ok((StatusCode::NOT_FOUND, _)) => {}
+            Ok(_) | Err(_) => is_own_issuer = false,
         }
     }
     // Services of early versions of the protocol are their own authorization server.
     let mut resource = url.clone();
     resource.set_query(None);
     let issuer = url.origin().ascii_serialization();
-    Ok(ProtectedResource { resource: resource.into(), issuer, scopes: split_scopes(&parameter(&challenge, "scope")) })
+    let scopes = split_scopes(&find_parameter(&challenge, "scope").unwrap_or_default());
+    Ok(ProtectedResource { resource: resource.into(), issuer, scopes, is_own_issuer })
 }
 
 /// Returns the challenge of the service; empty if it has none.
@@ -51,19 +57,12 @@ async fn request_challenge(client: &Client, url: &Url) -> Result<String, String>
     } });
     let request = client.post(url.clone()).header(CONTENT_TYPE, "application/json");
     let request = request.header(ACCEPT, "application/json, text/event-stream").body(message.to_string());
-    let response = request.send().await.map_err(|_| format!("Cannot reach {}.", clean_line(url.as_str())))?;
+    let response = request.send().await.map_err(|error| {
+        let reason = if error.is_timeout() { "it did not answer in time" } else { "the request failed" };
+        format!("Cannot reach {}: {reason}. Check the address and the network.", clean_line(url.as_str()))
+    })?;
     let challenges = response.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
-    let is_bearer = |value: &&str| value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
-    Ok(challenges.into_iter().find(is_bearer).unwrap_or_default().to_owned())
-}
-
-/// Returns the value of a parameter of a challenge; empty if it has none.
-fn parameter(challenge: &str, name: &str) -> String {
-    let Some((_, rest)) = challenge.split_once(&format!("{name}=")) else { return String::new() };
-    match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next().unwrap_or_default().to_owned(),
-        None => rest.split([',', ' ']).next().unwrap_or_default().to_owned(),
-    }
+    Ok(challenges.into_iter().find(|value| is_bearer(value)).unwrap_or_default().to_owned())
 }
 
 /// Returns the addresses at which the metadata may be: the one of the challenge if it is of the same origin, then the
@@ -75,7 +74,7 @@ fn metadata_addresses(url: &Url, challenge: &str) -> Vec<Url> {
         address.set_query(None);
         address
     };
-    let named = Url::parse(&parameter(challenge, "resource_metadata")).ok();
+    let named = find_parameter(challenge, "resource_metadata").and_then(|address| Url::parse(&address).ok());
     let named = named.filter(|address| address.origin() == url.origin());
     let path = url.path().trim_end_matches('/');
     let mut addresses: Vec<Url> = named.into_iter().collect();
@@ -103,19 +102,14 @@ fn parse_metadata(url: &Url, challenge: &str, metadata: &Value) -> Result<Protec
         return Err(format!("The metadata of {} names no authorization server.", clean_line(url.as_str())));
     };
     check_endpoint(issuer)?;
-    let scopes = match parameter(challenge, "scope") {
-        scope if scope.is_empty() => {
+    let scopes = match find_parameter(challenge, "scope").filter(|scope| !scope.is_empty()) {
+        Some(scope) => split_scopes(&scope),
+        None => {
             let supported = metadata["scopes_supported"].as_array().into_iter().flatten();
             supported.filter_map(Value::as_str).flat_map(split_scopes).take(MAX_SCOPES).collect()
         }
-        scope => split_scopes(&scope),
     };
-    Ok(ProtectedResource { resource: resource.to_owned(), issuer: issuer.to_owned(), scopes })
-}
-
-fn split_scopes(text: &str) -> Vec<String> {
-    let is_valid = |scope: &&str| scope.bytes().all(|byte| byte.is_ascii_graphic());
-    text.split_whitespace().filter(is_valid).take(MAX_SCOPES).map(str::to_owned).collect()
+    Ok(ProtectedResource { resource: resource.to_owned(), issuer: issuer.to_owned(), scopes, is_own_issuer: false })
 }
 
 /// A client that was registered by a request.

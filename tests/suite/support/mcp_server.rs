@@ -76,24 +76,72 @@ impl McpServer {
 
     /// Starts the server on a port, and returns its settings. Requests need a token of this authorization server.
     pub fn start_protected(&self, name: &str, issuer: &OAuthServer) -> String {
+        self.start_scoped(name, issuer, |_, _| None)
+    }
+
+    /// As [`Self::start_protected`]. A request is refused with the challenge that this function returns for the scopes of the last
+    /// sign-in and the message.
+    pub fn start_scoped(
+        &self,
+        name: &str,
+        issuer: &OAuthServer,
+        refuse: impl Fn(&[String], &Value) -> Option<String> + Send + Sync + 'static,
+    ) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let is_valid = issuer.token_check();
         let allows = move |header: &str| header.strip_prefix("authorization: bearer ").is_some_and(&is_valid);
         let metadata =
             json!({ "resource": url, "authorization_servers": [issuer.issuer], "scopes_supported": ["notes"] });
-        self.serve(listener, allows, metadata);
+        let granted = issuer.scope_check();
+        self.serve_with(listener, allows, metadata, move |message| refuse(&granted(), message));
         format!("[mcp.{name}]\nurl = \"{url}\"\n")
+    }
+
+    /// Starts the server and an authorization server at the same origin, without metadata of the service, as before the protocol
+    /// of 2025-06-18. Returns its settings.
+    pub fn start_with_own_issuer(&self, name: &str) -> (OAuthServer, String) {
+        let folder = self.folder.path().to_owned();
+        let issuer = OAuthServer::start_with(move |request, issuer| {
+            let (head, body) = request.split_once("\r\n\r\n").filter(|(head, _)| head.contains(" /mcp "))?;
+            let token = head.lines().find_map(|line| line.strip_prefix("authorization: Bearer "));
+            if !token.is_some_and(|token| issuer.is_valid(token)) {
+                return Some(http_response("401 Unauthorized\r\nWWW-Authenticate: Bearer", ""));
+            }
+            let Ok(message) = serde_json::from_str(body) else {
+                return Some(http_response("405 Method Not Allowed", ""));
+            };
+            let mut answers = Vec::new();
+            handle_message(&folder, &message, &mut |answer| answers.push(answer));
+            Some(match &answers[..] {
+                [] => http_response("202 Accepted", ""),
+                answers => http_response("200 OK\r\nContent-Type: application/json", &answers[0].to_string()),
+            })
+        });
+        let settings = format!("[mcp.{name}]\nurl = \"{}/mcp\"\n", issuer.issuer);
+        (issuer, settings)
     }
 
     /// Serves requests that have an allowed header, each on a thread of its own. The metadata of the service is `null` if it
     /// has none.
     fn serve(&self, listener: TcpListener, allows: impl Fn(&str) -> bool + Send + Sync + 'static, metadata: Value) {
-        let (folder, allows) = (self.folder.path().to_owned(), Arc::new(allows));
+        self.serve_with(listener, allows, metadata, |_| None);
+    }
+
+    /// As [`Self::serve`]. A message for which `refuse` returns a challenge is answered with status 403.
+    fn serve_with(
+        &self,
+        listener: TcpListener,
+        allows: impl Fn(&str) -> bool + Send + Sync + 'static,
+        metadata: Value,
+        refuse: impl Fn(&Value) -> Option<String> + Send + Sync + 'static,
+    ) {
+        let (folder, allows, refuse) = (self.folder.path().to_owned(), Arc::new(allows), Arc::new(refuse));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (folder, allows, metadata) = (folder.clone(), allows.clone(), metadata.clone());
-                std::thread::spawn(move || serve_http(stream, &folder, &*allows, &metadata));
+                let (folder, allows, metadata, refuse) =
+                    (folder.clone(), allows.clone(), metadata.clone(), refuse.clone());
+                std::thread::spawn(move || serve_http(stream, &folder, &*allows, &metadata, &*refuse));
             }
         });
     }
@@ -348,13 +396,24 @@ fn run_tool(folder: &Path, name: &str, token: &Value, arguments: &Value, send: &
     }
 }
 
+fn http_response(head: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+}
+
 fn append(file: &Path, line: &str) {
     let mut file = fs::File::options().create(true).append(true).open(file).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
 /// Serves the requests of one connection. A request with one answer gets it as JSON, one with several gets a stream.
-fn serve_http(stream: TcpStream, folder: &Path, allows: &dyn Fn(&str) -> bool, metadata: &Value) {
+fn serve_http(
+    stream: TcpStream,
+    folder: &Path,
+    allows: &dyn Fn(&str) -> bool,
+    metadata: &Value,
+    refuse: &dyn Fn(&Value) -> Option<String>,
+) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
     let (mut line, mut length, mut is_allowed) = (String::new(), 0, false);
@@ -376,8 +435,7 @@ fn serve_http(stream: TcpStream, folder: &Path, allows: &dyn Fn(&str) -> bool, m
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
     let mut respond = |head: &str, body: &str| {
-        let length = body.len();
-        let _ = write!(writer, "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        let _ = writer.write_all(http_response(head, body).as_bytes());
     };
     if !metadata.is_null() && line.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {
         return respond("200 OK\r\nContent-Type: application/json", &metadata.to_string());
@@ -387,6 +445,21 @@ fn serve_http(stream: TcpStream, folder: &Path, allows: &dyn Fn(&str) -> bool, m
     }
     let message = serde_json::from_slice::<Value>(&body);
     let Some(message) = message.ok().filter(|_| is_post) else { return respond("405 Method Not Allowed", "") };
+    if let Some(challenge) = refuse(&message) {
+        return respond(&format!("403 Forbidden\r\nWWW-Authenticate: {challenge}"), "");
+    }
+    if let Some(kind @ ("vanish" | "vanish_after_event")) = message["params"]["name"].as_str() {
+        append(&folder.join("received"), &message.to_string());
+        fs::write(folder.join("gone"), "").unwrap();
+        // The loop that accepts connections sees it with the next one.
+        while TcpStream::connect(writer.local_addr().unwrap()).is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let event = if kind == "vanish" { "" } else { "id: 1\ndata:\n\n" };
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close";
+        let _ = writer.write_all(format!("{head}\r\n\r\n{event}").as_bytes());
+        return;
+    }
     let mut answers = Vec::new();
     handle_message(folder, &message, &mut |answer| answers.push(answer));
     match &answers[..] {

@@ -38,6 +38,14 @@ pub struct ServerState {
     pub registered_count: usize,
     /// True if the metadata leaves out the supported challenge methods.
     pub hides_pkce: bool,
+    /// True if there is no metadata.
+    pub has_no_metadata: bool,
+    /// Address of the token endpoint in the metadata, if it is another one.
+    pub token_endpoint: Option<String>,
+    /// The server that redirects name (`iss`); if any, the metadata says that they do.
+    pub redirect_issuer: Option<String>,
+    /// The scopes of each sign-in, in order.
+    pub scopes: Vec<String>,
     refresh_count: usize,
     /// Runs once, before the next answer to a refresh token.
     pub before_refresh: Option<Box<dyn FnOnce() + Send>>,
@@ -51,13 +59,20 @@ pub struct OAuthServer {
 
 impl OAuthServer {
     pub fn start() -> Self {
+        Self::start_with(|_, _| None)
+    }
+
+    /// Starts a server that also serves the requests that this function answers.
+    pub fn start_with(answer: impl Fn(&str, &ServerState) -> Option<String> + Send + Sync + 'static) -> Self {
         let state = Arc::new(Mutex::new(ServerState { lifetime: 3600, ..ServerState::default() }));
         let shared = state.clone();
         let port = serve_connections(move |mut stream| {
             let request = read_request(&mut stream);
             // The port is known from the request, because the server is one of this machine.
             let port = stream.local_addr().unwrap().port();
-            let response = shared.lock().unwrap().answer(&request, port);
+            let mut state = shared.lock().unwrap();
+            let response = answer(&request, &state).unwrap_or_else(|| state.answer(&request, port));
+            drop(state);
             let _ = stream.write_all(response.as_bytes());
         });
         Self { issuer: format!("http://127.0.0.1:{port}"), state }
@@ -70,10 +85,13 @@ impl OAuthServer {
     /// Returns a function that tells whether a token is valid.
     pub fn token_check(&self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
         let state = self.state.clone();
-        move |token| {
-            let access_token = &state.lock().unwrap().access_token;
-            !access_token.is_empty() && token == access_token
-        }
+        move |token| state.lock().unwrap().is_valid(token)
+    }
+
+    /// Returns a function that returns the scopes of the last sign-in.
+    pub fn scope_check(&self) -> impl Fn() -> Vec<String> + Send + Sync + 'static {
+        let state = self.state.clone();
+        move || state.lock().unwrap().scopes.last().iter().flat_map(|text| text.split(' ')).map(str::to_owned).collect()
     }
 
     /// Number of requests with a refresh token.
@@ -131,6 +149,10 @@ fn parse_basic_header(head: &str) -> Option<[(String, String); 2]> {
 }
 
 impl ServerState {
+    pub fn is_valid(&self, token: &str) -> bool {
+        !self.access_token.is_empty() && token == self.access_token
+    }
+
     fn answer(&mut self, request: &str, port: u16) -> String {
         let (head, body) = request.split_once("\r\n\r\n").unwrap_or((request, ""));
         let mut words = head.split(' ');
@@ -145,13 +167,14 @@ impl ServerState {
                     "verification_uri": format!("{issuer}/enter"),
                 }),
             ),
-            ("GET", "/.well-known/oauth-authorization-server") => json_response(
+            ("GET", "/.well-known/oauth-authorization-server") if !self.has_no_metadata => json_response(
                 200,
                 &json!({
                     "device_authorization_endpoint": self.has_device_endpoint.then(|| format!("{issuer}/device")),
                     "issuer": issuer,
                     "authorization_endpoint": format!("{issuer}/authorize"),
-                    "token_endpoint": format!("{issuer}/token"),
+                    "token_endpoint": self.token_endpoint.clone().unwrap_or_else(|| format!("{issuer}/token")),
+                    "authorization_response_iss_parameter_supported": self.redirect_issuer.is_some(),
                     "registration_endpoint": format!("{issuer}/register"),
                     "code_challenge_methods_supported": (!self.hides_pkce).then_some(["S256"]),
                     "token_endpoint_auth_methods_supported":
@@ -198,9 +221,13 @@ impl ServerState {
             assert_eq!(parameters[name], value, "{url}");
         }
         self.resources.extend(parameters.get("resource").cloned());
+        self.scopes.push(parameters.get("scope").cloned().unwrap_or_default());
         let code = format!("code-{}", self.codes.len());
         let mut redirect = Url::parse(&parameters["redirect_uri"]).unwrap();
         redirect.query_pairs_mut().append_pair("code", &code).append_pair("state", &parameters["state"]);
+        if let Some(issuer) = self.redirect_issuer.as_deref().filter(|issuer| !issuer.is_empty()) {
+            redirect.query_pairs_mut().append_pair("iss", issuer);
+        }
         self.codes.insert(code, parameters);
         format!("HTTP/1.1 302 Found\r\nlocation: {redirect}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
     }
