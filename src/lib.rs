@@ -105,6 +105,8 @@
 //! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model. A request for
 //!   the model is no call: the user decides before it is sent and before the server gets the answer, and no rule can. The screen records each
 //!   decision before the host acts on it.
+//! - A connection to an MCP server may have no handshake. The server then asks by its answer to a call, which is repeated with the
+//!   user's answers.
 //! - A call of another program (`aye serve --mcp`) is a turn without a model. What would ask is denied, as in every headless session; the
 //!   client answers questions only.
 //! - A sub-agent is the same turn machine inside the pending call that started it; its entries are in the same log.

@@ -12,6 +12,7 @@ pub mod connection;
 pub mod definition;
 pub mod form_prompts;
 mod http_transport;
+mod login_advice;
 pub mod result_text;
 pub mod sampling_prompts;
 mod server;

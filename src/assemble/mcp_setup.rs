@@ -42,6 +42,7 @@ pub(crate) fn server_config(name: &str, settings: &config::McpServer, folder: &P
         tools: settings.tools.clone(),
         is_trusted: settings.trusted,
         allows_sampling: settings.sampling,
+        has_handshake: settings.handshake,
         call_limit: Duration::from_secs(settings.call_seconds),
         discovery_limit: Duration::from_secs(settings.discovery_seconds),
     }

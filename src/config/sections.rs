@@ -61,6 +61,9 @@ section! {
         trusted: bool => Switch,
         /// Let the server ask the model during its calls. Each request asks you twice.
         sampling: bool => Switch,
+        /// Begin the connection with a handshake. Servers of the protocol version 2026-07-28 have none; if they reject it, the
+        /// connection is opened without. `false` saves that attempt.
+        handshake: bool = true => Switch,
         /// Time limit of a call in seconds.
         call_seconds: u64 = 300 => Integer(1..=3600, "seconds"),
         /// Time limit in seconds for connecting and listing the tools.

@@ -15,8 +15,8 @@ use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, CustomRequest, CustomResult,
     ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorCode, ErrorData, FormElicitationCapability,
-    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, Root,
-    RootsCapabilities, SamplingCapability,
+    Implementation, ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, Root, RootsCapabilities, SamplingCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use serde_json::{Value, json};
@@ -97,17 +97,36 @@ impl Client {
         }
     }
 
+    /// Answers a request for input with these parameters, as the protocol's result.
+    pub(super) async fn answer_form(&self, parameters: &Value) -> Value {
+        answer_request(&self.server, parameters, &self.calls, self.form_prompts.as_ref()).await
+    }
+
+    /// Answers a request for the model with these parameters, as the protocol's result.
+    pub(super) async fn answer_sampling(&self, parameters: &Value) -> Result<Value, ErrorData> {
+        self.samplings.answer(parameters, &self.calls).await
+    }
+
+    /// Returns the folders that the server may know, as the protocol's result.
+    pub(super) fn roots_value(&self) -> Value {
+        serde_json::to_value(self.roots()).unwrap_or_default()
+    }
+
+    fn roots(&self) -> ListRootsResult {
+        ListRootsResult::new(self.root.iter().map(|root| Root::new(root.clone())).collect())
+    }
+
     async fn ask_user(&self, parameters: &Value, context: &RequestContext<RoleClient>) -> Value {
         let cancelled = json!({ "action": "cancel" });
         tokio::select! {
-            answer = answer_request(&self.server, parameters, &self.calls, self.form_prompts.as_ref()) => answer,
+            answer = self.answer_form(parameters) => answer,
             () = context.ct.cancelled() => cancelled,
         }
     }
 
     async fn ask_model(&self, parameters: &Value, context: &RequestContext<RoleClient>) -> Result<Value, ErrorData> {
         tokio::select! {
-            answer = self.samplings.answer(parameters, &self.calls) => answer,
+            answer = self.answer_sampling(parameters) => answer,
             () = context.ct.cancelled() => Err(ErrorData::internal_error("The request was cancelled.", None)),
         }
     }
@@ -120,11 +139,13 @@ impl ClientHandler for Client {
         let form = || ElicitationCapability::new().with_form(FormElicitationCapability::new());
         capabilities.elicitation = self.form_prompts.as_ref().map(|_| form());
         capabilities.sampling = self.samplings.are_possible().then(SamplingCapability::default);
-        ClientConfig::new(capabilities, Implementation::new("aye", env!("CARGO_PKG_VERSION")))
+        let config = ClientConfig::new(capabilities, Implementation::new("aye", env!("CARGO_PKG_VERSION")));
+        // Later versions have no handshake.
+        config.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(ListRootsResult::new(self.root.iter().map(|root| Root::new(root.clone())).collect()))
+        Ok(self.roots())
     }
 
     async fn create_elicitation(
@@ -187,7 +208,7 @@ impl ClientHandler for Client {
 }
 
 /// Returns the parameters of a request for input as JSON, with the fields in the order of the server.
-fn form_parameters(request: &ElicitRequestParams) -> Value {
+pub(super) fn form_parameters(request: &ElicitRequestParams) -> Value {
     let mut parameters = serde_json::to_value(request).unwrap_or_default();
     if let ElicitRequestParams::FormElicitationParams { requested_schema, .. } = request
         && let Some(order) = &requested_schema.property_order

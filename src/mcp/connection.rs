@@ -1,34 +1,35 @@
 //! Connection to one server.
 
+mod input_rounds;
 mod offered_texts;
+mod opening;
 
-use super::calls_in_progress::CallsInProgress;
 use super::client_handler::{Client, OnProgress, ProgressReceivers};
 use super::definition::Definition;
 use super::form_prompts::FormPrompts;
-use super::http_transport::{open_transport, plain_transport};
+use super::login_advice::LoginAdvice;
 use super::result_text::{ResultText, describe_result};
 use super::sampling_prompts::Sampler;
-use super::server_config::{Endpoint, ServerConfig};
-use crate::project::stdio_program::{ProgramFolder, StdioProgram};
+use crate::project::stdio_program::StdioProgram;
 use crate::store::Journal;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
 use crate::web::client::explain_failure;
 use crate::web::request_credentials::RequestCredentials;
+use input_rounds::{MAX_ROUNDS, Questions, Rounds};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, PaginatedRequestParams, PingRequest,
+    ServerResult,
 };
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningService,
-    RunningServiceCancellationToken, ServiceError, serve_client,
+    Peer, PeerRequestOptions, RequestHandle, RoleClient, RunningServiceCancellationToken, ServiceError,
 };
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
@@ -38,6 +39,8 @@ const MAX_TOOLS: usize = 200;
 const MAX_PAGES: usize = 50;
 /// Maximum time until a server is told that a call was cancelled.
 const CANCEL_TIME: Duration = Duration::from_secs(1);
+/// Time in which a server answers a ping.
+const PING_TIME: Duration = Duration::from_secs(5);
 /// Maximum characters of an error of a server.
 const MAX_ERROR_CHARS: usize = 1_000;
 
@@ -64,84 +67,38 @@ pub struct ConnectionContext {
 pub(super) enum CallError {
     /// The server refuses requests without a login.
     NeedsLogin,
+    /// The login has too few scopes. Explained by [`LoginAdvice::explain_missing_scopes`].
+    MissingScopes(String),
     /// The server answered with an error, or not in time. For the model.
     Failed(String),
-    /// The connection was lost.
+    /// The call could not be sent. For the model.
+    NotSent(String),
+    /// The connection was lost after the call was sent.
     Lost,
 }
 
 /// An open connection. Dropping it ends the server's program, if it is one.
 pub struct Connection {
     peer: Peer<RoleClient>,
-    progress: ProgressReceivers,
-    calls: CallsInProgress,
-    /// Notified when the server says that its tools, resources or prompts changed.
-    pub(super) tools_changed: Arc<Notify>,
-    stop: Option<RunningServiceCancellationToken>,
+    client: Client,
+    stop: Mutex<Option<RunningServiceCancellationToken>>,
     /// True once the connection has ended.
     has_ended: watch::Receiver<bool>,
     program: tokio::sync::Mutex<Option<StdioProgram>>,
+    login_advice: LoginAdvice,
     /// Dropped with the connection, so that nothing waits for an answer any more.
     _owner: watch::Sender<()>,
 }
 
 impl Connection {
-    /// Connects to a server. Requires a tokio runtime with I/O and time.
-    ///
-    /// # Errors
-    /// One sentence, worded to follow the server's name.
-    pub async fn open(config: &ServerConfig, context: &ConnectionContext) -> Result<Self, String> {
-        let (client, owner) = (Client::new(config, context), watch::Sender::new(()));
-        let (service, program) = match &config.endpoint {
-            Endpoint::Program { command_line, variables, folder } => {
-                let mut environment = context.environment.clone();
-                environment.retain(|(name, _)| name.to_str().is_none_or(|name| !variables.contains_key(name)));
-                environment.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
-                let folder = ProgramFolder::Existing(folder);
-                let started = StdioProgram::start(&context.aye_path, command_line, folder, &environment);
-                let (mut program, socket) = started.map_err(|error| format!("it could not be started: {error}"))?;
-                match serve_client(client.clone(), socket.into_split()).await {
-                    Ok(service) => (service, Some(program)),
-                    Err(error) => {
-                        let end = program.explain_end().await;
-                        return Err(clean_error(&end.unwrap_or_else(|| explain_start_error(&error, &config.name))));
-                    }
-                }
-            }
-            Endpoint::Address { url, headers, credential } => {
-                let credential = credential.clone().map(|name| (context.credentials.clone(), name));
-                let transport = open_transport(url, headers, credential, owner.subscribe()).await?;
-                let service = serve_client(client.clone(), transport).await;
-                (service.map_err(|error| clean_error(&explain_start_error(&error, &config.name)))?, None)
-            }
-        };
-        Ok(Self::from_service(service, client, program, owner))
+    /// Notified when the server says that its tools, resources or prompts changed.
+    pub(super) fn tools_changed(&self) -> Arc<Notify> {
+        self.client.tools_changed.clone()
     }
 
-    /// Connects to a server that is not configured, and offers it nothing. `http` decides which addresses it reaches.
-    pub(super) async fn open_unlisted(url: &str, http: reqwest::Client) -> Result<Self, CallError> {
-        let (client, owner) = (Client::without_offers(), watch::Sender::new(()));
-        match serve_client(client.clone(), plain_transport(url, http, owner.subscribe())).await {
-            Ok(service) => Ok(Self::from_service(service, client, None, owner)),
-            Err(error) if error.is_authorization_required() => Err(CallError::NeedsLogin),
-            Err(error) => Err(CallError::Failed(clean_error(&explain_start_error(&error, "")))),
-        }
-    }
-
-    fn from_service(
-        service: RunningService<RoleClient, Client>,
-        client: Client,
-        program: Option<StdioProgram>,
-        owner: watch::Sender<()>,
-    ) -> Self {
-        let (peer, stop) = (service.peer().clone(), Some(service.cancellation_token()));
-        let (end_sender, has_ended) = watch::channel(false);
-        tokio::spawn(async move {
-            let _ = service.waiting().await;
-            end_sender.send_replace(true);
-        });
-        let Client { progress, tools_changed, calls, .. } = client;
-        Self { peer, progress, tools_changed, calls, stop, has_ended, program: program.into(), _owner: owner }
+    /// Returns what the user can do if the server refuses requests because of the login.
+    pub(super) fn login_advice(&self) -> &LoginAdvice {
+        &self.login_advice
     }
 
     /// Returns a receiver that becomes true once the connection has ended.
@@ -163,6 +120,24 @@ impl Connection {
         clean_error(&end.unwrap_or_else(|| "the connection was lost".to_owned()))
     }
 
+    /// Ends the connection if the server does not answer a ping. A server that is a program ends its connection when it
+    /// ends; that one with an address is gone shows only in a request.
+    pub(super) async fn end_if_unreachable(&self) {
+        let ping = self.peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
+        // Any answer will do.
+        if matches!(tokio::time::timeout(PING_TIME, ping).await, Ok(Ok(_) | Err(ServiceError::McpError(_)))) {
+            return;
+        }
+        self.end();
+    }
+
+    /// Ends the connection, once.
+    fn end(&self) {
+        if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            stop.cancel();
+        }
+    }
+
     /// Returns the definitions of all tools of the server. Of several tools with the same name the first one counts.
     ///
     /// # Errors
@@ -177,7 +152,10 @@ impl Connection {
             parameters.cursor = cursor;
             let page = self.peer.list_tools(Some(parameters)).await;
             let page = page.map_err(|error| {
-                clean_error(&format!("its tools could not be listed: {}", explain_service_error(&error)))
+                let needed_login = error.is_authorization_required().then(|| self.login_advice.explain_needed_login());
+                needed_login.or_else(|| self.explain_missing_scopes(&error)).unwrap_or_else(|| {
+                    clean_error(&format!("its tools could not be listed: {}", explain_service_error(&error)))
+                })
             })?;
             let tools = page.tools.iter().map(Definition::from_tool);
             definitions.extend(tools.filter(|tool| names.insert(tool.name.clone())));
@@ -200,13 +178,42 @@ impl Connection {
         limit: Duration,
         on_progress: OnProgress,
     ) -> Result<ResultText, CallError> {
-        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let _call = self.client.calls.begin_call();
+        let mut rounds = Rounds::default();
+        for _ in 0..MAX_ROUNDS {
+            let answer = self.send_call(parameters.clone(), limit, on_progress.clone()).await?;
+            if let Some(asked) = Questions::from_result(&answer) {
+                parameters = rounds.prepare_next(&self.client, parameters, asked).await?;
+                continue;
+            }
+            let result = match answer {
+                ServerResult::CallToolResult(result) => result,
+                // A result without content.
+                ServerResult::EmptyResult(_) => CallToolResult::default(),
+                _ => {
+                    return Err(CallError::Failed("The server gave an answer that is no result of a call.".to_owned()));
+                }
+            };
+            let text = describe_result(&result);
+            return if result.is_error == Some(true) { Err(CallError::Failed(text.shown)) } else { Ok(text) };
+        }
+        Err(CallError::Failed(format!("The server gave no result in {MAX_ROUNDS} rounds. The call was ended.")))
+    }
+
+    /// Sends a call and returns the answer. Dropping the future cancels the call at the server.
+    async fn send_call(
+        &self,
+        parameters: CallToolRequestParams,
+        limit: Duration,
+        on_progress: OnProgress,
+    ) -> Result<ServerResult, CallError> {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(parameters));
-        let _call = self.calls.begin_call();
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let handle = sent.map_err(CallError::from)?;
-        self.progress.insert(handle.progress_token.clone(), on_progress);
-        let mut pending = PendingCall { handle: Some(handle), progress: self.progress.clone() };
+        let handle = sent.map_err(|error| self.explain_failed_call(error))?;
+        let progress = self.client.progress.clone();
+        progress.insert(handle.progress_token.clone(), on_progress);
+        let mut pending = PendingCall { handle: Some(handle), progress };
         let answer = tokio::time::timeout(limit, pending.wait()).await;
         let Ok(answer) = answer else {
             pending.cancel().await;
@@ -215,22 +222,34 @@ impl Connection {
                 "The server did not answer within {seconds} s. The call was cancelled."
             )));
         };
-        let result = match answer? {
-            ServerResult::CallToolResult(result) => result,
-            // A result without content.
-            ServerResult::EmptyResult(_) => CallToolResult::default(),
-            _ => return Err(CallError::Failed("The server gave an answer that is no result of a call.".to_owned())),
-        };
-        let text = describe_result(&result);
-        if result.is_error == Some(true) { Err(CallError::Failed(text.shown)) } else { Ok(text) }
+        let answer = answer.ok_or(CallError::Lost)?;
+        answer.map_err(|error| self.explain_failed_call(error))
+    }
+
+    fn explain_failed_call(&self, error: ServiceError) -> CallError {
+        match error {
+            ServiceError::TransportClosed => CallError::Lost,
+            error if error.is_authorization_required() => CallError::NeedsLogin,
+            error => {
+                let failure = || clean_error(&format!("The call failed: {}", explain_service_error(&error)));
+                match (self.explain_missing_scopes(&error), &error) {
+                    (Some(explanation), _) => CallError::MissingScopes(explanation),
+                    (None, ServiceError::TransportSend(_)) => CallError::NotSent(failure()),
+                    (None, _) => CallError::Failed(failure()),
+                }
+            }
+        }
+    }
+
+    /// Explains an error as [`LoginAdvice::explain_missing_scopes`].
+    fn explain_missing_scopes(&self, error: &ServiceError) -> Option<String> {
+        self.login_advice.explain_missing_scopes(error.auth_challenge()?)
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            stop.cancel();
-        }
+        self.end();
     }
 }
 
@@ -251,13 +270,14 @@ impl PendingCall {
         }
     }
 
-    async fn wait(&mut self) -> Result<ServerResult, CallError> {
-        let Some(handle) = &mut self.handle else { return Err(CallError::Lost) };
+    /// Returns the answer; `None` if the connection was lost.
+    async fn wait(&mut self) -> Option<Result<ServerResult, ServiceError>> {
+        let handle = self.handle.as_mut()?;
         let answer = (&mut handle.rx).await;
         if let Some(handle) = self.handle.take() {
             self.progress.remove(&handle.progress_token);
         }
-        answer.map_err(|_| CallError::Lost)?.map_err(CallError::from)
+        answer.ok()
     }
 }
 
@@ -269,21 +289,6 @@ impl Drop for PendingCall {
     }
 }
 
-impl From<ServiceError> for CallError {
-    fn from(error: ServiceError) -> Self {
-        match error {
-            ServiceError::TransportClosed => Self::Lost,
-            error if error.is_authorization_required() => Self::NeedsLogin,
-            error => Self::Failed(clean_error(&format!("The call failed: {}", explain_service_error(&error)))),
-        }
-    }
-}
-
-/// Explains that a server refuses requests without a login, worded to follow its name.
-pub(super) fn explain_needed_login(server: &str) -> String {
-    format!("it requires authorization. Login needed: aye mcp login {server}")
-}
-
 /// Explains an error without the address, which may hold a key.
 fn explain_service_error(error: &ServiceError) -> String {
     match error {
@@ -292,20 +297,6 @@ fn explain_service_error(error: &ServiceError) -> String {
             format!("the server cannot be reached: {}", root_cause(error.error.as_ref()))
         }
         error => error.to_string(),
-    }
-}
-
-fn explain_start_error(error: &ClientInitializeError, server: &str) -> String {
-    if error.is_authorization_required() {
-        return explain_needed_login(server);
-    }
-    match error {
-        ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
-        ClientInitializeError::TransportError { error, .. } => {
-            format!("it cannot be reached: {}", root_cause(error.error.as_ref()))
-        }
-        ClientInitializeError::JsonRpcError(error) => format!("it answered with an error: {}", error.message),
-        error => format!("it does not speak the protocol: {error}"),
     }
 }
 

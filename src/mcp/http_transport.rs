@@ -203,6 +203,22 @@ impl StreamableHttpClient for CredentialClient {
                 max_sse_event_size,
             )
         };
-        self.send_with_credential(&uri, custom_headers, send).await
+        match self.send_with_credential(&uri, custom_headers, send).await {
+            // The transport would try to resume the stream until the time limit of the call, although the process that
+            // sent it is gone. This error ends that.
+            Err(Failure::Client(error)) if last_event_id.is_some() && is_refused(&error) => {
+                Err(Failure::ServerDoesNotSupportSse)
+            }
+            result => result,
+        }
     }
+}
+
+/// Returns whether no process listens at the address.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let first: &dyn std::error::Error = error;
+    std::iter::successors(Some(first), |error| error.source()).any(|error| {
+        let error = error.downcast_ref::<std::io::Error>();
+        error.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+    })
 }

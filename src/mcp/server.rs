@@ -5,7 +5,7 @@ mod user_texts;
 
 use super::catalogue::{Catalogue, Difference, KnownServer, compare};
 use super::client_handler::OnProgress;
-use super::connection::{CallError, Connection, ConnectionContext, explain_needed_login};
+use super::connection::{CallError, Connection, ConnectionContext};
 use super::definition::Definition;
 use super::result_text::{ResultText, mark_untrusted};
 use super::server_config::ServerConfig;
@@ -67,6 +67,8 @@ struct State {
     problem: String,
     /// True if the user knows that it is down.
     is_down_reported: bool,
+    /// True if the user knows that it refuses calls because of its login.
+    is_refusal_reported: bool,
     /// Ends of its connection since the last successful call.
     failures: u32,
 }
@@ -140,18 +142,34 @@ impl Server {
         match connection.call(&tool.definition.name, arguments, self.config.call_limit, on_progress).await {
             Ok(text) => {
                 let mut state = self.state();
-                (state.failures, state.is_down_reported) = (0, false);
+                (state.failures, state.is_down_reported, state.is_refusal_reported) = (0, false, false);
                 Ok(text.mark_untrusted(name))
             }
             Err(CallError::Failed(text)) => Err(mark_untrusted(name, &text)),
-            Err(CallError::NeedsLogin) => {
-                Err(format!("MCP server {name} cannot be used: {}. The call was not made.", explain_needed_login(name)))
+            Err(CallError::NeedsLogin) => Err(self.report_refusal(&connection.login_advice().explain_needed_login())),
+            Err(CallError::MissingScopes(reason)) => Err(self.report_refusal(&reason)),
+            Err(CallError::NotSent(text)) => {
+                connection.end_if_unreachable().await;
+                Err(mark_untrusted(name, &text))
             }
-            Err(CallError::Lost) => Err(format!(
-                "MCP server {name} ended during the call: {}. Whether the call had an effect is unknown.",
-                connection.explain_end().await
-            )),
+            Err(CallError::Lost) => {
+                connection.end_if_unreachable().await;
+                Err(format!(
+                    "MCP server {name} ended during the call: {}. Whether the call had an effect is unknown.",
+                    connection.explain_end().await
+                ))
+            }
         }
+    }
+
+    /// Tells the user once, until a call succeeds, that the server refuses a call because of its login. Returns the text for the
+    /// model.
+    fn report_refusal(&self, reason: &str) -> String {
+        let refusal = format!("MCP server {} refused the call: {reason}.", self.config.name);
+        if !std::mem::replace(&mut self.state().is_refusal_reported, true) {
+            (self.on_change)(ServerNews { notices: vec![refusal.clone()], unaccepted: None });
+        }
+        format!("{refusal} The call was not made.")
     }
 
     /// Returns the connection, and opens it if there is none. A new connection is returned only after the definitions
@@ -258,7 +276,7 @@ fn damaged_notice(catalogue: &Catalogue, error: &std::io::Error) -> String {
 /// Handles the notifications of a connection until it ends.
 async fn watch_connection(server: Weak<Server>, connection: Weak<Connection>) {
     let Some((tools_changed, mut end)) =
-        connection.upgrade().map(|connection| (connection.tools_changed.clone(), connection.end_receiver()))
+        connection.upgrade().map(|connection| (connection.tools_changed(), connection.end_receiver()))
     else {
         return;
     };

@@ -18,6 +18,8 @@ pub struct ServerConfig {
     pub is_trusted: bool,
     /// True if the server may ask the model, each time with the user's approval.
     pub allows_sampling: bool,
+    /// False if the server is known to have no handshake, so that none is tried.
+    pub has_handshake: bool,
     /// Time limit of a call.
     pub call_limit: Duration,
     /// Time limit for the connection and the list of tools.

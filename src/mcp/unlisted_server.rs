@@ -58,8 +58,8 @@ impl UnlistedServer<'_> {
         let connection = self.connect().await?;
         match connection.call(tool, arguments, REQUEST_LIMIT, Arc::new(|_| ())).await {
             Ok(text) => Ok(text.mark_untrusted(&self.target.host)),
-            Err(CallError::Failed(text)) => Err(mark_untrusted(&self.target.host, &text)),
-            Err(CallError::NeedsLogin) => Err(self.explain_login()),
+            Err(CallError::Failed(text) | CallError::NotSent(text)) => Err(mark_untrusted(&self.target.host, &text)),
+            Err(CallError::NeedsLogin | CallError::MissingScopes(_)) => Err(self.explain_login()),
             Err(CallError::Lost) => Err(self.explain("the connection was lost")),
         }
     }
@@ -70,8 +70,8 @@ impl UnlistedServer<'_> {
         let opened = tokio::time::timeout(REQUEST_LIMIT, opening).await;
         match opened.map_err(|_| self.explain("it did not answer in time"))? {
             Ok(connection) => Ok(connection),
-            Err(CallError::NeedsLogin) => Err(self.explain_login()),
-            Err(CallError::Failed(error)) => Err(self.explain(&error)),
+            Err(CallError::NeedsLogin | CallError::MissingScopes(_)) => Err(self.explain_login()),
+            Err(CallError::Failed(error) | CallError::NotSent(error)) => Err(self.explain(&error)),
             Err(CallError::Lost) => Err(self.explain("it closed the connection")),
         }
     }

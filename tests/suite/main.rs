@@ -84,6 +84,7 @@ mod mcp_logins;
 mod mcp_samplings;
 mod mcp_servers;
 mod mcp_texts;
+mod mcp_without_handshake;
 mod misbehaving_models;
 mod model_reviewer;
 mod model_switch;

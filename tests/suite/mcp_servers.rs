@@ -92,6 +92,8 @@ fn a_tool_is_called_after_approval_and_its_result_is_marked() {
         assert!(screen.contains(part), "{part}:\n{screen}");
     }
     assert_eq!(server.calls(), [""; 0], "nothing is called before the approval");
+    let version = &server.wait_for("initialize")["params"]["protocolVersion"];
+    assert_eq!(version, "2025-11-25", "the last version with a handshake");
     program.press_keys("y");
     program.until_idle("Done.");
     assert_eq!(server.calls(), ["echo"]);
@@ -177,6 +179,27 @@ fn a_killed_server_settles_its_call_and_withdraws_its_tools() {
 }
 
 #[test]
+fn a_server_at_an_address_that_is_gone_settles_its_call_and_withdraws_its_tools() {
+    // A stream with an event that has an ID could be resumed.
+    for name in ["vanish", "vanish_after_event"] {
+        let server = McpServer::new(&[(name, "Never answers")]);
+        let offered_name = format!("mcp__test__{name}");
+        let answers = vec![call(&offered_name, ""), text_answer("First."), text_answer("Second.")];
+        let settings = format!("{}call_seconds = 600\n", server.start_http("test", "k"));
+        let user = user_with(answers, &settings).with_rules(&allow(&offered_name));
+        let mut program = start_session(&user, &server);
+        submit_message(&mut program, "go");
+        let screen = program.until_idle("First.");
+        let [Outcome::Failed(text)] = &outcomes(&user)[..] else { panic!("{:?}", outcomes(&user)) };
+        assert!(text.contains("MCP server test ended during the call: the connection was lost"), "{text}");
+        assert!(screen.contains("MCP server test cannot be used: the connection was lost."), "{screen}");
+        submit_message(&mut program, "go");
+        program.until_idle("Second.");
+        assert_eq!(offered(&user), [""; 0]);
+    }
+}
+
+#[test]
 fn stopping_a_turn_cancels_the_call_at_the_server() {
     let server = McpServer::new(&[("hang", "Never answers")]);
     let answers = vec![call("mcp__test__hang", ""), text_answer("Done.")];
@@ -230,6 +253,37 @@ fn a_dry_run_starts_no_server_and_simulates_calls() {
 }
 
 #[test]
+fn a_long_result_is_kept_as_a_whole_and_its_ranges_are_the_rest() {
+    let server = McpServer::new(&[("huge", "")]);
+    let user =
+        user_with(vec![text_answer("Done.")], &server.stdio_settings("test")).with_rules(&allow("mcp__test__huge"));
+    run_turn(&user);
+    let user = user.with_answers(vec![call("mcp__test__huge", "a"), text_answer("Done.")]);
+    run_turn(&user);
+    let huge = last_outcome(&user);
+    let (shown, note) = huge.split_once("[The result has 1000000 bytes; about 49152 of them are shown]\n").unwrap();
+    assert!(shown.len() < 50_000, "{}", shown.len());
+    let (_, address) = note.split_once("[full text (1.0 MB): ").unwrap();
+    let (address, outline) = address
+        .split_once(", to be read with read_workspace_file]\n[omitted ranges, as offset+length: first line]\n")
+        .unwrap();
+    // Two thirds of what is shown are before the omitted part, one third is after it.
+    let (mut next, mut ranges) = (49_152 - 49_152 / 3, 0);
+    for line in outline.lines() {
+        let (offset, length) = line.split_once(": ").unwrap().0.split_once('+').unwrap();
+        assert_eq!(offset.parse(), Ok(next), "{outline}");
+        (next, ranges) = (next + length.parse::<usize>().unwrap(), ranges + 1);
+    }
+    assert_eq!((next, ranges), (1_000_000 - 49_152 / 3, 16), "{outline}");
+    let whole = user.run_headless(&["files", "cat", address]).0;
+    assert!(
+        whole.len() == 1_000_000 && whole.starts_with(&shown[shown.find('\n').unwrap() + 1..][..100]),
+        "{}",
+        whole.len()
+    );
+}
+
+#[test]
 fn results_and_names_of_any_kind_are_bounded_and_clean() {
     let long = "n".repeat(100);
     let tools = [("fail", ""), ("huge", ""), ("hidden", "Sh\u{202E}own"), ("place", ""), (long.as_str(), "Long")];
@@ -249,7 +303,8 @@ fn results_and_names_of_any_kind_are_bounded_and_clean() {
     }
     let [fail, huge, hidden, place, long] = &results[..] else { panic!("{results:?}") };
     assert!(fail.ends_with("\nno such thing"), "{fail}");
-    assert!(huge.len() < 50_000 && huge.ends_with("[The result has 1000000 bytes; about 49152 of them are shown]"));
+    assert!(huge.contains("[The result has 1000000 bytes; about 49152 of them are shown]\n[full text (1.0 MB): "));
+    assert!(huge.len() < 52_000, "{}", huge.len());
     assert!(hidden.contains("red") && hidden.contains("Untrusted text"), "{hidden}");
     let home = user.path("home").canonicalize().unwrap();
     assert!(place.contains(&format!("\n{} ", home.display())), "a project cannot influence the server: {place}");

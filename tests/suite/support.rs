@@ -13,6 +13,7 @@ pub mod keyboard;
 pub mod lost_terminal;
 pub mod mcp_client;
 pub mod mcp_server;
+pub mod mcp_without_handshake;
 #[cfg(target_os = "linux")]
 pub mod mounts;
 pub mod oauth_server;

@@ -47,7 +47,8 @@ impl Connection {
     /// # Errors
     /// The reason, as part of a sentence.
     pub(in crate::mcp) async fn read_resource(&self, uri: &str) -> Result<String, String> {
-        let result = self.peer.read_resource(ReadResourceRequestParams::new(uri)).await.map_err(explain_error)?;
+        let read = self.peer.read_resource(ReadResourceRequestParams::new(uri)).await;
+        let result = read.map_err(|error| self.explain_error(&error))?;
         Ok(describe_resource(&result))
     }
 
@@ -66,8 +67,12 @@ impl Connection {
         if !arguments.is_empty() {
             parameters = parameters.with_arguments(arguments);
         }
-        let result = self.peer.get_prompt(parameters).await.map_err(explain_error)?;
+        let result = self.peer.get_prompt(parameters).await.map_err(|error| self.explain_error(&error))?;
         Ok(describe_prompt(&result))
+    }
+
+    fn explain_error(&self, error: &ServiceError) -> String {
+        self.explain_missing_scopes(error).unwrap_or_else(|| clean_error(&explain_service_error(error)))
     }
 }
 
@@ -89,10 +94,6 @@ where
     }
     items.truncate(MAX_OFFERED);
     items
-}
-
-fn explain_error(error: ServiceError) -> String {
-    clean_error(&explain_service_error(&error))
 }
 
 /// Returns a resource that can be typed; `None` if its address has blanks or hidden characters, or is too long.

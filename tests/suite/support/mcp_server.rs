@@ -2,6 +2,7 @@
 //! tools and what it received, so that a test can change and read both while it runs.
 
 use super::folder::Folder;
+use super::mcp_without_handshake::{self, has_no_handshake};
 use super::oauth_server::OAuthServer;
 use serde_json::{Value, json};
 use std::fs;
@@ -112,7 +113,7 @@ impl McpServer {
                 return Some(http_response("405 Method Not Allowed", ""));
             };
             let mut answers = Vec::new();
-            handle_message(&folder, &message, &mut |answer| answers.push(answer));
+            receive(&folder, &message, &mut |answer| answers.push(answer));
             Some(match &answers[..] {
                 [] => http_response("202 Accepted", ""),
                 answers => http_response("200 OK\r\nContent-Type: application/json", &answers[0].to_string()),
@@ -139,6 +140,9 @@ impl McpServer {
         let (folder, allows, refuse) = (self.folder.path().to_owned(), Arc::new(allows), Arc::new(refuse));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                if folder.join("gone").exists() {
+                    break;
+                }
                 let (folder, allows, metadata, refuse) =
                     (folder.clone(), allows.clone(), metadata.clone(), refuse.clone());
                 std::thread::spawn(move || serve_http(stream, &folder, &*allows, &metadata, &*refuse));
@@ -229,6 +233,12 @@ impl McpServer {
         fs::write(self.folder.path().join("prompt"), text).unwrap();
     }
 
+    /// Makes it a server of the protocol version without a handshake.
+    pub fn without_handshake(self) -> Self {
+        fs::write(self.folder.path().join("without_handshake"), "").unwrap();
+        self
+    }
+
     /// Lets a call of `wait` return.
     pub fn finish_waiting(&self) {
         fs::write(self.folder.path().join("finish"), "").unwrap();
@@ -244,14 +254,22 @@ pub fn run_server_process() {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        handle_message(&folder, &message, &mut |answer| writeln!(out, "{answer}").unwrap_or_default());
+        receive(&folder, &message, &mut |answer| writeln!(out, "{answer}").unwrap_or_default());
     }
     std::process::exit(0);
 }
 
-/// Handles one message, and sends answers and notifications.
-fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
+/// Records one message and handles it.
+fn receive(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
     append(&folder.join("received"), &message.to_string());
+    match has_no_handshake(folder) {
+        true => mcp_without_handshake::handle(folder, message, send),
+        false => handle_message(folder, message, send),
+    }
+}
+
+/// Handles one message, and sends answers and notifications.
+pub(super) fn handle_message(folder: &Path, message: &Value, send: &mut dyn FnMut(Value)) {
     let id = &message["id"];
     let answer = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
     match message["method"].as_str() {
@@ -332,7 +350,7 @@ fn finish_sampling(folder: &Path, send: &mut dyn FnMut(Value)) {
 }
 
 /// The list in this file; empty if there is none.
-fn read_list(folder: &Path, name: &str) -> Value {
+pub(super) fn read_list(folder: &Path, name: &str) -> Value {
     fs::read(folder.join(name)).map_or(json!([]), |text| serde_json::from_slice(&text).unwrap())
 }
 
@@ -461,7 +479,7 @@ fn serve_http(
         return;
     }
     let mut answers = Vec::new();
-    handle_message(folder, &message, &mut |answer| answers.push(answer));
+    receive(folder, &message, &mut |answer| answers.push(answer));
     match &answers[..] {
         [] => respond("202 Accepted", ""),
         [answer] => respond("200 OK\r\nContent-Type: application/json", &answer.to_string()),
