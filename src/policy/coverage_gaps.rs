@@ -72,10 +72,10 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
         return explanation("variable set before the command");
     }
     if !simple.redirects.is_empty() {
-        return explanation("redirection");
+        return explanation("the command has a redirection");
     }
     let Some(simple) = single_plain_command(parsed_line) else {
-        return explanation("not a plain command: unknown word, or part of another command");
+        return explanation("a word is not known before it runs, or the command is part of another one");
     };
     if let Some((expected, actual)) = words.iter().enumerate().find_map(|(index, word)| {
         let actual = simple.words.get(index).map_or("", Word::display_text);

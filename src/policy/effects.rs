@@ -50,7 +50,7 @@ pub fn analyze_effects(parsed_line: &ParsedLine) -> LineEffects {
                 let deletions = program_touches.iter().filter(|touch| touch.access == PathAccess::Delete);
                 let deleted_paths: Vec<String> = deletions.map(|touch| display_word(&touch.word)).collect();
                 if !deleted_paths.is_empty() {
-                    let why = format!("deletion of {}", join_items(&deleted_paths, MAX_REASONS));
+                    let why = format!("deletes {}", join_items(&deleted_paths, MAX_REASONS));
                     reasons.push_reason(Reach::Runs, why);
                 }
                 touches.extend(program_touches);
@@ -88,7 +88,7 @@ impl AskReasons {
 
     /// Returns the widest reach and its reasons; `None` if no reason was added.
     pub fn widest(&self) -> Option<(Reach, String)> {
-        Some((self.reach?, join_items(&self.reasons, MAX_REASONS)))
+        Some((self.reach?, ask_reasons::join_reasons(&self.reasons, MAX_REASONS)))
     }
 }
 
@@ -118,7 +118,7 @@ fn judge_redirections(
         match word {
             Word::Known(_) | Word::Home(_) if is_read => {}
             Word::Known(_) | Word::Home(_) => {
-                reasons.push_reason(Reach::Writes, format!("write to {}", display_word(word)));
+                reasons.push_reason(Reach::Writes, format!("writes to {}", display_word(word)));
             }
             // The file to read or overwrite is only known once the shell opens it.
             Word::Pattern(_) | Word::Unknown(_) => {
@@ -135,7 +135,7 @@ fn judge_redirections(
 /// asking.
 fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<Vec<TouchedPath>, String> {
     if simple.is_background {
-        return Err("background process".to_owned());
+        return Err("runs in the background".to_owned());
     }
     for wrapper in &simple.wrappers {
         read_only_programs::check_wrapper(wrapper)?;

@@ -299,7 +299,7 @@ mod tests {
                 seconds,
                 ..CommandLine::default()
             };
-            let why = "project code run by make".to_owned();
+            let why = "make runs project code".to_owned();
             let run = CommandAccess {
                 line: Box::new(line.clone()),
                 reach: Reach::Runs,

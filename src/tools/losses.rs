@@ -143,13 +143,11 @@ fn find_loss_in_words(words: &[&str], anywhere: bool, command_files: &CommandFil
                 let content = format!("{} and everything in {pronoun}", format_names(&folders));
                 Some(match (files.is_empty(), folders.is_empty()) {
                     (false, true) => format!("deletes {} (rm -r)", format_names(&files)),
-                    (false, false) => format!("deletes {}; deletes {content} (rm -r)", format_names(&files)),
+                    (false, false) => format!("deletes {content}, and {} (rm -r)", format_names(&files)),
                     (true, _) => format!("deletes {content} (rm -r)"),
                 })
             }
-            "rm" if has_option("--force") => {
-                Some(format!("deletes {} without asking (rm -f)", format_names(&operands())))
-            }
+            "rm" if has_option("--force") => Some(format!("deletes {} (rm -f)", format_names(&operands()))),
             "rm" | "unlink" if is_program && !is_help_request(arguments) => {
                 Some(format!("deletes {}", format_names(&operands())))
             }

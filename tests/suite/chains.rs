@@ -52,10 +52,10 @@ fn r11_line_of_allowed_parts_runs_without_a_prompt() {
 fn r11_line_with_one_part_that_is_not_allowed_asks() {
     for (command, why) in [
         ("touch two && cat .env", "which may hold secrets"),
-        ("touch two && rm sub/one", "deletion of sub/one"),
-        ("cd sub; touch two", "file changes by touch"),
-        ("touch two | sh", "input run as commands by sh"),
-        ("git checkout x && cat sub/one", "asks: an earlier part may change what it uses"),
+        ("touch two && rm sub/one", "deletes sub/one"),
+        ("touch x && cd ..; touch two", "it uses “..”, or its folder is not known"),
+        ("touch two | sh", "sh runs its input as commands"),
+        ("git checkout x | cat sub/one", "asks: an earlier part may change what it uses"),
     ] {
         let user = User::new(vec![command_answer(command), text_answer("Done.")])
             .with_rules(RULES)

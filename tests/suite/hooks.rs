@@ -83,7 +83,7 @@ fn r28_a_hook_receives_the_call_as_json_and_its_arguments_verbatim() {
     assert_eq!(input["project"], json!(project));
     assert_eq!(input["access"]["reach"], "run");
     assert_eq!(input["preview"]["what"]["command"], "echo 1 > made");
-    assert_eq!((&input["verdict"], &input["why"]), (&json!("ask"), &json!("write to made")));
+    assert_eq!((&input["verdict"], &input["why"]), (&json!("ask"), &json!("writes to made")));
     let session = session_file_name(setup.root.path());
     assert!(session.contains(input["session"].as_str().unwrap()), "{session}");
     assert_eq!(text("words"), "a b|$HOME|", "the arguments are not interpreted by a shell");
@@ -134,7 +134,7 @@ fn asks_with_the_reason_if_a_hook_fails() {
         assert!(why.contains(part), "{script} {more}: {why}");
         let asked = read_entries(setup.root.path()).into_iter().any(|entry| {
             matches!(entry, Entry::Planned { verdict, reason, .. }
-                if verdict == "ask" && reason.starts_with("write to made; the hook “check” failed: "))
+                if verdict == "ask" && reason.starts_with("writes to made; the hook “check” failed: "))
         });
         assert!(asked, "{script}");
     }
@@ -241,7 +241,7 @@ fn r07_prompt_and_audit_name_the_hook_and_its_reason() {
     let mut program = start_session(with_hook(Setup::new(&[]), script, ""), &service);
     submit_message(&mut program, "go");
     let screen = program.until_prompt("the hook “check”: pushes [31mto main");
-    assert!(screen.contains("reason: write to made; the hook"), "{screen}");
+    assert!(screen.contains("reason: writes to made; the hook"), "{screen}");
     program.press_keys("y");
     program.until_idle("Done.");
     assert_eq!(program.file("made").as_deref(), Some("1\n"));

@@ -32,7 +32,7 @@ async fn r13_command_that_may_do_more_than_read_the_project_asks_and_states_why(
         ("cat .env", "it reads .env, which may hold secrets"),
         ("cat .e*", "which may hold secrets"),
         ("cat /etc/hostname", "outside the project"),
-        ("ls\ntouch made", "file changes by touch"),
+        ("ls\ntouch made", "touch changes files"),
         ("cat $HOME/x", "unknown before it runs"),
     ] {
         let mut scene = Scene::new([command_reply(command), says("Done.")]).with_file(".env", "KEY=1\n");

@@ -224,10 +224,10 @@ fn a_call_that_would_have_asked_has_the_reason() {
         let summary = DryRunSummary::new(vec![], &[reply, planned, settled]);
         (summary.calls[0].would_ask.clone(), summary.calls[0].origin.clone())
     };
-    let text = "this is a dry run; live, you would have been asked: project code run by make";
-    let expected = (Some("project code run by make".into()), Some(ResultOrigin::ran()));
+    let text = "this is a dry run; live, you would have been asked: make runs project code";
+    let expected = (Some("make runs project code".into()), Some(ResultOrigin::ran()));
     assert_eq!(would_ask_and_origin(text), expected);
-    let older_text = "this is a dry run; for real you would have been asked, because project code run by make";
+    let older_text = "this is a dry run; for real you would have been asked, because make runs project code";
     assert_eq!(would_ask_and_origin(older_text), expected, "as older versions wrote it");
     assert_eq!(
         would_ask_and_origin("this is a dry run; for real it would have run, because the session is in full mode").0,

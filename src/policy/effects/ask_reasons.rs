@@ -5,17 +5,20 @@ use super::path_access::{PathAccess, TouchedPath, current_folder, display_word, 
 use crate::chat::Reach;
 use crate::policy::command_line::{SimpleCommand, Word, is_launcher, is_shell};
 use crate::policy::grammar::{ParsedOption, Role, SHELL, ValueKind, parse_arguments, program_named};
-use crate::text::truncation::escape_beginning;
+use crate::text::truncation::{escape_beginning, join_items};
 
-/// Programs that affect other machines, or state that other programs and people depend on.
+/// Programs that reach other machines.
 #[rustfmt::skip]
-const OUTSIDE_PROGRAMS: &[&str] = &[
-    // Network
+const NETWORK_PROGRAMS: &[&str] = &[
     "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "http", "https",
     "xh", "aria2c", "mail", "sendmail", "mutt", "rclone", "s3cmd", "mc", "lftp", "smbclient", "croc",
     // Remote accounts
     "gh", "glab", "hub", "aws", "gcloud", "az", "kubectl", "helm", "oc", "terraform", "tofu", "pulumi", "ansible",
     "ansible-playbook", "heroku", "vercel", "netlify", "flyctl", "fly", "doctl", "firebase", "wrangler", "twine",
+];
+/// Programs that affect state that other programs and users depend on.
+#[rustfmt::skip]
+const SYSTEM_PROGRAMS: &[&str] = &[
     // Databases
     "psql", "mysql", "mariadb", "sqlite3", "redis-cli", "mongosh", "mongo", "dropdb", "createdb",
     // System
@@ -115,7 +118,7 @@ const PUBLISHING_ARGUMENTS: &[(&str, &[&str])] = &[
     ("just", &["deploy", "publish", "release"]),
 ];
 
-/// Programs that run code of the project.
+/// Programs that run project code.
 #[rustfmt::skip]
 const BUILD_PROGRAMS: &[&str] = &[
     "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "make", "gmake", "cmake", "ninja", "meson", "go", "pytest",
@@ -179,7 +182,8 @@ pub(super) fn effect_range(simple: &SimpleCommand) -> Reach {
         let text = format!("{redirect:?}");
         text.contains("/dev/tcp/") || text.contains("/dev/udp/")
     });
-    if OUTSIDE_PROGRAMS.contains(&program)
+    if NETWORK_PROGRAMS.contains(&program)
+        || SYSTEM_PROGRAMS.contains(&program)
         || program.starts_with("mkfs")
         || publishes
         || uses_network
@@ -230,41 +234,108 @@ pub(super) fn asks_version_or_help(simple: &SimpleCommand) -> bool {
 pub(super) fn ask_reason(simple: &SimpleCommand, name: &str) -> String {
     let displayed = escape_beginning(name, 60);
     if matches!(name, "eval" | "source" | "." | "exec" | "trap") && simple.script.is_none() {
-        return format!("commands run by {displayed}");
+        return format!("{displayed} runs other commands");
     }
     if reads_commands_from_input(simple) {
-        return format!("input run as commands by {displayed}");
+        return format!("{displayed} runs its input as commands");
     }
     if simple.inline_code.is_some() {
-        return format!("inline code run by {displayed}");
+        return format!("{displayed} runs inline code");
     }
     if let Some(script) = &simple.script {
-        return format!("script {}", display_word(script));
+        return format!("runs the script {}", display_word(script));
     }
-    if OUTSIDE_PROGRAMS.contains(&name) {
-        return format!("effects of {displayed} outside the project");
+    if NETWORK_PROGRAMS.contains(&name) {
+        return format!("{displayed} may reach the network");
+    }
+    if SYSTEM_PROGRAMS.contains(&name) {
+        return format!("{displayed} may change something outside the project");
     }
     if is_launcher(name) {
-        return format!("commands run by {displayed}");
+        return format!("{displayed} runs other commands");
     }
     if changes_system(name, simple.arguments()) {
-        return format!("system or installation change by {displayed}");
+        return format!("{displayed} may change the system or install something");
     }
     if BUILD_PROGRAMS.contains(&name) {
-        return format!("project code run by {displayed}");
+        return format!("{displayed} runs project code");
     }
     match name {
         "awk" | "gawk" | "mawk" | "nawk" | "vi" | "vim" | "nvim" | "ex" | "ed" | "emacs" | "man" | "less" | "more" => {
-            format!("possible other programs started by {displayed}")
+            format!("{displayed} may start other programs")
         }
         "export" | "declare" | "typeset" | "local" | "readonly" | "set" | "shopt" | "unset" | "alias" | "enable"
         | "hash" | "read" | "mapfile" | "let" | "ulimit" | "umask" => {
-            format!("shell state change by {displayed}")
+            format!("{displayed} changes the shell for later commands")
         }
-        "env" | "printenv" => format!("all environment variables shown by {displayed}"),
+        "env" | "printenv" => format!("{displayed} shows all environment variables"),
         "mkdir" | "touch" | "cp" | "mv" | "ln" | "chmod" | "tee" | "truncate" | "install" | "patch" => {
-            format!("file changes by {displayed}")
+            format!("{displayed} changes files")
         }
-        _ => format!("unknown effects of {displayed}"),
+        _ => format!("aye does not know what {displayed} does"),
+    }
+}
+
+/// Ends of reasons that say the same about several programs, for one program and for more.
+const SHARED_ENDS: [(&str, &str); 12] = [
+    (" may change the repository", " may change the repository"),
+    (" may reach the network", " may reach the network"),
+    (" may change something outside the project", " may change something outside the project"),
+    (" may change the system or install something", " may change the system or install something"),
+    (" may start other programs", " may start other programs"),
+    (" runs other commands", " run other commands"),
+    (" runs its input as commands", " run their input as commands"),
+    (" runs inline code", " run inline code"),
+    (" runs project code", " run project code"),
+    (" changes the shell for later commands", " change the shell for later commands"),
+    (" changes files", " change files"),
+    (" shows all environment variables", " show all environment variables"),
+];
+
+/// Joins reasons into one text, of which at most `max_items` are listed. Programs with the same reason share it: `git add
+/// and git commit may change the repository`.
+pub(super) fn join_reasons(reasons: &[String], max_items: usize) -> String {
+    let mut joined: Vec<String> = Vec::new();
+    let mut done = vec![false; reasons.len()];
+    for (index, reason) in reasons.iter().enumerate() {
+        if std::mem::replace(&mut done[index], true) {
+            continue;
+        }
+        let shared_end = SHARED_ENDS.iter().find(|(end, _)| reason.ends_with(end));
+        let Some((end, plural_end)) = shared_end else {
+            joined.push(reason.clone());
+            continue;
+        };
+        let mut subjects = Vec::new();
+        for (other, is_done) in reasons[index..].iter().zip(&mut done[index..]) {
+            if let Some(subject) = other.strip_suffix(end) {
+                *is_done = true;
+                subjects.push(subject);
+            }
+        }
+        let end = if subjects.len() == 1 { end } else { plural_end };
+        joined.push(format!("{}{end}", join_items(&subjects, max_items)));
+    }
+    join_items(&joined, max_items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_with_the_same_reason_share_it() {
+        let join =
+            |reasons: &[&str]| join_reasons(&reasons.iter().map(|reason| (*reason).to_owned()).collect::<Vec<_>>(), 3);
+        assert_eq!(join(&[]), "");
+        assert_eq!(join(&["touch changes files"]), "touch changes files");
+        assert_eq!(
+            join(&["git add may change the repository", "deletes a", "git commit may change the repository"]),
+            "git add and git commit may change the repository and deletes a"
+        );
+        assert_eq!(
+            join(&["mv changes files", "cp changes files", "ln changes files", "tee changes files"]),
+            "mv, cp and 2 more change files"
+        );
     }
 }

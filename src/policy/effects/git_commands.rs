@@ -24,7 +24,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
     });
     if let Some(unsafe_option) = unsafe_option {
         let displayed = escape_beginning(&unsafe_option.word, MAX_OPTION_CHARS);
-        return Err(format!("possible other programs run by git {displayed}"));
+        return Err(format!("git {displayed} may start other programs"));
     }
     let (name, words) = match git_arguments.operands.split_first() {
         Some((Word::Known(name), words)) => (name.as_str(), words),
@@ -35,7 +35,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
         return Ok(Vec::new());
     }
     let command_name = format!("git {name}");
-    let may_change = || format!("possible repository change by {command_name}");
+    let may_change = || format!("{command_name} may change the repository");
     let words = match (name, words) {
         ("stash" | "worktree", [Word::Known(action)]) if action == "list" => return Ok(repository_access()),
         ("stash" | "worktree", _) => return Err(may_change()),
@@ -53,7 +53,7 @@ pub(super) fn judge_git(words: &[Word]) -> ProgramPaths {
         take_script(&command_name, &mut arguments)?;
     }
     if matches!(name, "branch" | "tag") && !arguments.operands.is_empty() && !arguments.has_role(Role::Lists) {
-        return Err(format!("possible repository change by {command_name} with a name"));
+        return Err(format!("{command_name} with a name may change the repository"));
     }
     let formats = ["--format", "--pretty", "--sort"];
     if let Some(format) = arguments.option_texts(&formats).find(|format| checks_signatures(format)) {
@@ -162,10 +162,10 @@ fn checks_signatures(format: &str) -> bool {
 
 fn git_change_reason(name: &str) -> String {
     match name {
-        "push" => "change of the remote repository by git push".to_owned(),
+        "push" => "git push changes the remote repository".to_owned(),
         "fetch" | "pull" | "clone" | "remote" | "ls-remote" | "submodule" => {
-            format!("network access or remote addresses through git {name}")
+            format!("git {name} may reach the network or show remote addresses")
         }
-        _ => format!("possible repository change by git {}", escape_beginning(name, MAX_OPTION_CHARS)),
+        _ => format!("git {} may change the repository", escape_beginning(name, MAX_OPTION_CHARS)),
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
             [Word::Known(option), later_words @ ..] if option == "-v" || option == "-V" => {
                 judge_plain_words(later_words)
             }
-            _ => Err("command run through `command`".to_owned()),
+            _ => Err("`command` runs another command".to_owned()),
         },
         "sed" => script_languages::judge_sed(words),
         "awk" | "gawk" | "mawk" | "nawk" => script_languages::judge_awk(name, words),
@@ -100,7 +100,7 @@ fn judge_printf(words: &[Word]) -> ProgramPaths {
         conversion.starts_with(|c: char| "diouxXcsbqfeEgG".contains(c))
     });
     if format.starts_with('-') || !is_harmless {
-        return Err("possible variable assignment by printf".to_owned());
+        return Err("printf may set a variable".to_owned());
     }
     judge_plain_words(&words[1..])
 }
@@ -110,14 +110,14 @@ fn judge_date(words: &[Word]) -> ProgramPaths {
     let arguments = stated_paths::parse_read_only("date", grammar_of("date")?, words)?;
     match arguments.operands.iter().all(|word| word.known_text().is_some_and(|text| text.starts_with('+'))) {
         true => Ok(stated_paths::option_paths(&arguments)),
-        false => Err("possible change of the clock by date".to_owned()),
+        false => Err("date may set the clock".to_owned()),
     }
 }
 
 /// Judges `strings`, which reads options from the file `x` if any argument is `@x`.
 fn judge_strings(words: &[Word]) -> ProgramPaths {
     if !words.iter().all(|word| word.known_text().is_some_and(|text| !text.starts_with('@'))) {
-        return Err("options of strings read from a file".to_owned());
+        return Err("strings reads options from a file".to_owned());
     }
     stated_paths::stated_paths("strings", grammar_of("strings")?, words)
 }
@@ -149,7 +149,7 @@ fn judge_tar(words: &[Word]) -> ProgramPaths {
         {
             Ok(vec![(Word::Known(archive.clone()), PathAccess::Contents)])
         }
-        _ => Err("possible writes and commands by tar".to_owned()),
+        _ => Err("tar may write files or run commands".to_owned()),
     }
 }
 
@@ -158,7 +158,7 @@ fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
     let program = grammar_of(name)?;
     let arguments = stated_paths::parse_read_only(name, program, words)?;
     if name == "unzip" && !arguments.has_role(Role::Lists) {
-        return Err("files written by unzip".to_owned());
+        return Err("unzip writes files".to_owned());
     }
     if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains(['*', '?', '[', '\\'])) {
         return Err(describe_unknown_word(word));
@@ -170,7 +170,7 @@ fn judge_archive(name: &str, words: &[Word]) -> ProgramPaths {
 fn judge_deletion(name: &str, words: &[Word]) -> ProgramPaths {
     let arguments = stated_paths::parse_certain(name, grammar_of(name)?, words)?;
     if let Some(option) = arguments.options.iter().find(|option| option.option.role == Role::NeedsApproval) {
-        return Err(format!("possible deletion of everything by {name} {}", option.word));
+        return Err(format!("{name} {} may delete everything", option.word));
     }
     Ok(arguments.operands.into_iter().map(|word| (word, PathAccess::Delete)).collect())
 }
@@ -183,7 +183,7 @@ pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
     }
     match name {
         "env" | "time" | "timeout" | "nice" | "stdbuf" | "command" | "builtin" => Ok(()),
-        name => Err(format!("wrapper {name}")),
+        name => Err(format!("{name} runs another command")),
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn judge_sed(words: &[Word]) -> ProgramPaths {
     let script = take_script("sed", &mut arguments)?;
     let mut scripts = arguments.option_texts(&["-e"]).chain(script.as_deref());
     if !scripts.all(is_printing_sed) {
-        return Err("possible writes and commands in the sed script".to_owned());
+        return Err("the sed script may write files or run commands".to_owned());
     }
     Ok(argument_paths(&arguments, &PathAccess::Contents))
 }
@@ -113,7 +113,7 @@ pub(super) fn judge_awk(name: &str, words: &[Word]) -> ProgramPaths {
     let mut arguments = parse_read_only(name, grammar_of("awk")?, words)?;
     let program = take_script(name, &mut arguments)?.unwrap_or_default();
     if !is_printing_awk(&program) {
-        return Err(format!("possible writes and commands in the {name} program"));
+        return Err(format!("the {name} program may write files or run commands"));
     }
     // `a=b` among the files sets a variable.
     if let Some(word) = arguments.operands.iter().find(|word| word.display_text().contains('=')) {
@@ -127,7 +127,7 @@ pub(super) fn judge_jq(words: &[Word]) -> ProgramPaths {
     let mut arguments = parse_read_only("jq", grammar_of("jq")?, words)?;
     let filter = take_script("jq", &mut arguments)?.unwrap_or_default();
     if ["import", "include", "env", "ENV", "modulemeta"].iter().any(|word| filter.contains(word)) {
-        return Err("possible reads of other files by the jq filter".to_owned());
+        return Err("the jq filter may read other files".to_owned());
     }
     Ok(argument_paths(&arguments, &PathAccess::Contents))
 }

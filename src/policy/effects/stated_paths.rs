@@ -57,7 +57,7 @@ pub(super) fn require_certain(command_name: &str, arguments: ParsedArguments) ->
 }
 
 pub(super) fn beyond_reading_reason(command_name: &str, option: &str) -> String {
-    format!("effects beyond reading: {command_name} {}", escape_beginning(option, MAX_OPTION_CHARS))
+    format!("{command_name} {} does more than read", escape_beginning(option, MAX_OPTION_CHARS))
 }
 
 /// Returns the access to a value of this kind; `None` if it names no file or is judged elsewhere.
@@ -145,12 +145,12 @@ pub(super) fn stated_paths(command_name: &str, program: &'static Program, words:
     for (index, word) in arguments.operands.iter().enumerate() {
         let word = std::slice::from_ref(word);
         match operands.first.get(index).copied().or(operands.rest) {
-            Some(ValueKind::Write) => return Err(format!("second file written by {command_name}")),
+            Some(ValueKind::Write) => return Err(format!("{command_name} writes its second file")),
             Some(kind) => match access_for_kind(kind) {
                 Some(access) => touched.extend(operand_paths(word, &access)),
                 None => touched.extend(judge_plain_words(word)?),
             },
-            None => return Err(format!("effects beyond reading: {command_name} with arguments")),
+            None => return Err(format!("{command_name} with arguments does more than read")),
         }
     }
     Ok(touched)

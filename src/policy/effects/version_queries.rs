@@ -53,6 +53,6 @@ pub(super) fn judge_printenv(words: &[Word]) -> ProgramPaths {
     let is_harmless = |word: &Word| word.known_text().is_some_and(|name| HARMLESS_VARIABLES.contains(&name));
     match !words.is_empty() && words.iter().all(is_harmless) {
         true => Ok(Vec::new()),
-        false => Err("all environment variables shown by printenv".to_owned()),
+        false => Err("printenv shows all environment variables".to_owned()),
     }
 }

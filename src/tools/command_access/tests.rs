@@ -378,7 +378,7 @@ fn r26_naming_secrets_or_outside_is_sensitive_for_any_program() {
 fn reasons_are_understandable() {
     let (_place, disk) = project_with_secrets();
     for (command, part) in [
-        ("exit 3", "unknown effects of exit"),
+        ("exit 3", "aye does not know what exit does"),
         ("echo x > \u{8bf4}\u{660e}.txt", "depends on the locale; quote it"),
         ("echo x > \"$where\"", "unknown before it runs"),
     ] {
@@ -386,5 +386,5 @@ fn reasons_are_understandable() {
         assert!(why.contains(part), "{command}: {why}");
     }
     let (actual, why) = judge_reach("echo x > '\u{8bf4}\u{660e}.txt'", &disk);
-    assert!(why.contains("write to"), "{actual:?} {why}");
+    assert!(why.contains("writes to"), "{actual:?} {why}");
 }

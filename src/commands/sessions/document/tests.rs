@@ -211,7 +211,7 @@ fn transcript_has_messages_decisions_and_outcomes() {
                 "model": "m", "calls": [{ "id": "a", "name": "bash_exec", "arguments": "{}" }] }),
             json!({ "kind": "planned", "call": "a", "title": "t", "summary": "make", "access": { "reach": "nothing" },
                 "preview": { "as": "command", "what": { "command": "make", "folder": "/p", "seconds": 3 } },
-                "verdict": "ask", "why": "project code run by make" }),
+                "verdict": "ask", "why": "make runs project code" }),
             json!({ "kind": "decided", "call": "a", "decision": { "what": "once" },
                 "by": { "who": "person", "key": "y", "after_ms": 900 } }),
             json!({ "kind": "settled", "call": "a", "outcome": { "how": "done", "text": "exit 0" }, "took_ms": 12 }),
@@ -230,7 +230,7 @@ fn transcript_has_messages_decisions_and_outcomes() {
         "<li class=\"task\"><p>☐ b</p>",
         "<li><p>c</p>",
         "✓ <code>bash_exec</code> make",
-        "needed approval: project code run by make",
+        "needed approval: make runs project code",
         "you approved once · y ·",
         "exit 0",
     ] {

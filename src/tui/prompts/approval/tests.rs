@@ -57,7 +57,7 @@ pub(super) fn draw_prompt(
         sub_agent: None,
         plan,
         call: &call,
-        reason: "project code run by cargo",
+        reason: "cargo runs project code",
         sandbox_note: "network off",
         position: 1,
         queue_length: 3,
@@ -140,7 +140,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ $ cargo test retry -- --nocapture                                                      │
 │                                                                                        │
 │ in ~/src/app · timeout 30 s · network off                                              │
-│ reason: project code run by cargo                                                      │
+│ reason: cargo runs project code                                                        │
 ╰─ y approve · a always… · e edit · n deny · m message · d details · l list ─────────────╯
 "#);
     insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 6), Listening::Ready, 0)), @r#"
@@ -148,7 +148,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │ $ cargo test retry -- --nocapture                        │
 │                                                          │
 │ in ~/src/app · timeout 30 s · network off                │
-│ reason: project code run by cargo                        │
+│ reason: cargo runs project code                          │
 ╰─ y approve · a always… · n deny · m message · l list ────╯
 "#);
     insta::assert_snapshot!(screen_text(&draw_prompt(&mut prompt, &plan, (40, 8), Listening::Unsent, 0)), @r#"
@@ -157,7 +157,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 │                                      │
 │ in ~/src/app · timeout 30 s ·        │
 │ network off                          │
-│ reason: project code run by cargo    │
+│ reason: cargo runs project code      │
 │                                      │
 ╰─ tab to answer ──────────────────────╯
 "#);
