@@ -29,7 +29,7 @@ mod user_commands;
 
 use super::*;
 use crate::chat::*;
-use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
+use crate::policy::{Mode, Policy, Rule, RuleEffect, RuleLocation, RuleTarget, Rules};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -83,15 +83,9 @@ fn plan_intent(access: Access) -> Intent {
 /// Returns a user rule for every call of a tool in every project.
 fn user_rule(effect: RuleEffect, tool: &str) -> Rule {
     Rule {
-        effect,
         tool: Some(tool.into()),
-        target: RuleTarget::EveryCall,
-        scope: RuleScope::EveryProject,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        saved_with_key: String::new(),
         location: RuleLocation { file: "rules.toml".into(), line: 1 },
+        ..Rule::new(effect, RuleTarget::EveryCall)
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Grant {
     /// Files it is bound to, sorted, with their digests. If one of them changes, the grant covers nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Script>,
+    /// True if a command that it covers may read the output of other commands, which may decide what it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_input: bool,
 }
 
 /// Scope of a grant.
@@ -112,13 +115,24 @@ impl SessionGrant {
 impl Grant {
     /// Creates a grant for the session that logs it.
     pub fn new(tool: &str, scope: GrantScope) -> Self {
-        Self { tool: tool.to_owned(), scope, span: GrantSpan::Session, scripts: Vec::new() }
+        Self { tool: tool.to_owned(), scope, span: GrantSpan::Session, scripts: Vec::new(), takes_input: false }
     }
 
     /// Binds the grant to these files.
     #[must_use]
     pub fn with_scripts(self, scripts: Vec<Script>) -> Self {
         Self { scripts, ..self }
+    }
+
+    /// Sets whether it also covers commands that read the output of others.
+    #[must_use]
+    pub fn with_input(self, takes_input: bool) -> Self {
+        Self { takes_input, ..self }
+    }
+
+    /// Returns whether it covers a command with or without input, which is the output of another command.
+    pub fn covers_input(&self, has_input: bool) -> bool {
+        self.takes_input || !has_input
     }
 
     /// Returns whether it is for this tool.
@@ -161,7 +175,8 @@ impl Grant {
             true => String::new(),
             false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        self.describe_scope() + &script_note
+        let input_note = if self.takes_input { ", also with the output of other commands as input" } else { "" };
+        self.describe_scope() + &script_note + input_note
     }
 
     fn describe_scope(&self) -> String {

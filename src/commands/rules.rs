@@ -107,7 +107,7 @@ fn rule_json(rule: &Rule, status: &str) -> String {
     json_line(&json!({
         "verdict": rule.effect.as_str(), "description": description, "tool": rule.tool, "scope": scope, "status": status,
         "file": rule.location.file, "line": rule.location.line, "created": rule.created, "expires": rule.expires,
-        "key": rule.saved_with_key,
+        "key": rule.saved_with_key, "input": rule.takes_input,
         // The names of version 0.1, kept for one release.
         "says": rule.effect.as_str(), "what": description, "holds": scope, "state": state_of_version_0_1,
     }))

@@ -37,6 +37,8 @@ pub struct Rule {
     pub expires: String,
     /// Files that the allowed command depends on, with their digests; sorted.
     pub scripts: Vec<Script>,
+    /// True if an allowed command may read the output of other commands, which may decide what it does.
+    pub takes_input: bool,
     /// Key with which it was saved from a prompt, such as `a`; empty if none.
     pub saved_with_key: String,
     pub location: RuleLocation,
@@ -104,6 +106,22 @@ impl RuleEffect {
 }
 
 impl Rule {
+    /// Creates a rule for every tool and project, without dates and without a place in a file.
+    pub fn new(effect: RuleEffect, target: RuleTarget) -> Self {
+        Self {
+            effect,
+            tool: None,
+            target,
+            scope: RuleScope::EveryProject,
+            created: String::new(),
+            expires: String::new(),
+            scripts: Vec::new(),
+            takes_input: false,
+            saved_with_key: String::new(),
+            location: RuleLocation::default(),
+        }
+    }
+
     /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
     /// match calls that merely contain it.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
@@ -129,6 +147,11 @@ impl Rule {
     pub(super) fn allows_exact_read(&self, path: &Path, tool: &str) -> bool {
         let is_named = matches!(&self.target, RuleTarget::Path(pattern) if coverage::matches_exact_path(pattern, path));
         self.effect == RuleEffect::Allow && self.is_for_tool(tool) && is_named
+    }
+
+    /// Returns whether it covers a command with or without input, which is the output of another command.
+    pub(super) fn covers_input(&self, has_input: bool) -> bool {
+        self.takes_input || !has_input
     }
 
     fn matches_allow(&self, subject: &Subject<'_>) -> bool {
@@ -196,7 +219,8 @@ impl Rule {
             true => String::new(),
             false => format!(" ({} unchanged)", script::join_names(&self.scripts)),
         };
-        format!("{} {tool}{target}{bound}", self.effect.as_str())
+        let input = if self.takes_input { " (also with input of other commands)" } else { "" };
+        format!("{} {tool}{target}{bound}{input}", self.effect.as_str())
     }
 
     /// Describes the rule with its location and dates.

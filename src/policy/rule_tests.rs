@@ -24,17 +24,7 @@ fn prefix_target(text: &str) -> RuleTarget {
 }
 
 pub(super) fn rule(effect: RuleEffect, target: RuleTarget) -> Rule {
-    Rule {
-        effect,
-        tool: None,
-        target,
-        scope: RuleScope::EveryProject,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        saved_with_key: String::new(),
-        location: RuleLocation { file: "rules.toml".into(), line: 3 },
-    }
+    Rule { location: RuleLocation { file: "rules.toml".into(), line: 3 }, ..Rule::new(effect, target) }
 }
 
 fn rules_from(list: Vec<Rule>) -> Rules {
@@ -268,6 +258,7 @@ fn verdict_names_its_rule_or_grant() {
     let saved_rule = Rule {
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
+        takes_input: false,
         saved_with_key: "a".into(),
         ..rule(RuleEffect::Allow, prefix_target("cargo test"))
     };

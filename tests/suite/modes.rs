@@ -7,7 +7,7 @@ use crate::support::service::{Answer, Service};
 use crate::support::terminal_session::{submit_message, text_answer};
 use aye::agent::WaitingCall;
 use aye::chat::Outcome;
-use aye::policy::{Mode, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
+use aye::policy::{Mode, Rule, RuleEffect, RuleTarget, Rules};
 use serde_json::json;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -88,17 +88,7 @@ async fn r30_commands_do_not_run_in_a_dry_run_without_overlay_sandbox() {
 /// The files that a call was checked against can change while it waits for approval.
 #[tokio::test]
 async fn r08_files_of_a_command_are_checked_again_before_it_starts() {
-    let ask_rule = Rule {
-        effect: RuleEffect::Ask,
-        tool: Some("bash_exec".into()),
-        target: RuleTarget::EveryCall,
-        scope: RuleScope::EveryProject,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        saved_with_key: String::new(),
-        location: RuleLocation::default(),
-    };
+    let ask_rule = Rule { tool: Some("bash_exec".into()), ..Rule::new(RuleEffect::Ask, RuleTarget::EveryCall) };
     let link_outside = |folder_path: &Path, name: &str| symlink("../outside", folder_path.join(name)).unwrap();
     type Swap<'a> = &'a dyn Fn(&Path);
     let swaps: [(&str, Swap<'_>, &str); 4] = [

@@ -138,17 +138,8 @@ async fn r30_prompt_of_a_read_only_command_promises_no_result() {
     scene.runtime.set_rehearsal(CommandRehearsal::Simulated("the trial says so".into()));
     scene.state.config.dry_run.no_sandbox_reason = Some("the trial says so".into());
     scene.state.policy.asks_as_live = true;
-    let ask_rule = aye::policy::Rule {
-        effect: aye::policy::RuleEffect::Ask,
-        tool: None,
-        target: aye::policy::RuleTarget::Prefix(vec!["ls".into()]),
-        scope: aye::policy::RuleScope::EveryProject,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        saved_with_key: String::new(),
-        location: aye::policy::RuleLocation::default(),
-    };
+    let target = aye::policy::RuleTarget::Prefix(vec!["ls".into()]);
+    let ask_rule = aye::policy::Rule::new(aye::policy::RuleEffect::Ask, target);
     let rules = aye::policy::Rules { list: vec![ask_rule], ..Default::default() };
     scene.state.rules = std::sync::Arc::new(rules);
     scene.say("go").await;

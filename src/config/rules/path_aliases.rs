@@ -77,22 +77,11 @@ fn relative_patterns(pattern: &str, folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::RuleLocation;
     use std::fs;
     use std::os::unix::fs::symlink;
 
     fn rule(effect: RuleEffect, path: &str, scope: RuleScope) -> Rule {
-        Rule {
-            effect,
-            tool: None,
-            target: RuleTarget::Path(path.to_owned()),
-            scope,
-            created: String::new(),
-            expires: String::new(),
-            scripts: Vec::new(),
-            saved_with_key: String::new(),
-            location: RuleLocation::default(),
-        }
+        Rule { scope, ..Rule::new(effect, RuleTarget::Path(path.to_owned())) }
     }
 
     fn alias_names(effect: RuleEffect, path: &str, folder: &Path) -> Vec<String> {

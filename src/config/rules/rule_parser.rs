@@ -26,7 +26,7 @@ pub(super) struct RuleError {
 #[rustfmt::skip]
 pub(super) const RULE_KEYS: &[&str] = &[
     "verdict", "tool", "command", "prefix", "path", "host", "project", "scripts", "matches", "not_matches", "created",
-    "expires", "key",
+    "expires", "key", "input",
 ];
 /// Old and new name of each renamed key. The old names work in this release.
 pub(super) const RENAMED_KEYS: &[(&str, &str)] = &[("says", "verdict"), ("words", "prefix"), ("not", "not_matches")];
@@ -83,6 +83,7 @@ pub(super) fn parse_rule(
     let (created, expires) = (parser.read_date("created"), parser.read_date("expires"));
     let key = parser.read_string("key").unwrap_or_default();
     let scripts = parser.read_scripts(effect, target.as_ref());
+    let takes_input = parser.read_input(effect, target.as_ref());
     let rule = effect.zip(target).map(|(effect, target)| Rule {
         effect,
         tool,
@@ -91,6 +92,7 @@ pub(super) fn parse_rule(
         created,
         expires,
         scripts,
+        takes_input,
         saved_with_key: key,
         location: RuleLocation::default(),
     });
@@ -265,6 +267,18 @@ impl<'a> RuleParser<'a> {
         };
         self.report_error("host", error);
         None
+    }
+
+    /// Reads whether an allowed command may read the output of others. Only a rule for a prefix may say so.
+    fn read_input(&mut self, effect: Option<RuleEffect>, target: Option<&RuleTarget>) -> bool {
+        let Some(item) = self.get_item("input") else { return false };
+        let has_use = effect == Some(RuleEffect::Allow) && matches!(target, Some(RuleTarget::Prefix(_)));
+        match item.as_bool() {
+            Some(takes_input) if has_use || !takes_input => return takes_input,
+            Some(_) => self.report_error("input", "input is only for a rule that allows a prefix; remove it"),
+            None => self.report_error("input", "input must be true or false"),
+        }
+        false
     }
 
     fn read_scope(&mut self, default_scope: &RuleScope) -> RuleScope {

@@ -146,6 +146,7 @@ pub fn rule_from_grant(grant: &Grant, folder: &Path, key: &str) -> Rule {
         created: String::new(),
         expires: String::new(),
         scripts: grant.scripts.clone(),
+        takes_input: grant.takes_input,
         saved_with_key: key.to_owned(),
         location: RuleLocation::default(),
     }
@@ -171,6 +172,9 @@ fn build_rule_table(rule: &Rule) -> io::Result<Table> {
         }
         RuleTarget::Path(path) => drop(table.insert("path", value(path))),
         RuleTarget::Host(host) => drop(table.insert("host", value(host))),
+    }
+    if rule.takes_input {
+        table.insert("input", value(true));
     }
     if !rule.scripts.is_empty() {
         let mut scripts = InlineTable::new();

@@ -114,6 +114,9 @@ fn r12_errors_have_lines_and_invalid_ask_or_deny_rules_make_every_call_ask() {
         ),
         ("[[rule]]\nverdict = \"allow\"\nprefix = \"go test\"\nmatches = \"go test; ls\"", 4, "under matches", false),
         ("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\nfoo = 1", 4, "not a key of a rule", false),
+        ("[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\ninput = 1", 4, "true or false", false),
+        ("[[rule]]\nverdict = \"allow\"\ncommand = \"make\"\ninput = true", 4, "allows a prefix", false),
+        ("[[rule]]\nverdict = \"deny\"\nprefix = \"make\"\ninput = true", 4, "allows a prefix", true),
     ] {
         let project = TestProject::new();
         let loaded = project.load_user_rules(&format!("{text}\n"));
@@ -251,6 +254,7 @@ fn saved_rule(effect: RuleEffect, target: RuleTarget) -> Rule {
         created: "2026-11-22".into(),
         expires: "2027-02-20".into(),
         scripts: Vec::new(),
+        takes_input: false,
         saved_with_key: "enter".into(),
         location: RuleLocation::default(),
     }
@@ -268,7 +272,7 @@ fn saved_rules_are_read_back_and_comments_are_kept() {
         "# all of mine\n\n# never this\n[[rule]]\nverdict = \"deny\" # really\nprefix = \"git push\"\n# the end\n";
     project.load_user_rules(old_text);
     let rules = [
-        saved_rule(RuleEffect::Allow, prefix_target("cargo test")),
+        Rule { takes_input: true, ..saved_rule(RuleEffect::Allow, prefix_target("cargo test")) },
         saved_rule(RuleEffect::Allow, RuleTarget::Command("echo \"\\\n\t'''\u{202e}\" | x".into())),
         Rule {
             scope: RuleScope::Project(source.folder.clone()),
@@ -305,7 +309,7 @@ fn saved_rules_are_read_back_and_comments_are_kept() {
 fn a_replaced_target_leaves_the_rest_of_the_file_unchanged() {
     let project = TestProject::new();
     let source = project.source();
-    let text = "# mine\n[[rule]]\nverdict = \"allow\"\nwords = \"cargo test\" # old key\n\n[[rule]]\nverdict = \"deny\"\npath = \".env\"\n";
+    let text = "# mine\n[[rule]]\nverdict = \"allow\"\nwords = \"cargo test\" # old key\ninput = true\n\n[[rule]]\nverdict = \"deny\"\npath = \".env\"\n";
     let allow = project.load_user_rules(text).rules.list[0].clone();
     assert!(source.replace_rule(&allow, &allow.with_text(" cargo  check ")).unwrap());
     let new_text = fs::read_to_string(&source.rules_file).unwrap();

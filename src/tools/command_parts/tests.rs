@@ -55,23 +55,9 @@ fn plan(disk: &Disk, command: &str) -> Plan {
     plan_in(disk, command, ToolSettings::default())
 }
 
-fn rule(effect: RuleEffect, target: RuleTarget) -> Rule {
-    Rule {
-        effect,
-        tool: None,
-        target,
-        scope: RuleScope::EveryProject,
-        created: String::new(),
-        expires: String::new(),
-        scripts: Vec::new(),
-        saved_with_key: String::new(),
-        location: RuleLocation::default(),
-    }
-}
-
 fn allowing(prefixes: &[&str]) -> Rules {
     let target = |prefix: &&str| RuleTarget::Prefix(prefix.split(' ').map(str::to_owned).collect());
-    let list = prefixes.iter().map(|prefix| rule(RuleEffect::Allow, target(prefix))).collect();
+    let list = prefixes.iter().map(|prefix| Rule::new(RuleEffect::Allow, target(prefix))).collect();
     Rules { list, ..Rules::default() }
 }
 
@@ -264,15 +250,15 @@ fn rules_that_ask_or_deny_apply_to_each_part() {
     let (_folder, disk) = project();
     for (effect, expected) in [(RuleEffect::Ask, "ask"), (RuleEffect::Deny, "ask")] {
         let mut rules = allowing(&["cargo test", "cargo build"]);
-        rules.list.push(rule(effect, RuleTarget::Command("cargo build".into())));
+        rules.list.push(Rule::new(effect, RuleTarget::Command("cargo build".into())));
         assert_eq!(verdict(&[], &rules, &plan(&disk, "cargo build && cargo test")), expected);
         assert_eq!(verdict(&[], &rules, &plan(&disk, "cargo test && cargo test")), "allow");
     }
     let mut rules = allowing(&["cargo test"]);
-    rules.list.push(rule(RuleEffect::Ask, RuleTarget::Path("web/b.txt".into())));
+    rules.list.push(Rule::new(RuleEffect::Ask, RuleTarget::Path("web/b.txt".into())));
     assert_eq!(verdict(&[], &rules, &plan(&disk, "cd web && cat b.txt && cargo test")), "ask");
     let mut exact = allowing(&["cargo test"]);
-    exact.list.push(rule(RuleEffect::Ask, RuleTarget::Command("cat a.txt".into())));
+    exact.list.push(Rule::new(RuleEffect::Ask, RuleTarget::Command("cat a.txt".into())));
     assert_eq!(verdict(&[], &exact, &plan(&disk, "cat a.txt && cargo test")), "ask");
     rules.read_error = Some("rules.toml:1".into());
     assert_eq!(verdict(&[], &rules, &plan(&disk, "cargo test | tail")), "ask");
@@ -300,7 +286,7 @@ fn grants_apply_in_their_folder_and_to_unchanged_scripts() {
     // An exact command is bound to its script, and to the folder of the project.
     let exact = plan(&disk, "bash x.sh").grant.unwrap();
     assert_eq!(exact.scripts.len(), 1);
-    let mut exact_rule = rule(RuleEffect::Allow, RuleTarget::Command("bash x.sh".into()));
+    let mut exact_rule = Rule::new(RuleEffect::Allow, RuleTarget::Command("bash x.sh".into()));
     exact_rule.scripts = exact.scripts.clone();
     let mut rules = allowing(&["git checkout"]);
     rules.list.push(exact_rule);

@@ -29,17 +29,7 @@ fn change_mode(mode: Mode) -> impl Fn(&mut State) {
 
 fn add_rule(effect: RuleEffect) -> impl Fn(&mut State) {
     move |state| {
-        let rule = Rule {
-            effect,
-            tool: None,
-            target: RuleTarget::Path("a".into()),
-            scope: RuleScope::EveryProject,
-            created: String::new(),
-            expires: String::new(),
-            scripts: Vec::new(),
-            saved_with_key: String::new(),
-            location: RuleLocation::default(),
-        };
+        let rule = Rule::new(effect, RuleTarget::Path("a".into()));
         let rules = std::sync::Arc::new(Rules { list: vec![rule], ..Rules::default() });
         update(state, Event::RulesLoaded { rules, notices: Vec::new() });
     }

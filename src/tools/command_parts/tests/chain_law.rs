@@ -60,7 +60,7 @@ proptest! {
     fn r11_an_allowed_line_has_only_allowed_parts(line in chain_strategy(), rule_count in 0..=PREFIXES.len()) {
         let (_folder, disk) = project();
         let mut rules = allowing(&PREFIXES[..rule_count]);
-        let mut exact = rule(RuleEffect::Allow, RuleTarget::Command("bash x.sh".into()));
+        let mut exact = Rule::new(RuleEffect::Allow, RuleTarget::Command("bash x.sh".into()));
         exact.scripts = plan(&disk, "bash x.sh").grant.unwrap().scripts;
         rules.list.push(exact);
         let whole = plan(&disk, &line);

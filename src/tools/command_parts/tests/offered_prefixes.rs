@@ -40,6 +40,6 @@ fn offers_the_prefix_of_the_only_part_that_is_not_allowed_yet() {
     assert_eq!(prefixes(&rules, "git add -A && git checkout x"), Vec::<String>::new());
     assert_eq!(prefixes(&rules, "git add -A && rm a.txt"), Vec::<String>::new());
     let mut asking = allowing(&["git add"]);
-    asking.list.push(rule(RuleEffect::Ask, RuleTarget::Command("git commit -m x".into())));
+    asking.list.push(Rule::new(RuleEffect::Ask, RuleTarget::Command("git commit -m x".into())));
     assert_eq!(prefixes(&asking, "git add -A && git commit -m x"), Vec::<String>::new());
 }
