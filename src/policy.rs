@@ -16,6 +16,7 @@ pub mod grammar;
 mod grant_scopes;
 mod mode;
 mod named_paths;
+mod neutral_wrappers;
 pub mod rule;
 mod subject;
 mod targets;

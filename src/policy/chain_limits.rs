@@ -8,6 +8,7 @@ use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
 use super::coverage::single_plain_command;
 use super::effects::analyze_effects;
 use super::grammar::{self, ValueKind};
+use super::neutral_wrappers::has_neutral_wrapping;
 use crate::chat::Reach;
 
 /// Programs that may filter the output of other parts, or print their arguments.
@@ -92,8 +93,7 @@ fn has_plain_words(simple: &SimpleCommand) -> bool {
         })
     };
     written_name(simple).is_some_and(|name| !has_list(name))
-        && simple.wrappers.is_empty()
-        && simple.assignments.is_empty()
+        && has_neutral_wrapping(simple)
         // The values of variables and the home folder may differ outside the read-only sandbox.
         && simple.words.iter().all(|word| word.known_text().is_some())
 }

@@ -1,7 +1,8 @@
 //! Matching of calls by grants and rules. Grants and `allow` are matched narrowly, `ask` and `deny` widely.
 
-use super::command_line::{FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
+use super::command_line::{self, FileWord, ParsedLine, SimpleCommand, Word, program_base_name};
 use super::named_paths::named_parts;
+use super::neutral_wrappers::has_neutral_wrapping;
 use super::subject::Subject;
 use super::{exec_options, glob, targets, wide_prefixes};
 use crate::chat::{Access, CommandLine, CommandSandbox, Grant, GrantScope, HardLinks, Script};
@@ -110,7 +111,8 @@ fn covers_simple_command(words: &[String], simple: &SimpleCommand, subject: &Sub
         && !subject.preconditions.is_partial
 }
 
-/// Returns the only command of a line, if the line is nothing else and all its words are known.
+/// Returns the only command of a line, if the line is nothing else, apart from neutral wrappers and variables, and all
+/// its words are known.
 pub fn single_plain_command(parsed_line: &ParsedLine) -> Option<&SimpleCommand> {
     let [simple] = parsed_line.commands.as_slice() else { return None };
     let has_no_constructs = parsed_line.unclear.is_none()
@@ -118,13 +120,21 @@ pub fn single_plain_command(parsed_line: &ParsedLine) -> Option<&SimpleCommand> 
         // Every command is in one pipeline; a second one would surround it.
         && simple.pipelines.len() <= 1
         && !simple.is_background
-        && simple.assignments.is_empty()
-        && simple.wrappers.is_empty()
+        && has_neutral_wrapping(simple)
         && simple.redirects.is_empty()
         && simple.inline_code.is_none()
         && simple.script.is_none();
     let has_known_words = simple.words.iter().all(|word| word.known_text().is_some());
     (has_no_constructs && has_known_words && !simple.words.is_empty()).then_some(simple)
+}
+
+/// Returns whether the call is this command, with neutral wrappers and variables at most, and however it is quoted.
+pub(super) fn is_same_command(command: &str, subject: &Subject<'_>) -> bool {
+    let is_same_text = subject.command_line.is_some_and(|line| line.command.trim() == command.trim());
+    let parsed_command = command_line::parse_command_line(command);
+    let words_of = |parsed_line| single_plain_command(parsed_line).map(|simple| &simple.words);
+    is_same_text
+        || words_of(&parsed_command).is_some_and(|words| subject.parsed_line().and_then(words_of) == Some(words))
 }
 
 /// Returns whether these words occur in any part of the command line that could be parsed: the first as a program or as

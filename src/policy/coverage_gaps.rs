@@ -2,6 +2,7 @@
 
 use super::command_line::Word;
 use super::coverage::{contains_words, describe_hard_links, is_confined, is_exact_command, single_plain_command};
+use super::neutral_wrappers::has_neutral_wrapping;
 use super::rule::{Rule, RuleTarget, Rules};
 use super::subject::Subject;
 use super::{exec_options, targets, wide_prefixes};
@@ -68,8 +69,11 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
     let [simple] = parsed_line.commands.as_slice() else {
         return Some(format!("{} commands in the line; the rule covers a single one", parsed_line.commands.len()));
     };
-    if !simple.assignments.is_empty() {
-        return explanation("variable set before the command");
+    if !has_neutral_wrapping(simple) {
+        return explanation(match simple.wrappers.is_empty() {
+            true => "a variable is set before the command",
+            false => "another program runs the command",
+        });
     }
     if !simple.redirects.is_empty() {
         return explanation("the command has a redirection");

@@ -18,6 +18,7 @@ pub(super) use refusals::refuse_own_path;
 pub use working_directories::working_directories;
 
 use super::command_line::{ParsedLine, Redirect, SimpleCommand, Word};
+use super::neutral_wrappers::is_neutral_variable;
 use crate::chat::Reach;
 use crate::text::truncation::join_items;
 use path_access::{describe_unknown_word, display_word};
@@ -142,8 +143,8 @@ fn judge_command(simple: &SimpleCommand, folders: &[String]) -> Result<Vec<Touch
     }
     for (name, value) in &simple.assignments {
         let Some(value) = value.known_text() else { return Err(describe_unknown_word(value)) };
-        if simple.words.is_empty() || !read_only_programs::is_harmless_variable(name, value) {
-            return Err(format!("assignment to {name}"));
+        if simple.words.is_empty() || !is_neutral_variable(name, value) {
+            return Err(format!("sets the variable {name}"));
         }
     }
     if simple.words.is_empty() {

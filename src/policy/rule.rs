@@ -196,9 +196,7 @@ impl Rule {
     fn matches_restriction(&self, subject: &Subject<'_>) -> bool {
         match &self.target {
             RuleTarget::EveryCall => !matches!(subject.access, Access::Nothing),
-            RuleTarget::Command(command) => {
-                subject.command_line.is_some_and(|line| line.command.trim() == command.trim())
-            }
+            RuleTarget::Command(command) => coverage::is_same_command(command, subject),
             RuleTarget::Prefix(words) => coverage::contains_words(words, subject),
             RuleTarget::Path(pattern) => coverage::touches_path(pattern, subject),
             RuleTarget::Host(pattern) => coverage::names_host(pattern, subject),

@@ -4,6 +4,7 @@ mod build_tools;
 mod file_changes;
 mod prefix_law;
 mod services;
+mod wrapped_commands;
 
 use super::*;
 use crate::chat::{CommandLine, Decider, Grant, GrantScope, Plan, Preconditions, RestrictedPath, SessionGrant};
@@ -75,7 +76,6 @@ fn r11_allow_rule_covers_single_plain_commands() {
         ("cargo test {a,b}", "ask"),
         ("A=b cargo test", "ask"),
         ("env cargo test", "ask"),
-        ("timeout 5 cargo test", "ask"),
         ("(cargo test)", "ask"),
         ("{ cargo test; }", "ask"),
         ("! cargo test", "ask"),
@@ -329,7 +329,9 @@ fn r11_offers_only_meaningful_prefixes() {
         ("node x.js", &[]),
         ("env cargo test", &[]),
         ("sudo ls", &[]),
-        ("timeout 5 ls", &[]),
+        ("timeout 5 env ls", &[]),
+        ("timeout 5 cargo test x", &["cargo test x", "cargo test", "cargo"]),
+        ("NO_COLOR=1 cargo test", &["cargo test", "cargo"]),
         ("xargs ls", &[]),
         ("find . -name x", &[]),
         ("ssh host ls", &[]),

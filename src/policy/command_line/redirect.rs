@@ -5,6 +5,23 @@ use super::syntax_tree::{TreeWalk, WalkContext, empty_command};
 use super::{Connector, Redirect, SimpleCommand, Word, heredoc};
 use tree_sitter::Node;
 
+/// A word after the target of a redirection, which is an argument of the command.
+pub(super) struct TrailingWord {
+    pub(super) word: Word,
+    /// As written.
+    raw: String,
+}
+
+impl SimpleCommand {
+    /// Adds the words after a redirection, as arguments and to the text.
+    pub(super) fn push_trailing_words(&mut self, words: Vec<TrailingWord>) {
+        for TrailingWord { word, raw } in words {
+            self.words.push(word);
+            self.text = format!("{} {raw}", self.text);
+        }
+    }
+}
+
 impl TreeWalk<'_> {
     /// Reads a statement with redirections after it.
     pub(super) fn walk_redirected(&mut self, node: Node<'_>, context: &WalkContext) {
@@ -26,19 +43,23 @@ impl TreeWalk<'_> {
         }
         if statement_before_redirections(node).is_none() {
             // In `>a b=c ls`, `b=c` sets a variable and `ls` is the program; `b=c` would be taken for the program here.
-            if trailing_words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
+            let words: Vec<Word> = trailing_words.into_iter().map(|trailing| trailing.word).collect();
+            if words.iter().any(|word| word.known_text().is_none_or(|text| text.contains('='))) {
                 self.mark_unclear("words after a redirection");
             }
-            return self.push_command(SimpleCommand { redirects, words: trailing_words, ..empty_command(context) });
+            return self.push_command(SimpleCommand { redirects, words, ..empty_command(context) });
         }
         for simple in &mut self.parsed_line.commands[start..end] {
             simple.redirects.extend(redirects.iter().cloned());
         }
-        // `cat a > b c`: more arguments follow the target.
+        // `cat a > b c`: more arguments follow the target. What the command runs may depend on them.
         if !trailing_words.is_empty() {
-            match &mut self.parsed_line.commands[start..end] {
+            match &self.parsed_line.commands[start..end] {
                 [command] if command.wrappers.is_empty() && command.inline_code.is_none() => {
-                    command.words.extend(trailing_words)
+                    let mut command = self.parsed_line.commands.remove(start);
+                    command.script = None;
+                    command.push_trailing_words(trailing_words);
+                    self.push_command(command);
                 }
                 _ => self.mark_unclear("words after a redirection"),
             }
@@ -52,7 +73,7 @@ impl TreeWalk<'_> {
         node: Node<'_>,
         context: &WalkContext,
         redirects: &mut Vec<Redirect>,
-        trailing_words: &mut Vec<Word>,
+        trailing_words: &mut Vec<TrailingWord>,
     ) {
         self.check_spacing(node);
         if node.kind() == "heredoc_redirect" {
@@ -85,12 +106,12 @@ impl TreeWalk<'_> {
                     {
                         self.mark_unclear(format!("word after “{operator}” is expanded twice"));
                     }
-                    targets.push(self.walk_word(child, context));
+                    targets.push(TrailingWord { word: self.walk_word(child, context), raw: self.node_text(child) });
                 }
             }
         }
         let mut targets = targets.into_iter();
-        let target = targets.next();
+        let target = targets.next().map(|target| target.word);
         trailing_words.extend(targets);
         redirects.push(match (operator, target) {
             (">&-" | "<&-", None) => Redirect::Descriptor,

@@ -225,7 +225,7 @@ impl TreeWalk<'_> {
                     let (mut redirects, mut words) = (Vec::new(), Vec::new());
                     self.walk_redirect(child, context, &mut redirects, &mut words);
                     simple.redirects.append(&mut redirects);
-                    simple.words.append(&mut words);
+                    simple.words.extend(words.into_iter().map(|trailing| trailing.word));
                 }
                 "command_name" => {
                     let name = self.walk_word(child, context);

@@ -87,6 +87,12 @@ fn r12_parses_redirections() {
     check_commands("(a; b) > c", "( [a] >[c] / ( ; [b] >[c]");
     check_commands("a > b c", "[a] [c] >[b]");
     check_commands("> a", " >[a]");
+    // Words after a redirection decide what runs.
+    check_commands(
+        "find a 2> b -exec rm {} ';'",
+        "[find] [a] [-exec] [rm] [{}] [;] >[b] / find: [rm] ?[files found by find]",
+    );
+    check_commands("bash 2> a -c 'rm x'", "[bash] [-c] [rm x] >[a] / bash: [rm] [x]");
     check_commands("a <<< 'b c'", "[a] <<<[b c]");
     check_commands("a <<'E'\n$x\nE\nb", "[a] <<<[$x\\n] / ; [b]");
     check_commands("a <<E\nx\nE", "[a] <<<[x\\n]");

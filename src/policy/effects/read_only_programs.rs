@@ -186,10 +186,3 @@ pub(super) fn check_wrapper(words: &[Word]) -> Result<(), String> {
         name => Err(format!("{name} runs another command")),
     }
 }
-
-/// Returns whether setting a variable only changes how output looks.
-pub(super) fn is_harmless_variable(name: &str, value: &str) -> bool {
-    let is_plain_value = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
-    is_plain_value
-        && matches!(name, "LC_ALL" | "LANG" | "LC_COLLATE" | "LC_CTYPE" | "NO_COLOR" | "CLICOLOR" | "COLUMNS")
-}
