@@ -202,10 +202,10 @@ fn handle_turn_event(ctx: &mut UpdateContext<'_>, event: Event) {
         Event::SamplingStepped(step) => ctx.record_entry(Entry::Sampling(step)),
         Event::InstructionsChanged(instructions) => ctx.state.set_instructions(instructions),
         Event::ProjectToolsChanged { removed, added } => ctx.state.change_tools(&removed, &added),
-        Event::GrantRevoked { granting_call, description, by } => {
+        Event::GrantRevoked { granting_call, description, replacement, by } => {
             let has_grant = |call: &CallId| ctx.state.session.grants().iter().any(|grant| grant.call == *call);
             if granting_call.as_ref().is_none_or(has_grant) {
-                ctx.record_entry(Entry::Revoked { granting_call, description, by });
+                ctx.record_entry(Entry::Revoked { granting_call, description, replacement, by });
             }
         }
         Event::ModeChanged(mode) => ctx.state.policy.mode = mode,

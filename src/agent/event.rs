@@ -2,8 +2,8 @@
 
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{
-    Answer, CallId, Chunk, Decider, Decision, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review, SessionId,
-    ToolSpec, TrialReport, TurnId, UnacceptedTools, Usage,
+    Answer, CallId, Chunk, Decider, Decision, Grant, Instructions, Intent, LiveCall, Outcome, ResultOrigin, Review,
+    SessionId, ToolSpec, TrialReport, TurnId, UnacceptedTools, Usage,
 };
 use crate::policy::{Mode, Rules};
 use std::sync::Arc;
@@ -215,12 +215,14 @@ pub enum Event {
         removed: Vec<String>,
         added: Vec<ToolSpec>,
     },
-    /// The user revoked a grant or a rule. A rule has been removed from its file by now.
+    /// The user revoked or edited a grant or a rule. The file of a rule has been changed by now.
     GrantRevoked {
         /// Call on whose approval prompt the grant was given; `None` for a rule.
         granting_call: Option<CallId>,
         /// Description of the grant or rule.
         description: String,
+        /// The edited grant; `None` for a rule, or if the grant ends.
+        replacement: Option<Box<Grant>>,
         by: Decider,
     },
     /// The user changed the permission mode. Only a key press creates this event; no prompt and no model can.

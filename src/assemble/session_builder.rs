@@ -210,10 +210,10 @@ impl SessionBuilder {
             let copied_event = Event::SessionCopied { source: copy.from.clone() };
             session.effects.extend(agent::update(&mut session.state, copied_event));
             // A grant for rehearsed calls does not apply to live ones, and the other way round.
-            let grants: Vec<_> = session.state.session.grants().to_vec();
-            for SessionGrant { grant, call, .. } in grants {
+            for SessionGrant { grant, call, .. } in session.state.session.grants().to_vec() {
                 let description = format!("{}: {}", grant.describe_tools(), grant.describe_grant());
-                let event = Event::GrantRevoked { granting_call: Some(call), description, by: Decider::Headless };
+                let (call, by) = (Some(call), Decider::Headless);
+                let event = Event::GrantRevoked { granting_call: call, description, replacement: None, by };
                 session.effects.extend(agent::update(&mut session.state, event));
             }
         }

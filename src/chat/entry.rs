@@ -2,9 +2,9 @@
 
 use super::sampling::SamplingStep;
 use super::{
-    Access, Answer, BackgroundEnd, CallId, Conclusion, Decider, Decision, Digest, Echo, Ending, Outcome, Preconditions,
-    Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts, UnacceptedTools,
-    Usage, UserCommand,
+    Access, Answer, BackgroundEnd, CallId, Conclusion, Decider, Decision, Digest, Echo, Ending, Grant, Outcome,
+    Preconditions, Preview, Questions, ResultOrigin, ReviewVerdict, Reviewer, SessionId, ToolCall, TrialCounts,
+    UnacceptedTools, Usage, UserCommand,
 };
 use serde::{Deserialize, Serialize};
 
@@ -243,6 +243,9 @@ pub enum Entry {
         /// Description of what was revoked.
         #[serde(rename = "what")]
         description: String,
+        /// Grant that replaces the revoked one, because the user edited it. Earlier versions ignore it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replacement: Option<Box<Grant>>,
         /// Source of the revocation, with the key.
         by: Decider,
     },

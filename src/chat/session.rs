@@ -123,11 +123,15 @@ impl Session {
             Entry::BackgroundEnded(end) => self.end_background_command(end, index),
             Entry::ToolsDeferred { tools, .. } => self.deferred_tools.clone_from(tools),
             Entry::SubAgent { call, entry } => self.apply_sub_agent_entry(index, call, entry),
-            Entry::Revoked { granting_call, .. } => {
-                if let Some(call) = granting_call {
-                    self.grants.retain(|grant| grant.call != *call);
+            Entry::Revoked { granting_call: Some(call), replacement: None, .. } => {
+                self.grants.retain(|grant| grant.call != *call);
+            }
+            Entry::Revoked { granting_call: Some(call), replacement: Some(new_grant), by, .. } => {
+                for grant in self.grants.iter_mut().filter(|grant| grant.call == *call) {
+                    (grant.grant, grant.entry_index, grant.by) = ((**new_grant).clone(), index, by.clone());
                 }
             }
+            Entry::Revoked { granting_call: None, .. } => {}
             Entry::Titled { title, by, .. } => {
                 if *by == TitleSource::User || self.title_source != Some(TitleSource::User) {
                     self.title = Some(title.clone());

@@ -1,5 +1,6 @@
 //! Rules of the rules files, and the calls they match.
 
+use super::grant_edit::join_prefix;
 use super::subject::Subject;
 use super::{coverage, glob};
 use crate::chat::{Access, CommandLine, GrantScope, Script, script};
@@ -269,21 +270,11 @@ impl Rule {
     /// # Errors
     /// The reason why the target is not one text that can be changed on its own.
     pub fn editable_text(&self) -> Result<String, String> {
-        if self.scope == RuleScope::TrustedProject {
-            return Err(format!("The rule is in a file of the project: edit {}", self.location));
-        }
-        if !self.scripts.is_empty() {
-            return Err(
-                "The rule is bound to the files that its command runs: revoke it and approve the command".into()
-            );
-        }
         match &self.target {
-            RuleTarget::Command(command) if !command.contains('\n') => Ok(command.clone()),
-            RuleTarget::Prefix(words) if !words.iter().any(|word| word.contains(char::is_whitespace)) => {
-                Ok(words.join(" "))
-            }
+            RuleTarget::Command(command) => Ok(command.clone()),
+            RuleTarget::Prefix(words) => join_prefix(words),
             RuleTarget::Path(pattern) | RuleTarget::Host(pattern) => Ok(pattern.clone()),
-            _ => Err(format!("The rule is not one line of text: edit {}", self.location)),
+            RuleTarget::EveryCall => Err("It is for every call, and there is no text to edit".to_owned()),
         }
     }
 

@@ -385,3 +385,13 @@ fn explains_every_check() {
     refuse
     ");
 }
+
+/// Blanks divide the words of an edited prefix, so a word with a blank would become two.
+#[test]
+fn a_prefix_with_a_blank_in_a_word_is_not_edited_as_text() {
+    let target = |words: &[&str]| RuleTarget::Prefix(words.iter().map(|word| (*word).to_owned()).collect());
+    let plain = rule(RuleEffect::Allow, target(&["cargo", "test"]));
+    assert_eq!(plain.editable_text().as_deref(), Ok("cargo test"));
+    let quoted = rule(RuleEffect::Allow, target(&["git", "commit", "-m x"]));
+    assert_eq!(quoted.editable_text(), Err("One of its words needs quotes".to_owned()));
+}

@@ -41,7 +41,10 @@ fn r17_sub_agent_has_the_rules_of_the_turn() {
     decide_call(&mut state, "a", Decision::Always(Grant::new("write", GrantScope::File("a".into()))));
     finish_in_sub_agent(&mut state, "one", "a");
     let by = Decider::Headless;
-    update(&mut state, Event::GrantRevoked { granting_call: Some("a".into()), description: "it".into(), by });
+    update(
+        &mut state,
+        Event::GrantRevoked { granting_call: Some("a".into()), description: "it".into(), replacement: None, by },
+    );
     reply_in_sub_agent(&mut state, "one", "", &[("b", "write")]);
     assert_eq!(describe_effects(&plan_in_sub_agent(&mut state, "one", "b", write_intent()))[0], "one: ask b");
 }

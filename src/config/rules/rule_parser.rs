@@ -7,7 +7,7 @@ use crate::chat::{
     Access, CommandLine, FetchAccess, FileContent, FileSnapshot, Preconditions, Preview, Script, Scripts,
 };
 use crate::config::problem::find_nearest;
-use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide};
+use crate::policy::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Subject, explain_too_wide, needs_shell};
 use crate::text::truncation::truncate_end;
 use std::path::{Component, Path, PathBuf};
 use toml_edit::{Item, TableLike, Value};
@@ -217,8 +217,7 @@ impl<'a> RuleParser<'a> {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
             None => self.read_strings("prefix")?,
         };
-        let needs_shell = |word: &String| word.is_empty() || word.contains(|c: char| "|&;<>()$`\"'\\*?\n".contains(c));
-        let error = if words.is_empty() || words.iter().any(needs_shell) {
+        let error = if words.is_empty() || words.iter().any(|word| needs_shell(word)) {
             "prefix must be plain words such as \"cargo test\"; use command for a line with shell syntax".to_owned()
         } else if let Some(reason) = explain_too_wide(&words).filter(|_| allows) {
             format!("{:?} is too broad to allow: {reason}", truncate_for_display(&words.join(" ")))

@@ -79,7 +79,8 @@ pub fn replace_rule(path: &Path, rule: &Rule, new_rule: &Rule, tools: &[String])
     let Some(table) = tables.and_then(|tables| tables.get_mut(index)) else { return Ok(false) };
     let new_table = build_rule_table(new_rule)?;
     // The key `words` is that of version 0.1.
-    for (key, new_key) in [("command", "command"), ("prefix", "prefix"), ("words", "prefix"), ("path", "path")] {
+    let keys = [("command", "command"), ("prefix", "prefix"), ("words", "prefix"), ("path", "path"), ("host", "host")];
+    for (key, new_key) in keys {
         let new_value = new_table.get(new_key).and_then(Item::as_value);
         if let (Some(value), Some(new_value)) = (table.get_mut(key).and_then(Item::as_value_mut), new_value) {
             // A comment after the value stays.

@@ -246,7 +246,7 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
             state.show_info(&format!("Revoked: {description}"));
             agent_events::handle_agent_event(
                 state,
-                Event::GrantRevoked { granting_call: Some(grant.call), description, by },
+                Event::GrantRevoked { granting_call: Some(grant.call), description, replacement: None, by },
             );
             refresh_grants(state);
         }
@@ -257,7 +257,8 @@ pub fn revoke_grant(state: &mut State, approval: LastingApproval, by: Decider) {
 /// Records that a rule was removed from its file.
 pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) {
     state.show_info(&format!("Revoked: {description}"));
-    agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by });
+    let event = Event::GrantRevoked { granting_call: None, description, replacement: None, by };
+    agent_events::handle_agent_event(state, event);
     // The list is refreshed with the reply.
     state.send_request(HostRequest::ReloadRules);
 }

@@ -59,6 +59,7 @@ pub fn handle_rule_replaced(state: &mut State, rule: &Rule, new_rule: &Rule, by:
     }
     let description = format!("{}, replaced by: {}", rule.describe(), new_rule.describe());
     state.show_info(&format!("Changed to: {}", new_rule.describe()));
-    agent_events::handle_agent_event(state, Event::GrantRevoked { granting_call: None, description, by });
+    let event = Event::GrantRevoked { granting_call: None, description, replacement: None, by };
+    agent_events::handle_agent_event(state, event);
     state.send_request(HostRequest::ReloadRules);
 }

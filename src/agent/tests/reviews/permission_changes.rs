@@ -63,7 +63,12 @@ fn r11_grant_revoked_during_review_no_longer_applies() {
     let revoke_grant = |state: &mut State| {
         update(
             state,
-            Event::GrantRevoked { granting_call: Some("z".into()), description: String::new(), by: Decider::Headless },
+            Event::GrantRevoked {
+                granting_call: Some("z".into()),
+                description: String::new(),
+                replacement: None,
+                by: Decider::Headless,
+            },
         );
     };
     assert_eq!(verdict_after(add_grant, |_| {}), "allow");
