@@ -76,6 +76,9 @@
 //! - A command line is parsed once, and verdict, preconditions and preview use that parse. One table describes the
 //!   options of known programs. Commands approved by the policy run in a read-only sandbox; Landlock rules can only
 //!   permit, so excluding one file means permitting all its siblings.
+//! - A command line that rules or grants allow only part by part runs pipeline by pipeline: what reads in the read-only
+//!   sandbox, and each after its paths, scripts and repository were compared with those that were judged. What the user
+//!   approves at a prompt runs in one shell.
 //! - An approval that lasts is a grant in the session's log or a rule in the user's file, which is read again before
 //!   each call. Allow rules match as narrowly as possible, deny rules as widely. While a rules file is unreadable,
 //!   every call needs approval.

@@ -19,19 +19,22 @@ mod mode;
 mod named_paths;
 mod neutral_wrappers;
 pub mod rule;
+mod step_folders;
 mod subject;
 mod targets;
 mod trial_effects;
 mod verdict;
 mod wide_prefixes;
 
-pub use chain_coverage::{chain_is_covered, grant_allows_some_part, grant_covers, rule_allows_some_part};
-pub use chain_limits::{is_plain_git_read, is_plain_reader, reads_only_input};
+pub use chain_coverage::{
+    chain_is_covered, grant_allows_some_part, grant_covers, is_allowed_in_parts, rule_allows_some_part,
+};
+pub use chain_limits::{has_known_words_or_patterns, is_builtin, is_plain_reader, prints_by_script, reads_only_input};
 pub use dry_run::may_disclose;
 pub use excluded_paths::ExcludedPaths;
 pub use explanation::{ExplainedCheck, explain_verdict};
 pub use grant_edit::{edit_scope, editable_scope, needs_shell};
-pub use grant_scopes::{can_be_rule, example_call, explain_no_scopes, grant_scopes, grant_scopes_beside};
+pub use grant_scopes::{WITH_INPUT, can_be_rule, example_call, explain_no_scopes, grant_scopes, grant_scopes_beside};
 pub use mode::Mode;
 pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;
@@ -159,7 +162,8 @@ fn judge_live(
         Access::Run(run) => {
             let mode_reason =
                 policy.mode.full_mode_reason(run, subject).filter(|mode_reason| *mode_reason != run.reason);
-            match (run.reason.as_str(), mode_reason) {
+            let parts_reason = chain_coverage::explain_asking_parts(approvals, subject, &run.reason);
+            match (parts_reason.as_deref().unwrap_or(&run.reason), mode_reason) {
                 ("", mode_reason) => mode_reason.unwrap_or_else(|| "command".to_owned()),
                 (why, Some(mode_reason)) => format!("{why}; {mode_reason}"),
                 (why, None) => why.to_owned(),

@@ -47,7 +47,7 @@ pub mod trial;
 pub mod unprivileged;
 
 pub use own_files::{OwnFile, OwnFiles};
-pub use program_path::{has_path_inside, paths_outside};
+pub use program_path::{folders_before_project, has_program, paths_outside};
 
 use crate::chat::Digest;
 use crate::text::escaped_path::escape_path;

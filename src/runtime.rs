@@ -172,16 +172,16 @@ impl Runtime {
                         review::review_call(self.context.clone(), turn, call, plan, round, review_context);
                     self.turn_tasks.spawn_task(turn, review_task);
                 }
-                Effect::RunCall { turn, call, plan, excluded_paths } => {
+                Effect::RunCall { turn, call, plan, excluded_paths, runs_in_parts } => {
                     let id = call.id.clone();
                     let running_call = RunningCall::new(self.context.clone(), turn, call);
                     if matches!(plan.work, Work::Command(_)) {
                         let control = Arc::<CommandControl>::default();
                         let running_call = running_call.with_control(control.clone());
-                        let task = running_call.run(plan, excluded_paths);
+                        let task = running_call.run(plan, excluded_paths, runs_in_parts);
                         self.turn_tasks.spawn_command(turn, id, control, task);
                     } else {
-                        self.turn_tasks.spawn_task(turn, running_call.run(plan, excluded_paths));
+                        self.turn_tasks.spawn_task(turn, running_call.run(plan, excluded_paths, runs_in_parts));
                     }
                 }
                 Effect::RehearseCall { turn, call, plan, excluded_paths, approved } => {

@@ -36,6 +36,7 @@ mod overlay_command;
 pub mod panic_guard;
 mod planned_path;
 mod progress;
+pub mod project_programs;
 pub mod prompt_tool;
 pub mod read_file;
 pub mod read_only_commands;
@@ -187,6 +188,9 @@ pub struct LiveContext {
     pub shell: Arc<crate::project::shell::Shell>,
     /// Paths that a recursive read must skip.
     pub excluded: ExcludedPaths,
+    /// True if no grant or rule is for the command line of the call, but the parts of it are allowed. Each then runs as it
+    /// would alone.
+    pub runs_in_parts: bool,
     /// Records changes that do not go through `project`.
     pub recorder: Arc<CallRecorder>,
     /// Stores results that are too long.

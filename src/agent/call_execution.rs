@@ -2,7 +2,7 @@
 
 use super::call_judgement::judge_call;
 use super::call_settlement::{digest_call, settle_call, settle_unstarted};
-use super::call_start::{await_answers, start_call};
+use super::call_start::{CallApproval, await_answers, start_call};
 use super::call_state::Trial;
 use super::state::{CallStage, PendingCall};
 use super::update_context::UpdateContext;
@@ -137,11 +137,10 @@ pub(super) fn handle_decision(ctx: &mut UpdateContext<'_>, id: &CallId, decision
     let sha256 = digest_call(&call, &plan);
     let is_kept = matches!(decision, Decision::Kept(_));
     ctx.record_entry(Entry::Decided { call: id.clone(), decision, by, sha256 });
-    let approved = true;
     if is_kept {
         trials::keep_trial(ctx, id);
     } else {
-        start_call(ctx, call, plan, approved);
+        start_call(ctx, call, plan, CallApproval::Whole);
     }
     start_ready_calls(ctx);
 }

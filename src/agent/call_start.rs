@@ -8,7 +8,7 @@ use super::trials;
 use super::turn_end;
 use super::update_context::UpdateContext;
 use crate::chat::{CallId, Digest, Entry, Outcome, Plan, Questions, ResultOrigin, SimulationSource, ToolCall, Work};
-use crate::policy::{ExcludedPaths, Verdict, may_disclose};
+use crate::policy::{ExcludedPaths, Subject, Verdict, is_allowed_in_parts, may_disclose};
 use std::time::Duration;
 
 /// Shows the questions of a call; the call waits for the answers.
@@ -41,8 +41,15 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
     });
     match verdict {
         Verdict::Allow(_) | Verdict::Rehearse(_) => {
-            let approved = may_disclose(&ctx.state.policy, ctx.session_grants(), &ctx.state.rules, &call.name, &plan);
-            start_call(ctx, call, plan, approved);
+            let (policy, grants, rules) = (&ctx.state.policy, ctx.session_grants(), &ctx.state.rules);
+            let approval = match ctx.state.is_dry_run() {
+                true if !may_disclose(policy, grants, rules, &call.name, &plan) => CallApproval::WithoutDisclosure,
+                false if is_allowed_in_parts(grants, rules, &Subject::from_plan(&call.name, &plan)) => {
+                    CallApproval::Parts
+                }
+                _ => CallApproval::Whole,
+            };
+            start_call(ctx, call, plan, approval);
         }
         Verdict::Withhold(withheld) => {
             ctx.state.queue.close_early_prompt(id);
@@ -65,9 +72,19 @@ pub(super) fn apply_verdict(ctx: &mut UpdateContext<'_>, id: &CallId, plan: Box<
     }
 }
 
-/// Starts a call: live, or in a dry run as a rehearsal, which never emits `RunCall`. `approved` is true if the data
-/// that a rehearsed call reads may go to the model; a live call ignores it. See [`Effect::RehearseCall`].
-pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approved: bool) {
+/// What the approval of a call covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallApproval {
+    /// The call as planned.
+    Whole,
+    /// The parts of its command line. See [`crate::tools::LiveContext::runs_in_parts`].
+    Parts,
+    /// A rehearsal whose data may not go to the model. See [`Effect::RehearseCall`].
+    WithoutDisclosure,
+}
+
+/// Starts a call: live, or in a dry run as a rehearsal, which never emits `RunCall`.
+pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<Plan>, approval: CallApproval) {
     let Some(turn) = ctx.state.current_turn() else { return };
     if let Work::Task(task) = &plan.work {
         return sub_agent::delegate_task(ctx, &call.id, task, digest_call(&call, &plan));
@@ -81,7 +98,13 @@ pub(super) fn start_call(ctx: &mut UpdateContext<'_>, call: ToolCall, plan: Box<
     }
     let excluded_paths = ExcludedPaths::for_tool(&ctx.state.rules, &call.name);
     ctx.effects.push(match ctx.state.is_dry_run() {
-        true => Effect::RehearseCall { turn, call, plan, excluded_paths, approved },
-        false => Effect::RunCall { turn, call, plan, excluded_paths },
+        true => {
+            let approved = approval != CallApproval::WithoutDisclosure;
+            Effect::RehearseCall { turn, call, plan, excluded_paths, approved }
+        }
+        false => {
+            let runs_in_parts = approval == CallApproval::Parts;
+            Effect::RunCall { turn, call, plan, excluded_paths, runs_in_parts }
+        }
     });
 }

@@ -41,6 +41,8 @@ pub enum Effect {
         plan: Box<Plan>,
         /// Paths that it must skip.
         excluded_paths: ExcludedPaths,
+        /// As [`crate::tools::LiveContext::runs_in_parts`].
+        runs_in_parts: bool,
     },
     /// Rehearse a call in the overlay, or simulate it.
     RehearseCall {

@@ -5,7 +5,7 @@
 
 use super::call_judgement::judge_call;
 use super::call_settlement::{digest_call, settle_unstarted};
-use super::call_start::{await_answers, start_call};
+use super::call_start::{CallApproval, await_answers, start_call};
 use super::call_state::QueuePreview;
 use super::state::{CallStage, PendingCall};
 use super::update_context::UpdateContext;
@@ -182,8 +182,8 @@ pub(super) fn run_if_unchanged(
     let is_same = *plan == *approved_plan;
     let Some(pending) = ctx.state.pending_mut(id) else { return };
     if is_same && !is_denied {
-        let (call, approved) = (pending.call.clone(), true);
-        return start_call(ctx, call, plan, approved);
+        let call = pending.call.clone();
+        return start_call(ctx, call, plan, CallApproval::Whole);
     }
     pending.preapproval.ask_again = true;
     // The user selects the parts of a changed batch again.

@@ -12,7 +12,6 @@ use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
 use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
 use crate::config::{Config, Network};
-use crate::project::has_path_inside;
 use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
 use crate::store::Places;
@@ -20,6 +19,7 @@ use crate::text::truncation::abbreviate_home;
 use crate::tools::command_tool::CommandTool;
 use crate::tools::end_conversation_tool::EndConversationTool;
 use crate::tools::http_tool::HttpTool;
+use crate::tools::project_programs::ProjectPrograms;
 use crate::tools::prompt_tool::PromptTool;
 use crate::tools::tool_file::{
     Destination, FileProblem, ParsedTool, ToolDefinition, ToolKind, TransferDefinition, parse_tool,
@@ -183,7 +183,7 @@ pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &P
         browser: web.browser.then(|| find_browser_program(browser_path.as_deref(), folder)).flatten(),
         has_requests: web.fetch,
         private_hosts: PrivateHosts(web.private_hosts.clone()),
-        has_project_programs: has_path_inside(folder, std::env::var_os("PATH").as_deref()),
+        project_programs: ProjectPrograms::new(folder, std::env::var_os("PATH").as_deref()),
     }
 }
 

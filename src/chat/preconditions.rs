@@ -14,7 +14,8 @@ pub struct Preconditions {
     /// Names of the environment variables that a command receives, sorted; never their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
-    /// The first sensitive path that a command names; if it names none, the first one outside the project.
+    /// The first sensitive path that a command names; if it names none, the first one outside the project, or else a program
+    /// around it that may be one of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "beyond")]
     pub restricted_path: Option<RestrictedPath>,
@@ -45,6 +46,10 @@ pub struct RestrictedPath {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[serde(rename = "sensitive")]
     pub is_sensitive: bool,
+    /// True if the path is the name of a program that may be one of the project, because `PATH` has a folder of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "program")]
+    pub is_project_program: bool,
 }
 
 /// A file with several hard links. A write changes the content under its other names too, or leaves the old content

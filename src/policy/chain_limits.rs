@@ -1,8 +1,8 @@
 //! Limits of the parts of a command line that a rule allows in parts.
 //!
-//! Such a line runs in the sandbox of live commands, not in the read-only one. Its files are checked before it starts, so a
-//! part that reads must not follow one that may have replaced a file by a link. Only the read-only sandbox makes git ignore
-//! the user's settings, so few commands of git count as reading here.
+//! Where there is a sandbox, such a line runs pipeline by pipeline, those that only read in the read-only sandbox, and each is
+//! checked again before it runs. Otherwise all run in one shell, and a part that reads must not follow one that may replace a
+//! file by a link.
 
 use super::command_line::{ParsedLine, SimpleCommand, Word, parse_command_line};
 use super::coverage::single_plain_command;
@@ -15,15 +15,10 @@ use crate::chat::Reach;
 #[rustfmt::skip]
 const INPUT_READERS: &[&str] = &[
     "head", "tail", "grep", "egrep", "fgrep", "wc", "sort", "uniq", "cut", "tr", "cat", "nl", "echo", "printf", "true",
-    "false", ":", "pwd",
+    "false", ":", "pwd", "column", "rev", "tac", "fold", "expand", "paste",
 ];
-/// Commands of git that count as reading next to another command of git or code of the project, which obeys the user's
-/// settings of git too. They show no content of files, which a setting may decrypt.
-#[rustfmt::skip]
-const GIT_READS: &[&str] = &[
-    "git status", "git status -s", "git status --short", "git branch --show-current", "git diff --stat",
-    "git diff --name-only", "git diff --cached --stat", "git diff --staged --stat",
-];
+/// Words in a filter of `jq` with which its result depends on more than its input.
+const WIDER_JQ_WORDS: &[&str] = &["input_filename", "get_search_list", "__prog"];
 /// Builtins of bash. Some change the shell in which the following parts run, and a rule for one says nothing about that.
 #[rustfmt::skip]
 const BUILTINS: &[&str] = &[
@@ -69,10 +64,19 @@ pub fn reads_only_input(command: &str) -> bool {
     effects.reach == Reach::Reads && effects.touches.is_empty() && is_plain_reader(command, true)
 }
 
-/// Returns whether a command of git that is known to only read may run outside the read-only sandbox, next to a part that
-/// obeys the user's settings of git too.
-pub fn is_plain_git_read(command: &str) -> bool {
-    GIT_READS.contains(&command)
+/// Returns whether a command is `sed` or `jq` with a script that is known to only print, and without files, so that its
+/// result depends on the script and its input alone.
+pub fn prints_by_script(command: &str) -> bool {
+    let parsed_line = parse_command_line(command);
+    let effects = analyze_effects(&parsed_line);
+    let [simple] = parsed_line.commands.as_slice() else { return false };
+    let is_wider = |word: &Word| WIDER_JQ_WORDS.iter().any(|wider| word.display_text().contains(wider));
+    let is_plain_script = match written_name(simple) {
+        Some("sed") => true,
+        Some("jq") => !simple.arguments().iter().any(is_wider),
+        _ => false,
+    };
+    effects.reach == Reach::Reads && effects.touches.is_empty() && is_plain_script && has_plain_words(simple)
 }
 
 /// Returns whether a command that is known to only read, and is none of git, may read files outside the read-only sandbox.
@@ -81,6 +85,20 @@ pub fn is_plain_reader(command: &str, has_input: bool) -> bool {
     let parsed_line = parse_command_line(command);
     let [simple] = parsed_line.commands.as_slice() else { return false };
     written_name(simple).is_some_and(|name| !has_input || INPUT_READERS.contains(&name)) && has_plain_words(simple)
+}
+
+/// Returns whether a line is one command whose words are all known or file-name patterns.
+pub fn has_known_words_or_patterns(command: &str) -> bool {
+    let mut parsed_line = parse_command_line(command);
+    let [simple] = parsed_line.commands.as_mut_slice() else { return false };
+    simple.words.retain(|word| !matches!(word, Word::Pattern(_)));
+    has_plain_words(simple)
+}
+
+/// Returns whether a line has a word that the shell replaces by the names of files.
+pub(super) fn has_pattern(parsed_line: &ParsedLine) -> bool {
+    let mut words = parsed_line.commands.iter().flat_map(|simple| &simple.words);
+    words.any(|word| matches!(word, Word::Pattern(_)))
 }
 
 /// Returns whether all words of a command are known, and no option names a file with the names of others.
@@ -92,27 +110,31 @@ fn has_plain_words(simple: &SimpleCommand) -> bool {
             arguments.options.iter().any(|option| option.option.value.is_kind(&[ValueKind::List]))
         })
     };
+    let prints_words = matches!(written_name(simple), Some("echo" | "printf"));
     written_name(simple).is_some_and(|name| !has_list(name))
         && has_neutral_wrapping(simple)
         // The values of variables and the home folder may differ outside the read-only sandbox.
-        && simple.words.iter().all(|word| word.known_text().is_some())
+        && simple.words.iter().all(|word| {
+            word.known_text().is_some() || prints_words && word.with_zero_status().is_some()
+        })
 }
 
-/// Returns whether a command runs git.
-pub(super) fn is_git(parsed_line: &ParsedLine) -> bool {
-    matches!(parsed_line.commands.as_slice(), [simple] if written_name(simple) == Some("git"))
+/// Returns whether bash runs a command of this name itself, whatever `PATH` is.
+pub fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
 }
 
-/// Returns why no rule or grant may allow this command as a part; `None` if one may.
-pub(super) fn explain_excluded_part(parsed_line: &ParsedLine, is_elsewhere: bool) -> Option<String> {
+/// Returns why no rule or grant may allow this command as a part; `None` if one may. `is_in_other_repository` is that of
+/// [`crate::chat::CommandPart`].
+pub(super) fn explain_excluded_part(parsed_line: &ParsedLine, is_in_other_repository: bool) -> Option<String> {
     let unknown = || Some("its program is not known".to_owned());
     let [simple] = parsed_line.commands.as_slice() else { return unknown() };
     let Some(name) = written_name(simple) else { return unknown() };
-    if BUILTINS.contains(&name) {
+    if is_builtin(name) {
         return Some(format!("{name} may change the shell for the other parts"));
     }
-    // A folder may be a repository of its own, with settings that name programs.
-    (is_elsewhere && simple.program() == Some("git")).then(|| "git runs in another folder".to_owned())
+    // Its settings may name programs.
+    (is_in_other_repository && simple.program() == Some("git")).then(|| "git runs in another repository".to_owned())
 }
 
 /// Returns whether a command may follow one that changes files. It may if it runs code of the project anyway, or uses
@@ -131,7 +153,7 @@ pub(super) fn is_independent_of_changes(parsed_line: &ParsedLine) -> bool {
 }
 
 /// Returns whether a command runs code of the project.
-pub(super) fn runs_project_code(parsed_line: &ParsedLine) -> bool {
+fn runs_project_code(parsed_line: &ParsedLine) -> bool {
     let Some(simple) = single_plain_command(parsed_line) else { return false };
     let Some(name) = written_name(simple) else { return false };
     let first = simple.arguments().first().map(Word::display_text).unwrap_or_default();

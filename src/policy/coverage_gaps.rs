@@ -103,6 +103,9 @@ pub(super) fn explain_rule_mismatch(rule: &Rule, subject: &Subject<'_>) -> Optio
         return explain_not_grantable(subject);
     }
     if let Some(restricted) = &subject.preconditions.restricted_path {
+        if restricted.is_project_program {
+            return Some(format!("{} may be a program of the project", restricted.path.display()));
+        }
         return Some(format!("path outside the project: {}", restricted.path.display()));
     }
     if let Some(target) = targets::find_added_target(words, &simple.words) {

@@ -1,8 +1,9 @@
 //! Verdicts of a dry run: the call is rehearsed, asks, or is withheld because of the data it reads. Changes can be
 //! rehearsed, but data sent to a model cannot be recalled.
 
+use super::coverage::grant_covers_whole;
 use super::rule::{Rule, RuleEffect, RuleTarget, Rules, asking_reason};
-use super::{Policy, Subject, Verdict, Withheld, coverage_gaps, grant_covers};
+use super::{Policy, Subject, Verdict, Withheld, coverage_gaps};
 use crate::chat::dry_run_summary::WOULD_ASK_PREFIX;
 use crate::chat::{Access, Plan, SessionGrant};
 
@@ -70,8 +71,8 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
     }
 }
 
-/// Returns whether the data this call reads may go to the model without a prompt: a grant covers it, a rule allows
-/// exactly it, or it is a system file without secrets in a mode that allows reading those. Prefix rules and modes never
+/// Returns whether the data this call reads may go to the model without a prompt: a grant is for the whole of it, a
+/// rule allows exactly it, or it is a system file without secrets in a mode that allows reading those. Prefix rules and modes never
 /// let a dry run read secrets.
 pub fn may_disclose(policy: &Policy, grants: &[SessionGrant], rules: &Rules, tool: &str, plan: &Plan) -> bool {
     is_exactly_approved(policy, grants, rules, &Subject::from_plan(tool, plan), plan)
@@ -101,7 +102,8 @@ fn is_exactly_approved(
         | Access::Fetch(_)
         | Access::External(_) => false,
     };
-    grants.iter().any(|session_grant| grant_covers(&session_grant.grant, subject))
+    // A grant for a part of a line is none for what the parts read together: the line runs in one shell.
+    grants.iter().any(|session_grant| grant_covers_whole(&session_grant.grant, subject))
         || rules.all_matching(RuleEffect::Allow, subject).into_iter().any(is_exact)
         || coverage_gaps::rules_for_named_secrets(rules, subject).is_some()
         || matches!(subject.access, Access::ReadSensitive(_)) && policy.mode.allows_plan(plan, subject)

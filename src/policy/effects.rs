@@ -15,7 +15,7 @@ mod working_directories;
 
 pub use path_access::{PathAccess, TouchedPath, join_path};
 pub(super) use refusals::refuse_own_path;
-pub use working_directories::working_directories;
+pub use working_directories::{cd_target, enter_folder, working_directories};
 
 use super::command_line::{ParsedLine, Redirect, SimpleCommand, Word};
 use super::neutral_wrappers::is_neutral_variable;

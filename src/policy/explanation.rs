@@ -128,7 +128,11 @@ fn explain_effects(subject: &Subject<'_>, plan: &Plan) -> Vec<String> {
         lines.push(match restricted.is_sensitive {
             true => format!("secrets or configuration of other programs: {path}; no rule can cover it"),
             false => {
-                format!("outside the project: {path}; only a rule for exactly this command can cover it")
+                let what = match restricted.is_project_program {
+                    true => format!("{path} may be a program of the project"),
+                    false => format!("outside the project: {path}"),
+                };
+                format!("{what}; only a rule for exactly this command can cover it")
             }
         });
     }

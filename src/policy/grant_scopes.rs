@@ -1,12 +1,13 @@
 //! Scopes in which an approval can be kept as a grant or a rule, narrowest first.
 
-use super::chain_coverage::{Approvals, completes_coverage, grantable_words};
+use super::chain_coverage::{Approvals, PartVerdict, completes_coverage, judge_chain};
+use super::command_line::{SimpleCommand, parse_command_line};
 use super::coverage::{self, can_be_granted};
 use super::rule::Rules;
 use super::subject::Subject;
 use super::wide_prefixes::explain_too_wide;
 use crate::chat::{Access, CommandLine, FILE_TOOLS, Grant, GrantScope, Plan, Preconditions, Preview, SessionGrant};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the grants that can keep an approval of this call, narrowest scope first; empty if there are none.
 pub fn grant_scopes(tool: &str, plan: &Plan) -> Vec<Grant> {
@@ -21,16 +22,14 @@ pub fn grant_scopes_beside(grants: &[SessionGrant], rules: &Rules, tool: &str, p
     let Some(narrowest) = plan.grant.clone().filter(|_| can_be_granted(&subject)) else { return Vec::new() };
     let mut scopes = vec![narrowest];
     match &plan.access {
-        Access::Run(line) => {
-            let (words, folder) =
-                grantable_words(approvals, &subject).unwrap_or_else(|| (Vec::new(), line.folder.clone()));
-            let words_before_options = words.iter().take_while(|word| !word.starts_with('-')).count();
-            // More than three words are hardly wider than the command itself.
-            for count in (1..=words_before_options.min(3)).rev() {
-                let scope = GrantScope::Prefix { words: words[..count].to_vec(), folder: folder.clone() };
-                let grant = Grant::new(tool, scope);
-                if explain_too_wide(&words[..count]).is_none() {
-                    scopes.push(grant);
+        Access::Run(_) => {
+            if let Some(GrantableCommand { words, folder, has_input }) = grantable_command(approvals, &subject) {
+                let words_before_options = words.iter().take_while(|word| !word.starts_with('-')).count();
+                // More than three words are hardly wider than the command itself.
+                let counts = (1..=words_before_options.min(3)).rev();
+                for words in counts.map(|count| &words[..count]).filter(|words| explain_too_wide(words).is_none()) {
+                    let scope = GrantScope::Prefix { words: words.to_vec(), folder: folder.clone() };
+                    scopes.push(Grant::new(tool, scope).with_input(has_input));
                 }
             }
         }
@@ -50,6 +49,33 @@ pub fn grant_scopes_beside(grants: &[SessionGrant], rules: &Rules, tool: &str, p
     scopes
 }
 
+/// A plain command for whose first words a grant may be given.
+struct GrantableCommand {
+    words: Vec<String>,
+    folder: PathBuf,
+    /// True if it reads the output of another command.
+    has_input: bool,
+}
+
+/// Returns the first part that no grant or rule allows yet. A single plain command is its own part.
+fn grantable_command(approvals: Approvals<'_>, subject: &Subject<'_>) -> Option<GrantableCommand> {
+    let line = subject.command_line?;
+    let known_words = |simple: &SimpleCommand| {
+        simple.words.iter().filter_map(|word| word.known_text().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    if let Some(simple) = subject.parsed_line().and_then(coverage::single_plain_command) {
+        return Some(GrantableCommand { words: known_words(simple), folder: line.folder.clone(), has_input: false });
+    }
+    let verdicts = judge_chain(approvals, subject);
+    let index = verdicts.iter().position(|verdict| matches!(verdict, PartVerdict::Asks(_)))?;
+    let part = subject.preconditions.parts.get(index)?;
+    let parsed_line = parse_command_line(&part.command);
+    let simple = coverage::single_plain_command(&parsed_line)?;
+    Some(GrantableCommand { words: known_words(simple), folder: part.folder.clone(), has_input: part.has_input })
+}
+
+/// What stands before a command that reads the output of another one, in examples and names of scopes.
+pub const WITH_INPUT: &str = "… | ";
 /// Words after a prefix in examples. The first one that the grant covers is shown.
 const EXAMPLE_SUBCOMMANDS: [&str; 4] = ["build", "test", "check", "run"];
 const EXAMPLE_ARGUMENTS: [&str; 4] = ["--verbose", "-v", "--help", "src"];
@@ -78,7 +104,8 @@ pub fn example_call(grant: &Grant, plan: &Plan) -> Option<String> {
         *example != run.line.command
             && coverage::grant_covers_whole(grant, &Subject::new(&grant.tool, &access, &preview, false, &preconditions))
     };
-    examples.into_iter().find(is_covered)
+    let input = if grant.takes_input { WITH_INPUT } else { "" };
+    examples.into_iter().find(is_covered).map(|example| format!("{input}{example}"))
 }
 
 /// Returns why no grant is offered for a call; `None` if one is, or if its tool always asks.

@@ -313,6 +313,14 @@ impl Rules {
             && self.first_matching(RuleEffect::Deny, subject).is_none()
     }
 
+    /// Returns whether a rule for paths asks for or denies calls of a tool.
+    pub(super) fn restrict_paths(&self, tool: &str) -> bool {
+        let is_restriction = |rule: &Rule| {
+            rule.effect != RuleEffect::Allow && rule.is_for_tool(tool) && matches!(rule.target, RuleTarget::Path(_))
+        };
+        self.list.iter().any(is_restriction)
+    }
+
     /// Returns the rules that ask or deny, without those that allow.
     #[must_use]
     pub fn without_allowing(&self) -> Self {

@@ -109,7 +109,8 @@ fn r26_rules_and_grants_never_cover_sensitive_or_destructive_calls() {
         rule(RuleEffect::Allow, RuleTarget::Path("**".into())),
         Rule { tool: Some("tool".into()), ..rule(RuleEffect::Allow, RuleTarget::EveryCall) },
     ]);
-    let restricted_path = |is_sensitive| Some(RestrictedPath { path: "x".into(), is_sensitive });
+    let restricted_path =
+        |is_sensitive| Some(RestrictedPath { path: "x".into(), is_sensitive, is_project_program: false });
     let command_with_path = |command: &str, restricted| Plan {
         preconditions: Preconditions { restricted_path: restricted, ..Preconditions::default() },
         ..command_plan(command)

@@ -56,8 +56,8 @@ impl RunningCall {
         Self { control: Some(control), ..self }
     }
 
-    /// Runs the call as planned.
-    pub(super) async fn run(self, plan: Box<Plan>, excluded_paths: ExcludedPaths) {
+    /// Runs the call as planned. `runs_in_parts` is that of [`LiveContext`].
+    pub(super) async fn run(self, plan: Box<Plan>, excluded: ExcludedPaths, runs_in_parts: bool) {
         let work = async {
             let tool = self.context.tools.find_tool(&self.call.name)?;
             let Some(shell) = self.context.shell.clone() else {
@@ -77,10 +77,9 @@ impl RunningCall {
             };
             let (recorder, progress) = (self.context.recorder(&self.call), self.progress_sender());
             let project = Arc::new(RecordedProject::new(self.context.project.clone(), recorder.clone()));
-            let excluded = excluded_paths;
             let results = self.result_files(&plan);
             let live_context =
-                LiveContext { project, shell, excluded, recorder: recorder.clone(), results, progress };
+                LiveContext { project, shell, excluded, runs_in_parts, recorder: recorder.clone(), results, progress };
             let snapshot = CommandGuard::start(&recorder, &plan).await;
             let (result, usage) = tool.run_counted(&plan, &live_context).await;
             if let Some(usage) = usage {

@@ -1,7 +1,9 @@
 //! Tool that runs a shell command in the project directory.
 
+mod command_steps;
 mod command_trial;
 mod outcome_text;
+mod step_runner;
 
 use super::arguments::{PositiveInt, object_spec, parse_arguments};
 use super::{
@@ -24,6 +26,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use step_runner::StepRunner;
 
 /// Longest command in bytes, below the limit of systems for one argument.
 const MAX_COMMAND_BYTES: usize = 100_000;
@@ -78,17 +81,15 @@ impl BashExec {
         let (line, blocked) = (line.clone(), self.blocked_commands.clone());
         let parts = plan.preconditions.parts.clone();
         run_blocking(context.project.clone(), move |files| {
-            let current_parts = command_parts::command_parts(&line, files, &blocked);
-            match command_parts::have_same_effects(&parts, &current_parts) {
-                true => Ok(String::new()),
+            match command_parts::are_judged_as_before(&line, files, &blocked, &parts, 0..parts.len()) {
+                true => Ok(()),
                 false => Err(Error::Failed(
                     "The files that the command uses changed since it was checked. It was not run. Call it again."
                         .to_owned(),
                 )),
             }
         })
-        .await?;
-        Ok(())
+        .await
     }
 }
 
@@ -136,10 +137,12 @@ impl Tool for BashExec {
             &self.blocked_commands,
         );
         // A line that only reads is judged as a whole. In the others `tail` must be the system's program.
-        let has_parts = matches!(access, Access::Run(_)) && !self.settings.has_project_programs;
+        let has_parts = matches!(access, Access::Run(_));
         let parts = has_parts.then(|| command_parts::command_parts(&line, files, &self.blocked_commands));
+        let parts = self.settings.project_programs.check_parts(parts.unwrap_or_default());
         let preconditions = scripts::command_preconditions(&line.command, files);
-        let preconditions = Preconditions { parts: parts.unwrap_or_default(), ..preconditions };
+        let preconditions = self.settings.project_programs.check_wrappers(preconditions, &line.command);
+        let preconditions = Preconditions { parts, ..preconditions };
         // A command that names a sensitive path (one that may hold secrets or affect other programs) needs approval
         // each time.
         let is_grantable = preconditions.sensitive_path().is_none();
@@ -178,7 +181,7 @@ impl Tool for BashExec {
             let (current_line, access) = (line.clone(), plan.access.clone());
             run_blocking(context.project.clone(), move |files| {
                 match command_access::command_access(current_line, files) == access {
-                    true => Ok(String::new()),
+                    true => Ok(()),
                     false => Err(Error::Failed(format!(
                         "The files that the command {verb} changed since it was checked. It was not run. Call it again."
                     ))),
@@ -187,7 +190,12 @@ impl Tool for BashExec {
             .await?;
         }
         self.check_parts(plan, line, context).await?;
-        let (mut outcome, hint) = self.run_line(line, read_only_paths, context).await?;
+        let parts = plan.preconditions.parts.as_slice();
+        let steps = command_steps::split_steps(line, parts).filter(|_| context.runs_in_parts);
+        let (mut outcome, hint) = match steps {
+            Some(steps) => StepRunner { tool: self, line, parts, context }.run(&steps).await?,
+            None => self.run_line(line, read_only_paths, context).await?,
+        };
         if is_read && hint.is_some() {
             self.blocked_commands.insert(&line.command);
         }

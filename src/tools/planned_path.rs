@@ -235,6 +235,7 @@ mod tests {
                 project,
                 shell,
                 excluded: ExcludedPaths::default(),
+                runs_in_parts: false,
                 recorder: Arc::new(crate::project::checkpoints::CallRecorder::disabled()),
                 results: crate::tools::ResultFiles::default(),
                 progress: Arc::new(|_| {}),

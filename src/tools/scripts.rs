@@ -134,7 +134,7 @@ fn files_in_words(parsed_line: &ParsedLine, files: &dyn Reader) -> Preconditions
 /// Returns the path if it is outside the project or sensitive, so that fewer rules and grants cover the command.
 fn to_restricted_path(path: &str, files: &dyn Reader) -> Option<RestrictedPath> {
     let location = files.locate(path).ok().filter(|location| !location.is_inside || location.is_sensitive)?;
-    Some(RestrictedPath { path: location.display_path, is_sensitive: location.is_sensitive })
+    Some(RestrictedPath { path: location.display_path, is_sensitive: location.is_sensitive, is_project_program: false })
 }
 
 /// Reads the file if it is one of the project's.

@@ -24,6 +24,7 @@ pub(crate) async fn run_call(tool: &dyn Tool, plan: &Plan, files: &Arc<MemoryPro
         project: Arc::new(files.clone()),
         shell,
         excluded: ExcludedPaths::default(),
+        runs_in_parts: false,
         recorder: Arc::new(CallRecorder::disabled()),
         results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),

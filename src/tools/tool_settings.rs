@@ -1,5 +1,6 @@
 //! Settings of the tools.
 
+use super::project_programs::ProjectPrograms;
 use crate::browser::executable::BrowserProgram;
 use crate::chat::CommandSandbox;
 use crate::web::target::PrivateHosts;
@@ -21,8 +22,8 @@ pub struct ToolSettings {
     pub private_hosts: PrivateHosts,
     /// The browser; `None` if none is installed or it is turned off.
     pub browser: Option<BrowserProgram>,
-    /// True if `PATH` has a folder in the project, so that a name such as `tail` may mean a program of the project.
-    pub has_project_programs: bool,
+    /// Names such as `tail` that may mean a program of the project.
+    pub project_programs: ProjectPrograms,
 }
 
 impl Default for ToolSettings {
@@ -35,7 +36,7 @@ impl Default for ToolSettings {
             has_requests: true,
             private_hosts: PrivateHosts::default(),
             browser: None,
-            has_project_programs: false,
+            project_programs: ProjectPrograms::default(),
         }
     }
 }

@@ -18,6 +18,7 @@ mod browser_pages;
 mod browser_proxies;
 mod calculations;
 mod call_reasons;
+mod chain_steps;
 mod chains;
 mod clipboard;
 mod clock_jumps;

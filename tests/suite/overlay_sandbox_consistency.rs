@@ -128,6 +128,7 @@ async fn check_seed(seed: u64) {
             project: disk.clone(),
             shell: shell.clone(),
             excluded: ExcludedPaths::default(),
+            runs_in_parts: false,
             recorder: Arc::new(CallRecorder::disabled()),
             results: aye::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),

@@ -2,6 +2,7 @@
 
 use super::file_words::FileWord;
 use super::word::Word;
+use std::ops::Range;
 
 /// Maximum number of characters of a command line. A longer line is marked unclear, but its commands are still listed.
 pub const MAX_CHARACTERS: usize = 10_000;
@@ -29,6 +30,20 @@ pub struct ParsedLine {
     pub(super) shell_count: usize,
 }
 
+impl ParsedLine {
+    /// Returns the program whose exit status the line has although others write into it: the last one of a pipeline.
+    /// `None` if the line ends otherwise, if `pipefail` may be set, or if the line is unclear.
+    pub fn piped_status_program(&self) -> Option<&str> {
+        let names_pipefail =
+            |simple: &SimpleCommand| simple.words.iter().any(|word| word.display_text().contains("pipefail"));
+        if self.unclear.is_some() || self.commands.iter().any(names_pipefail) {
+            return None;
+        }
+        let last = self.commands.iter().rfind(|simple| simple.nesting.is_empty())?;
+        matches!(last.connector, Connector::Pipe | Connector::PipeWithStderr).then(|| last.program()).flatten()
+    }
+}
+
 /// A program with its arguments, or assignments alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SimpleCommand {
@@ -48,8 +63,12 @@ pub struct SimpleCommand {
     pub is_skippable: bool,
     /// True if `!` before it, or before a construct around it, inverts its exit status.
     pub is_negated: bool,
-    /// Text of the program with its arguments and assignments, as written; redirections after it are not included.
+    /// Text of the program with its arguments and assignments, as written; redirections after it are not included, but the
+    /// arguments after them are.
     pub text: String,
+    /// Bytes of the command in its line, with the redirections after it. In the text of a `bash -c` they are those in that
+    /// text.
+    pub span: Range<usize>,
     /// Variables assigned before it: `A=b cmd`.
     pub assignments: Vec<(String, Word)>,
     /// Wrappers removed in front of it, outermost first, each with its own arguments: `env A=b`, `timeout 5`.

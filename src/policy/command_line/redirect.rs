@@ -51,6 +51,7 @@ impl TreeWalk<'_> {
         }
         for simple in &mut self.parsed_line.commands[start..end] {
             simple.redirects.extend(redirects.iter().cloned());
+            simple.span.end = simple.span.end.max(node.end_byte());
         }
         // `cat a > b c`: more arguments follow the target. What the command runs may depend on them.
         if !trailing_words.is_empty() {

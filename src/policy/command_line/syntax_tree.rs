@@ -203,7 +203,8 @@ impl TreeWalk<'_> {
 
     /// Reads a program with its arguments, or assignments.
     fn walk_simple(&mut self, node: Node<'_>, context: &WalkContext) {
-        let mut simple = SimpleCommand { text: self.node_text(node), ..empty_command(context) };
+        let mut simple =
+            SimpleCommand { text: self.node_text(node), span: node.byte_range(), ..empty_command(context) };
         let allows_newlines = false;
         let children = match node.kind() {
             "variable_assignment" => vec![node],

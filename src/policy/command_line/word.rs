@@ -29,6 +29,16 @@ impl Word {
             Self::Known(text) | Self::Pattern(text) | Self::Home(text) | Self::Unknown(text) => text,
         }
     }
+
+    /// Returns the word with `0` in place of each `$?`, the exit status of the last command. `None` if it has no `$?`, or if
+    /// anything else in it is unknown.
+    pub fn with_zero_status(&self) -> Option<Self> {
+        let Self::Unknown(raw) = self else { return None };
+        // An escaped dollar is part of the text, and the question mark after it may be a pattern.
+        let has_status = raw.contains("$?") && !raw.contains("\\$");
+        let replaced = has_status.then(|| parse_word(&raw.replace("$?", "0")))?.ok()?;
+        replaced.known_text().is_some().then_some(replaced)
+    }
 }
 
 /// Characters that end an unquoted word.
@@ -206,6 +216,45 @@ mod tests {
         check_word("[ab]?", &Word::Pattern("[ab]?".to_owned()));
         check_word("~/x", &Word::Home("~/x".to_owned()));
         check_word("~", &Word::Home("~".to_owned()));
+    }
+
+    #[test]
+    fn exit_status_is_the_only_variable_of_a_word() {
+        for (raw, text) in [
+            ("$?", "0"),
+            ("\"$?\"", "0"),
+            ("\"exit: $?\"", "exit: 0"),
+            ("exit=$?,$?", "exit=0,0"),
+            ("\"it's $? of 5$\"", "it's 0 of 5$"),
+        ] {
+            let word = parse_word(raw).unwrap();
+            assert_eq!(word, Word::Unknown(raw.to_owned()));
+            assert_eq!(word.with_zero_status(), Some(Word::Known(text.to_owned())), "{raw}");
+        }
+        for raw in [
+            "$x",
+            "\"$? $x\"",
+            "$$?",
+            "\"$$?\"",
+            "\\$?",
+            "\"\\$? $x\"",
+            "${?}",
+            "$?*",
+            "$??",
+            "[$?]",
+            "{a,$?}",
+            "{$?..3}",
+            "~$?",
+            "\"$?`id`\"",
+            "\"$?$(id)\"",
+            "$'$?'",
+            "$!",
+            "$?é",
+            "a",
+        ] {
+            assert_eq!(parse_word(raw).unwrap().with_zero_status(), None, "{raw}");
+        }
+        assert_eq!(parse_word("'$?'").unwrap(), Word::Known("$?".to_owned()));
     }
 
     #[test]

@@ -47,8 +47,9 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
         return stated_paths::stated_paths(name, program, words);
     }
     match name {
-        "echo" | ":" => judge_plain_words(words),
-        "printf" => judge_printf(words),
+        "echo" => judge_plain_words(&fill_exit_status(words)),
+        ":" => judge_plain_words(words),
+        "printf" => judge_printf(&fill_exit_status(words)),
         "strings" => judge_strings(words),
         "date" => judge_date(words),
         "test" => judge_test(words),
@@ -88,6 +89,11 @@ pub(super) fn judge_program(simple: &SimpleCommand) -> ProgramPaths {
 fn is_follow_operand(word: &Word) -> bool {
     let old_option = word.display_text().strip_prefix('+');
     old_option.is_some_and(|old_option| !old_option.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Returns the words with a number in place of each `$?`.
+fn fill_exit_status(words: &[Word]) -> Vec<Word> {
+    words.iter().map(|word| word.with_zero_status().unwrap_or_else(|| word.clone())).collect()
 }
 
 /// Judges `printf`, which can set a variable with `-v` and with `%n`.

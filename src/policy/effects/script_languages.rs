@@ -150,6 +150,8 @@ fn is_printing_awk(program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::process::Command;
 
     #[test]
     fn r12_follows_only_printing_sed_scripts() {
@@ -220,6 +222,26 @@ mod tests {
             "s|[[:a|b:]]|1|",
         ] {
             assert!(!is_printing_sed(script), "{script}");
+        }
+    }
+
+    fn sed_strategy() -> impl Strategy<Value = String> {
+        let address = "(|1|\\$|1,5|/a/|/a/,/b/|/[/]x/|/[[:a:]]/|\\\\,a,|1~2|0,/x/|1!| )";
+        let command = "(p|d|q|=|s/a/b/|s/[/]x/b/|s,a\\\\,b,c,|s|a|b|g|s/a/b/w|s/a/b/e|s/a/b/2p|s/\\[/]/x/|s/a/;e id/|y/a/b/|w x|e id|r x|n|\\{p\\}|a x|#n)";
+        let end = "(;|\n| ;|\\}| |e id|w x|/|\\[|\\]|\\\\)";
+        let part = [address, command, end].map(|pattern| proptest::string::string_regex(pattern).unwrap());
+        prop::collection::vec(part, 1..4).prop_map(|parts| parts.concat().concat())
+    }
+
+    proptest! {
+        /// GNU sed knows the commands that read, write and run, and refuses them with `--sandbox`.
+        #[test]
+        fn r12_sed_runs_only_printing_commands_of_a_script(script in sed_strategy()) {
+            let output = Command::new("sed").args(["--sandbox", "--", &script, "/dev/null"]).output();
+            let Ok(output) = output else { return Ok(()) };
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            prop_assume!(!error.contains("option"));
+            prop_assert!(!is_printing_sed(&script) || !error.contains("sandbox"), "{script:?}: {error}");
         }
     }
 

@@ -61,7 +61,7 @@ impl WorkingDirectories {
     fn apply_cd(&mut self, simple: &SimpleCommand) {
         let Some((_, directories)) = self.shells.last_mut() else { return };
         let targets: Vec<String> = match cd_target(simple) {
-            Some(target) => directories.current().iter().map(|folder| join_path(folder, target)).collect(),
+            Some(target) => directories.current().iter().map(|folder| enter_folder(folder, target)).collect(),
             // Unknown target: treated as outside the project.
             None if matches!(simple.program(), Some("cd" | "pushd" | "popd")) => vec!["..".to_owned()],
             None => return,
@@ -80,8 +80,32 @@ impl WorkingDirectories {
     }
 }
 
+/// Returns the working directory after a successful `cd` to a target.
+///
+/// For `..`, `cd` removes the last part of the path, also if that is a link. In a longer target such as `a/../b` it stays: if
+/// `b` does not exist, `cd` tries the path with links followed.
+pub fn enter_folder(folder: &str, target: &str) -> String {
+    let is_upward = target.split('/').all(|part| matches!(part, ".." | "." | "")) && !target.starts_with('/');
+    if !is_upward {
+        return join_path(folder, target);
+    }
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    parts.retain(|part| *part != ".");
+    for _ in target.split('/').filter(|part| *part == "..") {
+        if matches!(parts.last(), None | Some(&("" | ".." | "~"))) {
+            return join_path(folder, target);
+        }
+        parts.pop();
+    }
+    // The project is the empty path, not the root of the file system.
+    if folder.starts_with('/') && parts.iter().all(|part| part.is_empty()) {
+        return join_path(folder, target);
+    }
+    parts.join("/")
+}
+
 /// Returns the target of a `cd`. `None` if it is unknown, or if the command is not a `cd`.
-pub(super) fn cd_target(simple: &SimpleCommand) -> Option<&str> {
+pub fn cd_target(simple: &SimpleCommand) -> Option<&str> {
     if simple.program() != Some("cd") {
         return None;
     }
@@ -163,6 +187,34 @@ mod tests {
             }
             parts
         })
+    }
+
+    #[test]
+    fn upward_target_removes_parts_of_the_path() {
+        for (folder, target, expected) in [
+            ("", "a", "a"),
+            ("a", "..", ""),
+            ("a/b", "..", "a"),
+            ("a/b", "../..", ""),
+            ("./a/./b", "../", "a"),
+            ("a", ".", "a"),
+            ("/a/b", "..", "/a"),
+            // Outside the project, or unknown.
+            ("", "..", ".."),
+            ("a", "../..", "a/../.."),
+            (".", "..", "./.."),
+            ("/a", "..", "/a/.."),
+            ("//a", "..", "//a/.."),
+            ("/a", "../..", "/a/../.."),
+            ("~", "..", "~/.."),
+            ("~/a", "..", "~"),
+            ("a", "../b", "a/../b"),
+            ("a", "b/..", "a/b/.."),
+            ("a/..", "..", "a/../.."),
+            ("a", "/..", "/.."),
+        ] {
+            assert_eq!(enter_folder(folder, target), expected, "{folder} {target}");
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ impl ApplyChanges for RehearsedProject {
             project: self.disk.clone(),
             shell,
             excluded: ExcludedPaths::default(),
+            runs_in_parts: false,
             recorder: Arc::new(CallRecorder::disabled()),
             results: crate::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),

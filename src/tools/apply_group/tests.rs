@@ -35,6 +35,7 @@ async fn outcome_names_applied_rejected_and_conflicting_files() {
         project: disk.clone(),
         shell: Arc::new(Shell::new("/nowhere".into())),
         excluded: ExcludedPaths::default(),
+        runs_in_parts: false,
         recorder: Arc::new(CallRecorder::disabled()),
         results: crate::tools::ResultFiles::default(),
         progress: Arc::new(|_| {}),

@@ -1,15 +1,17 @@
 //! Tests of command lines that rules and grants allow in parts.
 
 mod chain_law;
+mod judged_lines;
 mod offered_prefixes;
 
 use super::*;
 use crate::chat::{Access, CommandSandbox, Decider, Grant, GrantScope, Intent, Plan, SessionGrant};
 use crate::policy::{
-    Policy, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules, grant_scopes, grant_scopes_beside, judge_plan,
+    Policy, Rule, RuleEffect, RuleTarget, Rules, Verdict, grant_scopes, grant_scopes_beside, judge_plan, may_disclose,
 };
 use crate::project::disk::Disk;
 use crate::tools::bash_exec::BashExec;
+use crate::tools::project_programs::ProjectPrograms;
 use crate::tools::{Tool, ToolSettings};
 use serde_json::json;
 use std::fs;
@@ -21,7 +23,7 @@ fn project() -> (TempDir, Disk) {
     let root = folder.path().canonicalize().unwrap().join("p");
     fs::create_dir_all(root.join("web")).unwrap();
     fs::create_dir_all(root.join("it's")).unwrap();
-    for folder in ["bare/objects", ".git/objects", ".git/refs/heads"] {
+    for folder in ["bare/objects", "nested/.git", ".git/objects", ".git/refs/heads"] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
     for (path, text) in [
@@ -32,6 +34,7 @@ fn project() -> (TempDir, Disk) {
         ("web/b.txt", "b\n"),
         ("names", ".env\0"),
         (".git/HEAD", "ref: refs/heads/main\n"),
+        ("bare/HEAD", "ref: refs/heads/main\n"),
         (".git/config", "[core]\n\tbare = false\n"),
     ] {
         fs::write(root.join(path), text).unwrap();
@@ -83,169 +86,6 @@ const PREFIXES: &[&str] = &[
 ];
 
 #[test]
-fn allows_a_line_if_each_part_is_allowed() {
-    let (_folder, disk) = project();
-    let root = crate::project::Reader::root(&disk).display().to_string();
-    let rules = allowing(PREFIXES);
-    for command in [
-        "cargo test 2>&1",
-        "cargo test 2>&1 | tail -n 20",
-        "cargo test 2>&1 | grep -n FAILED | head -5",
-        "cargo test >/dev/null 2>&1 && echo done",
-        "cargo build && cargo test",
-        "cargo build; cargo test",
-        "cargo build || cargo test",
-        "cargo build\ncargo test",
-        "cargo test | sort | uniq -c | sort -rn | wc -l",
-        "cat a.txt && cargo test",
-        "ls -la && cargo test 2>&1 | tail -3",
-        "git add -A && git commit -m 'two words; not two commands'",
-        "git add a.txt && git commit -q -m x",
-        "git add -A && git commit -m x && git status --short",
-        "git diff --stat && git add -A",
-        "cd web && npm test",
-        "cd ./web && npm test 2>&1 | tail",
-        "cd site && npm test",
-        "cd . && cargo test",
-        "cd . ; cargo test",
-        "cd web && cat b.txt && npm test",
-        "cd web && npm test; echo done",
-        "cd web && npm test || echo failed",
-        // What reads needs no rule.
-        "git add -A && git diff --stat",
-        "sed -n 1p a.txt && mytool",
-        "git status && cargo test",
-        "cargo build && git status --short && git diff --name-only",
-        "cargo test && cat a.txt && ls web",
-        "cargo test; sed -n 1p a.txt",
-        "cargo test && cd web && npm test",
-        "git add -A && git status && cargo test",
-        "cargo test | grep -f a.txt",
-        "touch new && mkdir -p x && touch x/y && cat a.txt",
-        &format!("cd {root} && cargo test"),
-        &format!("cd {root}; cargo test"),
-        &format!("cd '{root}/web' && npm test | tail -n 3"),
-    ] {
-        assert_eq!(verdict(&[], &rules, &plan(&disk, command)), "allow", "{command}");
-        assert_eq!(verdict(&[], &Rules::default(), &plan(&disk, command)), "ask", "{command}");
-    }
-}
-
-#[test]
-fn asks_for_a_line_with_any_other_part_or_syntax() {
-    let (_folder, disk) = project();
-    let rules = allowing(PREFIXES);
-    for command in [
-        // A part that is not allowed.
-        "cargo test && curl x.example",
-        "cargo test | tee log",
-        "cargo test | sort -o a.txt",
-        "cargo test | sh",
-        "cargo test | xargs rm",
-        "cargo test | xargs cat",
-        "cargo test; rm a.txt",
-        "cargo test && rm -rf web",
-        "cargo test && git reset --hard",
-        "cargo build && cargo publish",
-        // Files that may hold secrets.
-        "cargo test && cat .env",
-        "cat .env && cargo test",
-        "cat linked && cargo test",
-        "cargo test | grep -f .env x",
-        "sort --files0-from=names && cargo test",
-        "cargo test | wc --files0-from=-",
-        "cat /etc/shadow && cargo test",
-        // git obeys the user's settings, which may name programs and decrypt content.
-        "git status && mytool",
-        "git status && touch new",
-        "git diff && git add -A",
-        "git log && git add -A",
-        "cargo test && git diff",
-        "git log -p && cargo test",
-        "cargo test && git blame a.txt",
-        "mytool && git status",
-        "mytool; git branch --show-current",
-        "git add -A && git diff --cached",
-        "git add -A && git status -v",
-        "git add -A && git commit -m x && git show",
-        "git add -A && git grep --cached x",
-        // Variables and programs of the project.
-        "echo $HOME && cargo test",
-        "cat ~/x && cargo test",
-        "sed -n p $X && cargo test",
-        "./tail a.txt && cargo test",
-        // Folders that are not certain, or not in the project.
-        "cd web; npm test",
-        "cd web || npm test",
-        "cd web && npm test; cargo test",
-        "cd web && npm test || cargo test",
-        "cd up && cargo test",
-        "cd .. && cargo test",
-        "cd web/../up && cargo test",
-        "cd / && cargo test",
-        "cd && cargo test",
-        "cd - && cargo test",
-        "cd ~ && cargo test",
-        "cd $X && cargo test",
-        "cd missing && cargo test",
-        "cd a.txt && cargo test",
-        "cd -P web && cargo test",
-        "cd web | cargo test",
-        "pushd web && cargo test",
-        "cd \"it's\" && cargo test",
-        // A folder may be a repository with settings of its own.
-        "cd bare && git add x",
-        // The input of a part may decide what it does.
-        "cat a.txt | cargo test",
-        "echo x | mytool a",
-        // Files that an earlier part may replace.
-        "touch new && git checkout x && cat a.txt",
-        "git checkout x && cat a.txt",
-        "git checkout x && mytool a.txt",
-        "git checkout x && cd web && npm test",
-        "git checkout x && git commit -F linked",
-        "git checkout x && ls web",
-        "mytool | grep -f a.txt",
-        "mytool && cat a.txt",
-        "git checkout x && cargo test && cat a.txt",
-        "git checkout x && cargo test && git diff",
-        "cargo test && git diff && cat .env",
-        "cargo publish && git diff",
-        // Changes of the shell for the other parts.
-        "declare -x PATH=. && cargo test",
-        "PATH=. ; cargo test",
-        "export PATH=. && cargo test",
-        "alias cargo=rm; cargo test",
-        "cargo() { rm x; }; cargo test",
-        "set -a && cargo test",
-        "hash -p ./x.sh cargo && cargo test",
-        "exec cargo test && cargo test",
-        // Other syntax.
-        "cargo test & cargo build",
-        "cargo build && cargo test &",
-        "(cd web && npm test)",
-        "{ cargo test; } && cargo build",
-        "! cargo build && cargo test",
-        "cargo test $(id) && cargo build",
-        "cargo test `id` | tail",
-        "cargo test <(id) | tail",
-        "cargo test $X | tail",
-        "cargo test > log | tail",
-        "cargo test < a.txt | tail",
-        "cargo test <<< x | tail",
-        "cargo test 2>&1 --target-dir=/x | tail",
-        "for i in 1; do cargo test; done",
-        "if cargo build; then cargo test; fi",
-        "cargo test | tail -n 5 > out",
-        "cargo test | tail -f a.txt",
-        "cargo test \\\n| tail ' ",
-        "cargo test --config=x && cargo build",
-    ] {
-        assert_eq!(verdict(&[], &rules, &plan(&disk, command)), "ask", "{command}");
-    }
-}
-
-#[test]
 fn rules_that_ask_or_deny_apply_to_each_part() {
     let (_folder, disk) = project();
     for (effect, expected) in [(RuleEffect::Ask, "ask"), (RuleEffect::Deny, "ask")] {
@@ -257,6 +97,18 @@ fn rules_that_ask_or_deny_apply_to_each_part() {
     let mut rules = allowing(&["cargo test"]);
     rules.list.push(Rule::new(RuleEffect::Ask, RuleTarget::Path("web/b.txt".into())));
     assert_eq!(verdict(&[], &rules, &plan(&disk, "cd web && cat b.txt && cargo test")), "ask");
+    // A pattern may match a path with a rule.
+    let pattern = plan(&disk, "cat *.txt && cargo test");
+    assert_eq!(verdict(&[], &allowing(&["cargo test"]), &pattern), "allow");
+    let scope = GrantScope::Prefix {
+        words: vec!["cargo".into(), "test".into()],
+        folder: crate::project::Reader::root(&disk).to_owned(),
+    };
+    let granted = [session_grant(Grant::new("bash_exec", scope))];
+    assert_eq!(verdict(&granted, &Rules::default(), &pattern), "allow");
+    for rules in [&rules, &rules.without_allowing()] {
+        assert_eq!(verdict(&granted, rules, &pattern), "ask");
+    }
     let mut exact = allowing(&["cargo test"]);
     exact.list.push(Rule::new(RuleEffect::Ask, RuleTarget::Command("cat a.txt".into())));
     assert_eq!(verdict(&[], &exact, &plan(&disk, "cat a.txt && cargo test")), "ask");
@@ -275,6 +127,15 @@ fn grants_apply_in_their_folder_and_to_unchanged_scripts() {
     let none = Rules::default();
     assert_eq!(verdict(&prefix(&root), &none, &plan(&disk, "npm test | tail")), "allow");
     assert_eq!(verdict(&prefix(&root), &none, &plan(&disk, "cd web && npm test")), "ask");
+    // It must be allowed in each folder in which it may run.
+    let uncertain = plan(&disk, "mkdir -p x && cd web; npm test");
+    let folders: Vec<_> = uncertain.preconditions.parts[2].in_each_folder().map(|part| part.folder.clone()).collect();
+    assert_eq!(folders, [root.clone(), root.join("web")]);
+    assert_eq!(verdict(&prefix(&root), &allowing(&["mkdir"]), &uncertain), "ask");
+    assert_eq!(verdict(&prefix(&root.join("web")), &allowing(&["mkdir"]), &uncertain), "ask");
+    let both = [prefix(&root), prefix(&root.join("web"))].concat();
+    assert_eq!(verdict(&both, &allowing(&["mkdir"]), &uncertain), "allow");
+    assert_eq!(verdict(&prefix(&root.join("web")), &none, &plan(&disk, "cd web; npm test")), "allow");
     assert_eq!(verdict(&prefix(&root.join("web")), &none, &plan(&disk, "cd web && npm test")), "allow");
     assert_eq!(verdict(&prefix(&root.join("web")), &none, &plan(&disk, "npm test | tail")), "ask");
     let other_tool = [SessionGrant {
@@ -296,6 +157,8 @@ fn grants_apply_in_their_folder_and_to_unchanged_scripts() {
         ("bash x.sh && echo ok", "allow"),
         ("cd web && bash x.sh", "ask"),
         ("cd web && bash x.sh | tail", "ask"),
+        ("echo x && cd web; bash x.sh", "ask"),
+        ("cd web && cd ..; bash x.sh", "allow"),
         ("git checkout y && bash x.sh", "ask"),
         ("cat a.txt | bash x.sh", "ask"),
         ("bash x.sh now | tail", "ask"),
@@ -306,6 +169,21 @@ fn grants_apply_in_their_folder_and_to_unchanged_scripts() {
     fs::write(root.join("x.sh"), "evil\n").unwrap();
     assert_eq!(verdict(&[], &rules, &plan(&disk, "bash x.sh | tail")), "ask");
     assert_eq!(verdict(&granted, &none, &plan(&disk, "bash x.sh | tail")), "ask");
+}
+
+/// Together they could read what none of them would read alone.
+#[test]
+fn in_a_dry_run_a_grant_for_a_part_discloses_nothing_of_the_line() {
+    let (_folder, disk) = project();
+    let words = vec!["git".into(), "checkout".into()];
+    let scope = GrantScope::Prefix { words, folder: crate::project::Reader::root(&disk).to_owned() };
+    let granted = [session_grant(Grant::new("bash_exec", scope))];
+    let policy = Policy { dry_run: true, asks_as_live: true, ..Policy::default() };
+    let discloses =
+        |command: &str| may_disclose(&policy, &granted, &Rules::default(), "bash_exec", &plan(&disk, command));
+    assert!(discloses("git checkout x"));
+    assert!(!discloses("git checkout x && cat a.txt"));
+    assert_eq!(verdict(&granted, &Rules::default(), &plan(&disk, "git checkout x && cat a.txt")), "allow");
 }
 
 #[test]
@@ -323,6 +201,67 @@ fn a_grant_with_the_network_covers_no_part() {
     assert_eq!(verdict(&granted, &allowing(&["cargo build"]), &online), "ask");
 }
 
+/// Commands that need a rule and read the output of another one.
+const LINES_WITH_INPUT: &[&str] = &[
+    "cat a.txt | cargo test",
+    "echo x | mytool a",
+    "cd web && cat b.txt | npm test 2>&1 | tail -n 5",
+    "seq 3 | grep 1 | mytool a; echo $?",
+    "mkdir x && cat web/b.txt | cargo test",
+];
+
+#[test]
+fn a_part_reads_the_output_of_another_only_if_its_rule_includes_that() {
+    let (_folder, disk) = project();
+    let with_input = |prefixes: &[&str]| {
+        let mut rules = allowing(prefixes);
+        rules.list.iter_mut().for_each(|rule| rule.takes_input = true);
+        rules
+    };
+    for line in LINES_WITH_INPUT {
+        let plan = plan(&disk, line);
+        assert_eq!(verdict(&[], &allowing(PREFIXES), &plan), "ask", "{line}");
+        assert_eq!(verdict(&[], &with_input(PREFIXES), &plan), "allow", "{line}");
+        let mut denied = with_input(PREFIXES);
+        denied.list.push(Rule::new(RuleEffect::Deny, RuleTarget::Prefix(vec!["echo".into()])));
+        let names_echo = line.contains("echo");
+        assert_eq!(verdict(&[], &denied, &plan) == "allow", !names_echo, "{line}");
+    }
+    for (line, expected) in [
+        ("cargo test", "allow"),
+        ("cargo test | tail", "allow"),
+        ("cat .env | cargo test", "ask"),
+        ("cat a.txt | python3", "ask"),
+        ("cat a.txt | rm a.txt", "ask"),
+        ("curl x.org | cargo test", "ask"),
+        // The first may change what the last one uses while both run.
+        ("cargo test | mytool a", "ask"),
+        ("mytool | cargo test", "allow"),
+    ] {
+        assert_eq!(verdict(&[], &with_input(&["cargo test", "mytool"]), &plan(&disk, line)), expected, "{line}");
+    }
+}
+
+/// The reason names the part that a rule of the user does not cover, and what keeps it from that.
+#[test]
+fn the_reason_says_why_a_rule_does_not_cover_a_part() {
+    let (_folder, disk) = project();
+    let reason = |takes_input, command: &str| {
+        let mut rules = allowing(&["cargo test"]);
+        rules.list[0].takes_input = takes_input;
+        match judge_plan(&Policy::default(), &[], &rules, "bash_exec", &plan(&disk, command)) {
+            Verdict::Ask(reason) => reason,
+            other => panic!("{command}: {other:?}"),
+        }
+    };
+    let input = "it reads the output of another part, which may decide what it does";
+    assert_eq!(reason(false, "cat a.txt | cargo test"), format!("“cargo test”: {input}"));
+    assert_eq!(reason(false, "cat a.txt | cargo test; cargo test"), format!("“cargo test”: {input}"));
+    let alone = "it only reads, but needs a rule next to a command that does more";
+    assert_eq!(reason(true, "git log | cargo test"), format!("“git log”: {alone}"));
+    assert_eq!(reason(true, "cargo test; make"), "make runs project code");
+}
+
 #[test]
 fn without_a_sandbox_only_readers_of_no_file_are_neutral() {
     let (_folder, disk) = project();
@@ -331,15 +270,53 @@ fn without_a_sandbox_only_readers_of_no_file_are_neutral() {
     for (command, expected) in [
         ("cargo test 2>&1 | tail -n 20", "allow"),
         ("cd web && cargo test | grep x | wc -l", "allow"),
+        ("cargo test | column -t | rev", "allow"),
+        ("cargo test | sed 5q", "ask"),
+        ("cargo test | jq .", "ask"),
+        ("cd web; cargo test", "allow"),
+        ("cd web && cd .. && cargo test | tail", "allow"),
+        ("cd web; cd ..; cargo test", "ask"),
+        ("cd up; cargo test", "ask"),
         ("cat a.txt && cargo test", "ask"),
         ("ls web && cargo test", "ask"),
         ("ls && cargo test", "allow"),
     ] {
         assert_eq!(verdict(&[], &rules, &plan_in(&disk, command, unavailable())), expected, "{command}");
     }
-    // `tail` may be a program of the project.
-    let settings = ToolSettings { has_project_programs: true, ..ToolSettings::default() };
-    assert_eq!(verdict(&[], &rules, &plan_in(&disk, "cargo test | tail", settings)), "ask");
+}
+
+/// If `PATH` has a folder of the project, a name means a program of the system only if it comes first.
+#[test]
+fn programs_of_the_project_need_a_rule() {
+    let (folder, disk) = project();
+    let system = folder.path().join("system");
+    fs::create_dir(&system).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", system.join("tail")).unwrap();
+    std::os::unix::fs::symlink("/bin/sh", system.join("timeout")).unwrap();
+    let root = crate::project::Reader::root(&disk);
+    let in_path = |folders: &[&std::path::Path]| {
+        let path = std::env::join_paths(folders).unwrap();
+        ToolSettings { project_programs: ProjectPrograms::new(root, Some(&path)), ..ToolSettings::default() }
+    };
+    let bin = root.join("bin");
+    let settings = [in_path(&[&system]), in_path(&[&system, &bin]), in_path(&[&bin, &system])];
+    let rules = allowing(&["cargo test"]);
+    for (command, expected) in [
+        ("cargo test | tail", ["allow", "allow", "ask"]),
+        ("cargo test | grep x", ["allow", "ask", "ask"]),
+        ("cargo test | timeout 5 tail", ["allow", "allow", "ask"]),
+        ("timeout 5 cargo test | tail", ["allow", "allow", "ask"]),
+        ("nice cargo test | tail", ["allow", "ask", "ask"]),
+        ("cargo test; echo $?", ["allow", "allow", "allow"]),
+        ("cargo test; timeout 5 echo x", ["allow", "ask", "ask"]),
+        ("cargo test", ["allow", "allow", "allow"]),
+        ("timeout 5 cargo test", ["allow", "allow", "ask"]),
+        ("nice cargo test", ["allow", "ask", "ask"]),
+    ] {
+        let verdicts =
+            settings.each_ref().map(|settings| verdict(&[], &rules, &plan_in(&disk, command, settings.clone())));
+        assert_eq!(verdicts, expected, "{command}");
+    }
 }
 
 #[test]
@@ -361,11 +338,53 @@ fn parts_are_judged_again_before_a_line_runs() {
     let command = "cat a.txt && cargo test";
     let judge = || plan(&disk, command).preconditions.parts;
     let before = judge();
-    assert!(have_same_effects(&before, &judge()));
+    let line = CommandLine {
+        command: command.into(),
+        folder: crate::project::Reader::root(&disk).to_owned(),
+        ..CommandLine::default()
+    };
+    let are_same = |checked| are_judged_as_before(&line, &disk, &BlockedCommands::default(), &before, checked);
+    assert!(are_same(0..2) && are_same(1..2));
     let root = crate::project::Reader::root(&disk).to_owned();
     fs::remove_file(root.join("a.txt")).unwrap();
     std::os::unix::fs::symlink(".env", root.join("a.txt")).unwrap();
-    assert!(!have_same_effects(&before, &judge()));
+    assert!(!are_same(0..2) && !are_same(0..1) && are_same(1..2));
+}
+
+/// What an earlier step may change: a repository, a script, and the target of a link.
+#[test]
+fn a_step_is_judged_with_what_earlier_ones_changed() {
+    for (command, change) in [
+        ("cd web && git add b.txt", "mkdir web/.git"),
+        ("touch new && bash x.sh", "echo evil > x.sh"),
+        ("touch new && make -f x.sh", "echo evil > x.sh"),
+        ("touch new && mytool a.txt", "ln -sf ../secret a.txt"),
+        ("touch new && cat a.txt", "ln -sf web/b.txt a.txt"),
+        ("touch new && cat web/b.txt", "mv web moved; ln -s moved web"),
+    ] {
+        let (_folder, disk) = project();
+        let root = crate::project::Reader::root(&disk).to_owned();
+        let before = plan(&disk, command).preconditions.parts;
+        let line = CommandLine { command: command.into(), folder: root.clone(), ..CommandLine::default() };
+        let is_same = || are_judged_as_before(&line, &disk, &BlockedCommands::default(), &before, 1..2);
+        assert!(before.len() == 2 && is_same(), "{command}");
+        let status = std::process::Command::new("sh").args(["-c", change]).current_dir(root).status().unwrap();
+        assert!(status.success() && !is_same(), "{command}: {change}");
+    }
+}
+
+#[test]
+fn an_exact_rule_runs_no_script_that_an_earlier_part_may_change() {
+    let (_folder, disk) = project();
+    for command in ["bash x.sh", "make -f x.sh"] {
+        let mut exact = Rule::new(RuleEffect::Allow, RuleTarget::Command(command.into()));
+        exact.scripts = plan(&disk, command).grant.unwrap().scripts;
+        assert!(!exact.scripts.is_empty(), "{command}");
+        let mut rules = allowing(&["git checkout"]);
+        rules.list.push(exact);
+        assert_eq!(verdict(&[], &rules, &plan(&disk, &format!("{command}; echo done"))), "allow", "{command}");
+        assert_eq!(verdict(&[], &rules, &plan(&disk, &format!("git checkout x && {command}"))), "ask", "{command}");
+    }
 }
 
 #[test]

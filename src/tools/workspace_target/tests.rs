@@ -62,6 +62,7 @@ impl Scene {
             project: Arc::new(self.files.clone()),
             shell: Arc::new(Shell::new("/nowhere".into())),
             excluded: ExcludedPaths::default(),
+            runs_in_parts: false,
             recorder: Arc::new(CallRecorder::disabled()),
             results: ResultFiles::new(Some(self.own.clone()), &scene_call(tool), KnownSecrets::default()),
             progress: Arc::new(|_| {}),

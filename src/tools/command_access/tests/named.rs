@@ -130,6 +130,7 @@ async fn r13_named_file_that_was_replaced_is_not_read() {
             project,
             shell: Arc::new(Shell::new("/nowhere".into())),
             excluded: ExcludedPaths::default(),
+            runs_in_parts: false,
             recorder: Arc::new(CallRecorder::disabled()),
             results: crate::tools::ResultFiles::default(),
             progress: Arc::new(|_| {}),

@@ -7,6 +7,12 @@ fn chain_strategy() -> impl Strategy<Value = String> {
     let allowed = prop::sample::select(vec![
         "cargo test",
         "cargo build --release",
+        "timeout 60 cargo test",
+        "RUST_BACKTRACE=1 cargo test",
+        "cargo test 2>&1 -q",
+        "sed -n 1,5p",
+        "cat *.txt",
+        "echo $?",
         "npm test",
         "git add -A",
         "git commit -m 'x y'",
@@ -17,6 +23,7 @@ fn chain_strategy() -> impl Strategy<Value = String> {
         "grep x",
         "cd web",
         "cd .",
+        "cd ..",
         "echo ok",
         "ls -la",
     ]);
@@ -36,6 +43,12 @@ fn chain_strategy() -> impl Strategy<Value = String> {
         "export PATH=.",
         "X=1",
         "> a.txt",
+        "./timeout 60 cargo test",
+        "PATH=. cargo test",
+        "cargo test 2>&1 --config=x",
+        "sed 'w x'",
+        "cat .e*",
+        "echo $KEY",
         "cargo test $(id)",
         "! cargo test",
     ]);
@@ -69,7 +82,15 @@ proptest! {
         }
         prop_assert!(whole.destroys.is_none(), "{line}");
         let split = split_chain(&parse_command_line(&line));
-        for (part, judged) in split.iter().zip(&whole.preconditions.parts) {
+        let judged_parts = split.iter().zip(&whole.preconditions.parts);
+        let in_each_folder = judged_parts.flat_map(|(part, judged)| judged.in_each_folder().map(move |judged| (part, judged)));
+        for (part, judged) in in_each_folder {
+            if part.changes_folder {
+                let target = part.command.strip_prefix("cd ").unwrap();
+                let entered = judged.folder.join(target).canonicalize().unwrap();
+                prop_assert!(entered.starts_with(crate::project::Reader::root(&disk)), "{line}");
+                continue;
+            }
             let in_folder = Disk::new(&judged.folder).unwrap();
             // Secrets and links out of the project are judged in the project, commands in their own folder.
             let alone = plan(&disk, &format!("cd '{}' && {}", judged.folder.display(), part.command));
