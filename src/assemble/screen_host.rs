@@ -175,13 +175,13 @@ impl ScreenHost {
         self.open_session(session, apply_request);
     }
 
-    /// Continues in a copy of a session that ends before a message of the user. The message becomes the draft.
-    fn rewind_session(&mut self, id: &SessionId, target: &RewindTarget, apply_request: Option<ApplyRequest>) {
+    /// Continues in a copy of a session. With a target the copy ends before this message, which becomes the draft.
+    fn rewind_session(&mut self, id: &SessionId, target: Option<&RewindTarget>, apply_request: Option<ApplyRequest>) {
         let _ = self.drafts.write();
         let session_builder = SessionBuilder { model_flag: None, ..self.session_builder.clone() };
-        let (mode, entry) = (ForkMode::Unchanged, Some(target.entry));
+        let (mode, entry) = (ForkMode::Unchanged, target.map(|target| target.entry));
         let session = session_builder.fork_session(id, mode, entry, &self.model, &self.connector);
-        self.open_with_draft(session, apply_request, Some(&target.text));
+        self.open_with_draft(session, apply_request, target.map(|target| target.text.as_str()));
     }
 
     /// Makes a session the open one, and passes it to the screen, with calls to approve at once if any.
@@ -291,7 +291,7 @@ impl Host for ScreenHost {
                     ))
                 });
             }
-            HostRequest::Rewind(id, target, approvals) => self.rewind_session(&id, &target, approvals),
+            HostRequest::Rewind(id, target, approvals) => self.rewind_session(&id, target.as_ref(), approvals),
             HostRequest::DiscardRehearsal(id) => {
                 let (places, open_id) = (self.session_builder.places.clone(), self.session.clone());
                 self.run_in_background(move || {

@@ -11,10 +11,8 @@ use super::server_samplings::ServerSamplings;
 use super::session::{NO_HEADER_NOTICE, Session};
 use super::session_provider::choose_provider;
 use super::tool_files::ToolFactory;
-use super::undo::{self, SessionChanges};
 use crate::agent::{self, Event, State, SubAgentConfig};
-use crate::chat::checkpoint::list_rewind_points;
-use crate::chat::{self, Decider, ForkMode, RewindPoint, SessionGrant, SessionId, SimulationLedger};
+use crate::chat::{self, Decider, ForkMode, SessionGrant, SessionId, SimulationLedger};
 use crate::cli::{UsageError, bail_usage};
 use crate::config::rules::rule_watcher::RuleWatcher;
 use crate::config::{self, AskHandling, ProjectFiles, TellModel};
@@ -354,23 +352,6 @@ impl SessionBuilder {
         let root = disk.root().to_owned();
         let checkpoints = Arc::new(Checkpoints::new(self.places.checkpoints(&root), self.checkpoint_bytes));
         Some(SessionCheckpoints { checkpoints, session: session.clone(), root })
-    }
-
-    /// Reads a live session with what its calls changed.
-    pub(super) fn load_changes(&self, id: &SessionId) -> Result<SessionChanges> {
-        if self.checkpoint_bytes == 0 {
-            bail_usage!("nothing is kept for undo: undo.max_mb is 0 in the settings");
-        }
-        undo::load_changes(&self.places, &self.folder, id, self.checkpoint_bytes)
-    }
-
-    /// Returns the user's messages in a session, with what their turns changed if that is known.
-    pub(super) fn list_rewind_points(&self, id: &SessionId) -> Result<Vec<RewindPoint>> {
-        if let Ok(changes) = self.load_changes(id) {
-            return Ok(changes.rewind_points());
-        }
-        let stored = self.stored_sessions().read(id).map_err(UsageError::from_error)?;
-        Ok(list_rewind_points(&chat::Session::replay(stored.entries), &[]))
     }
 
     /// Returns the mode in which a session with this model starts, and a notice if it is not the configured one: the

@@ -1,6 +1,7 @@
 //! Connects sessions with the checkpoints of their projects, for the screen, `aye undo` and `aye checkpoints`.
 
 use super::sandbox_setup;
+use super::session_builder::SessionBuilder;
 use crate::agent::ApplyRequest;
 use crate::chat::apply_message::UNDO_MESSAGE;
 use crate::chat::checkpoint::{join_spans, list_rewind_points, list_undo_steps, restore_call};
@@ -21,6 +22,25 @@ pub(crate) struct SessionChanges {
     pub(crate) restoration: Restoration,
     /// Records what is restored.
     pub(crate) recording: SessionCheckpoints,
+}
+
+impl SessionBuilder {
+    /// Reads a live session with what its calls changed.
+    pub(super) fn load_changes(&self, id: &SessionId) -> Result<SessionChanges> {
+        if self.checkpoint_bytes == 0 {
+            bail_usage!("Cannot undo: nothing is kept, because undo.max_mb is 0 MB. Increase it in the settings.");
+        }
+        load_changes(&self.places, &self.folder, id, self.checkpoint_bytes)
+    }
+
+    /// Returns the user's messages in a session, with what their turns changed if that is known.
+    pub(super) fn list_rewind_points(&self, id: &SessionId) -> Result<Vec<RewindPoint>> {
+        if let Ok(changes) = self.load_changes(id) {
+            return Ok(changes.rewind_points());
+        }
+        let stored = self.stored_sessions().read(id).map_err(UsageError::from_error)?;
+        Ok(list_rewind_points(&Session::replay(stored.entries), &[]))
+    }
 }
 
 /// Opens the checkpoints of the project in `folder`.
@@ -88,17 +108,17 @@ impl SessionChanges {
     /// # Errors
     /// A sentence if there are none, with what cannot be restored.
     pub(crate) fn find_undo(&self) -> Result<Vec<CheckpointSpan>, String> {
-        let mut checkpoints: Vec<Checkpoint> = Vec::new();
+        let (mut checkpoints, mut not_restored) = (Vec::new(), Vec::new());
         for step in list_undo_steps(&self.session, &self.checkpoints) {
             checkpoints.splice(0..0, step);
             let spans = join_spans(&checkpoints);
             // A turn whose files already have their previous state is passed over, and what else it did is named.
-            if self.restoration.plan(&spans).is_ok_and(|plan| !plan.is_empty()) {
-                return Ok(spans);
+            match self.restoration.plan(&spans) {
+                Ok(plan) if !plan.is_empty() => return Ok(spans),
+                Ok(plan) => not_restored = plan.not_restored,
+                Err(_) => {}
             }
         }
-        let not_restored: Vec<&str> =
-            checkpoints.iter().flat_map(|checkpoint| checkpoint.not_stored.iter().map(String::as_str)).collect();
         Err(match not_restored.is_empty() {
             true => "Nothing to undo".to_owned(),
             false => format!("Nothing to undo. Not restored: {}", crate::chat::join_first(&not_restored, 4)),

@@ -12,6 +12,7 @@ use crate::print::json_line;
 use crate::project::checkpoints::{RecordedCall, Restoration, SessionCheckpoints};
 use crate::store::{Sessions, local_time};
 use crate::text::clean::clean_line;
+use crate::tools::restore_files::describe_empty_plan;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -109,7 +110,7 @@ impl Listing {
             writeln!(out, "{}", clean_line(note))?;
         }
         if plan.is_empty() {
-            writeln!(out, "Nothing to restore: the files already have this state.")?;
+            writeln!(out, "{}", describe_empty_plan(&batch.notes))?;
         }
         Ok(ExitCode::SUCCESS)
     }

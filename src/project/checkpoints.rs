@@ -9,6 +9,8 @@ mod change_log;
 mod command_snapshot;
 #[cfg(test)]
 mod command_tests;
+#[cfg(test)]
+mod ignored_file_tests;
 mod kept_changes;
 mod object_store;
 mod path_state;

@@ -80,6 +80,11 @@ impl RunningCall {
             let results = self.result_files(&plan);
             let live_context =
                 LiveContext { project, shell, excluded, runs_in_parts, recorder: recorder.clone(), results, progress };
+            if let Access::External(external) = &plan.access {
+                let effect = format!("effects of {} at {}", self.call.name, external.service);
+                let recorder = recorder.clone();
+                let _ = tokio::task::spawn_blocking(move || recorder.record_effect(effect)).await;
+            }
             let snapshot = CommandGuard::start(&recorder, &plan).await;
             let (result, usage) = tool.run_counted(&plan, &live_context).await;
             if let Some(usage) = usage {

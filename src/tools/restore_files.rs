@@ -95,10 +95,18 @@ pub fn describe_problem(restore_plan: &RestorePlan, batch: &Batch) -> Option<Str
     let blocked: Vec<&str> = batch.items.iter().filter_map(|item| item.blocked.as_deref()).collect();
     let notes: String = batch.notes.iter().map(|note| format!("\n{note}")).collect();
     if restore_plan.is_empty() {
-        return Some(format!("There is nothing to restore: the files already have this state.{notes}"));
+        return Some(format!("{}{notes}", describe_empty_plan(&batch.notes)));
     }
     let is_blocked = blocked.len() == batch.items.len() && restore_plan.emptied_folders.is_empty();
     is_blocked.then(|| format!("No file can be restored:\n{}{notes}", list_names(&blocked)))
+}
+
+/// Returns why a plan changes nothing. `notes` name what cannot be restored.
+pub fn describe_empty_plan(notes: &[String]) -> &'static str {
+    match notes.is_empty() {
+        true => "There is nothing to restore: the files already have this state.",
+        false => "There is nothing that can be restored.",
+    }
 }
 
 /// Adds to the outcome what could not be restored, and whether it can be undone.

@@ -151,9 +151,9 @@ pub enum HostRequest {
     PrepareUndo(SessionId),
     /// List the messages of the user with the changes of their turns. Reply: `RewindPoints`.
     ListRewindPoints(SessionId),
-    /// Continue in a copy of this session that ends before a message, whose text becomes the draft; with calls to approve
-    /// at once, if any. Reply: `Opened`.
-    Rewind(SessionId, RewindTarget, Option<agent::ApplyRequest>),
+    /// Continue in a copy of this session, with calls to approve at once, if any. With a target the copy ends before this
+    /// message, whose text becomes the draft. Reply: `Opened`.
+    Rewind(SessionId, Option<RewindTarget>, Option<agent::ApplyRequest>),
     /// Discard the rehearsal of this session.
     DiscardRehearsal(SessionId),
     /// Inspect the project files that would change what aye does. Reply: `ProjectFiles`, in every case and within a few

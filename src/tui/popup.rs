@@ -90,7 +90,7 @@ pub enum RewindScope {
     Both,
     /// The conversation in a copy.
     Conversation,
-    /// The files, in this session.
+    /// The files, in a copy of the whole session.
     Files,
 }
 

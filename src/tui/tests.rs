@@ -24,6 +24,7 @@ mod question_keys;
 mod queue_screens;
 mod read_folding;
 mod reply_waits;
+mod rewind_choices;
 mod rule_storing;
 mod sampling_screens;
 mod saved_drafts;

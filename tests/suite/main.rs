@@ -160,6 +160,7 @@ mod turn_end_tools;
 mod turns;
 mod undo;
 mod undo_limits;
+mod undo_origins;
 mod unlisted_mcp_servers;
 mod unusual_files;
 #[cfg(target_os = "linux")]

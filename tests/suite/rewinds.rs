@@ -63,14 +63,26 @@ fn list_sessions(user: &User) -> Vec<Value> {
 /// Checks that the session was copied up to before the second message, and that the original still has all of it.
 fn check_copy(user: &User, program: &mut Program) {
     program.until_condition("a copy is stored", |_| list_sessions(user).len() == 2);
+    let (copy, original) = show_copy_and_original(user);
+    assert!(copy.contains("First done.") && !copy.contains("Second done."), "{copy}");
+    assert!(original.contains("First done.") && original.contains("Second done."), "{original}");
+}
+
+/// Returns the transcripts of the only copy and of its original.
+fn show_copy_and_original(user: &User) -> (String, String) {
     let sessions = list_sessions(user);
     let copy = sessions.iter().find(|session| !session["copied_from"].is_null()).expect("one is a copy");
     let original = sessions.iter().find(|session| session["copied_from"].is_null()).expect("one is the original");
     assert_eq!(copy["copied_from"], original["session"]);
     let show = |session: &Value| user.run_headless(&["sessions", "show", session["session"].as_str().unwrap()]).0;
-    let (copied, kept) = (show(copy), show(original));
-    assert!(copied.contains("First done.") && !copied.contains("Second done."), "{copied}");
-    assert!(kept.contains("First done.") && kept.contains("Second done."), "{kept}");
+    (show(copy), show(original))
+}
+
+/// Chooses to restore the files only.
+fn choose_files_only(program: &mut Program, row: usize) {
+    choose_second_message(program, row);
+    program.press_keys("\x1b[F");
+    program.press_keys("\r");
 }
 
 #[test]
@@ -155,24 +167,48 @@ fn both_go_back_in_a_copy_and_a_conflict_is_shown_and_left() {
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("mine\n"), None));
 }
 
+/// The copy has every message and the restored files; the original says nothing of the rewind, and is found again.
 #[test]
-fn the_files_alone_go_back_in_the_same_session_and_a_denial_changes_nothing() {
+fn the_files_alone_go_back_in_a_copy_of_the_whole_session() {
     let (user, mut program) = play_two_turns();
-    let choose_files = |program: &mut Program, row: usize| {
-        choose_second_message(program, row);
-        program.press_keys("\x1b[F");
-        program.press_keys("\r");
-    };
-    choose_files(&mut program, 0);
-    program.until_prompt("Restore files?");
-    program.press_keys("n");
-    program.until_idle("denied by you");
-    assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt").as_deref()), (Some("three\n"), Some("new\n")));
-    // The message of the denied undo is the newest.
-    choose_files(&mut program, 1);
+    choose_files_only(&mut program, 0);
+    program.until_all(&["Restore files?", "this is a copy of “first message”, which is unchanged", "/resume"]);
     approve(&mut program, "Restore files?");
     let screen = program.until_idle("2 of 2 restored");
     assert!(screen.contains("Second done."), "{screen}");
     assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("two\n"), None));
-    assert_eq!(list_sessions(&user).len(), 1);
+    program.until_condition("a copy is stored", |_| list_sessions(&user).len() == 2);
+    let (copy, original) = show_copy_and_original(&user);
+    assert!(copy.contains("Second done.") && copy.contains("2 of 2 restored"), "{copy}");
+    assert!(original.contains("Second done.") && !original.contains("restored"), "{original}");
+    // The next undo of the copy is that of the turn before.
+    submit_message(&mut program, "/undo");
+    approve(&mut program, "Restore files?");
+    program.until_idle("1 of 1 restored");
+    assert_eq!(program.file("a.txt").as_deref(), Some("one\n"));
+    submit_message(&mut program, "/resume");
+    program.until("Sessions");
+    program.press_keys("\x1b[B\r");
+    program.until_gone("Undo all changes since");
+    let screen = program.until_idle("Second done.");
+    assert!(!screen.contains("restored"), "{screen}");
+}
+
+#[test]
+fn a_denied_restore_of_the_files_alone_changes_no_file() {
+    let (user, mut program) = play_two_turns();
+    choose_files_only(&mut program, 0);
+    program.until_prompt("Restore files?");
+    program.press_keys("n");
+    program.until_idle("denied by you");
+    assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt").as_deref()), (Some("three\n"), Some("new\n")));
+    program.until_condition("a copy is stored", |_| list_sessions(&user).len() == 2);
+    let (copy, original) = show_copy_and_original(&user);
+    assert!(copy.contains("restore_files"), "{copy}");
+    assert!(original.contains("Second done.") && !original.contains("restore_files"), "{original}");
+    // The message of the denied undo is the newest of the copy.
+    choose_files_only(&mut program, 1);
+    approve(&mut program, "Restore files?");
+    program.until_idle("2 of 2 restored");
+    assert_eq!((program.file("a.txt").as_deref(), program.file("b.txt")), (Some("two\n"), None));
 }

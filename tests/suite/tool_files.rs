@@ -96,6 +96,55 @@ fn a_server_receives_what_the_prompt_shows() {
 }
 
 #[test]
+fn an_undo_names_what_a_call_did_at_a_service() {
+    let server = WebServer::with_responses(&[&json_response("201 Created", "{}")]);
+    let answers = vec![call("create_ticket", json!({ "queue": "a", "title": "t" })), text_answer("Done.")];
+    let user = user_with_tool(answers, "ticket.toml", &ticket_tool(&server.url("/q")));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("Call a service?");
+    program.press_keys("y");
+    program.until_idle("Done.");
+    submit_message(&mut program, "/undo");
+    program.until("Not restored: effects of create_ticket at 127.0.0.1");
+    let (listed, ..) = user.run_headless(&["checkpoints"]);
+    assert!(listed.contains("effects of create_ticket at 127.0.0.1"), "{listed}");
+}
+
+#[test]
+fn the_row_of_a_call_says_what_it_does_and_its_details_name_the_tool() {
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{}"), &json_response("201 Created", "{}")]);
+    let answers = vec![
+        call("status", json!({})),
+        call("create_ticket", json!({ "queue": "a", "title": "t" })),
+        call("invented_tool", json!({ "x": 1 })),
+        text_answer("Done."),
+    ];
+    let user = user_with_tool(answers, "status.toml", &status_tool(&server.url("/s"), ""));
+    write_user_tool(&user, "ticket.toml", &ticket_tool(&server.url("/q")));
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    let screen = program.until_prompt("Read from the web?");
+    assert!(screen.contains(&format!("? Get {}", server.url("/s"))), "{screen}");
+    program.press_keys("y");
+    program.until_prompt("Call a service?");
+    program.press_until("n", "Done.");
+    let screen = program.until_idle("Done.");
+    let (get, post) = (format!("✓ Get {}", server.url("/s")), format!("⊘ Post {}", server.url("/q/a")));
+    for row in [&get, &post, "✗ invented_tool Unknown tool"] {
+        assert!(screen.contains(row), "{row}: {screen}");
+    }
+    assert!(!screen.contains("create_ticket"), "{screen}");
+    drop(program);
+    let mut program = user.start(&["--continue"]);
+    program.until_all(&[&get, &post, "✗ invented_tool"]);
+    program.press_keys("\x1b[1;3A\x1b[1;3A");
+    program.press_until("\r", "tool create_ticket");
+}
+
+#[test]
 fn errors_of_a_server_are_errors_of_the_call() {
     let canary = WebServer::with_responses(&[&response("200 OK", "", "reached")]);
     let moved = response("302 Found", &format!("Location: {}\r\n", canary.url("/x")), "");

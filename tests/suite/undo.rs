@@ -212,6 +212,57 @@ fn ignored_files_of_a_kept_trial_are_not_stored() {
     assert_eq!((program.file("x.log").as_deref(), program.file("build/out")), (Some("new\n"), None));
 }
 
+/// Of an ignored file that a file tool changes or creates, neither the undo nor the commands keep anything but its name.
+#[test]
+fn ignored_files_of_file_tools_are_not_stored() {
+    if !has_git() {
+        return;
+    }
+    let answers = vec![
+        calls(&[edit_call("x.local", "old", "new"), write_call("y.local", "created\n"), write_call("a.txt", "two\n")]),
+        text_answer("First done."),
+        calls(&[edit_call("x.local", "new", "newer")]),
+        text_answer("Second done."),
+    ];
+    let files = [(".gitignore", "*.local\n"), ("a.txt", "text of a source\n"), ("x.local", "old\ntext of a secret\n")];
+    let make_repository = |project: &Path| run_git(project, &["init", "-q"]);
+    let (_runtime, _service, mut program) = start_prepared(answers, (100, 30), &files, make_repository);
+    run_turn(&mut program, "first", &["x.local", "y.local", "a.txt"], "First done.");
+    run_turn(&mut program, "second", &["x.local"], "Second done.");
+    let data = program.root.path().join("home/aye/data");
+    let stored = |text: &str| !find_files_with(&data.join("checkpoints"), text).is_empty();
+    assert!(stored("text of a source") && !stored("text of a secret"), "{data:?}");
+    let run = |arguments: &[&str]| Setup::with_home(&program.root, arguments).run_piped("");
+    let (list, _, _) = run(&["checkpoints"]);
+    let rows: Vec<&str> = list.lines().map(|row| row.rsplit("  ").next().unwrap()).collect();
+    let ignored = |name: &str| format!("no files · cannot restore {name} (ignored by git)");
+    assert_eq!(rows, [&ignored("x.local"), "1 file: a.txt", &ignored("y.local"), &ignored("x.local")]);
+    let (out, error, code) = run(&["undo"]);
+    assert!(out.contains("a.txt") && !out.contains("text of a secret") && code == 2, "{out}{error}");
+    let newest = list.split("  ").next().unwrap();
+    let (out, _, code) = run(&["checkpoints", "restore", newest, "--yes"]);
+    let sentences = "There is nothing that can be restored.\nNot restored: x.local (ignored by git).";
+    assert!(out.contains(sentences) && code == 0, "{out}");
+    let (out, _, _) = run(&["checkpoints", "show", newest]);
+    assert!(out.contains("There is nothing that can be restored.") && out.contains("Not restored: x.local"), "{out}");
+    submit_message(&mut program, "/rewind");
+    program.until("1 file");
+    program.press_keys("\x1b[B\r");
+    program.until("Cannot be restored: x.local (ignored by git), y.local (ignored by git)");
+    program.press_keys("\x1b");
+    program.press_until("\x1b", "ask mode");
+    // The last turn has nothing to restore, so the one before is undone too.
+    send_undo(&mut program);
+    let screen = approve_restoring(&mut program);
+    assert!(screen.contains("Not restored: x.local, y.local (ignored by git)."), "{screen}");
+    program.until("1 of 1 restored");
+    program.until_idle("ask mode");
+    let left = ["a.txt", "x.local", "y.local"].map(|name| program.file(name).unwrap());
+    assert_eq!(left, ["text of a source\n", "newer\ntext of a secret\n", "created\n"]);
+    send_undo(&mut program);
+    program.until("Nothing to undo");
+}
+
 /// Esc twice on an empty draft lists the messages; both conversation and files go back, as a copy.
 #[test]
 fn rewind_restores_conversation_and_files_in_a_copy() {
@@ -420,8 +471,11 @@ fn changes_of_a_command_that_was_killed_with_aye_are_named() {
     program.wait_for_exit();
     let run = |arguments: &[&str]| Setup::with_home(&program.root, arguments).run_piped("");
     let (out, error, code) = run(&["undo", "--yes"]);
-    assert!(out.contains("CONFLICT: aye was stopped while a command ran"), "{out}{error}");
-    assert!(out.contains("unknown changes of “echo new") && code == 1, "{out}{error}");
+    assert!(
+        out.contains("CONFLICT: a command that is still running, or was killed together with aye,"),
+        "{out}{error}"
+    );
+    assert!(out.contains("Not restored: changes of “echo new") && code == 1, "{out}{error}");
     assert_eq!(program.file("mine.txt").as_deref(), Some("new\n"));
 }
 

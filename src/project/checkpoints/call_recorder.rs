@@ -2,8 +2,12 @@
 
 use super::change_log::{ChangeLine, Checkpoints, PathChange};
 use super::path_state::{FileContent, FileStamp, FileState, PathState};
+use crate::chat::batch::Group;
 use crate::chat::{CallId, Digest, SessionId};
-use crate::project::rehearsal::FileNode;
+use crate::project::disk::Disk;
+use crate::project::groups::GroupClassifier;
+use crate::project::rehearsal::{FileNode, Rehearsal};
+use crate::text::escaped_path::escape_path;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -77,7 +81,7 @@ impl CallRecorder {
     pub(super) fn new_line(&self, id: String, paths: Vec<PathChange>, not_stored: Vec<String>) -> Option<ChangeLine> {
         let Target { session, call, tool, undoes } = self.target.as_ref()?;
         let (session, call, tool, undoes) = (session.session.clone(), call.clone(), tool.clone(), undoes.clone());
-        Some(ChangeLine { id, session, call, tool, undoes, paths, not_stored, is_open: false })
+        Some(ChangeLine { id, session, call, tool, undoes, paths, not_stored, ignored: Vec::new(), is_open: false })
     }
 
     /// Records changes that are about to be made. A change that cannot be recorded is made all the same: the failure is
@@ -93,6 +97,35 @@ impl CallRecorder {
         }
     }
 
+    /// Records an effect that cannot be restored, worded to follow “Not restored: ”. Blocks.
+    pub fn record_effect(&self, effect: String) {
+        let Some((checkpoints, root)) = self.target() else { return };
+        let result = checkpoints.append(root, |_| {
+            self.new_line(new_id(), Vec::new(), vec![effect]).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+        });
+        if let Err(error) = result {
+            self.keep_failure(&error);
+        }
+    }
+
+    /// Records only the name of a path that git ignores and that is about to be changed: such files often hold secrets.
+    /// Returns false if git does not ignore it.
+    fn record_ignored(&self, real: &Path, is_folder: bool) -> bool {
+        let Some((checkpoints, root)) = self.target() else { return false };
+        let Some(path) = real.strip_prefix(root).ok().filter(|path| is_ignored(checkpoints, root, path, is_folder))
+        else {
+            return false;
+        };
+        let result = checkpoints.append(root, |_| {
+            let line = self.new_line(new_id(), Vec::new(), Vec::new()).ok_or(io::ErrorKind::InvalidInput)?;
+            Ok(ChangeLine { ignored: vec![escape_path(path)], ..line })
+        });
+        if let Err(error) = result {
+            self.keep_failure(&error);
+        }
+        true
+    }
+
     pub(super) fn keep_failure(&self, error: &io::Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert_with(|| error.to_string());
@@ -101,6 +134,9 @@ impl CallRecorder {
     /// Records a change of one path with known contents. `real` is an absolute path without links.
     pub fn record_change(&self, real: &Path, before: &FileNode, after: &FileNode) {
         let Some((_, root)) = self.target() else { return };
+        if self.record_ignored(real, before.is_folder() || after.is_folder()) {
+            return;
+        }
         self.record(|store| {
             let mut paths = if *after == FileNode::Nothing { Vec::new() } else { new_parents(root, real) };
             let before = stored_state(before, real, store)?;
@@ -112,6 +148,10 @@ impl CallRecorder {
     /// Records that a file is replaced, or created if `before` is `None`. A write keeps the mode of the file.
     pub fn record_write(&self, real: &Path, before: Option<&[u8]>, after: &[u8]) {
         let Some((_, root)) = self.target() else { return };
+        let is_folder = false;
+        if self.record_ignored(real, is_folder) {
+            return;
+        }
         let metadata = real.symlink_metadata().ok().filter(std::fs::Metadata::is_file);
         let mode = metadata.as_ref().map(|metadata| metadata.mode() & 0o7777);
         self.record(|store| {
@@ -135,6 +175,14 @@ impl CallRecorder {
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// Returns whether git ignores a path of the project at `root`, as for the groups of a dry run. Reads the ignore files each
+/// time, because calls change them, and git's index only if they name the path.
+fn is_ignored(checkpoints: &Checkpoints, root: &Path, path: &Path, is_folder: bool) -> bool {
+    let Ok(disk) = Disk::new(root) else { return false };
+    let live = Rehearsal::new(Arc::new(disk), checkpoints.no_overlay());
+    GroupClassifier::new(&live).classify(path, is_folder) == Group::Ignored
 }
 
 /// Returns a new ID. Those of one process sort by time.

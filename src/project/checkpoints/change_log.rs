@@ -2,7 +2,7 @@
 
 use super::object_store::{ObjectStore, create_private_folder};
 use super::path_state::{FileContent, PathState};
-use crate::chat::{CallId, Checkpoint, Digest, SessionId};
+use crate::chat::{CallId, Checkpoint, Digest, SessionId, join_first};
 use crate::project::rehearsal::records::{append_records, path_bytes, read_records};
 use crate::text::escaped_path::escape_path;
 use rustix::fs::{FlockOperation, flock};
@@ -23,6 +23,8 @@ const PROJECT_FILE: &str = "project";
 const LOG_SHARE: u64 = 16;
 /// The limit is checked each time that new content exceeds this part of it.
 const CHECK_SHARE: u64 = 16;
+/// Number of ignored paths that are named.
+const MAX_NAMED_IGNORED: usize = 3;
 
 /// The checkpoints of one project.
 pub struct Checkpoints {
@@ -50,6 +52,9 @@ pub struct ChangeLine {
     /// Effects that cannot be restored, each worded to follow “Not restored: ”.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_stored: Vec<String>,
+    /// Changed paths that git ignores, escaped for display. Nothing else is known of their changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
     /// True for the first of two lines of a command. The second one, with the states after it, has the same ID.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_open: bool,
@@ -80,6 +85,7 @@ pub struct RecordedCall {
     /// In the order in which they were made.
     pub paths: Vec<PathChange>,
     pub not_stored: Vec<String>,
+    pub ignored: Vec<String>,
 }
 
 impl PathChange {
@@ -101,9 +107,16 @@ impl RecordedCall {
             seconds: ulid::Ulid::from_string(&self.id).map_or(0, |id| id.timestamp_ms() / 1000),
             files: files.into_iter().map(escape_path).collect(),
             undoes: self.undoes.clone(),
-            not_stored: self.not_stored.clone(),
+            not_stored: self.not_stored.iter().cloned().chain(describe_ignored(&self.ignored)).collect(),
         }
     }
+}
+
+/// Returns these paths, which git ignores, as an effect that cannot be restored; `None` if there are none.
+pub(super) fn describe_ignored<T: AsRef<str>>(paths: &[T]) -> Option<String> {
+    let names: BTreeSet<&str> = paths.iter().map(AsRef::as_ref).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    (!names.is_empty()).then(|| format!("{} (ignored by git)", join_first(&names, MAX_NAMED_IGNORED)))
 }
 
 impl Checkpoints {
@@ -117,6 +130,11 @@ impl Checkpoints {
     /// Returns the folder of all their files.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns a path at which there is no overlay, to see the project as it is on the disk.
+    pub(super) fn no_overlay(&self) -> PathBuf {
+        self.folder.join("overlay")
     }
 
     /// Returns the maximum bytes of all checkpoints.
@@ -182,14 +200,15 @@ impl Checkpoints {
             if line.is_open && finished.contains(&line.id) {
                 continue;
             }
-            let ChangeLine { id, session, call, tool, undoes, paths, not_stored, is_open: _ } = line;
+            let ChangeLine { id, session, call, tool, undoes, paths, not_stored, ignored, is_open: _ } = line;
             let position = *positions.entry((session.clone(), call.clone())).or_insert(calls.len());
             match calls.get_mut(position) {
-                None => calls.push(RecordedCall { id, session, call, tool, undoes, paths, not_stored }),
+                None => calls.push(RecordedCall { id, session, call, tool, undoes, paths, not_stored, ignored }),
                 Some(recorded) => {
                     recorded.paths.extend(paths);
                     recorded.undoes = undoes;
                     recorded.not_stored.extend(not_stored);
+                    recorded.ignored.extend(ignored);
                 }
             }
         }

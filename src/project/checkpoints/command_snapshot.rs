@@ -17,7 +17,7 @@ use crate::project::rehearsal::Rehearsal;
 use crate::project::sandbox::writable_folders::temporary_folders;
 use crate::text::escaped_path::escape_path;
 use crate::text::truncation::truncate_end;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -31,6 +31,8 @@ const MAX_STORED_BYTES: u64 = 256 << 10;
 const MAX_TOTAL_BYTES: u64 = 8 << 20;
 /// Number of contents stored before a command, and of new contents read after it.
 const MAX_STORED: usize = 200;
+/// Number of paths that git ignores whose states are compared. Folders of build outputs often have more.
+pub(super) const MAX_IGNORED: usize = 1000;
 /// Characters of a command in a text.
 const MAX_COMMAND_CHARS: usize = 60;
 
@@ -72,13 +74,18 @@ fn outside_effects(line: &CommandLine, command: &str) -> Vec<String> {
     effects
 }
 
-/// All files and folders of a project that git does not ignore.
+/// All files and folders of a project that git does not ignore, and the first ones that it ignores.
 struct Scan {
     /// By path relative to the project. The path is no `Path`, which is slow to compare.
     files: BTreeMap<OsString, PathState>,
     folders: HashSet<PathBuf>,
     /// The tracked files, by path relative to the project.
     tracked: Arc<HashMap<OsString, IndexEntry>>,
+    /// Files that git ignores, by path relative to the project, each with the path that a rule names: its own or that of a
+    /// folder, with `/`. Only the latter is recorded if they change.
+    ignored: BTreeMap<OsString, (PathState, String)>,
+    /// True if there are more of them.
+    has_more_ignored: bool,
     /// States of the files of the repository that each commit and checkout changes.
     repository: Vec<PathState>,
 }
@@ -126,7 +133,7 @@ impl CommandSnapshot {
                 };
                 paths.push(PathChange::new(path.into(), state.clone(), PathState::Unknown));
             }
-            let killed = format!("unknown changes of “{command}”, because aye was stopped while it ran");
+            let killed = format!("changes of “{command}”, which is still running or was killed together with aye");
             let texts = not_stored.iter().cloned().chain([killed]).collect();
             let line = recorder.new_line(line.clone(), paths, texts).ok_or(io::ErrorKind::InvalidInput)?;
             Ok(super::change_log::ChangeLine { is_open: true, ..line })
@@ -137,20 +144,27 @@ impl CommandSnapshot {
     pub fn finish(self) {
         let Self { recorder, root, line, command, mut not_stored, before } = self;
         let Some((checkpoints, _)) = recorder.target() else { return };
-        let mut paths = Vec::new();
+        let (mut paths, mut ignored) = (Vec::new(), Vec::new());
         if let Some(before) = before {
             match scan_project(&root, Some(&before.tracked)) {
                 Ok(after) => {
                     if after.repository != before.repository {
                         not_stored.push(format!("commits and other changes in .git of “{command}”"));
                     }
+                    ignored = list_ignored_changes(&before, &after);
+                    let has_more_ignored = before.has_more_ignored || after.has_more_ignored;
                     paths = list_changes(&root, &before, after);
+                    if has_more_ignored && !paths.is_empty() {
+                        not_stored.push(format!("what “{command}” changed in other files that git ignores"));
+                    }
                 }
                 Err(reason) => not_stored.push(format!("changes of “{command}”: {reason}")),
             }
         }
-        let result = checkpoints
-            .append(&root, |_| Ok(recorder.new_line(line, paths, not_stored).ok_or(io::ErrorKind::InvalidInput)?));
+        let result = checkpoints.append(&root, |_| {
+            let line = recorder.new_line(line, paths, not_stored).ok_or(io::ErrorKind::InvalidInput)?;
+            Ok(super::change_log::ChangeLine { ignored, ..line })
+        });
         if let Err(error) = result {
             recorder.keep_failure(&error);
         }
@@ -196,6 +210,23 @@ fn list_changes(root: &Path, before: &Scan, after: Scan) -> Vec<PathChange> {
     paths
 }
 
+/// Returns the paths of ignored files and folders that differ, escaped for display.
+fn list_ignored_changes(before: &Scan, after: &Scan) -> Vec<String> {
+    let mut changed = BTreeSet::new();
+    for (path, (state, name)) in &after.ignored {
+        let is_new = match before.ignored.get(path) {
+            Some((old, _)) => !is_unchanged(old, state),
+            None => !before.has_more_ignored,
+        };
+        changed.extend(is_new.then_some(name));
+    }
+    for (path, (_, name)) in &before.ignored {
+        let is_gone = !after.ignored.contains_key(path) && !after.has_more_ignored;
+        changed.extend(is_gone.then_some(name));
+    }
+    changed.into_iter().cloned().collect()
+}
+
 /// Returns whether a path has the same state, judged by metadata.
 fn is_unchanged(old: &PathState, new: &PathState) -> bool {
     match (old, new) {
@@ -239,8 +270,9 @@ fn scan_project(root: &Path, tracked: Option<&Arc<HashMap<OsString, IndexEntry>>
     let live = Rehearsal::new(disk, git.join("aye-has-no-overlay-here"));
     let mut groups = GroupClassifier::for_untracked_paths(&live);
     let (mut files, mut folders) = (BTreeMap::new(), HashSet::new());
-    let mut pending = vec![PathBuf::new()];
-    while let Some(folder) = pending.pop() {
+    let (mut ignored, mut has_more_ignored) = (BTreeMap::new(), false);
+    let mut pending = vec![(PathBuf::new(), None)];
+    while let Some((folder, ignored_folder)) = pending.pop() {
         for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let path = folder.join(&name);
@@ -251,12 +283,23 @@ fn scan_project(root: &Path, tracked: Option<&Arc<HashMap<OsString, IndexEntry>>
                 true => tracked_folders.contains(path.as_os_str()),
                 false => tracked.contains_key(path.as_os_str()),
             };
-            if !is_tracked && groups.is_ignored(&path, kind.is_dir()) {
+            if !is_tracked && (ignored_folder.is_some() || groups.is_ignored(&path, kind.is_dir())) {
+                let end = if kind.is_dir() { "/" } else { "" };
+                let name = ignored_folder.clone().unwrap_or_else(|| escape_path(&path) + end);
+                if ignored.len() >= MAX_IGNORED {
+                    has_more_ignored = true;
+                } else if kind.is_dir() {
+                    // After all others, so that files that are ignored one by one are compared first.
+                    pending.insert(0, (path, Some(name)));
+                } else if let Ok(metadata) = entry.metadata() {
+                    let state = PathState::from_metadata(&entry.path(), &metadata);
+                    ignored.insert(path.into_os_string(), (state, name));
+                }
                 continue;
             }
             if kind.is_dir() {
                 folders.insert(path.clone());
-                pending.push(path);
+                pending.push((path, None));
                 continue;
             }
             if files.len() >= MAX_FILES {
@@ -275,7 +318,7 @@ fn scan_project(root: &Path, tracked: Option<&Arc<HashMap<OsString, IndexEntry>>
         }
     }
     let repository = ["HEAD", "logs/HEAD", "packed-refs"].map(|name| PathState::read_metadata(&git.join(name)));
-    Ok(Scan { files, folders, tracked, repository: repository.into() })
+    Ok(Scan { files, folders, tracked, ignored, has_more_ignored, repository: repository.into() })
 }
 
 /// Reads a content from git's object store, without any filter or hook. `size` is that of the file.

@@ -1,5 +1,6 @@
 //! Tests of recording what a live command changes.
 
+use super::command_snapshot::MAX_IGNORED;
 use super::tests::{Fixture, LIMIT};
 use super::*;
 use crate::chat::{CommandLine, CommandSandbox, SandboxAccess};
@@ -11,7 +12,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-fn run_git(folder: &Path, arguments: &[&str]) -> bool {
+pub(super) fn run_git(folder: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.arg("-C").arg(folder).args(["-c", "user.name=me", "-c", "user.email=me@example.org"]).args(arguments);
     git.env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -61,12 +62,48 @@ fn only_changed_files_are_recorded_and_only_unsaved_ones_copied() {
     let calls = fixture.session.checkpoints.read_calls();
     assert_eq!(calls[0].summary().files, ["0/1.txt", "0/2.txt", "1/100.txt"]);
     assert_eq!(calls[0].not_stored, [""; 0]);
+    assert_eq!(calls[0].ignored, ["a.log", "target/"]);
     let (objects, _) = fixture.session.checkpoints.objects().list();
     // The ignore file is newer than the index.
     assert!(objects.len() <= 2, "{objects:?}");
     assert_eq!(fixture.undo("call", "undo"), [ItemOutcome::Applied, ItemOutcome::Applied, ItemOutcome::Applied]);
     let read = |path: &str| fs::read_to_string(fixture.path(path)).unwrap();
     assert_eq!(["0/1.txt", "0/2.txt", "1/100.txt"].map(read), ["mine\n", "2\n", "100\n"]);
+}
+
+#[test]
+fn changed_ignored_files_are_named_and_not_copied() {
+    let Some(fixture) = commit_files(1) else { return };
+    fs::create_dir_all(fixture.path("target/deep")).unwrap();
+    for path in ["a.log", "b.log", "target/one", "target/deep/two"] {
+        fs::write(fixture.path(path), "token=1").unwrap();
+    }
+    let changed_by = |call: &str, change: &dyn Fn()| {
+        let snapshot = take_snapshot(&fixture, call, &command_line());
+        change();
+        snapshot.finish();
+        let calls = fixture.session.checkpoints.read_calls();
+        calls.into_iter().find(|recorded| recorded.call.0 == call).map(|recorded| recorded.ignored).unwrap_or_default()
+    };
+    assert_eq!(changed_by("none", &|| ()), [""; 0]);
+    assert_eq!(changed_by("removed", &|| fs::remove_file(fixture.path("a.log")).unwrap()), ["a.log"]);
+    assert_eq!(changed_by("inside", &|| fs::write(fixture.path("target/deep/two"), "other 2").unwrap()), ["target/"]);
+    let (objects, _) = fixture.session.checkpoints.objects().list();
+    let texts = objects.iter().map(|(digest, _)| fixture.session.checkpoints.objects().load(digest).unwrap());
+    assert!(texts.into_iter().all(|text| !String::from_utf8_lossy(&text).contains("token")));
+    let (_, batch, _) = fixture.draft("inside");
+    assert_eq!(batch.notes, ["Not restored: target/ (ignored by git)."]);
+    // Of very many only the first are compared.
+    for number in 0..=MAX_IGNORED {
+        fs::write(fixture.path(format!("target/{number}")), "").unwrap();
+    }
+    let snapshot = take_snapshot(&fixture, "many", &command_line());
+    fs::write(fixture.path("b.log"), "changed").unwrap();
+    fs::write(fixture.path("0/0.txt"), "changed").unwrap();
+    snapshot.finish();
+    let (_, batch, _) = fixture.draft("many");
+    let notes = batch.notes.join(" ");
+    assert!(notes.contains("b.log (ignored by git)") && notes.contains("other files that git ignores"), "{notes}");
 }
 
 #[test]

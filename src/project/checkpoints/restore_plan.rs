@@ -1,12 +1,13 @@
 //! What restoring checkpoints changes: for each path its present state and the one to restore, or why it cannot be.
 
-use super::change_log::{Checkpoints, PathChange, RecordedCall};
+use super::change_log::{Checkpoints, PathChange, RecordedCall, describe_ignored};
 use super::command_snapshot::read_blob;
 use super::path_state::{FileContent, FileStamp, PathState};
 use crate::chat::{CallId, CheckpointSpan};
 use crate::project::Reader;
 use crate::project::rehearsal::{Change, FileNode, Rehearsal};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Changes that restore checkpoints.
@@ -55,6 +56,8 @@ impl Checkpoints {
         }
         let mut plan = RestorePlan::default();
         let mut by_path: BTreeMap<&Path, Vec<&PathChange>> = BTreeMap::new();
+        let ignored: Vec<&String> = calls.iter().flat_map(|call| &call.ignored).collect();
+        plan.not_restored.extend(describe_ignored(&ignored));
         for call in &calls {
             plan.undoes.push(call.call.clone());
             let new_texts = call.not_stored.iter().filter(|text| !plan.not_restored.contains(text));
@@ -71,6 +74,7 @@ impl Checkpoints {
             }
         }
         plan.sort_items();
+        plan.drop_kept_folders(live);
         Ok(plan)
     }
 
@@ -83,7 +87,8 @@ impl Checkpoints {
         let mut notes = Vec::new();
         let conflict = (is_foreign && target.is_none()).then(|| match changes.last().map(|change| &change.after) {
             Some(PathState::Unknown) => {
-                "CONFLICT: aye was stopped while a command ran that may have changed it".to_owned()
+                "CONFLICT: a command that is still running, or was killed together with aye, may have changed it"
+                    .to_owned()
             }
             _ => "CONFLICT: it changed since; it is not overwritten".to_owned(),
         });
@@ -217,6 +222,21 @@ impl RestorePlan {
                 false => self.items.push(item),
             }
         }
+    }
+
+    /// Drops the folders that keep an entry, such as a file that git ignores: they stay.
+    fn drop_kept_folders(&mut self, live: &Rehearsal) {
+        let is_removed = |item: &&RestoreItem| item.blocked.is_none() && item.change.after == FileNode::Nothing;
+        let removed_items = self.items.iter().filter(is_removed);
+        let mut removed: HashSet<PathBuf> = removed_items.map(|item| item.change.path.clone()).collect();
+        // Inner folders come first.
+        self.emptied_folders.retain(|folder| {
+            let (place, relative) = live_place(live, &folder.path);
+            let entries = fs::read_dir(place.root().join(relative)).into_iter().flatten().flatten();
+            let is_emptied =
+                entries.map(|entry| folder.path.join(entry.file_name())).all(|path| removed.contains(&path));
+            is_emptied && removed.insert(folder.path.clone())
+        });
     }
 
     /// Returns the change of a path, if any.

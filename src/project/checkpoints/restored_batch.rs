@@ -24,8 +24,7 @@ pub struct Restoration {
 
 impl Restoration {
     pub fn new(checkpoints: Arc<Checkpoints>, disk: Arc<Disk>) -> Self {
-        // There is no overlay at this path.
-        let live = Rehearsal::new(disk, checkpoints.folder().join("overlay"));
+        let live = Rehearsal::new(disk, checkpoints.no_overlay());
         Self { checkpoints, live }
     }
 

@@ -4,7 +4,7 @@ use super::{agent_events, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::apply_message::{describe_request, rewind_message};
 use crate::chat::checkpoint::{join_spans, restore_call};
-use crate::chat::{Checkpoint, CheckpointSpan, Entry, RESTORE_FILES, RewindPoint, pluralize};
+use crate::chat::{Checkpoint, CheckpointSpan, Entry, RESTORE_FILES, RewindPoint, join_first, pluralize};
 use crate::text::clean::clean_line;
 use crate::text::truncation::truncate_end;
 use crate::tui::host::{HostRequest, RewindTarget};
@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 
 /// Characters of a message in a title and in the message of a rewind.
 const QUOTED_CHARS: usize = 40;
+/// Number of effects that cannot be restored and are named in the choice of what to restore; the prompt names all.
+const MAX_NAMED_EFFECTS: usize = 3;
 /// Shown in a dry run instead of a choice of files.
 const NO_FILES_IN_DRY_RUN: &str = "A dry run changes no files: /rehearsal drop discards its overlay";
 
@@ -54,7 +56,7 @@ pub fn open_rewind_list(state: &mut State) {
     if !can_rewind(state) {
         return state.show_info("No message to go back to yet");
     }
-    let picker = Picker::new("Rewind to before", "Loading…", Vec::new());
+    let picker = Picker::new("Rewind to before a message", "Loading…", Vec::new());
     state.viewport.popups.push(Popup::List(picker, List::Rewind(Vec::new())));
     state.send_request(HostRequest::ListRewindPoints(state.session.id.clone()));
 }
@@ -90,16 +92,19 @@ pub fn pick_rewind_point(state: &mut State, points: &[RewindPoint], row: usize) 
     let spans = if is_dry_run { Vec::new() } else { join_spans(&since) };
     let files: BTreeSet<&String> = since.iter().flat_map(|checkpoint| &checkpoint.files).collect();
     let files = pluralize(files.len(), "file");
+    let not_stored: BTreeSet<&str> =
+        since.iter().flat_map(|checkpoint| checkpoint.not_stored.iter().map(String::as_str)).collect();
+    let not_stored: Vec<&str> = not_stored.into_iter().collect();
     let mut rows = Vec::new();
     if !spans.is_empty() {
         let both =
-            Row::new("Conversation and files").with_secondary(&format!("a copy, and {files} after one approval"));
+            Row::new("Conversation and files").with_secondary(&format!("in a copy; asks before it restores {files}"));
         rows.push((both, RewindScope::Both));
     }
-    let conversation = Row::new("Conversation only").with_secondary("a copy without this message and all after it");
+    let conversation = Row::new("Conversation only").with_secondary("in a copy; the files stay as they are");
     rows.push((conversation, RewindScope::Conversation));
     if !spans.is_empty() {
-        let only = Row::new("Files only").with_secondary(&format!("{files} after one approval, in this session"));
+        let only = Row::new("Files only").with_secondary(&format!("in a full copy; asks before it restores {files}"));
         rows.push((only, RewindScope::Files));
     }
     let (rows, scopes): (Vec<Row>, Vec<RewindScope>) = rows.into_iter().unzip();
@@ -108,19 +113,19 @@ pub fn pick_rewind_point(state: &mut State, points: &[RewindPoint], row: usize) 
         picker.set_note(NO_FILES_IN_DRY_RUN);
     } else if spans.is_empty() {
         picker.set_note("No file changes are recorded since this message");
+    } else if !not_stored.is_empty() {
+        picker.set_note(&format!("Cannot be restored: {}", join_first(&not_stored, MAX_NAMED_EFFECTS)));
     }
     state.viewport.popups.push(Popup::List(picker, List::RewindScope(Box::new(point), spans, scopes)));
 }
 
-/// Goes back to before a message.
+/// Goes back to before a message, in a copy of the session: its own history still describes the files as they were.
 pub fn rewind(state: &mut State, point: RewindPoint, spans: &[CheckpointSpan], scope: RewindScope) {
-    let request = ApplyRequest { message: rewind_message(&quote(&point.text)), calls: vec![restore_call(spans)] };
-    let approvals = match scope {
-        RewindScope::Files => return agent_events::handle_agent_event(state, Event::ApplyRequested(request)),
-        RewindScope::Conversation => None,
-        RewindScope::Both => Some(request),
-    };
-    let target = RewindTarget { entry: point.entry, text: point.text };
+    let restores_files = matches!(scope, RewindScope::Both | RewindScope::Files);
+    let message = rewind_message(&quote(&point.text));
+    let approvals = restores_files.then(|| ApplyRequest { message, calls: vec![restore_call(spans)] });
+    let shortens = matches!(scope, RewindScope::Both | RewindScope::Conversation);
+    let target = shortens.then_some(RewindTarget { entry: point.entry, text: point.text });
     let session = state.session.id.clone();
     session_exit::leave_session_for(state, HostRequest::Rewind(session, target, approvals));
 }
