@@ -58,6 +58,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -291,7 +292,8 @@ pub fn test_overlay_in(program: &Path, project: &Path, overlay_folder: &Path) ->
         lifeline.set_read_timeout(Some(TEST_TIMEOUT))?;
         let mut command = Command::new(program);
         command.arg("guard").args(arguments).args(["--", "true"]).current_dir(project);
-        command.stdin(OwnedFd::from(child_end)).stdout(Stdio::null()).stderr(Stdio::null());
+        // A process group of its own: otherwise suspending aye also stops this process, and resuming only aye leaves it stopped.
+        command.stdin(OwnedFd::from(child_end)).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut process = command.spawn()?;
         // `command` still holds `child_end`. While that is open, `read_to_end` below does not return.
         drop(command);

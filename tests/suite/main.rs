@@ -146,6 +146,7 @@ mod settings;
 mod simulator;
 mod small_terminals;
 mod soak;
+mod special_file_trials;
 mod sub_agents;
 mod support;
 mod terminal;

@@ -1,6 +1,7 @@
 //! The real program in a terminal: how it starts and exits, and what it leaves behind.
 
 use crate::support::pick_count;
+use crate::support::processes::read_process_files;
 use crate::support::program::{Program, Setup};
 use crate::support::stored_files::is_closed_folder;
 use crate::support::time_limits::try_three_times;
@@ -77,6 +78,27 @@ fn r60_suspending_restores_the_terminal_until_it_continues() {
     assert!(!program.is_restored());
     program.press_keys("\x04");
     assert_eq!(program.wait_for_exit(), 0);
+}
+
+/// The test of the sandbox runs when the program starts.
+#[test]
+fn r60_suspending_at_any_time_leaves_no_process_behind() {
+    for number in 0..pick_count(20, 3) {
+        let mut program = Setup::new(&[]).start();
+        let root = program.root.path().to_string_lossy().into_owned();
+        program.until_condition("the program has taken the terminal", |program| !program.is_restored());
+        program.wait_ms(number as u64 % 10 * 3);
+        program.send_bytes("\x1a");
+        program.until_suspended();
+        program.signal(Signal::CONT);
+        program.until("Connected to the tour");
+        program.press_keys("\x04");
+        assert_eq!(program.wait_for_exit(), 0);
+        program.until_condition("the end of all processes", |_| {
+            let lines = read_process_files("cmdline");
+            !lines.iter().any(|(_, line)| String::from_utf8_lossy(line).contains(&root))
+        });
+    }
 }
 
 #[test]

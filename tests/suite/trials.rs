@@ -24,16 +24,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// A project, and a runner of trials over it.
-struct TrialProject {
+pub struct TrialProject {
     _folder: Folder,
-    project: PathBuf,
+    pub project: PathBuf,
     trials: PathBuf,
     runner: Arc<TrialRunner>,
 }
 
 impl TrialProject {
     /// Creates a project with these files; `None` if there is no overlay sandbox here.
-    fn with_files(files: &[(&str, &str)]) -> Option<Self> {
+    pub fn with_files(files: &[(&str, &str)]) -> Option<Self> {
         if !has_overlay_sandbox() {
             return None;
         }
@@ -52,12 +52,12 @@ impl TrialProject {
         Some(Self { _folder: folder, project, trials, runner: Arc::new(runner) })
     }
 
-    async fn try_command(&self, command: &str) -> Trial {
+    pub async fn try_command(&self, command: &str) -> Trial {
         let line = command_line(command, &self.project);
         self.runner.run_trial(&line, View::Repository, &|_| {}).await.unwrap()
     }
 
-    fn file(&self, path: &str) -> Option<String> {
+    pub fn file(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.project.join(path)).ok()
     }
 
@@ -70,7 +70,7 @@ impl TrialProject {
 }
 
 /// Lists the changes of a trial in short form, with a mark for what destroys something.
-fn list_changes(trial: &Trial) -> Vec<String> {
+pub fn list_changes(trial: &Trial) -> Vec<String> {
     let describe = |change: &TrialChange| {
         let destroys = if change.destroys() { " destroys" } else { "" };
         let sensitive = if change.is_sensitive { " sensitive" } else { "" };
