@@ -80,7 +80,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     session_builder.server_samplings.set_screen(replies.clone());
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
-        auto_theme: themes.choose_theme(screen.auto_theme(light), light).name,
+        auto_theme: themes.resolve_name(screen.auto_theme(light), light).to_owned(),
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();

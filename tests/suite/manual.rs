@@ -302,7 +302,7 @@ fn the_tool_files_of_the_manual_define_tools() {
 #[test]
 fn the_manual_lists_every_theme_profile_and_tool() {
     let (themes, providers, tools) = (text("docs/themes.md"), text("docs/providers.md"), text("docs/tools.md"));
-    for theme in Themes::bundled().all {
+    for theme in Themes::bundled().all() {
         assert!(code(&themes).contains(&theme.name.as_str()), "the theme {}", theme.name);
     }
     for profile in Config::default().profiles.keys() {

@@ -38,8 +38,8 @@ pub(super) fn check_settings(settings: &Settings, places: &Places) -> Vec<Findin
         });
     }
     let theme = &settings.config.screen.theme;
-    if theme != "auto" && themes.get(theme).is_none() {
-        let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+    if theme != "auto" && !themes.has(theme) {
+        let names = themes.names();
         let advice = format!("available: auto, {}", names.join(", "));
         findings.push(Finding::problem("theme", format!("unknown theme {theme:?}"), advice));
     }

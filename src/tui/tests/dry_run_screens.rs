@@ -123,7 +123,7 @@ fn footer_style(screen: &mut Screen) -> (String, bool) {
 #[test]
 fn r30_the_footer_shows_dry_run_at_every_size_under_every_popup() {
     let sizes = [(120, 36), (80, 24), (60, 15), (40, 10), (20, 5), (12, 3), (9, 2)];
-    let theme = Themes::bundled().all[0].clone();
+    let theme = Themes::bundled().all()[0].clone();
     // Every size if `AYE_TEST_THOROUGH` is set, otherwise every third one from the first on.
     for &(width, height) in select_cases(&sizes, 3, 0) {
         let check_footer = |screen: &mut Screen, part: &str| {
@@ -221,7 +221,7 @@ fn the_welcome_screen_describes_the_mode_and_warns_in_full_mode() {
         (Mode::Full, "almost every tool call runs without asking"),
     ] {
         let mut screen = Screen::new();
-        screen.state.theme = Themes::bundled().all[0].clone();
+        screen.state.theme = Themes::bundled().all()[0].clone();
         screen.state.agent.policy.mode = mode;
         let text = screen.screen_text();
         assert!(text.contains(expected), "{text}");
@@ -292,7 +292,7 @@ fn line_counts_are_never_cut_by_long_paths() {
 #[test]
 fn r30_a_live_copy_is_marked_in_the_transcript_and_while_applying() {
     let mut screen = Screen::new();
-    screen.state.theme = Themes::bundled().all[0].clone();
+    screen.state.theme = Themes::bundled().all()[0].clone();
     screen.send_text("go");
     screen.receive_reply("Would do.");
     screen.handle_event(Event::Agent(agent::Event::SessionCopied { source: SessionId("01DRY".into()) }));

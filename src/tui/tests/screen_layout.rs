@@ -30,7 +30,7 @@ fn an_open_question_is_shown_only_in_its_prompt() {
 
 #[test]
 fn the_row_of_the_cursor_has_one_style_in_every_theme() {
-    for theme in Themes::bundled().all {
+    for theme in Themes::bundled().all() {
         let mut screen = Screen::new();
         screen.state.theme = theme;
         screen.send_text("go");

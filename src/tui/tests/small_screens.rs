@@ -233,7 +233,7 @@ fn the_command_that_opens_the_original_session_is_not_broken() {
 /// The diff of a prompt keeps no background of its own while a popup takes the keys.
 #[test]
 fn everything_behind_a_popup_is_dimmed() {
-    let themes = Themes::bundled().all.into_iter().chain([Theme::without_colours()]);
+    let themes = Themes::bundled().all().into_iter().chain([Theme::without_colours()]);
     for theme in themes {
         let name = theme.name.clone();
         let mut screen = Screen::new();

@@ -6,11 +6,12 @@ use super::depth::ColourDepth;
 use super::theme_source::{self, RoleSource, ThemeSource, ThemeWarning};
 use crate::config::Screen;
 use ratatui::style::{Color, Style};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Bundled themes, in the order they are offered.
-const BUNDLED_THEMES: [(&str, &str); 5] = [
+pub(super) const BUNDLED_THEMES: [(&str, &str); 5] = [
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
     ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
@@ -21,13 +22,22 @@ const BUNDLED_THEMES: [(&str, &str); 5] = [
 /// Maximum size of a theme file in bytes.
 const MAX_FILE_SIZE: u64 = 256 * 1024;
 
-/// All themes.
+/// The bundled themes and the user's own. A theme is built when it is asked for: most sessions use one.
 #[derive(Debug, Clone)]
 pub struct Themes {
-    /// Bundled themes, then the user's own by name. A theme with the name of a bundled one replaces it.
-    pub all: Vec<Theme>,
+    /// The user's own, by name. One with the name of a bundled theme replaces it.
+    own: BTreeMap<String, ThemeSource>,
     /// Problems in the user's own themes.
     pub warnings: Vec<ThemeWarning>,
+    terminal: Option<TerminalColours>,
+}
+
+/// Colours of the terminal to which themes are adapted.
+#[derive(Debug, Clone, Copy)]
+struct TerminalColours {
+    depth: ColourDepth,
+    /// What the terminal reports about its own background; `None` if it reports nothing.
+    is_light: Option<bool>,
 }
 
 impl Themes {
@@ -38,20 +48,32 @@ impl Themes {
 
     /// Returns the bundled themes and the user's, each of which is given as its name and its TOML text.
     pub fn with_themes(user_themes: &[(String, String)]) -> Themes {
-        let mut names: Vec<&str> = BUNDLED_THEMES.iter().map(|(name, _)| *name).collect();
-        let mut sources: BTreeMap<&str, ThemeSource> =
-            BUNDLED_THEMES.iter().map(|(name, text)| (*name, theme_source::parse_theme(name, text))).collect();
-        for (name, text) in user_themes {
-            if sources.insert(name, theme_source::parse_theme(&format!("{name}.toml"), text)).is_none() {
-                names.push(name);
+        let parse =
+            |(name, text): &(String, String)| (name.clone(), theme_source::parse_theme(&format!("{name}.toml"), text));
+        let mut themes = Themes { own: user_themes.iter().map(parse).collect(), warnings: Vec::new(), terminal: None };
+        if !themes.own.is_empty() {
+            // A bundled theme may inherit from one of the user's.
+            let mut warnings: Vec<ThemeWarning> =
+                themes.own.values_mut().flat_map(|source| std::mem::take(&mut source.warnings)).collect();
+            for name in themes.names() {
+                themes.build_theme(name, &mut warnings);
             }
+            warnings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+            warnings.dedup();
+            themes.warnings = warnings;
         }
-        let mut warnings: Vec<ThemeWarning> =
-            sources.values_mut().flat_map(|source| std::mem::take(&mut source.warnings)).collect();
-        let all = names.iter().map(|name| build_theme(name, &sources, &mut warnings)).collect();
-        warnings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        warnings.dedup();
-        Themes { all, warnings }
+        themes
+    }
+
+    /// Returns the names of all themes: the bundled ones in the order they are offered, then the user's by name.
+    pub fn names(&self) -> Vec<&str> {
+        let own = self.own.keys().map(String::as_str).filter(|name| bundled_text(name).is_none());
+        BUNDLED_THEMES.iter().map(|(name, _)| *name).chain(own).collect()
+    }
+
+    /// Builds all themes, in the order of [`Self::names`].
+    pub fn all(&self) -> Vec<Theme> {
+        self.names().into_iter().filter_map(|name| self.get(name)).collect()
     }
 
     /// Returns the bundled themes and those in the `*.toml` files of a folder, if it exists. Reads the disk.
@@ -90,18 +112,18 @@ impl Themes {
     /// `None` if it reports nothing. A theme that sets no background gets its fallback background unless the terminal's
     /// own is light or dark as the theme needs.
     pub fn adapted_to_terminal(mut self, depth: ColourDepth, is_light: Option<bool>) -> Themes {
-        for theme in &mut self.all {
-            if theme.background.bg.is_none() && is_light != Some(theme.is_light) {
-                theme.background = theme.background.patch(theme.fallback_background);
-            }
-            *theme = adapt_to_depth(theme.clone(), depth);
-        }
+        self.terminal = Some(TerminalColours { depth, is_light });
         self
     }
 
-    /// Returns the theme with this name, if any.
-    pub fn get(&self, name: &str) -> Option<&Theme> {
-        self.all.iter().find(|theme| theme.name == name)
+    /// Builds the theme with this name, if any.
+    pub fn get(&self, name: &str) -> Option<Theme> {
+        let mut theme = self.has(name).then(|| self.build_theme(name, &mut Vec::new()))?;
+        let Some(TerminalColours { depth, is_light }) = self.terminal else { return Some(theme) };
+        if theme.background.bg.is_none() && is_light != Some(theme.is_light) {
+            theme.background = theme.background.patch(theme.fallback_background);
+        }
+        Some(adapt_to_depth(theme, depth))
     }
 
     /// Returns the theme of the settings, and a notice if there is no theme of that name.
@@ -109,61 +131,86 @@ impl Themes {
         if screen.theme == "auto" {
             return (self.choose_theme(screen.auto_theme(is_light), is_light), None);
         }
-        let problem = self.get(&screen.theme).is_none().then(|| {
-            let names: Vec<&str> = self.all.iter().map(|theme| theme.name.as_str()).collect();
-            format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, names.join(", "))
-        });
+        let problem = (!self.has(&screen.theme))
+            .then(|| format!("Unknown theme {:?}. Available themes: auto, {}.", screen.theme, self.names().join(", ")));
         (self.choose_theme(&screen.theme, is_light), problem)
     }
 
-    /// Returns the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An unknown
-    /// name is treated as `auto`.
+    /// Returns the theme for a setting. See [`Self::resolve_name`].
     pub fn choose_theme(&self, name: &str, is_light: Option<bool>) -> Theme {
-        let auto = if is_light == Some(true) { "light" } else { "dark" };
-        self.get(name).or_else(|| self.get(auto)).cloned().unwrap_or_else(Theme::without_colours)
+        self.get(self.resolve_name(name, is_light)).unwrap_or_else(Theme::without_colours)
+    }
+
+    /// Returns the name of the theme for a setting: a name, or `auto` for `light` or `dark` as the terminal reported. An
+    /// unknown name is treated as `auto`.
+    pub fn resolve_name<'a>(&self, name: &'a str, is_light: Option<bool>) -> &'a str {
+        match (self.has(name), is_light) {
+            (true, _) => name,
+            (false, Some(true)) => "light",
+            (false, _) => "dark",
+        }
+    }
+
+    /// Returns whether there is a theme with this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.own.contains_key(name) || bundled_text(name).is_some()
+    }
+
+    fn source(&self, name: &str) -> Option<Cow<'_, ThemeSource>> {
+        let parse_bundled = || Some(Cow::Owned(theme_source::parse_theme(name, bundled_text(name)?)));
+        self.own.get(name).map(Cow::Borrowed).or_else(parse_bundled)
+    }
+
+    /// Builds a theme from its ancestors, oldest first, and its own source. A palette entry of a descendant also applies
+    /// to the roles it inherits.
+    fn build_theme(&self, name: &str, warnings: &mut Vec<ThemeWarning>) -> Theme {
+        let file_name = |name: &str| format!("{name}.toml");
+        let mut chain: Vec<(String, Cow<'_, ThemeSource>)> = Vec::new();
+        let mut next = self.source(name).map(|source| (name.to_owned(), source));
+        while let Some((name, source)) = next {
+            let (file, inherits) = (file_name(&name), source.inherits.clone());
+            chain.push((name, source));
+            next = inherits.and_then(|(parent, line)| {
+                let new_warning = |message: String| ThemeWarning::new(file, line, message);
+                if chain.iter().any(|(ancestor, _)| *ancestor == parent) {
+                    warnings.push(new_warning(format!(
+                        "`{parent}` inherits from this theme; ignoring this circular `inherits`"
+                    )));
+                    return None;
+                }
+                let parent_source = self.source(&parent);
+                if parent_source.is_none() {
+                    let mut names = self.names();
+                    names.sort_unstable();
+                    let names = names.join(", ");
+                    warnings.push(new_warning(format!("unknown theme `{parent}`. Use one of: {names}")));
+                }
+                parent_source.map(|source| (parent, source))
+            });
+        }
+        let mut theme = Theme { name: name.to_owned(), ..Theme::default() };
+        let mut palette = BTreeMap::new();
+        for (_, source) in chain.iter().rev() {
+            theme.is_light = source.is_light.unwrap_or(theme.is_light);
+            palette.extend(source.palette.iter().map(|(name, colour)| (name.as_str(), colour.as_str())));
+        }
+        for (theme_name, source) in chain.iter().rev() {
+            for (role, role_source) in &source.roles {
+                let mut warn =
+                    |message| warnings.push(ThemeWarning::new(file_name(theme_name), role_source.line, message));
+                let style = resolve_style(role_source, &palette, &mut warn);
+                if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
+                    *role = style;
+                }
+            }
+        }
+        theme
     }
 }
 
-/// Builds a theme from its ancestors, oldest first, and its own source. A palette entry of a descendant also applies to
-/// the roles it inherits.
-fn build_theme(name: &str, sources: &BTreeMap<&str, ThemeSource>, warnings: &mut Vec<ThemeWarning>) -> Theme {
-    let file_name = |name: &str| format!("{name}.toml");
-    let mut chain: Vec<(&str, &ThemeSource)> = Vec::new();
-    let mut next = sources.get_key_value(name);
-    while let Some((name, source)) = next {
-        chain.push((*name, source));
-        next = source.inherits.as_ref().and_then(|(parent, line)| {
-            let new_warning = |message: String| ThemeWarning::new(file_name(name), *line, message);
-            if chain.iter().any(|(ancestor, _)| ancestor == parent) {
-                warnings.push(new_warning(format!(
-                    "`{parent}` inherits from this theme; ignoring this circular `inherits`"
-                )));
-                return None;
-            }
-            let parent_entry = sources.get_key_value(parent.as_str());
-            if parent_entry.is_none() {
-                let names = sources.keys().copied().collect::<Vec<_>>().join(", ");
-                warnings.push(new_warning(format!("unknown theme `{parent}`; available: {names}")));
-            }
-            parent_entry
-        });
-    }
-    let mut theme = Theme { name: name.to_owned(), ..Theme::default() };
-    let mut palette = BTreeMap::new();
-    for (_, source) in chain.iter().rev() {
-        theme.is_light = source.is_light.unwrap_or(theme.is_light);
-        palette.extend(source.palette.iter().map(|(name, colour)| (name.as_str(), colour.as_str())));
-    }
-    for (theme_name, source) in chain.iter().rev() {
-        for (role, role_source) in &source.roles {
-            let mut warn = |message| warnings.push(ThemeWarning::new(file_name(theme_name), role_source.line, message));
-            let style = resolve_style(role_source, &palette, &mut warn);
-            if let (Some(role), Some(style)) = (theme.role_mut(role), style) {
-                *role = style;
-            }
-        }
-    }
-    theme
+/// Returns the TOML text of a bundled theme.
+fn bundled_text(name: &str) -> Option<&'static str> {
+    BUNDLED_THEMES.iter().find(|(bundled, _)| *bundled == name).map(|(_, text)| *text)
 }
 
 /// Returns the style; `None` if one of its colours is invalid, which keeps the inherited style.

@@ -34,6 +34,9 @@ impl ColourDepth {
 /// Steps of the colour cube in the palette of 256.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
+/// Greys after the colour cube.
+const GREYS: std::ops::RangeInclusive<u8> = 232..=255;
+
 /// Returns the nearest colour of the palette's cube and greys. The first sixteen are configured by the user and
 /// unknown.
 pub(super) fn nearest_palette_colour(colour: Color) -> Color {
@@ -42,7 +45,10 @@ pub(super) fn nearest_palette_colour(colour: Color) -> Color {
         let weighted = [(red, candidate[0], 2), (green, candidate[1], 4), (blue, candidate[2], 3)];
         weighted.into_iter().map(|(a, b, weight)| weight * (i32::from(a) - i32::from(b)).pow(2)).sum()
     };
-    let nearest = (16..=255u8).min_by_key(|index| distance(palette_rgb(*index)));
+    // The distance is a sum over the channels, so the nearest colour of the cube has the nearest step of each.
+    let nearest_step = |value: u8| (0..6u8).min_by_key(|step| STEPS[usize::from(*step)].abs_diff(value)).unwrap_or(0);
+    let in_cube = 16 + 36 * nearest_step(red) + 6 * nearest_step(green) + nearest_step(blue);
+    let nearest = std::iter::once(in_cube).chain(GREYS).min_by_key(|index| distance(palette_rgb(*index)));
     nearest.map_or(colour, Color::Indexed)
 }
 
@@ -57,6 +63,20 @@ pub(super) fn palette_rgb(index: u8) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_colour_of_the_palette_is_nearer(colour: [u8; 3]) {
+            let [red, green, blue] = colour;
+            let Color::Indexed(index) = nearest_palette_colour(Color::Rgb(red, green, blue)) else { panic!() };
+            let distance = |index: u8| -> i32 {
+                let weighted = colour.into_iter().zip(palette_rgb(index)).zip([2, 4, 3]);
+                weighted.map(|((a, b), weight)| weight * (i32::from(a) - i32::from(b)).pow(2)).sum()
+            };
+            prop_assert_eq!(distance(index), (16..=255).map(distance).min().unwrap());
+        }
+    }
 
     #[track_caller]
     fn assert_depth(variables: &[(&str, &str)], expected: ColourDepth) {

@@ -1,5 +1,6 @@
 //! Contrast of the bundled themes, inheritance, and warnings about invalid lines.
 
+use super::catalog::BUNDLED_THEMES;
 use super::output_colours::contrast_ratio;
 use super::*;
 use crate::tui::parts::frame::Frame;
@@ -54,10 +55,11 @@ fn every_theme_is_readable() {
 #[test]
 fn bundled_themes_are_complete_and_without_warnings() {
     let themes = Themes::bundled();
-    assert_eq!(themes.warnings, []);
-    let names: Vec<&str> = themes.all.iter().map(|theme| theme.name.as_str()).collect();
+    let as_own = BUNDLED_THEMES.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    assert_eq!(Themes::with_themes(&as_own).warnings, []);
+    let names = themes.names();
     assert_eq!(names, ["dark", "light", "high-contrast", "colour-blind", "terminal"]);
-    for theme in &themes.all {
+    for theme in themes.all() {
         for pair in [(theme.added, theme.removed), (theme.added_part, theme.added), (theme.dim, theme.text)] {
             assert_ne!(pair.0, pair.1, "{}", theme.name);
         }
@@ -129,7 +131,7 @@ fn auto_follows_the_terminal() {
 /// Returns the user's theme with this TOML text, and the warnings about it.
 fn load_user_theme(text: &str) -> (Theme, Vec<ThemeWarning>) {
     let themes = Themes::with_themes(&[("mine".into(), text.into())]);
-    (themes.get("mine").unwrap().clone(), themes.warnings)
+    (themes.get("mine").unwrap(), themes.warnings)
 }
 
 #[test]
@@ -202,9 +204,9 @@ fn reads_a_folder_of_themes_that_may_be_missing() {
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("endless.toml")).unwrap();
     let themes = Themes::with_folder(folder.path());
     assert!(themes.get("mine").unwrap().is_light);
-    let bundled = Themes::bundled().all.len();
-    assert_eq!((themes.all.len(), themes.warnings.len()), (bundled + 1, 2));
-    assert_eq!(Themes::with_folder(&folder.path().join("none")).all.len(), bundled);
+    let bundled = Themes::bundled().all().len();
+    assert_eq!((themes.all().len(), themes.warnings.len()), (bundled + 1, 2));
+    assert_eq!(Themes::with_folder(&folder.path().join("none")).all().len(), bundled);
 }
 
 /// Returns the lowest contrast of any character in a row of a frame.

@@ -34,7 +34,8 @@ pub(super) struct RoleSource {
 
 /// Parses a theme file. Each invalid line causes a warning and is ignored.
 pub(super) fn parse_theme(file: &str, text: &str) -> ThemeSource {
-    let mut parser = ThemeParser { file, text, source: ThemeSource::default() };
+    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(offset, _)| offset).collect();
+    let mut parser = ThemeParser { file, line_ends, source: ThemeSource::default() };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         parser.push_warning(error.span().unwrap_or_default(), format!("invalid TOML: {}", error.message()));
@@ -47,7 +48,8 @@ pub(super) fn parse_theme(file: &str, text: &str) -> ThemeSource {
 
 struct ThemeParser<'a> {
     file: &'a str,
-    text: &'a str,
+    /// Offset of each line break.
+    line_ends: Vec<usize>,
     source: ThemeSource,
 }
 
@@ -132,8 +134,7 @@ impl ThemeParser<'_> {
     }
 
     fn line_number(&self, span: &Range<usize>) -> usize {
-        let preceding = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        1 + preceding.iter().filter(|byte| **byte == b'\n').count()
+        1 + self.line_ends.partition_point(|end| *end < span.start)
     }
 }
 

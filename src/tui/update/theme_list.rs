@@ -20,9 +20,9 @@ pub fn open_themes(state: &mut State) {
     let is_auto = state.settings.theme == AUTO_THEME;
     let current_theme = Box::new(state.theme.clone());
     let in_use_mark = |is_current| if is_current { IN_USE } else { "" };
-    let named_rows = state.themes.all.iter().map(|theme| {
+    let named_rows = state.themes.all().into_iter().map(|theme| {
         Row::new(&theme.name)
-            .with_secondary(description(theme))
+            .with_secondary(description(&theme))
             .with_detail(in_use_mark(!is_auto && theme.name == current_theme.name))
     });
     let auto_detail = match is_auto {
@@ -35,7 +35,7 @@ pub fn open_themes(state: &mut State) {
         .collect();
     let current_index = match is_auto {
         true => None,
-        false => state.themes.all.iter().position(|theme| theme.name == current_theme.name),
+        false => state.themes.names().iter().position(|name| *name == current_theme.name),
     };
     let mut picker = Picker::new("Themes", "", items);
     picker.select(current_index.map_or(0, |index| index + 1));
@@ -44,9 +44,11 @@ pub fn open_themes(state: &mut State) {
 
 /// Returns the theme in a row of the list and the name that is stored in the settings.
 pub fn theme_at_row(state: &State, row: usize) -> Option<(String, Theme)> {
-    let (name, theme) = match row.checked_sub(1) {
-        None => (AUTO_THEME, state.themes.choose_theme(&state.settings.auto_theme, None)),
-        Some(index) => state.themes.all.get(index).map(|theme| (theme.name.as_str(), theme.clone()))?,
-    };
-    Some((name.to_owned(), theme))
+    match row.checked_sub(1) {
+        None => Some((AUTO_THEME.to_owned(), state.themes.choose_theme(&state.settings.auto_theme, None))),
+        Some(index) => {
+            let name = *state.themes.names().get(index)?;
+            Some((name.to_owned(), state.themes.get(name)?))
+        }
+    }
 }

@@ -238,7 +238,7 @@ fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     let mut picker = Picker::new("rehearsed", "", rows);
     let screen = screen_text(&picker, 60, 12);
     assert!(screen.contains("❯ src/") && screen.contains("    ~ retry.rs"), "{screen}");
-    let theme = crate::tui::theme::Themes::bundled().all[0].clone();
+    let theme = crate::tui::theme::Themes::bundled().all()[0].clone();
     let draw_themed = |picker: &Picker| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 60, 12));
         picker.draw(buffer.area, &mut buffer, &theme);
