@@ -7,6 +7,7 @@ pub mod call_summary;
 pub mod completion;
 pub mod composer;
 pub mod confirmation;
+pub mod decision_label;
 pub mod filter;
 pub mod frame;
 pub mod help_page;

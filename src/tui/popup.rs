@@ -1,6 +1,7 @@
 //! Popups the user opens over the screen: lists, pages, key help.
 
 use super::host::{HostRequest, ListedCredential, LocalServer, ModelRow, SessionRow};
+use super::parts::audit_page::AuditPage;
 use super::parts::confirmation::Confirmation;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
@@ -26,6 +27,10 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Maximum columns of the page of a call.
+const MAX_AUDIT_COLUMNS: usize = 100;
 
 /// A popup. It has the keyboard.
 #[derive(Debug, Clone)]
@@ -216,6 +221,8 @@ pub enum ReaderBody {
     Background(u32),
     /// A part of the rehearsal; the text is empty.
     Rehearsal(Arc<DryRunSummary>, RehearsalPart),
+    /// Everything known about a call; the text is empty.
+    Audit(Arc<AuditPage>),
 }
 
 /// A part of the rehearsal.
@@ -268,6 +275,10 @@ impl Reader {
             ReaderBody::Barred => wrap_barred(&self.text, theme.text, theme.border_dim, "", width).lines,
             ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
             ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
+            ReaderBody::Audit(page) => {
+                let lines = page.lay_out_lines(width.min(MAX_AUDIT_COLUMNS));
+                lines.into_iter().map(|line| Line::styled(line, theme.text)).collect()
+            }
         })
     }
 }

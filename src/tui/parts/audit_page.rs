@@ -1,13 +1,13 @@
 //! The record of a call as text: a row of a list, and a page. Used by the screen and by `aye audit`.
 
-use crate::chat::audit::{EndKind, Integrity, Record, SamplingRecord, brief_decision, outcome_label};
+use crate::chat::audit::{EndKind, Integrity, Record, SamplingRecord, outcome_label};
 use crate::chat::reviewer::describe_hooks_not_run;
-use crate::chat::trial::split_unmade_changes;
 use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
 };
 use crate::text::byte_size::format_bytes;
 use crate::text::{clean, escape_sequences, reveal, width};
+use crate::tui::parts::decision_label::{brief_verdict, decider_name, describe_verdict, label_decision};
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::sub_agent_name::quote_name;
 use crate::tui::text::Piece;
@@ -39,56 +39,24 @@ pub fn audit_row_texts(record: &Record<'_>) -> (String, String) {
 
 /// Summarizes the decision and the outcome of a call.
 fn summarize_decision(record: &Record<'_>) -> String {
-    let outcome = record.outcome().map_or("open", outcome_label);
-    match record.last_decision() {
-        Some(Entry::Decided { by: Decider::Headless, .. }) => "no interactive user".to_owned(),
-        Some(Entry::Decided { decision, by, .. }) => {
-            let outcome_text = record.outcome().map_or("", Outcome::text);
-            let is_in_part = matches!(decision, Decision::Kept(_)) && split_unmade_changes(outcome_text).is_some();
-            let part = if is_in_part { " in part" } else { "" };
-            let summary = format!("{} {}{part}", decider_name(by), brief_decision(decision));
-            if matches!(decision, Decision::Deny(_)) { summary } else { format!("{summary}, {outcome}") }
+    let outcome = record.outcome().map_or_else(|| "open".to_owned(), |outcome| describe_outcome(record, outcome));
+    match (label_decision(record), record.last_decision(), record.last_plan()) {
+        (Some(label), Some(Entry::Decided { by: Decider::Headless, .. } | Entry::Answered { .. }), _)
+        | (Some(label), Some(Entry::Decided { decision: Decision::Deny(_), .. }), _) => label,
+        (Some(label), ..) => format!("{label}, {outcome}"),
+        (None, _, Some(Entry::Planned { verdict, .. })) if !outcome.starts_with(brief_verdict(verdict)) => {
+            format!("{}, {outcome}", brief_verdict(verdict))
         }
-        Some(Entry::Answered { by, .. }) => {
-            format!("{} answered", by.as_ref().map_or("you", decider_name))
-        }
-        _ => match record.last_plan() {
-            Some(Entry::Planned { verdict, .. }) if brief_verdict(verdict) == outcome => outcome.to_owned(),
-            Some(Entry::Planned { verdict, .. }) => format!("{}, {outcome}", brief_verdict(verdict)),
-            _ => outcome.to_owned(),
-        },
+        (None, ..) => outcome,
     }
 }
 
-/// Describes a verdict with its reason. A reason that begins with the verdict stands alone.
-pub fn describe_verdict(verdict: &str, reason: &str) -> String {
-    let verdict = brief_verdict(verdict);
-    match reason {
-        "" => verdict.to_owned(),
-        _ if reason.starts_with(verdict) => reason.to_owned(),
-        _ => format!("{verdict}: {reason}"),
-    }
-}
-
-/// Returns a verdict as the user reads it.
-fn brief_verdict(verdict: &str) -> &str {
-    match verdict {
-        "allow" => "allowed",
-        "ask" => "needed approval",
-        "rehearse" => "rehearsed",
-        "withhold" => "withheld",
-        "refuse" => "denied",
-        other => other,
-    }
-}
-
-fn decider_name(decider: &Decider) -> &'static str {
-    match decider {
-        Decider::User { .. } => "you",
-        Decider::File => "your answers file",
-        Decider::Client => "the client of aye serve",
-        Decider::AutoMode => "auto mode",
-        Decider::Headless => "no interactive user: aye",
+/// Returns the outcome of a call as the user reads it. A command that ran and failed has its status: `exit 1`.
+fn describe_outcome(record: &Record<'_>, outcome: &Outcome) -> String {
+    match (record.failure_status(), outcome) {
+        (Some(status), Outcome::Rehearsed(_)) => format!("{}, {status}", outcome_label(outcome)),
+        (Some(status), _) => status.to_owned(),
+        (None, _) => outcome_label(outcome).to_owned(),
     }
 }
 
@@ -126,9 +94,14 @@ pub fn sampling_text(record: &SamplingRecord<'_>) -> String {
     steps.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns everything known about the call as lines of this width. Long texts are cut, and environment variables are only
-/// counted, unless `is_full`.
+/// Returns everything known about the call as lines of this width, as [`AuditPage`] does.
 pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: usize, is_full: bool) -> Vec<String> {
+    build_audit_page(record, entry_time, is_full).lay_out_lines(width)
+}
+
+/// Returns everything known about the call. Long texts are cut, and environment variables are only counted, unless
+/// `is_full`.
+pub fn build_audit_page(record: &Record<'_>, entry_time: EntryTime<'_>, is_full: bool) -> AuditPage {
     let times = std::iter::once(record.reply_index).chain(record.steps.iter().map(|(index, _)| *index));
     let label_cells = times
         .map(|index| width::text_width(&entry_time(index)) + 2)
@@ -136,7 +109,7 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
         .unwrap_or(0)
         .clamp(MIN_LABEL_CELLS, MAX_LABEL_CELLS);
     let max_lines = if is_full { usize::MAX } else { SHORT_TEXT_LINES };
-    let mut page = Page { lines: Vec::new(), label_cells, width: width.max(1), max_lines };
+    let mut page = AuditPage { texts: Vec::new(), label_cells, max_lines };
     let caller = match record.sub_agent {
         Some(sub_agent) => quote_name(sub_agent),
         None if record.is_served => "another program".to_owned(),
@@ -145,7 +118,7 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
     page.push_text(&entry_time(record.reply_index), &format!("{caller} called {}", record.call.name));
     page.push_text("", &record.call.arguments);
     for (index, entry) in &record.steps {
-        if let Some(text) = describe_step(entry) {
+        if let Some(text) = describe_step(record, entry) {
             page.push_text(&entry_time(*index), &text);
         }
         if let Entry::Tried { paths, .. } = entry
@@ -168,29 +141,39 @@ pub fn audit_page_lines(record: &Record<'_>, entry_time: EntryTime<'_>, width: u
     if let Some(Entry::Planned { preconditions, .. }) = record.last_plan() {
         page.push_variables(preconditions, is_full);
     }
-    page.lines
+    page
 }
 
-/// Lines of a page while they are collected.
-struct Page {
-    lines: Vec<String>,
+/// Everything known about a call: texts with labels, laid out for the width of the screen each time that changes.
+#[derive(Debug, Clone)]
+pub struct AuditPage {
+    /// Labels, which may be empty, and clean texts.
+    texts: Vec<(String, String)>,
     /// Width of the labels in cells.
     label_cells: usize,
-    width: usize,
     /// Maximum lines of one text.
     max_lines: usize,
 }
 
-impl Page {
+impl AuditPage {
+    /// Returns the page as lines of this width.
+    pub fn lay_out_lines(&self, width: usize) -> Vec<String> {
+        self.texts.iter().flat_map(|(label, text)| self.lay_out_text(label, text, width.max(1))).collect()
+    }
+
     /// Adds a text with marks for invisible characters, after a label that may be empty.
     fn push_text(&mut self, label: &str, text: &str) {
-        self.push_wrapped(label, &reveal::reveal_to_string(text));
+        self.push_clean(label, &reveal::reveal_to_string(text));
     }
 
     /// Adds a clean text after a label that may be empty.
-    fn push_wrapped(&mut self, label: &str, text: &str) {
+    fn push_clean(&mut self, label: &str, text: &str) {
+        self.texts.push((label.to_owned(), text.to_owned()));
+    }
+
+    fn lay_out_text(&self, label: &str, text: &str, width: usize) -> Vec<String> {
         // A narrow page has no column for labels: they are part of the text.
-        let has_column = self.width >= 3 * self.label_cells;
+        let has_column = width >= 3 * self.label_cells;
         let column = if has_column { self.label_cells } else { 0 };
         let first_prefix = match (has_column, label) {
             (true, _) => {
@@ -202,18 +185,19 @@ impl Page {
         };
         let prefix = |text: String| vec![Piece::new(text, Style::new())];
         let (first_prefix, next_prefix) = (prefix(first_prefix), prefix(" ".repeat(column)));
-        let shape = Shape { width: self.width, first_prefix, next_prefix, verbatim: false };
+        let shape = Shape { width, first_prefix, next_prefix, ..Shape::default() };
         // To save time, only this much text is laid out: 4 bytes for each cell of the visible lines. The rest is cut.
-        let end = self.max_lines.saturating_mul(4 * self.width.max(16)).min(text.len());
+        let end = self.max_lines.saturating_mul(4 * width.max(16)).min(text.len());
         let visible = text.get(..text.floor_char_boundary(end)).unwrap_or_default();
         let lines = wrap_pieces(&[Piece::new(visible, Style::new())], &shape).lines;
         let is_cut = visible.len() < text.len() || lines.len() > self.max_lines;
-        self.lines.extend(lines.iter().take(self.max_lines).map(|line| line.to_string().trim_end().to_owned()));
+        let mut rows: Vec<String> =
+            lines.iter().take(self.max_lines).map(|line| line.to_string().trim_end().to_owned()).collect();
         if is_cut {
             let note = format!("… {} in total; see --json", format_bytes(text.len() as u64));
-            let line = format!("{}{}", " ".repeat(column), width::fit_start(&note, self.width.saturating_sub(column)));
-            self.lines.push(line);
+            rows.push(format!("{}{}", " ".repeat(column), width::fit_start(&note, width.saturating_sub(column))));
         }
+        rows
     }
 
     /// Adds the folder and timeout of a command, the warning of a destructive call, and the files among the preconditions.
@@ -274,12 +258,12 @@ impl Page {
     }
 
     fn push_result(&mut self, outcome: &Outcome) {
-        self.push_wrapped("result", clean::clean_text(&escape_sequences::strip_colors(outcome.text())).trim_end());
+        self.push_clean("result", clean::clean_text(&escape_sequences::strip_colors(outcome.text())).trim_end());
     }
 }
 
-/// Describes one step of a call; `None` for an entry that is not a step.
-pub fn describe_step(entry: &Entry) -> Option<String> {
+/// Describes one step of the call of this record; `None` for an entry that is not a step.
+pub fn describe_step(record: &Record<'_>, entry: &Entry) -> Option<String> {
     Some(match entry {
         Entry::Planned { verdict, reason, hooks_not_run, .. } => {
             let hooks = describe_hooks_not_run(hooks_not_run).map(|text| format!("; {text}"));
@@ -323,7 +307,7 @@ pub fn describe_step(entry: &Entry) -> Option<String> {
                 0 => String::new(),
                 ms => format!(" in {}", format_duration(Duration::from_millis(*ms))),
             };
-            format!("{}{duration}{origin}", outcome_label(outcome))
+            format!("{}{duration}{origin}", describe_outcome(record, outcome))
         }
         Entry::BackgroundStarted { number, .. } => format!("you moved it to the background as {number}"),
         Entry::BackgroundEnded(end) => {

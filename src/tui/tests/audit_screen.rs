@@ -263,3 +263,51 @@ fn r32_hostile_names_and_very_long_lines_stay_in_their_rows() {
         }
     }
 }
+
+/// The page is laid out for the width of the terminal, also when that changes while the page is open.
+#[test]
+fn an_open_page_follows_the_width_of_the_terminal() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("make"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    let output = "a line with some words that has to be broken between two of its words\n\tindented\nexit 0";
+    screen.finish_call("a", Outcome::Done(output.into()));
+    screen.send_text("/audit");
+    screen.press_key("enter");
+    for (width, height) in [(80, 24), (50, 30), (120, 36), (44, 30), (60, 30)] {
+        screen.resize_screen(width, height);
+        let page = screen.screen_text();
+        let rows: Vec<&str> = page.lines().map(|row| row.trim_matches(['│', ' '])).collect();
+        let start = rows.iter().position(|row| row.starts_with("result ")).unwrap_or_else(|| panic!("{width}: {page}"));
+        let indent = page.lines().nth(start).map_or(0, |row| row.chars().take_while(|c| *c != 'a').count());
+        let result: Vec<&str> = page.lines().skip(start).collect();
+        let words: String = rows[start..].join(" ");
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("result a line with some words that has to be broken between two of its words"),
+            "{page}"
+        );
+        // Every row of the result starts below its first word.
+        for row in result.iter().skip(1).take_while(|row| !row.contains("exit 0")) {
+            let text_start = row.chars().skip(1).take_while(|c| *c == ' ').count() + 1;
+            let expected = if row.contains("indented") { indent + 4 } else { indent };
+            assert_eq!(text_start, expected, "{width}: {page}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_command_has_its_exit_status_in_the_list_and_on_its_page() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("cargo test retry"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("1 test failed\nexit 101".into()));
+    screen.send_text("/audit");
+    let list = screen.screen_text();
+    assert!(list.contains("✗ bash_exec  you approved, exit 101 · cargo test retry"), "{list}");
+    screen.press_key("enter");
+    let page = screen.screen_text();
+    assert!(page.contains("exit 101 in 12 ms") && !page.contains("done in"), "{page}");
+}

@@ -9,9 +9,8 @@ use crate::tui::parts::audit_page;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::state::State;
+use std::sync::Arc;
 
-/// Maximum columns of a line on a page.
-const MAX_COLUMNS: usize = 100;
 /// Maximum columns of the tool's name in the title of a page.
 const MAX_NAME_COLUMNS: usize = 40;
 
@@ -76,16 +75,14 @@ fn open_sampling_page(state: &mut State, entry: usize) {
 
 /// Opens the page of a call over all open popups.
 pub fn open_audit_page(state: &mut State, call: &CallId) {
-    // The pager's frame takes 4 columns. The lines are a little narrower still, so that the pager wraps none again.
-    let width = usize::from(state.viewport.size.0.saturating_sub(10)).clamp(1, MAX_COLUMNS);
     let entry_time = |entry: usize| state.session.entry_times.get(entry).cloned().unwrap_or_default();
     let records = collect_records(state.agent.session.entries());
     let Some(index) = records.iter().position(|record| record.call.id == *call) else { return };
     let name = clean::clean_line(&records[index].call.name);
     let title = format!("{} of {} · {}", index + 1, records.len(), width::fit_start(&name, MAX_NAME_COLUMNS));
-    let (is_full, is_terminal_output) = (true, false);
-    let text = audit_page::audit_page_lines(&records[index], &entry_time, width, is_full).join("\n");
-    popup_stack::open_reader(state, &title, &text, is_terminal_output);
+    let is_full = true;
+    let page = audit_page::build_audit_page(&records[index], &entry_time, is_full);
+    popup_stack::push_reader(state, &title, "".into(), ReaderBody::Audit(Arc::new(page)));
 }
 
 fn audit_rows(items: &[AuditItem<'_>], times: &[String]) -> Vec<Row> {

@@ -139,7 +139,8 @@ fn followed_command(popup: &Popup) -> Option<u32> {
             | ReaderBody::Barred
             | ReaderBody::Terminal
             | ReaderBody::Markdown
-            | ReaderBody::Rehearsal(..) => None,
+            | ReaderBody::Rehearsal(..)
+            | ReaderBody::Audit(_) => None,
         },
         _ => None,
     }

@@ -10,9 +10,9 @@ use crate::text::width;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::open_session::OpenSession;
-use crate::tui::parts::audit_page;
 use crate::tui::parts::call_action::{name_action, names_path};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
+use crate::tui::parts::decision_label::{describe_verdict, label_decision};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::scope_choice::label_scope;
 use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
@@ -108,7 +108,11 @@ fn list_rows(
         let Some(Entry::Planned { verdict, reason, preview, .. }) = record.last_plan() else {
             return Row::new("");
         };
-        let decision = audit_page::describe_verdict(verdict, reason);
+        let decision = match label_decision(record) {
+            Some(decision) if reason.is_empty() => decision,
+            Some(decision) => format!("{decision} · {reason}"),
+            None => describe_verdict(verdict, reason),
+        };
         let time = times.get(record.reply_index).map_or("", String::as_str);
         let action = name_action(&record.call.name, Some(preview));
         let mut summary = clean_line(record.summary()).into_owned();

@@ -136,7 +136,7 @@ impl<'a> PartCollector<'a> {
     }
 
     fn call_part(&mut self, record: &Record<'a>) -> CallPart {
-        let steps = record.steps.iter().filter_map(|(_, entry)| audit_page::describe_step(entry));
+        let steps = record.steps.iter().filter_map(|(_, entry)| audit_page::describe_step(record, entry));
         let steps = steps.map(|step| self.cleaner.clean_line(&step)).collect();
         let warning = match record.verify() {
             Integrity::Broken(why) => Some(why.to_owned()),
