@@ -28,7 +28,7 @@ pub fn tree_lines(summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<L
         let pieces = [Piece::new(name, style), Piece::new(format!("{gap}{note}"), theme.dim)];
         let first_prefix = vec![Piece::new(indent.clone(), theme.text)];
         let next_prefix = vec![Piece::new(format!("{indent}    "), theme.text)];
-        wrap_pieces(&pieces, &Shape { width, first_prefix, next_prefix, verbatim: false }).lines
+        wrap_pieces(&pieces, &Shape { width, first_prefix, next_prefix, ..Shape::default() }).lines
     };
     build_tree(&summary.changes).iter().flat_map(lay_out_row).collect()
 }
@@ -136,7 +136,7 @@ pub fn call_lines(step: &RehearsedCall, is_full: bool, width: usize, theme: &The
     let mut lines = Vec::new();
     let mut push_text = |text: &str, style: Style, continuation: &str| {
         let next_prefix = vec![Piece::new(continuation, style)];
-        let shape = Shape { width, first_prefix: Vec::new(), next_prefix, verbatim: false };
+        let shape = Shape { width, first_prefix: Vec::new(), next_prefix, ..Shape::default() };
         lines.extend(wrap_pieces(&revealed_pieces(text, style, theme.mark), &shape).lines);
     };
     match &step.command {

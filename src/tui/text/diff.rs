@@ -1,6 +1,8 @@
 //! Lays out a diff as lines, without hiding or truncating anything: side by side if the width allows it, otherwise one
 //! below the other.
 
+mod changed_words;
+
 use super::wrap::{Shape, wrap_pieces};
 use super::{Page, Piece, pad_line};
 use crate::chat::{Diff, Hunk, edit};
@@ -10,20 +12,10 @@ use crate::text::width::text_width as cells;
 use crate::tui::text::code::{self, Highlighting, SyntaxRole};
 use crate::tui::text::pieces::{revealed_pieces, wrap_revealed};
 use crate::tui::theme::Theme;
+use changed_words::{Parts, split_changed_words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use similar::{DiffTag, TextDiff};
-use std::time::Duration;
-use unicode_segmentation::UnicodeSegmentation;
 
-/// Lines longer than this, in bytes, are shown without highlighted words.
-const MAX_WORD_DIFF_LINE: usize = 2000;
-/// Time limit for finding changed words in one pair of lines.
-const WORD_DIFF_TIMEOUT: Duration = Duration::from_millis(5);
-/// Maximum pairs of removed and added lines that are compared to find those that belong together.
-const MAX_COMPARED_PAIRS: usize = 16;
-/// Minimum similarity of two versions of a line, from 0 to 1, for highlighting their changed words.
-const MIN_SIMILARITY: f32 = 0.4;
 /// Minimum text columns next to line numbers; if there are fewer, line numbers are omitted.
 const MIN_TEXT_COLUMNS: usize = 8;
 /// Minimum columns of one side in a side-by-side diff; with fewer, most lines of code would wrap.
@@ -254,6 +246,7 @@ impl HunkLayout<'_> {
             first_prefix: prefix_pieces(first_gutter, sign),
             next_prefix: prefix_pieces(next_gutter, " "),
             verbatim: true,
+            ..Shape::default()
         };
         let mut lines = wrap_pieces(&pieces, &shape).lines;
         // Extend the background to the end of the line, so that a block of changes is one area.
@@ -327,61 +320,6 @@ fn split_roles<'l>(
     };
     let all_ends = ends.chain([(SyntaxRole::Plain, usize::MAX)]);
     all_ends.filter_map(split_at_end)
-}
-
-/// Parts of a line, and whether each was changed.
-type Parts<'l> = Vec<(&'l str, bool)>;
-
-/// Splits removed and added lines into unchanged and changed parts. As many lines of both belong together one by one.
-/// Otherwise each removed line belongs to the most similar added line after the one of the line before.
-fn split_changed_words<'l>(removed: &[&'l str], added: &[&'l str]) -> (Vec<Parts<'l>>, Vec<Parts<'l>>) {
-    let unsplit = |lines: &[&'l str]| lines.iter().map(|line| vec![(*line, false)]).collect::<Vec<Parts<'l>>>();
-    let (mut removed_parts, mut added_parts) = (unsplit(removed), unsplit(added));
-    let has_pairs = removed.len() == added.len();
-    if !has_pairs && removed.len() * added.len() > MAX_COMPARED_PAIRS {
-        return (removed_parts, added_parts);
-    }
-    let mut next = 0;
-    for (index, old) in removed.iter().enumerate() {
-        let candidates = if has_pairs { index..index + 1 } else { next..added.len() };
-        let splits = candidates.filter_map(|candidate| Some((candidate, split_words(old, added[candidate])?)));
-        // Of equally similar lines, the first one.
-        let best = splits.rev().max_by(|(_, (one, ..)), (_, (other, ..))| one.total_cmp(other));
-        if let Some((candidate, (_, old_parts, new_parts))) = best {
-            (removed_parts[index], added_parts[candidate], next) = (old_parts, new_parts, candidate + 1);
-        }
-    }
-    (removed_parts, added_parts)
-}
-
-/// Splits two versions of a line into unchanged and changed parts, and returns their similarity, from 0 to 1. Returns
-/// `None` if almost everything changed: highlighting would not help.
-fn split_words<'l>(old_line: &'l str, new_line: &'l str) -> Option<(f32, Parts<'l>, Parts<'l>)> {
-    if old_line.len().max(new_line.len()) > MAX_WORD_DIFF_LINE {
-        return None;
-    }
-    let (old_words, new_words): (Vec<&str>, Vec<&str>) =
-        (old_line.split_word_bounds().collect(), new_line.split_word_bounds().collect());
-    let changes = TextDiff::configure().timeout(WORD_DIFF_TIMEOUT).diff_slices(&old_words, &new_words);
-    let similarity = changes.ratio();
-    if similarity < MIN_SIMILARITY {
-        return None;
-    }
-    let (mut old_parts, mut new_parts): (Parts<'l>, Parts<'l>) = (Vec::new(), Vec::new());
-    let (mut old_rest, mut new_rest) = (old_line, new_line);
-    let take_part = |parts: &mut Parts<'l>, rest: &mut &'l str, words: &[&str], is_changed: bool| {
-        let (part, after) = rest.split_at(words.iter().map(|word| word.len()).sum());
-        *rest = after;
-        if !part.is_empty() {
-            parts.push((part, is_changed));
-        }
-    };
-    for change in changes.ops() {
-        let is_changed = change.tag() != DiffTag::Equal;
-        take_part(&mut old_parts, &mut old_rest, &old_words[change.old_range()], is_changed);
-        take_part(&mut new_parts, &mut new_rest, &new_words[change.new_range()], is_changed);
-    }
-    Some((similarity, old_parts, new_parts))
 }
 
 #[cfg(test)]

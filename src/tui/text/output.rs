@@ -79,11 +79,11 @@ pub fn clean_output(text: &str, style: Style) -> StyledOutput {
     StyledOutput { style_ends: vec![(text.len(), style)], text }
 }
 
-/// Returns output with colours as lines of this width.
+/// Returns output with colours as lines of this width, broken between words except in lines with columns.
 pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     let output = parse_output(text, base, theme);
     let pieces = styled_pieces(&output.text, &output.style_ends, base, &|_| false);
-    wrap_pieces(&pieces, &Shape { verbatim: true, ..Shape::with_width(width) }).lines
+    wrap_pieces(&pieces, &Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) }).lines
 }
 
 #[cfg(test)]

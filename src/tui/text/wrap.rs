@@ -37,6 +37,9 @@ pub struct Shape {
     /// For code: keep all spaces, and break at the last column instead of between words. `wrap_code` prefers the breaks
     /// allowed in code.
     pub verbatim: bool,
+    /// For output: a verbatim line breaks after spaces if it has any, unless it seems to have columns. A single space at
+    /// such a break that does not fit is dropped.
+    pub keeps_words: bool,
 }
 
 impl Shape {
@@ -47,7 +50,7 @@ impl Shape {
 
     /// Returns a shape of this width with the same prefix before every line.
     pub fn with_prefix(width: usize, prefix: Piece) -> Shape {
-        Shape { width, first_prefix: vec![prefix.clone()], next_prefix: vec![prefix], verbatim: false }
+        Shape { width, first_prefix: vec![prefix.clone()], next_prefix: vec![prefix], ..Shape::default() }
     }
 
     /// Returns a shape of this width with a prefix before the first line, and as many blanks before the others.
@@ -55,7 +58,7 @@ impl Shape {
         prefix.retain(|piece| !piece.text.is_empty());
         let columns = prefix.iter().map(|piece| width::text_width(&piece.text)).sum();
         let blanks = prefix.last().map(|last| Piece::new(" ".repeat(columns), last.style));
-        Shape { width, first_prefix: prefix, next_prefix: blanks.into_iter().collect(), verbatim: false }
+        Shape { width, first_prefix: prefix, next_prefix: blanks.into_iter().collect(), ..Shape::default() }
     }
 }
 
@@ -172,9 +175,12 @@ impl Wrapper<'_> {
     /// Lays out one line of the text.
     fn lay_out_line(&mut self, graphemes: &[Grapheme]) {
         let mut start = 0;
+        let keeps_words = self.shape.keeps_words && !has_columns(graphemes);
         loop {
             let (indent, columns) = self.line_prefix(start > 0);
-            let end = self.fitting_graphemes(&graphemes[start..], columns).map_or(graphemes.len(), |end| start + end);
+            let end = self
+                .fitting_graphemes(&graphemes[start..], columns, keeps_words)
+                .map_or(graphemes.len(), |end| start + end);
             let shown_end = match self.shape.verbatim {
                 true => end,
                 false => trimmed_length(&graphemes[start..end]) + start,
@@ -184,6 +190,10 @@ impl Wrapper<'_> {
                 self.push_line(indent, &graphemes[start..shown_end], columns);
             }
             start = end;
+            if keeps_words && starts_with_single_blank(&graphemes[end..]) {
+                // The end of the line stands for the space that did not fit.
+                start += 1;
+            }
             if !self.shape.verbatim {
                 start += graphemes[start..].iter().take_while(|grapheme| grapheme.kind == BreakClass::Blank).count();
             }
@@ -214,14 +224,21 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Returns the number of graphemes for the next line; `None` if all of them fit.
-    fn fitting_graphemes(&self, graphemes: &[Grapheme], columns: usize) -> Option<usize> {
+    /// Returns the number of graphemes for the next line; `None` if all of them fit. If `keeps_words`, a verbatim line
+    /// ends after spaces if it has any after its indentation.
+    fn fitting_graphemes(&self, graphemes: &[Grapheme], columns: usize, keeps_words: bool) -> Option<usize> {
         let (mut used_columns, mut last_break) = (0, None);
         for (index, grapheme) in graphemes.iter().enumerate() {
             let previous = index.checked_sub(2).map(|two_back| &graphemes[two_back]);
             let may_break = match (index, self.continuation) {
                 (0, _) => false,
                 (_, Some(_)) => self.can_break_code(&graphemes[index - 1], grapheme),
+                (_, None) if keeps_words => {
+                    let is_indentation = || graphemes[..index].iter().all(|blank| blank.kind == BreakClass::Blank);
+                    let starts_word =
+                        graphemes[index - 1].kind == BreakClass::Blank && grapheme.kind != BreakClass::Blank;
+                    starts_word && !is_indentation()
+                }
                 (_, None) => !self.shape.verbatim && can_break(previous, &graphemes[index - 1], grapheme),
             };
             if may_break {
@@ -231,7 +248,9 @@ impl Wrapper<'_> {
             if used_columns > columns {
                 return match last_break {
                     // A blank that does not fit is dropped, so the line ends before it.
-                    _ if !self.shape.verbatim && grapheme.kind == BreakClass::Blank => Some(index),
+                    _ if (keeps_words || !self.shape.verbatim) && grapheme.kind == BreakClass::Blank => {
+                        Some(index.max(1))
+                    }
                     Some(break_index) => Some(break_index),
                     None => Some(index.max(1)),
                 };
@@ -284,6 +303,19 @@ impl Wrapper<'_> {
 
 fn to_cell(column: usize) -> u16 {
     u16::try_from(column).unwrap_or(u16::MAX)
+}
+
+fn starts_with_single_blank(graphemes: &[Grapheme]) -> bool {
+    let mut blanks = graphemes.iter().map(|grapheme| grapheme.kind == BreakClass::Blank);
+    blanks.next() == Some(true) && blanks.next() != Some(true)
+}
+
+/// Returns whether a line of output seems to have columns: two or more gaps of several spaces after its indentation.
+fn has_columns(graphemes: &[Grapheme]) -> bool {
+    let is_blank = |grapheme: &Grapheme| grapheme.kind == BreakClass::Blank;
+    let line = &graphemes[..trimmed_length(graphemes)];
+    let runs = line.chunk_by(|left, right| is_blank(left) == is_blank(right)).skip_while(|run| is_blank(&run[0]));
+    runs.filter(|run| is_blank(&run[0]) && run.len() > 1).count() > 1
 }
 
 /// Returns the number of graphemes without trailing spaces.

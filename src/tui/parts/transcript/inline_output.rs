@@ -24,11 +24,12 @@ pub fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutp
     page
 }
 
-/// Wraps text as it is, without joining its lines.
+/// Wraps text as it is, without joining its lines. Words are broken only in lines with columns, which stay below each
+/// other that way, and if they are wider than a line.
 pub fn wrap_verbatim(context: &LayoutContext<'_>, pieces: &[Piece]) -> Page {
     if pieces.is_empty() {
         return Page::default();
     }
     let shape = Shape::with_prefix(context.width, Piece::new("    ", context.theme.dim));
-    wrap_pieces(pieces, &Shape { verbatim: true, ..shape })
+    wrap_pieces(pieces, &Shape { verbatim: true, keeps_words: true, ..shape })
 }

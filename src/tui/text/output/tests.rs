@@ -122,3 +122,14 @@ proptest! {
         prop_assert_eq!(all, found.text);
     }
 }
+
+#[test]
+fn laid_out_output_breaks_between_words_and_keeps_columns() {
+    let theme = dark_theme();
+    let rows = |text: &str| {
+        let lines = lay_out_output(text, Style::new(), &theme, 12);
+        lines.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("some words in a line"), ["some words ", "in a line"]);
+    assert_eq!(rows("abc  defg  hijk"), ["abc  defg  h", "ijk"]);
+}

@@ -53,6 +53,39 @@ fn code_keeps_all_spaces_and_breaks_at_the_last_column() {
     assert_eq!(line_texts(&wrap_pieces(&[plain_piece("  ab cd  \n ")], &shape)), ["  ab", " cd ", " ", " "]);
 }
 
+#[track_caller]
+fn check_output(text: &str, width: usize, expected: &[&str]) {
+    let shape = Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) };
+    assert_eq!(line_texts(&wrap_pieces(&[plain_piece(text)], &shape)), expected);
+}
+
+#[test]
+fn output_breaks_after_spaces_and_keeps_its_indentation() {
+    check_output("one two three", 9, &["one two ", "three"]);
+    check_output("one two three", 7, &["one two", "three"]);
+    check_output("    let x = value;", 11, &["    let x =", "value;"]);
+    check_output("abcdefgh ij", 4, &["abcd", "efgh", "ij"]);
+    check_output("    abcdefgh", 6, &["    ab", "cdefgh"]);
+    check_output("a\n\nb ", 5, &["a", "", "b "]);
+}
+
+#[test]
+fn output_with_columns_breaks_at_the_last_column() {
+    check_output("a.rs   12 kB   today now", 20, &["a.rs   12 kB   today", " now"]);
+    check_output("-rw-r--r-- 1 root   186 Nov 28", 22, &["-rw-r--r-- 1 root   ", "186 Nov 28"]);
+}
+
+proptest! {
+    #[test]
+    fn output_loses_nothing_but_spaces(text in "[a-c 漢]{0,40}", width in 2_usize..12) {
+        let shape = Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) };
+        let lines = line_texts(&wrap_pieces(&[plain_piece(&text)], &shape));
+        prop_assert!(lines.iter().all(|line| crate::text::width::text_width(line) <= width), "{lines:?}");
+        let without_spaces = |text: &str| text.replace(' ', "");
+        prop_assert_eq!(without_spaces(&lines.concat()), without_spaces(&text));
+    }
+}
+
 #[test]
 fn space_with_a_combining_mark_is_a_glyph() {
     check_wrap("abcd \u{1cd0}ef", 4, &["abcd", " \u{1cd0}ef"]);
@@ -112,7 +145,7 @@ proptest! {
 fn wrap_command(command: &str, width: usize) -> Vec<String> {
     let first_prefix = vec![Piece::new("$ ", Style::new())];
     let next_prefix = vec![Piece::new("  ", Style::new())];
-    let shape = Shape { width, first_prefix, next_prefix, verbatim: true };
+    let shape = Shape { width, first_prefix, next_prefix, verbatim: true, keeps_words: false };
     let page = wrap_code(&[Piece::new(command, Style::new())], &shape, &Piece::new(CONTINUATION_MARK, Style::new()));
     let line_text = |line: &Line<'_>| line.spans.iter().map(|span| span.content.as_ref()).collect();
     page.lines.iter().map(line_text).collect()

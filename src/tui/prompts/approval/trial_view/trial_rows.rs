@@ -198,7 +198,7 @@ impl RowBuilder<'_> {
             width: self.width,
             first_prefix: vec![Piece::new("  ", theme.text)],
             next_prefix: vec![Piece::new("    ", theme.text)],
-            verbatim: false,
+            ..Shape::default()
         };
         let first_row = self.rows.len();
         self.push_lines(wrap_pieces(&pieces, &shape).lines);
