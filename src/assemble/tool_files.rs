@@ -283,3 +283,19 @@ impl SessionBuilder {
         crate::agent::Event::ProjectToolsChanged { removed, added }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::deferred_tools::RUN_TOOL;
+    use crate::tui::parts::call_action::own_tool_name;
+
+    /// A prompt names the tool of a file. One for a tool of the program would look as if a file had defined it.
+    #[test]
+    fn no_tool_of_the_program_is_taken_for_one_of_a_file() {
+        // A call of this one becomes the call inside it before anything is asked.
+        let names = reserved_names().into_iter().filter(|name| name != RUN_TOOL);
+        let own: Vec<String> = names.filter(|name| own_tool_name(name).is_some()).collect();
+        assert_eq!(own, [""; 0]);
+    }
+}

@@ -8,6 +8,7 @@ pub mod completion;
 pub mod composer;
 pub mod confirmation;
 pub mod decision_label;
+pub mod exit_status;
 pub mod filter;
 pub mod frame;
 pub mod help_page;

@@ -259,9 +259,9 @@ fn keys_at_the_wrong_moment_say_why_and_do_nothing() {
     program.press_keys(ALT_UP);
     program.until("b to background");
     program.press_keys("\r");
-    program.until("─ bash_exec ─");
+    program.until("─ Run echo rea");
     program.press_keys(ESC);
-    program.until_gone("─ bash_exec ─");
+    program.until_gone("─ Run echo rea");
     // Only the first press counts: its repeats neither answer the next prompt nor go into the composer.
     program.send_bytes("b");
     for _ in 0..4 {

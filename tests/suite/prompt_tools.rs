@@ -71,7 +71,8 @@ fn the_provider_of_the_session_answers_without_approval_and_its_tokens_count() {
     let mut program = user.start(&[]);
     program.until("Messages go to");
     submit_message(&mut program, "secret conversation");
-    program.until_idle("Done.");
+    let screen = program.until_idle("Done.");
+    assert!(screen.contains("✓ Ask a model Rate this:"), "{screen}");
     let received = user.service.received();
     assert_eq!(received.len(), 4);
     let prompt = &received[1].body;

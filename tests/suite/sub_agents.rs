@@ -1,5 +1,6 @@
 //! Sub-agents in the real program: whose prompt it is, how many run, and what stops them.
 
+use crate::overlay_sandbox_escapes::has_overlay_sandbox;
 use crate::support::program::{Program, Setup, unique_sleep_seconds, wait_until_none_sleeps};
 use crate::support::service::{Answer, Service, Step};
 use crate::support::stored_files::read_session;
@@ -107,6 +108,39 @@ fn r17_calls_of_a_sub_agent_need_approval_and_the_prompt_names_it() {
     assert_eq!(records[1]["key"], "y");
     let (out, _, _) = Setup::with_home(&program.root, &["audit"]).run_piped("");
     assert!(out.contains("sub-agent “notes” called write_file"), "{out}");
+}
+
+#[test]
+fn a_command_of_a_sub_agent_is_tried_and_kept() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    let (_runtime, service, mut program) = start_program(
+        vec![
+            ("do notes", vec![command_answer("echo new > made.txt; echo ran"), text_answer("made.txt is written.")]),
+            ("go", vec![delegate_to(&["notes"]), text_answer("All is done.")]),
+        ],
+        (100, 30),
+        &[],
+    );
+    submit_message(&mut program, "go");
+    program.until_all(&["asked by sub-agent “notes”", "t try"]);
+    program.until_prompt("Run a command?");
+    program.press_keys("t");
+    let screen = program.until_prompt("Keep what the trial did?");
+    for part in ["asked by sub-agent “notes”", "│ ran", "+ made.txt"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert_eq!(program.file("made.txt"), None, "nothing is real yet");
+    program.press_keys("k");
+    program.until_idle("All is done.");
+    assert_eq!(program.file("made.txt").as_deref(), Some("new\n"));
+    assert_eq!(tool_results(&service, "do notes"), ["ran\nexit 0"]);
+    let entries = read_session_entries(&program);
+    let entries = sub_agent_entries(&entries);
+    assert!(entries.iter().any(|entry| matches!(entry, Entry::Tried { .. })), "{entries:?}");
+    let is_kept = |entry: &&Entry| matches!(entry, Entry::Decided { decision: Decision::Kept(_), .. });
+    assert!(entries.iter().any(is_kept), "{entries:?}");
 }
 
 #[test]

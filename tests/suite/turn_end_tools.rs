@@ -34,6 +34,7 @@ fn the_conversation_ends_and_the_user_can_continue_it() {
     submit_message(&mut program, "go");
     let screen = program.until_idle("Conversation ended: All tests pass");
     assert!(screen.contains("Goodbye from the file."), "{screen}");
+    assert!(screen.contains("✓ End the conversation All tests pass"), "{screen}");
     assert!(!screen.contains('\u{202e}'), "{screen}");
     assert_eq!(user.service.received().len(), 1, "the model was asked again");
     // The end stays where it was, and the session goes on.
@@ -141,7 +142,8 @@ fn an_approved_transfer_switches_the_profile_for_the_next_message() {
         assert!(screen.contains(part), "{part}: {screen}");
     }
     program.press_keys("y");
-    program.until_idle("switched to b1 (profile two)");
+    let screen = program.until_idle("switched to b1 (profile two)");
+    assert!(screen.contains("✓ Switch to another model to two (b1)"), "{screen}");
     assert_eq!(
         (user.service.received().len(), other.received().len()),
         (1, 0),

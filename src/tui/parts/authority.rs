@@ -1,6 +1,7 @@
 //! Why a call ran or did not: the decision, the rule, the grant or the mode behind it.
 
-use crate::chat::{CallId, Decider, Decision, Entry};
+use crate::chat::session::CallState;
+use crate::chat::{Access, CallId, Decider, Decision, Entry};
 use crate::tui::parts::quantities::format_duration;
 use std::time::Duration;
 
@@ -58,6 +59,36 @@ impl Authority<'_> {
     }
 }
 
+/// Names what let a settled call run without a key: `rule`, `grant`, the mode, or otherwise `no prompt`. `None` if the user
+/// decided, and for calls that only read the project or have no effects. Reads no more entries than those since the plan.
+pub fn unprompted_word(entries: &[Entry], call: &CallState) -> Option<&'static str> {
+    let plan = call.plan.as_ref().filter(|plan| !matches!(plan.access, Access::Nothing | Access::Read(_)))?;
+    let decision = call.decided_at.and_then(|index| entries.get(index)).map(Entry::unwrap_sub_agent);
+    if let Some(Entry::Decided { by, .. }) = decision {
+        return matches!(by, Decider::AutoMode).then_some("auto");
+    }
+    if plan.verdict != "allow" {
+        return None;
+    }
+    let earlier = entries.get(..call.settled_at?)?;
+    let reason = earlier.iter().rev().find_map(|entry| match entry.unwrap_sub_agent() {
+        Entry::Planned { call: id, reason, .. } if *id == call.call.id => Some(reason.as_str()),
+        _ => None,
+    })?;
+    Some(permission_word(reason))
+}
+
+/// Shortens the reason of the policy to a word.
+fn permission_word(reason: &str) -> &'static str {
+    match reason {
+        "full mode" => "full",
+        "auto mode" => "auto",
+        _ if reason.starts_with("your rule") => "rule",
+        _ if reason.starts_with("allowed ") => "grant",
+        _ => "no prompt",
+    }
+}
+
 /// Says why a call ran without a prompt, from the reason of the policy.
 fn describe_permission(reason: &str) -> String {
     match reason {
@@ -79,7 +110,7 @@ fn describe_decision(decision: &Decision, by: &Decider) -> String {
         Decider::File => "by your answers file".to_owned(),
         Decider::Client => "by the client of aye serve".to_owned(),
         Decider::AutoMode => return "kept from a trial by the mode auto: its effects were harmless".to_owned(),
-        Decider::Headless => return "denied: nobody could be asked".to_owned(),
+        Decider::Headless => return "denied: no user available".to_owned(),
     };
     match decision {
         Decision::Once | Decision::Edited(_) => format!("approved {by_text}"),
@@ -116,7 +147,7 @@ mod tests {
                 &Decider::AutoMode,
                 "kept from a trial by the mode auto: its effects were harmless",
             ),
-            (Decision::Deny(String::new()), &Decider::Headless, "denied: nobody could be asked"),
+            (Decision::Deny(String::new()), &Decider::Headless, "denied: no user available"),
         ] {
             assert_eq!(describe_decision(&decision, by), expected);
         }
@@ -139,6 +170,20 @@ mod tests {
             ),
         ] {
             assert_eq!(describe_permission(reason), expected);
+        }
+    }
+
+    #[test]
+    fn a_word_names_what_allowed_a_call() {
+        for (reason, expected) in [
+            ("full mode", "full"),
+            ("auto mode", "auto"),
+            ("your rule: allow cargo test … (everywhere, rules.toml:3)", "rule"),
+            ("your rules for the files it reads: .env", "rule"),
+            ("allowed before with a, on call 1 of this session: x", "grant"),
+            ("the hook “check” allows it", "no prompt"),
+        ] {
+            assert_eq!(permission_word(reason), expected, "{reason}");
         }
     }
 }

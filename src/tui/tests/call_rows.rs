@@ -137,3 +137,50 @@ fn the_row_of_an_edit_has_its_path_and_line_counts() {
         assert!(text.contains("✓ Edit src/a.rs +1 −1 ") && !text.contains("edit_file"), "{text}");
     }
 }
+
+/// A call that no key approved says so; reads do not, since they never ask.
+#[test]
+fn the_row_of_a_call_that_ran_without_a_prompt_says_what_allowed_it() {
+    let row = |mode: Mode, name: &str, intent: Intent| {
+        let mut screen = Screen::with_turn();
+        screen.resize_screen(60, 15);
+        screen.state.agent.policy.mode = mode;
+        screen.receive_call("a", name, intent);
+        screen.advance_ms(2000);
+        if mode == Mode::Ask {
+            screen.press_key("y");
+        }
+        screen.finish_call("a", Outcome::Done("Changed src/a.rs.".into()));
+        screen.receive_reply("Done.");
+        let text = screen.screen_text();
+        text.lines().find(|line| line.contains("✓ ")).unwrap_or_default().to_owned()
+    };
+    for (mode, word) in [(Mode::Full, " full · 12 ms"), (Mode::Auto, " auto · 12 ms")] {
+        let changed = row(mode, "edit_file", prompt_position::edit_intent());
+        assert!(changed.ends_with(word), "{changed}");
+        let read = row(mode, "read_file", read_intent("src/a.rs"));
+        assert!(read.ends_with("12 ms") && !read.contains(word), "{read}");
+    }
+    let approved = row(Mode::Ask, "edit_file", prompt_position::edit_intent());
+    assert!(approved.ends_with("  12 ms"), "{approved}");
+}
+
+/// What `cargo test` returned is not known: the status is that of `tail`.
+#[test]
+fn the_row_of_a_pipeline_names_the_program_that_its_success_is_of() {
+    for (command, is_piped) in [("cargo test 2>&1 | tail -n 3", true), ("cargo test", false)] {
+        let mut screen = screen_with_command((80, 24), command);
+        screen.state.theme = Themes::bundled().choose_theme("dark", None);
+        screen.finish_call("a", Outcome::Done("three\nlines\nexit 0".into()));
+        screen.receive_reply("Done.");
+        let text = screen.screen_text();
+        assert_eq!(text.contains("exit 0 (of tail)"), is_piped, "{text}");
+        let buffer = screen.draw_frame();
+        let mark = buffer.content.iter().find(|cell| cell.symbol() == "✓").expect("the row has a mark");
+        assert_eq!(mark.fg != screen.state.theme.success.fg.unwrap(), is_piped, "{command}");
+    }
+    let mut failed = screen_with_command((80, 24), "cargo test | tail");
+    failed.finish_call("a", Outcome::Done("no\nexit 2".into()));
+    let text = failed.screen_text();
+    assert!(text.contains("exit 2") && !text.contains("exit 0"), "{text}");
+}

@@ -80,7 +80,7 @@ fn failed_and_sensitive_reads_and_other_calls_keep_their_own_rows() {
         "✓ Read 2 files ",
         "✗ Read missing.rs · no such file",
         "✓ Read .env ",
-        "✓ read_mail inbox ",
+        "✓ Read a file inbox ",
         "✓ Searched 2 times ",
     ] {
         assert!(text.contains(row), "{row}: {text}");

@@ -49,3 +49,30 @@ fn a_waiting_call_shows_its_path_and_content_but_no_json() {
     let text_after = screen.screen_text();
     assert!(rows.iter().all(|row| text_after.contains(row)) && !text_after.contains('{'), "{text_after}");
 }
+
+/// The reason alone would not tell which of several files was meant.
+#[test]
+fn the_row_of_a_call_that_failed_before_it_was_planned_names_its_path() {
+    let edit = r#"{"path": "src/deeply/nested/folder/of/the/parser/main.rs", "old_text": "hi", "new_text": "ho"}"#;
+    let hostile = r#"{"path": "a\u202eb.rs", "old_text": "hi"}"#;
+    for (tool, arguments, expected) in [
+        ("edit_file", edit, "✗ Edit src/deeply/nested/folder/of/the/parser/main.rs · old_text was not found"),
+        ("edit_file", hostile, "✗ Edit a<U+202E>b.rs · old_text was not found"),
+        ("edit_file", "{\"path", "✗ Edit old_text was not found"),
+        ("ask_question", r#"{"path": "x.rs"}"#, "✗ Ask old_text was not found"),
+    ] {
+        let mut screen = Screen::with_turn();
+        screen.resize_screen(120, 36);
+        let call = ToolCall { id: "c0".into(), name: tool.into(), arguments: arguments.into() };
+        screen.receive_chunk(Chunk::Call(call));
+        screen.receive_chunk(Chunk::Done(FinishReason::Stop));
+        let turn = screen.state.agent.current_turn().expect("a turn runs");
+        let intent = Err("old_text was not found".to_owned());
+        screen.handle_event(Event::Agent(agent::Event::CallPlanned { turn, call: "c0".into(), intent }));
+        let text = screen.screen_text();
+        assert!(text.contains(expected), "{expected}: {text}");
+        screen.resize_screen(60, 15);
+        let text = screen.screen_text();
+        assert!(!arguments.contains("deeply") || text.contains("/main.rs · "), "{text}");
+    }
+}

@@ -6,12 +6,14 @@ use super::{
     provider_list, rewind_list, search_input, session_exit, session_list, theme_list, transcript_change,
     trust_decision, user_messages,
 };
+use crate::agent::CallStage;
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
 use crate::tui::parts::toast::Kind;
+use crate::tui::parts::call_action::{PlannedCall, describe_call};
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
 use crate::tui::popup::{List, PickedAction, Popup, ReaderBody};
 use crate::tui::state::State;
@@ -102,7 +104,11 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
     let selected_call = state.viewport.transcript.selected_call();
     let running = state.agent.pending().iter().find(|pending| Some(&pending.call.id) == selected_call);
     if let Some(pending) = running {
-        let (title, text) = (pending.call.name.clone(), pending.output().to_owned());
+        let plan = match &pending.stage {
+            CallStage::Running(plan) | CallStage::OnTrial(plan, _) => Some(PlannedCall::from(&**plan)),
+            _ => None,
+        };
+        let (title, text) = (describe_call(&pending.call.name, plan), pending.output().to_owned());
         return popup_stack::open_reader(state, &title, &text, true);
     }
     let entries = state.agent.session.entries();
@@ -113,7 +119,10 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             is_terminal_output = call_state.is_some_and(CallState::is_command);
             let mark =
                 origin.as_ref().filter(|_| state.agent.config.dry_run.labels_results).map(ResultOrigin::model_mark);
-            call_state.map(|call| (call.call.name.clone(), call_layout::full_text(call, outcome, mark)))
+            call_state.map(|call| {
+                let title = describe_call(&call.call.name, call.plan.as_ref().map(PlannedCall::from));
+                (title, call_layout::full_text(call, outcome, mark))
+            })
         }
         Some(Entry::Replied { reasoning, text, .. })
             if reasoning.trim().is_empty() || entry_layout::is_too_long(text) =>

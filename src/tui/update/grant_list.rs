@@ -10,7 +10,7 @@ use crate::text::width;
 use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::open_session::OpenSession;
-use crate::tui::parts::call_action::{name_action, names_path};
+use crate::tui::parts::call_action::{PlannedCall, name_action, names_path};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::decision_label::{describe_verdict, label_decision};
 use crate::tui::parts::picker::{Picker, Row};
@@ -105,7 +105,7 @@ fn list_rows(
         Row::new(&name_approval(approval)).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
     });
     let call_rows = judged.iter().map(|record| {
-        let Some(Entry::Planned { verdict, reason, preview, .. }) = record.last_plan() else {
+        let Some(Entry::Planned { title, summary, access, verdict, reason, preview, .. }) = record.last_plan() else {
             return Row::new("");
         };
         let decision = match label_decision(record) {
@@ -114,7 +114,8 @@ fn list_rows(
             None => describe_verdict(verdict, reason),
         };
         let time = times.get(record.reply_index).map_or("", String::as_str);
-        let action = name_action(&record.call.name, Some(preview));
+        let plan = PlannedCall { title, summary, access, preview };
+        let action = name_action(&record.call.name, Some(plan));
         let mut summary = clean_line(record.summary()).into_owned();
         if names_path(&record.call.name) {
             let columns = CALL_COLUMNS.saturating_sub(width::text_width(&action) + 1);

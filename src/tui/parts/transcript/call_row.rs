@@ -5,14 +5,17 @@ use super::outcome_label::label_outcome;
 use super::result_size::{ResultSize, format_result_size};
 use super::sub_agent_figures::finished_figures;
 use crate::chat::session::CallState;
-use crate::chat::tool::parse_failure_status;
-use crate::chat::{CallId, Decider, Decision, Diff, Entry, Outcome, Preview, ResultOrigin};
+use crate::chat::{CallId, Decider, Decision, Diff, Entry, Outcome, Preview, ResultOrigin, ToolCall};
 use crate::text::{clean, reveal, width};
-use crate::tui::parts::call_action::name_action;
+use crate::tui::parts::authority::unprompted_word;
+use crate::tui::parts::call_action::{PlannedCall, name_action, names_path};
+use crate::tui::parts::call_summary::summarize_arguments;
+use crate::tui::parts::exit_status::{failed_exit_line, piped_status_program};
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::text::Page;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Minimum width of a path in cells. If less is left for it, the line counts after the path are omitted.
@@ -38,6 +41,9 @@ const LABEL_GAP: usize = 2;
 
 /// Minimum cells for the summary and the blank after it. If fewer are left, the text at the right is omitted.
 const MIN_SUMMARY_WIDTH: usize = 12;
+
+/// Minimum cells of a row that says what let its call run without a prompt. In fewer, line counts have the room.
+const MIN_AUTHORITY_WIDTH: usize = 50;
 
 /// Outcome of a finished call, and how it was produced.
 pub struct CallEnd<'a> {
@@ -76,19 +82,22 @@ pub fn call_row(
     let exit_line = failed_exit_line(call, outcome);
     let has_run = origin.is_none_or(ResultOrigin::has_run);
     let background = context.agent.session.background_number(&call.call.id);
+    let piped_exit = piped_exit(call).filter(|_| exit_line.is_none() && has_run && background.is_none());
     let (mark, style) = match outcome {
         _ if background.is_some() => ("↪", theme.accent),
         Outcome::Failed(_) => ("✗", theme.danger),
         // Otherwise the mark of a rehearsed call shows where it ran. For a failed command the text after the summary
         // says that.
         Outcome::Done(_) | Outcome::Rehearsed(_) if exit_line.is_some() && has_run => ("✗", theme.danger),
+        Outcome::Done(_) if piped_exit.is_some() => ("✓", theme.text),
         Outcome::Done(_) => ("✓", theme.success),
         Outcome::Refused(_) => ("⊘", theme.warning),
         Outcome::Rehearsed(_) if origin.is_some_and(ResultOrigin::is_withheld) => ("⊘", theme.warning),
         Outcome::Rehearsed(_) => (origin.map_or("◇", ResultOrigin::symbol), theme.accent),
         Outcome::Interrupted(_) => ("■", theme.warning),
     };
-    let summary = call.plan.as_ref().map_or("", |plan| plan.summary.as_str());
+    let plan = call.plan.as_ref().map(PlannedCall::from);
+    let summary = plan.map_or_else(|| unplanned_path(&call.call).into(), |plan| Cow::Borrowed(plan.subject()));
     let result = match outcome {
         // File tools write to the overlay even on systems without an overlay sandbox for commands.
         Outcome::Rehearsed(_) if edit_diff(call).is_some() && origin.is_some_and(ResultOrigin::has_run) => {
@@ -109,13 +118,18 @@ pub fn call_row(
         Some(number) => ResultSize::new(format!("moved to background {number}")),
         None => format_result_size(call, outcome).unwrap_or_default(),
     };
-    let action = name_action(&call.call.name, call.plan.as_ref().map(|plan| &plan.preview));
+    let action = name_action(&call.call.name, plan);
     let action_cells = width::text_width(&action);
     let right_limit = max_right_cells(row_cells, action_cells);
-    let right_text = fit_right_text(exit_line.unwrap_or_default(), &result_size, &figures, right_limit);
+    let is_run = matches!(outcome, Outcome::Done(_) | Outcome::Failed(_));
+    let authority = unprompted_word(context.agent.session.entries(), call)
+        .filter(|_| is_run && row_cells >= MIN_AUTHORITY_WIDTH)
+        .unwrap_or_default();
+    let exit_text = exit_line.or(piped_exit.as_deref().filter(|_| is_success(outcome))).unwrap_or_default();
+    let right_text = fit_right_text(exit_text, &result_size, (authority, &figures), right_limit);
     // The result has priority over a long command. `/audit` shows the whole reason of a failure.
     let result = clean::clean_line(&result);
-    let mut summary = reveal::reveal_line(summary);
+    let mut summary = reveal::reveal_line(&summary);
     let fixed_cells = MARK_WIDTH + ACTION_GAP + SEPARATOR_WIDTH + RIGHT_GAP;
     // Cells for the summary and the result.
     let available_cells = row_cells.saturating_sub(action_cells + width::text_width(&right_text) + fixed_cells);
@@ -156,6 +170,9 @@ pub fn call_row(
             fit_path_and_counts(&summary, diff, summary_cells.saturating_sub(reserved_cells + SEPARATOR_WIDTH))
         }
         Some(diff) => fit_path_and_counts(&summary, diff, summary_cells),
+        None if shows_result && names_path(&call.call.name) => {
+            width::fit_path(&summary, available_cells.saturating_sub(reserved_cells)).into_owned()
+        }
         None if shows_result => width::fit_start(&summary, available_cells.saturating_sub(reserved_cells)).into_owned(),
         None => summary,
     };
@@ -169,11 +186,31 @@ pub fn call_row(
     (build_row(context, (mark, style), &action, &summary, &right_text), reason_below)
 }
 
-/// Joins the exit of a failed command, the size of the result and the figures in the longest form that fits. The size is
-/// shortened first, then the figures are omitted. Returns an empty text if no form fits.
-fn fit_right_text(exit_line: &str, size: &ResultSize, figures: &str, max_cells: usize) -> String {
+/// Returns the path that a call names which failed before it was planned; empty if it names none.
+fn unplanned_path(call: &ToolCall) -> String {
+    let named = if names_path(&call.name) { summarize_arguments(&call.arguments).subject } else { String::new() };
+    // Arguments that cannot be parsed are their own summary.
+    if call.arguments.starts_with(&named) { String::new() } else { named }
+}
+
+/// Returns what to say of the success of a command that is a pipeline: only its last program is known to have succeeded.
+fn piped_exit(call: &CallState) -> Option<String> {
+    let program = piped_status_program(&call.plan.as_ref()?.preview)?;
+    Some(format!("exit 0 (of {program})"))
+}
+
+/// Joins the exit of a failed command, the size of the result, what allowed the call without a prompt, and the figures in
+/// the longest form that fits. The size is shortened first, then the figures are omitted, then what allowed it. Returns an
+/// empty text if no form fits.
+fn fit_right_text(exit_line: &str, size: &ResultSize, (authority, figures): (&str, &str), max_cells: usize) -> String {
     let (whole, short) = (size.whole.as_str(), size.short);
-    let forms = [[exit_line, whole, figures], [exit_line, short, figures], [exit_line, short, ""]];
+    let forms = [
+        [exit_line, whole, authority, figures],
+        [exit_line, short, authority, figures],
+        [exit_line, short, authority, ""],
+        [exit_line, short, "", ""],
+        [exit_line, "", "", ""],
+    ];
     let mut texts =
         forms.into_iter().map(|form| form.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "));
     texts.find(|text| width::text_width(text) <= max_cells).unwrap_or_default()
@@ -252,12 +289,6 @@ fn summary_width(cells: usize, action_cells: usize, right: &str) -> usize {
         right_cells => right_cells + RIGHT_GAP,
     };
     cells.saturating_sub(used_cells + right_cells)
-}
-
-/// Returns the last line of a command's outcome if the command ran and failed.
-pub fn failed_exit_line<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'a str> {
-    let (Outcome::Done(text) | Outcome::Rehearsed(text)) = outcome else { return None };
-    if call.is_command() { parse_failure_status(text) } else { None }
 }
 
 /// Returns the diff of a call that edits one file.

@@ -11,7 +11,7 @@ use crate::chat::{Ending, Entry, Plan, Preview, TurnId};
 use crate::text::byte_size::format_bytes;
 use crate::text::width;
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::call_action::name_pending_action;
+use crate::tui::parts::call_action::{PlannedCall, name_pending_action};
 use crate::tui::parts::call_summary::summarize_arguments;
 use crate::tui::parts::quantities::{format_duration, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
@@ -223,7 +223,7 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
             CallStage::Planning => (spinner_frame(context.now), theme.accent, queued_subject(), "planning".to_owned()),
             CallStage::UnderReview(review) => {
                 let right = format!("asking {}… · {}", review.reviewer.display_name(), elapsed());
-                (spinner_frame(context.now), theme.accent, review.plan.summary.clone(), right)
+                (spinner_frame(context.now), theme.accent, describe_plan(&review.plan), right)
             }
             CallStage::AwaitingApproval(plan, _) => ("?", theme.prompt, describe_plan(plan), String::new()),
             CallStage::Running(plan) | CallStage::OnTrial(plan, _) => {
@@ -260,11 +260,12 @@ fn lay_out_calls(context: &LayoutContext<'_>, calls: &[PendingCall]) -> Page {
     page
 }
 
-/// Returns the summary of a plan, with the counts of lines if it edits a file: `src/a.rs +3 −1`.
+/// Returns the subject of a plan, with the counts of lines if it edits a file: `src/a.rs +3 −1`.
 fn describe_plan(plan: &Plan) -> String {
+    let subject = PlannedCall::from(plan).subject();
     match &plan.preview {
-        Preview::Edit(diff) => format!("{}{}", plan.summary, format_line_counts(diff)),
-        Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => plan.summary.clone(),
+        Preview::Edit(diff) => format!("{subject}{}", format_line_counts(diff)),
+        Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => subject.to_owned(),
     }
 }
 
@@ -296,7 +297,7 @@ fn describe_keys(context: &LayoutContext<'_>, pending: &PendingCall, plan: &Plan
 /// Returns the subject of a call that has no plan yet, as far as known.
 fn describe_subject(pending: &PendingCall) -> Cow<'_, str> {
     match (pending.preapproval.approved_plan(), &pending.preapproval.preview) {
-        (Some(plan), _) => plan.summary.as_str().into(),
+        (Some(plan), _) => PlannedCall::from(plan).subject().into(),
         (None, Some(QueuePreview::Plan { summary, .. })) => summary.as_str().into(),
         (None, Some(QueuePreview::Question(text))) => text.as_str().into(),
         (None, Some(QueuePreview::Error(_)) | None) => summarize_arguments(&pending.call.arguments).subject.into(),

@@ -1,12 +1,13 @@
 //! The last lines of a command's output, shown below its row without opening it.
 
-use super::call_row::{CallEnd, failed_exit_line};
+use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::result_size::split_unmade;
 use crate::chat::ResultOrigin;
 use crate::chat::session::CallState;
 use crate::text::{escape_sequences, width};
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::exit_status::failed_exit_line;
 use crate::tui::text::output;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -9,7 +9,7 @@ use crate::chat::session::CallState;
 use crate::chat::{Decision, Ending, Entry, Outcome, Preview};
 use crate::text::truncation::truncate_at_line;
 use crate::text::width;
-use crate::tui::parts::call_action::name_pending_action;
+use crate::tui::parts::call_action::{PlannedCall, name_pending_action};
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::text::Page;
@@ -71,7 +71,7 @@ fn describe_activity(sub_agent: &SubAgent) -> String {
                 CallStage::AwaitingApproval(plan, _) => Some(format!("needs approval: {}", plan.summary)),
                 CallStage::AwaitingAnswer(_) => Some("waiting for your answer".to_owned()),
                 CallStage::Running(plan) | CallStage::OnTrial(plan, _) => {
-                    Some(format!("{} {}", name_pending_action(pending), plan.summary))
+                    Some(format!("{} {}", name_pending_action(pending), PlannedCall::from(&**plan).subject()))
                 }
                 CallStage::Planning => Some(format!("{}: planning", name_pending_action(pending))),
                 CallStage::UnderReview(review) => {
