@@ -75,6 +75,8 @@ pub struct Exit {
     pub loss: Option<String>,
     /// File the session was written to because its own file cannot be written.
     pub saved_to: Option<PathBuf>,
+    /// Calls that the session rehearsed; 0 in a live session.
+    pub rehearsed: usize,
 }
 
 /// Runs the screen until the user leaves it. The terminal is restored when this returns, also on an error. Needs a

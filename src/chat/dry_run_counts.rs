@@ -13,6 +13,8 @@ pub struct DryRunCounts {
     pub withheld: usize,
     /// Calls that would have asked the user live.
     pub would_ask: usize,
+    /// Rehearsed commands.
+    pub commands: usize,
     /// Rehearsed commands that ran in the overlay sandbox; file tools that wrote the overlay do not count.
     pub ran: usize,
     /// Calls that ran live and did more than read.
@@ -64,6 +66,7 @@ impl DryRunCounts {
                 Entry::Settled { call, outcome: Outcome::Rehearsed(_), staged, .. } => {
                     counts.rehearsed += 1;
                     let is_command = planned_calls.get(call).is_some_and(|planned| planned.is_command);
+                    counts.commands += usize::from(is_command);
                     counts.ran += usize::from(is_command && staged.as_ref().is_some_and(ResultOrigin::has_run));
                 }
                 // Only calls that ran have a digest.
@@ -87,15 +90,16 @@ impl DryRunCounts {
     }
 
     /// Describes the counts: `4 calls rehearsed (2 in the overlay sandbox), 1 withheld, 1 denied; nothing changed
-    /// on disk`. Withheld and denied calls are mentioned only if there are any.
+    /// on disk`. The overlay sandbox is mentioned only if commands were rehearsed, withheld and denied calls only if there
+    /// are any.
     pub fn describe_counts(self) -> String {
-        let Self { rehearsed, withheld, ran, live_effects, denied, .. } = self;
+        let Self { rehearsed, withheld, commands, ran, live_effects, denied, .. } = self;
         let calls = pluralize(rehearsed, "call");
         let on_disk = match live_effects {
             0 => "nothing changed on disk".to_owned(),
             count => format!("{} changed something on disk", pluralize(count, "call")),
         };
-        let in_sandbox = match (rehearsed, ran) {
+        let in_sandbox = match (commands, ran) {
             (0, _) => String::new(),
             (_, 0) => " (none in the overlay sandbox)".to_owned(),
             (_, ran) => format!(" ({ran} in the overlay sandbox)"),
@@ -166,7 +170,7 @@ mod tests {
         entries.push(plan_entry("e", Access::Read(vec![]), "allow"));
         entries.push(settle_entry("e", Outcome::Done("x".into()), None));
         let counts = DryRunCounts::from_turn(&entries, entries.len());
-        assert_eq!(counts, DryRunCounts { rehearsed: 5, ran: 2, calls: 6, ..DryRunCounts::default() });
+        assert_eq!(counts, DryRunCounts { rehearsed: 5, commands: 4, ran: 2, calls: 6, ..DryRunCounts::default() });
         assert_eq!(counts.describe_counts(), "5 calls rehearsed (2 in the overlay sandbox); nothing changed on disk");
         // In the middle of the turn only its first call is settled.
         assert_eq!(
@@ -231,10 +235,7 @@ mod tests {
         ];
         let counts = DryRunCounts::from_entries(&entries);
         assert_eq!((counts.rehearsed, counts.withheld, counts.would_ask), (1, 2, 3), "{counts:?}");
-        assert_eq!(
-            counts.describe_counts(),
-            "1 call rehearsed (none in the overlay sandbox), 2 withheld, 1 denied; nothing changed on disk"
-        );
+        assert_eq!(counts.describe_counts(), "1 call rehearsed, 2 withheld, 1 denied; nothing changed on disk");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod headless;
 
 use crate::assemble::session::Session;
 use crate::assemble::{Start, prepare_start, run_screen};
+use crate::chat::pluralize;
 use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, bail_usage};
 use crate::print::Answers;
@@ -112,6 +113,11 @@ fn print_farewell(exit: &Exit, session_file: &Path) -> ExitCode {
         let title = clean_line(title);
         // If this cannot be written, there is no reader.
         let _ = writeln!(std::io::stdout(), "{title}\naye --resume {}", exit.session);
+        if exit.rehearsed > 0 {
+            let calls = pluralize(exit.rehearsed, "call");
+            let _ =
+                writeln!(std::io::stdout(), "{calls} rehearsed. To review them:\naye rehearsal show {}", exit.session);
+        }
     }
     let id = &exit.session;
     let message = match (&exit.saved_to, &exit.loss) {

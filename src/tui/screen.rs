@@ -17,6 +17,7 @@ use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, update, view};
+use crate::chat::DryRunCounts;
 use crate::chat::result_origin::mark_dry_run;
 use exit_watchdog::ExitWatchdog;
 use rustix::process::{getpid, kill_process};
@@ -181,7 +182,10 @@ impl Screen {
         }
         let agent = &self.state.agent;
         let title = agent.session.title().filter(|_| !agent.session.entries().is_empty());
+        let rehearsed =
+            if agent.is_dry_run() { DryRunCounts::from_entries(agent.session.entries()).rehearsed } else { 0 };
         Ok(Exit {
+            rehearsed,
             session: self.state.session.id.clone(),
             title: title.map(|title| mark_dry_run(title, agent.is_dry_run()).into_owned()),
             exit_signal: self.exit_signal,

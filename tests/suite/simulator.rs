@@ -110,6 +110,8 @@ fn r30_simulated_results_name_their_model_and_are_reused() {
     assert_eq!(dry_run.simulator.received().len(), 1);
     program.press_keys("/quit\r");
     program.wait_for_exit();
+    let farewell = program.screen();
+    assert!(farewell.contains("2 calls rehearsed. To review them:\naye rehearsal show 01"), "{farewell}");
 
     let model_request = &dry_run.simulator.received()[0];
     assert_eq!(model_request.header("authorization"), Some("Bearer sk-other-1234567890"));

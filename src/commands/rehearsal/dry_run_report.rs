@@ -35,7 +35,8 @@ pub(crate) fn print_summary(
 
 /// Prints everything as one JSON object with this `kind`.
 pub(crate) fn print_json(loaded: &LoadedRehearsal, kind: &str, out: &mut dyn Write) -> Result<()> {
-    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects, denied, calls: _ } = loaded.counts;
+    let DryRunCounts { rehearsed, withheld, would_ask, ran, live_effects, denied, commands: _, calls: _ } =
+        loaded.counts;
     // `outside` and `refused` are names of version 0.1, kept for one release.
     let mut object = json!({
         "kind": kind, "session": loaded.id.0, "dry_run": true, "title": loaded.title,

@@ -196,9 +196,56 @@ fn changes_outside_the_project_are_rows_of_the_list() {
     assert!(text.contains("/b/by-command") && text.contains("run the command live"), "{text}");
 }
 
+/// On a small screen too, whatever the list shows above.
 #[test]
-fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path() {
-    for (width, height) in [(120, 36), (80, 24), (60, 15)] {
+fn the_actions_of_a_dry_run_are_explained_whole() {
+    let change = |path: &str, group| DryRunChange {
+        path: path.into(),
+        is_folder: false,
+        kind: ChangeKind::Created,
+        diff: None,
+        notes: vec![],
+        has_conflict: false,
+        group,
+    };
+    let mut screen = Screen::dry_run();
+    screen.resize_screen(60, 15);
+    screen.send_text("/rehearsal");
+    let ran = |command: &str| crate::chat::RehearsedCall {
+        tool: "bash_exec".into(),
+        arguments: "{}".into(),
+        summary: command.into(),
+        command: Some(crate::chat::CommandLine { command: command.into(), ..Default::default() }),
+        origin: Some(crate::chat::ResultOrigin::Ran(vec![])),
+        would_ask: None,
+        hooks_not_run: Vec::new(),
+        result: "exit 0".into(),
+        changed_paths: vec![],
+        is_run_live: false,
+    };
+    let changes = vec![
+        change("src/a.rs", crate::chat::batch::Group::Source),
+        change("target/b", crate::chat::batch::Group::Ignored),
+    ];
+    let calls = vec![ran("cargo test --workspace --all-features --no-fail-fast && echo done")];
+    let summary = crate::chat::DryRunSummary { changes, calls, ..Default::default() };
+    let session = SessionId("01J".into());
+    screen.handle_event(Event::Host(HostReply::Rehearsal(Ok(Rehearsal { session, summary }))));
+    screen.press_key("end");
+    let text = screen.screen_text();
+    for part in
+        ["also files that git ignores", "also the commands that ran", "one prompt per hunk", "only the session stays"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path_and_the_decision() {
+    let path = "src/tui/prompts/approval/approval_layout.rs";
+    for ((width, height), shown_path) in
+        [((120, 36), path), ((80, 24), "/approval_layout.rs"), ((60, 15), "approval_layout.rs")]
+    {
         let mut screen = Screen::with_turn();
         screen.resize_screen(width, height);
         let Intent::Act(plan) = prompt_position::edit_intent() else { panic!("an edit is an act") };

@@ -79,8 +79,8 @@ fn r30_results_show_their_origin_and_turns_a_summary() {
 
      Done.
 
-     — 4 calls rehearsed (2 in the overlay sandbox); nothing changed on disk
-
+     — 4 calls rehearsed (2 in the overlay sandbox); nothing changed on disk ·
+       /rehearsal to review or apply
     ────────────────────────────────────────────────────────────────────────────────
      ❯ Write a message, / for commands, @ for files
      DRY RUN · 4 rehearsed · would have asked: 4 · ask mode                  ? help

@@ -4,7 +4,7 @@ use super::{agent_events, popup_stack, session_exit};
 use crate::agent::{ApplyRequest, Event};
 use crate::chat::apply_message::APPLY_MESSAGE;
 use crate::chat::dry_run_summary::build_tree;
-use crate::chat::{ApplyOptions, DryRunSummary, SessionId};
+use crate::chat::{ApplyOptions, DryRunSummary, SessionId, pluralize};
 use crate::tui::host::{HostRequest, Rehearsal};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::picker::{Picker, Row};
@@ -96,16 +96,12 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
     let defaults = ApplyOptions::default();
     let prompt_count = summary.apply_calls(defaults).len();
     if prompt_count > 0 {
-        let text = if prompt_count == 1 { "1 prompt".to_owned() } else { format!("{prompt_count} prompts") };
+        let text = format!("goes on live in a copy, {}", pluralize(prompt_count, "prompt"));
         push_row(Row::new("Apply…").with_secondary(&text), RowAction::Apply(defaults));
     }
     for (label, secondary, options) in [
         ("Apply with ignored files…", "also files that git ignores", ApplyOptions { ignored: true, ..defaults }),
-        (
-            "Apply and rerun commands…",
-            "also commands that ran in the dry run",
-            ApplyOptions { commands: true, ..defaults },
-        ),
+        ("Apply and rerun commands…", "also the commands that ran", ApplyOptions { commands: true, ..defaults }),
         ("Apply hunk by hunk…", "one prompt per hunk", ApplyOptions { hunks: true, ..defaults }),
     ] {
         // An option is offered only if it leads to more prompts than "Apply…".
@@ -113,7 +109,7 @@ fn open_rehearsal_list(state: &mut State, mut view: RehearsalView) {
             push_row(Row::new(label).with_secondary(secondary), RowAction::Apply(options));
         }
     }
-    push_row(Row::new("Discard…").with_secondary("the changes are lost; the session stays"), RowAction::Discard);
+    push_row(Row::new("Discard…").with_secondary("only the session stays"), RowAction::Discard);
     let mut picker = Picker::new(&format!("Rehearsed: {}", summary.describe_counts()), "", rows);
     let outside = summary.outside.changes.iter().map(|outside_change| &outside_change.change);
     if summary.changes.iter().chain(outside).any(|change| change.has_conflict) {

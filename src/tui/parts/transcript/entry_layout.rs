@@ -304,7 +304,8 @@ fn lay_out_tally(context: &LayoutContext<'_>, index: usize) -> Page {
         return Page::default();
     }
     let style = if tally.live_effects > 0 { context.theme.danger } else { context.theme.dim };
-    context.lay_out_plain(&tally.describe_counts(), style, "— ")
+    let next_step = if tally.rehearsed > 0 { " · /rehearsal to review or apply" } else { "" };
+    context.lay_out_plain(&format!("{}{next_step}", tally.describe_counts()), style, "— ")
 }
 
 /// Lays out a user message with its bar.
