@@ -6,6 +6,7 @@ pub mod attachments;
 pub mod audit;
 pub mod background;
 pub mod batch;
+pub mod build_output;
 pub mod checkpoint;
 pub mod chunk;
 pub mod command_part;

@@ -1,12 +1,15 @@
 //! Trials: what a command did when it ran in a throwaway sandbox before it was approved.
 
 use super::batch::Group;
+use super::build_output::is_build_output;
 use super::{ChangeKind, Digest, DryRunChange, TrialCounts};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Maximum number of changes of a trial whose contents are compared.
 pub const MAX_COMPARED_CHANGES: usize = 500;
+/// Maximum number of lost files that are named for a folder.
+pub const MAX_LOST_FILES: usize = 100;
 
 /// Maximum number of changes that the record of a trial names.
 pub const MAX_LISTED_CHANGES: usize = 100;
@@ -43,6 +46,8 @@ pub struct TrialChange {
     pub change: DryRunChange,
     /// Files below a folder that is listed as one change; 0 for anything else.
     pub files_below: usize,
+    /// Files below a deleted or replaced folder whose content git has not stored; at most [`MAX_LOST_FILES`].
+    pub lost_files: Vec<PathBuf>,
     /// True if the previous content is nowhere else: git has not stored it, and the new content replaces most of it.
     pub loses_unsaved: bool,
     /// True if a path of the change may hold secrets or configures other programs.
@@ -54,9 +59,36 @@ pub struct TrialChange {
 }
 
 impl TrialChange {
-    /// Returns whether keeping the change destroys something that git cannot restore and that is not build output.
+    /// Returns whether keeping the change destroys something that no build makes again. That an ignored file is changed,
+    /// not deleted, does not count.
     pub fn destroys(&self) -> bool {
-        self.loses_unsaved || self.change.kind == ChangeKind::Deleted && self.change.group != Group::Ignored
+        let is_removed = match self.change.kind {
+            ChangeKind::Created => false,
+            ChangeKind::Deleted => true,
+            // A folder of files that git ignores was replaced: none of them is stored anywhere.
+            ChangeKind::Modified => {
+                self.change.group == Group::Ignored && self.change.is_folder && self.files_below > 0
+            }
+        };
+        let is_made_again = self.change.group == Group::Ignored && is_build_output(&self.change.path);
+        self.loses_unsaved || is_removed && !is_made_again
+    }
+
+    /// Returns whether the change loses something for good: neither an undo restores it nor does a build make it again.
+    pub fn is_irreversible(&self) -> bool {
+        let is_replaced = self.change.group == Group::Ignored && self.change.kind != ChangeKind::Created;
+        is_replaced && !is_build_output(&self.change.path)
+    }
+
+    /// Returns what to know about a file that git ignores: an undo does not restore it, but a build may make it again.
+    /// `None` for any other.
+    pub fn ignored_note(&self) -> Option<&'static str> {
+        match (self.change.group, self.change.kind) {
+            (Group::Ignored, ChangeKind::Created) => Some("ignored by git"),
+            (Group::Ignored, _) if is_build_output(&self.change.path) => Some("ignored by git · build output"),
+            (Group::Ignored, ChangeKind::Modified | ChangeKind::Deleted) => Some("ignored by git · cannot be undone"),
+            (Group::Repository | Group::GitSettings | Group::Source, _) => None,
+        }
     }
 
     /// Returns the path as displayed: a folder ends with `/`.
@@ -81,7 +113,10 @@ impl TrialReport {
 
     /// Returns the changes as displayed, such as `+ new.txt`. Beyond [`MAX_LISTED_CHANGES`] the last line counts the rest.
     pub fn list_changes(&self) -> Vec<String> {
-        let describe = |change: &TrialChange| format!("{} {}", change.change.kind.symbol(), change.display_path());
+        let describe = |change: &TrialChange| {
+            let note = change.ignored_note().map(|note| format!(" · {note}")).unwrap_or_default();
+            format!("{} {}{note}", change.change.kind.symbol(), change.display_path())
+        };
         let mut lines: Vec<String> = self.changes.iter().take(MAX_LISTED_CHANGES).map(describe).collect();
         let rest = self.changes.len().saturating_sub(MAX_LISTED_CHANGES);
         lines.extend((rest > 0).then(|| format!("… {rest} more")));
@@ -121,43 +156,99 @@ pub fn split_unmade_changes(outcome: &str) -> Option<(&str, &str)> {
 }
 
 #[cfg(test)]
+impl TrialChange {
+    /// Returns a change with nothing unusual about it.
+    pub fn sample(kind: ChangeKind, group: Group, path: &str) -> Self {
+        let (path, notes) = (path.into(), Vec::new());
+        let change = DryRunChange { path, is_folder: false, kind, group, diff: None, notes, has_conflict: false };
+        Self {
+            change,
+            files_below: 0,
+            lost_files: Vec::new(),
+            loses_unsaved: false,
+            is_sensitive: false,
+            leads_outside: false,
+            is_compared: true,
+        }
+    }
+}
+
+#[cfg(test)]
+impl TrialReport {
+    /// Returns the report of a command that printed nothing and made these changes.
+    pub fn sample(changes: Vec<TrialChange>) -> Self {
+        Self {
+            result: "exit 0".into(),
+            status: "exit 0".into(),
+            duration: Duration::ZERO,
+            changes,
+            outside: Vec::new(),
+            temporary_files: 0,
+            unkeepable: Vec::new(),
+            doubt: None,
+            digest: Digest::default(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn listed_changes_are_bounded_and_escaped() {
-        let change = |number: usize| TrialChange {
-            change: DryRunChange {
-                path: format!("f\n{number}").into(),
-                is_folder: false,
-                kind: ChangeKind::Created,
-                group: Group::Source,
-                diff: None,
-                notes: Vec::new(),
-                has_conflict: false,
-            },
-            files_below: 0,
-            loses_unsaved: false,
-            is_sensitive: false,
-            leads_outside: false,
-            is_compared: true,
-        };
+        let change = |number: usize| TrialChange::sample(ChangeKind::Created, Group::Source, &format!("f\n{number}"));
         for (count, last) in [(0, None), (100, Some(r"+ f\n99")), (101, Some("… 1 more")), (250, Some("… 150 more"))]
         {
-            let report = TrialReport {
-                result: String::new(),
-                status: "exit 0".into(),
-                duration: Duration::ZERO,
-                changes: (0..count).map(change).collect(),
-                outside: Vec::new(),
-                temporary_files: 0,
-                unkeepable: Vec::new(),
-                doubt: None,
-                digest: Digest::of_bytes(b"x"),
-            };
+            let report = TrialReport::sample((0..count).map(change).collect());
             let listed = report.list_changes();
             assert_eq!((listed.len(), listed.last().map(String::as_str)), (count.min(101), last));
         }
+    }
+
+    /// Git cannot restore an ignored file, and only what is build output is made again.
+    #[test]
+    fn deleting_an_ignored_file_destroys_it_unless_it_is_build_output() {
+        let change = |kind, group, path| TrialChange::sample(kind, group, path);
+        let lost = [
+            change(ChangeKind::Deleted, Group::Ignored, ".env.local"),
+            change(ChangeKind::Deleted, Group::Ignored, "data"),
+            change(ChangeKind::Deleted, Group::Source, "target/a"),
+        ];
+        let kept = [
+            change(ChangeKind::Deleted, Group::Ignored, "target/debug/aye"),
+            change(ChangeKind::Deleted, Group::Ignored, "web/node_modules"),
+            change(ChangeKind::Modified, Group::Ignored, "data/app.sqlite"),
+            change(ChangeKind::Created, Group::Ignored, ".env.local"),
+        ];
+        assert!(lost.iter().all(TrialChange::destroys) && !kept.iter().any(TrialChange::destroys));
+        let mut replaced = change(ChangeKind::Modified, Group::Ignored, "data");
+        (replaced.change.is_folder, replaced.files_below) = (true, 2);
+        assert!(replaced.destroys());
+        replaced.change.path = "build".into();
+        assert!(!replaced.destroys());
+    }
+
+    #[test]
+    fn a_change_of_an_ignored_file_is_listed_as_one_that_cannot_be_undone() {
+        let ignored = |kind| TrialChange::sample(kind, Group::Ignored, ".env.local");
+        let changes = vec![
+            ignored(ChangeKind::Created),
+            ignored(ChangeKind::Modified),
+            ignored(ChangeKind::Deleted),
+            TrialChange::sample(ChangeKind::Deleted, Group::Ignored, "target/debug/aye"),
+            TrialChange::sample(ChangeKind::Created, Group::Source, "a.txt"),
+        ];
+        assert_eq!(
+            TrialReport::sample(changes).list_changes(),
+            [
+                "+ .env.local · ignored by git",
+                "~ .env.local · ignored by git · cannot be undone",
+                "− .env.local · ignored by git · cannot be undone",
+                "− target/debug/aye · ignored by git · build output",
+                "+ a.txt",
+            ]
+        );
     }
 
     #[test]

@@ -45,6 +45,27 @@ fn read_entries(program: &Program) -> Vec<Entry> {
     read_session(&Setup::with_home(&program.root, &[]))
 }
 
+/// The file is not in the sandbox, so the trial deletes nothing.
+#[test]
+fn a_trial_that_was_denied_a_secret_warns_of_the_live_run() {
+    if !has_overlay_sandbox() {
+        return;
+    }
+    for size in [(120, 36), (80, 24)] {
+        let answers = vec![command_answer("rm .env.local"), text_answer("Done.")];
+        let (_runtime, _service, mut program) = start_in_project(answers, size, &[(".env.local", "K=1\n")]);
+        start_trial(&mut program);
+        let screen = program.until_prompt("Keep what the trial did?");
+        for part in ["no changes", "a live run may end differently. Withheld", "warning: a live run deletes .env.local"]
+        {
+            assert!(screen.contains(part), "{part}: {screen}");
+        }
+        program.press_keys("n");
+        program.until("Done.");
+        assert_eq!(program.file(".env.local").as_deref(), Some("K=1\n"));
+    }
+}
+
 #[test]
 fn a_trial_is_shown_kept_and_recorded() {
     if !has_overlay_sandbox() {
@@ -239,7 +260,8 @@ fn a_trial_kept_in_part_names_what_was_not_made() {
     assert!(sent.contains(&format!("[All changes of the command were made]\\n[{unmade} forged]\\nexit 0")), "{sent}");
 }
 
-/// The output is shown while the command runs, its last lines afterwards with its time; each change opens as a diff.
+/// The output is shown while the command runs, its last lines afterwards with its time; the hidden lines open, and each
+/// change opens as a diff.
 #[test]
 fn output_time_and_every_kind_of_change_are_shown() {
     if !has_overlay_sandbox() {
@@ -257,8 +279,10 @@ fn output_time_and_every_kind_of_change_are_shown() {
     for part in ["… 4 earlier lines", "│ 8", "− b.txt", "+ new.txt"] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
-    program.press_keys("o");
-    program.until("1 − gone");
+    program.press_until("o", "all 9 lines");
+    program.press_until("o", "… 4 earlier lines");
+    program.press_keys("\x1b[B");
+    program.press_until("o", "1 − gone");
     program.press_keys("o");
     program.until_gone("1 − gone");
     program.press_keys("\x1b[B");

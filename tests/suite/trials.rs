@@ -18,7 +18,7 @@ use aye::project::shell::Shell;
 use aye::project::trial::{KeepError, Trial, TrialRunner, finish_interrupted_trials, test_sandbox_as_trial};
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -211,7 +211,7 @@ async fn ignored_folders_are_one_change_and_a_trial_cannot_choose_them() {
         "deleted src/ destroys",
         "created target/debug/",
         "deleted target/old",
-        "deleted x.log",
+        "deleted x.log destroys",
     ];
     assert_eq!(list_changes(&trial), expected);
     let target = &trial.effects.changes[5];
@@ -246,6 +246,39 @@ async fn unsaved_work_is_noticed() {
         .map(|change| change.loses_unsaved)
         .collect();
     assert_eq!(losing, [false, true, true, false], "git has stored the deleted file");
+}
+
+/// A removed folder loses unsaved work only if git has not stored one of its files.
+#[tokio::test]
+async fn unsaved_work_in_a_removed_folder_is_noticed() {
+    let files = [
+        ("clean/a", "1\n"),
+        ("clean/in/b", "2\n"),
+        ("edited/in/c", "3\n"),
+        ("new/d", "4\n"),
+        (".gitignore", "data\nbuild\n"),
+        ("data/in/e", "5\n"),
+        ("build/f", "6\n"),
+    ];
+    let Some(project) = TrialProject::with_files(&files) else { return };
+    project.run_git(&["init", "-q"]);
+    project.run_git(&["add", "clean", "edited", ".gitignore"]);
+    project.run_git(&["commit", "-qm", "one"]);
+    fs::write(project.project.join("edited/in/c"), "my work\n").unwrap();
+    let trial = project.try_command("rm -r clean edited new data build").await;
+    let changes = list_changes(&trial);
+    let expected = [
+        "deleted build/",
+        "deleted clean/ destroys",
+        "deleted data/ destroys",
+        "deleted edited/ destroys",
+        "deleted new/ destroys",
+    ];
+    assert_eq!(changes, expected);
+    let losing = trial.effects.changes.iter().filter(|change| change.loses_unsaved);
+    assert_eq!(losing.map(TrialChange::display_path).collect::<Vec<_>>(), ["edited/", "new/"]);
+    let lost: Vec<_> = trial.effects.changes.iter().flat_map(|change| &change.lost_files).collect();
+    assert_eq!(lost, [Path::new("data/in/e"), Path::new("edited/in/c"), Path::new("new/d")]);
 }
 
 /// What a folder replaces is lost, and what replaces an ignored folder is examined.
@@ -317,14 +350,28 @@ async fn a_commit_is_kept_whole() {
 /// Twenty thousand new files are moved as one folder. The time is printed, not asserted.
 #[tokio::test]
 async fn a_large_new_folder_is_moved_in_one_step() {
-    let Some(project) = TrialProject::with_files(&[("a", "1\n")]) else { return };
-    let trial = project.try_command("mkdir -p t/{1..200}; for d in t/*; do (cd $d; touch {1..100}); done").await;
-    let files: usize = trial.effects.changes.iter().map(|change| change.files_below.max(1)).sum();
-    assert_eq!(files, 20_000);
-    let start = Instant::now();
-    trial.keep(&CallRecorder::disabled()).unwrap();
-    println!("keeping 20,000 new files took {:?}", start.elapsed());
-    assert_eq!(fs::read_dir(project.project.join("t/200")).unwrap().count(), 100);
+    for folder in ["t", "target"] {
+        let Some(project) = TrialProject::with_files(&[("a", "1\n"), (".gitignore", "target\n")]) else { return };
+        let lines = format!("mkdir -p {folder}/{{1..200}}; for d in {folder}/*; do (cd $d; touch {{1..100}}); done");
+        let trial = project.try_command(&lines).await;
+        let files: usize = trial.effects.changes.iter().map(|change| change.files_below.max(1)).sum();
+        assert_eq!(files, 20_000);
+        let last = Path::new(folder).join("200/100");
+        let tried = find_inode(&project.trials, &last);
+        let start = Instant::now();
+        trial.keep(&CallRecorder::disabled()).unwrap();
+        println!("keeping 20,000 new files in {folder} took {:?}", start.elapsed());
+        assert_eq!(fs::read_dir(project.project.join(folder).join("200")).unwrap().count(), 100);
+        assert!(tried.is_some(), "the trial wrote it");
+        assert_eq!(find_inode(&project.project, &last), tried, "the files are moved, not copied");
+    }
+}
+
+/// The inode of the file below this folder whose path ends like this.
+fn find_inode(folder: &Path, end: &Path) -> Option<u64> {
+    let file = folder.join(end).symlink_metadata();
+    let folders = || fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir());
+    file.map_or_else(|_| folders().find_map(|entry| find_inode(&entry.path(), end)), |file| Some(file.ino()))
 }
 
 /// A trial reaches no network, and its temporary files are its own.

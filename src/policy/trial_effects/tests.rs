@@ -1,42 +1,15 @@
 //! What is kept without a prompt, and what asks.
 
 use super::*;
-use crate::chat::{CommandLine, CommandSandbox, Diff, Digest, DryRunChange, Hunk, Preview, SandboxAccess, Work};
+use crate::chat::{CommandLine, CommandSandbox, Diff, Hunk, Preview, SandboxAccess, Work};
 use proptest::prelude::*;
-use std::time::Duration;
 
 fn change(kind: ChangeKind, group: Group, path: &str) -> TrialChange {
-    let change = DryRunChange {
-        path: path.into(),
-        kind,
-        is_folder: false,
-        diff: None,
-        notes: Vec::new(),
-        has_conflict: false,
-        group,
-    };
-    TrialChange {
-        change,
-        files_below: 0,
-        loses_unsaved: false,
-        is_sensitive: false,
-        leads_outside: false,
-        is_compared: true,
-    }
+    TrialChange::sample(kind, group, path)
 }
 
 fn report(changes: Vec<TrialChange>) -> TrialReport {
-    TrialReport {
-        result: "exit 0".into(),
-        status: "exit 0".into(),
-        duration: Duration::ZERO,
-        changes,
-        outside: Vec::new(),
-        temporary_files: 0,
-        unkeepable: Vec::new(),
-        doubt: None,
-        digest: Digest::default(),
-    }
+    TrialReport::sample(changes)
 }
 
 /// A command in the sandbox of a live session.
@@ -210,12 +183,14 @@ fn effects_that_are_not_kept_ask() {
     );
     let unkeepable = TrialReport { unkeepable: vec![("p".into(), "a pipe".into())], ..report(vec![]) };
     assert_eq!(judge(unkeepable), "the trial changed p: a pipe");
-    // A command that is known to destroy something is kept only if that was build output.
+    // A command that is known to destroy something is kept only if git ignores all that it changed.
     let plan = command_plan(Some("deletes target"));
     let (ignored, source) =
         (change(ChangeKind::Deleted, Group::Ignored, "target"), change(ChangeKind::Modified, Group::Source, "a"));
     assert_eq!(judge_trial(&plan, &report(vec![ignored.clone()])), Ok(()));
     assert_eq!(judge_trial(&plan, &report(vec![ignored, source])), Err("it deletes target".to_owned()));
+    let local = change(ChangeKind::Deleted, Group::Ignored, "notes.local");
+    assert_eq!(judge_trial(&command_plan(Some("deletes notes.local")), &report(vec![local])), Ok(()));
 }
 
 proptest! {

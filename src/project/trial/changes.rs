@@ -3,8 +3,9 @@
 
 use super::TrialEffects;
 use crate::chat::batch::{Group, find_repository};
+use crate::chat::build_output::is_build_output;
 use crate::chat::sensitive_paths::{is_sensitive, is_system_file};
-use crate::chat::trial::MAX_COMPARED_CHANGES;
+use crate::chat::trial::{MAX_COMPARED_CHANGES, MAX_LOST_FILES};
 use crate::chat::{ChangeKind, DryRunChange, TrialChange};
 use crate::project::Reader;
 use crate::project::change_summary::describe_node_change;
@@ -19,6 +20,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// Files of a removed folder up to which their contents are compared with what git has stored.
+const MAX_CHECKED_FILES: usize = 200;
 
 /// Lists the effects of a trial from its overlay, without reading what is below ignored folders.
 ///
@@ -182,9 +186,42 @@ impl Lister<'_> {
             }
         };
         let is_sensitive = has_sensitive || is_marked(&path, group);
+        let is_ignored = group == Group::Ignored;
+        let is_checked = files <= MAX_CHECKED_FILES && !(is_ignored && is_build_output(&path));
+        let lost_files = if is_checked { self.lost_files_below(&path)? } else { Vec::new() };
+        let loses_unsaved = !is_ignored && (!is_checked || !lost_files.is_empty());
         let change = DryRunChange { group, ..plain_change(path, kind, true, note) };
-        self.push_change(change, files, group != Group::Ignored, is_sensitive);
+        self.push_change(change, files, loses_unsaved, is_sensitive);
+        if let Some(listed) = self.effects.changes.last_mut() {
+            listed.lost_files = lost_files;
+        }
         Ok(())
+    }
+
+    /// Returns the first files of a removed folder whose content git has not stored, at most [`MAX_LOST_FILES`]; empty if
+    /// there are none.
+    fn lost_files_below(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut lost_files = Vec::new();
+        let mut folders = vec![path.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(self.rehearsal.root().join(&folder))? {
+                let entry = entry?;
+                let inner = folder.join(entry.file_name());
+                if entry.file_type()?.is_dir() {
+                    folders.push(inner);
+                    continue;
+                }
+                let change = self.rehearsal.change_at(&inner).map_err(io::Error::other)?;
+                if change.is_none_or(|change| self.stored.loses_content(&change)) {
+                    lost_files.push(inner);
+                }
+                if lost_files.len() == MAX_LOST_FILES {
+                    return Ok(lost_files);
+                }
+            }
+        }
+        lost_files.sort();
+        Ok(lost_files)
     }
 
     /// Lists a file or link of the project that is deleted, or replaced by a folder.
@@ -216,7 +253,9 @@ impl Lister<'_> {
 
     fn push_change(&mut self, change: DryRunChange, files_below: usize, loses_unsaved: bool, is_sensitive: bool) {
         let (leads_outside, is_compared) = (false, self.compares_next());
-        let change = TrialChange { change, files_below, loses_unsaved, is_sensitive, leads_outside, is_compared };
+        let lost_files = Vec::new();
+        let change =
+            TrialChange { change, files_below, lost_files, loses_unsaved, is_sensitive, leads_outside, is_compared };
         self.effects.changes.push(change);
     }
 }

@@ -4,22 +4,38 @@ use super::*;
 
 /// A changed file without a diff.
 fn change(path: &str, kind: ChangeKind) -> TrialChange {
-    TrialChange {
-        change: DryRunChange {
-            path: path.into(),
-            kind,
-            is_folder: false,
-            diff: None,
-            notes: Vec::new(),
-            has_conflict: false,
-            group: batch::Group::Source,
-        },
-        files_below: 0,
-        loses_unsaved: false,
-        is_sensitive: false,
-        leads_outside: false,
-        is_compared: true,
+    TrialChange::sample(kind, batch::Group::Source, path)
+}
+
+#[test]
+fn key_help_lists_only_the_keys_that_work_in_the_prompt_now() {
+    let help = |screen: &mut Screen| {
+        screen.resize_screen(130, 60);
+        screen.press_key("f1");
+        let text = screen.screen_text();
+        screen.press_key("esc");
+        text
+    };
+    let keep = "Keep what the trial did";
+    let mut untried = Screen::with_turn();
+    untried.receive_call("a", "bash_exec", command_intent("ls"));
+    untried.advance_ms(2000);
+    let text = help(&mut untried);
+    assert!(text.contains("Approve once") && text.contains("Deny with a message"), "{text}");
+    for label in
+        [keep, "Keep a trial that destroys", "Approve destructive", "Try it in a", "Open the queue", "Select or"]
+    {
+        assert!(!text.contains(label), "{label}: {text}");
     }
+    assert!(help(&mut screen_with_offered_trial("make")).contains("Try it in a throwaway sandbox"));
+    let mut kept = screen_with_trial((130, 60), "make", vec![change("new", ChangeKind::Created)]);
+    let text = help(&mut kept);
+    assert!(text.contains(keep) && text.contains("Expand or collapse"), "{text}");
+    assert!(!text.contains("Keep a trial that destroys") && !text.contains("Try it in a"), "{text}");
+    let mut lossy = screen_with_trial((130, 60), "make", vec![change("lost", ChangeKind::Deleted)]);
+    let text = help(&mut lossy);
+    assert!(text.contains("Keep a trial that destroys") && text.contains("Approve destructive action"), "{text}");
+    assert!(!text.contains(keep), "{text}");
 }
 
 /// A trial shows what a grant would allow, so that no scope can be chosen while it runs.
@@ -84,8 +100,12 @@ fn screen_with_offered_trial(command: &str) -> Screen {
 
 /// Ends the trial of the call with these changes.
 fn finish_trial(screen: &mut Screen, changes: Vec<TrialChange>) {
+    finish_trial_with_output(screen, changes, "made");
+}
+
+fn finish_trial_with_output(screen: &mut Screen, changes: Vec<TrialChange>, output: &str) {
     let report = TrialReport {
-        result: "made\nexit 0".into(),
+        result: format!("{output}\nexit 0"),
         status: "exit 0".into(),
         duration: Duration::from_millis(12),
         changes,
@@ -102,8 +122,12 @@ fn finish_trial(screen: &mut Screen, changes: Vec<TrialChange>) {
 
 /// A screen with the result of a trial of this command that made these changes.
 fn screen_with_trial(size: (u16, u16), command: &str, changes: Vec<TrialChange>) -> Screen {
+    screen_with_trial_output(size, command, changes, "made")
+}
+
+fn screen_with_trial_output(size: (u16, u16), command: &str, changes: Vec<TrialChange>, output: &str) -> Screen {
     let mut screen = screen_with_running_trial(size, command);
-    finish_trial(&mut screen, changes);
+    finish_trial_with_output(&mut screen, changes, output);
     // The prompt takes keys some time after its first frame.
     screen.draw_frame();
     screen.advance_ms(2000);
@@ -233,5 +257,81 @@ fn an_opened_change_without_a_diff_says_why() {
             let row = opened.lines().position(|line| line.contains("❯ ")).unwrap_or_default();
             assert!(opened.lines().nth(row + 1).is_some_and(|line| line.contains(reason)), "{opened}");
         }
+    }
+}
+
+/// The model gets the whole output of a kept trial, so the user can read it first.
+#[test]
+fn output_of_which_the_end_is_shown_opens_and_is_read_to_its_end() {
+    let output = (1..=40).map(|number| format!("row {number}")).collect::<Vec<_>>().join("\n");
+    let new_file = || vec![change("new", ChangeKind::Created)];
+    for (size, changes) in [((80, 24), vec![]), ((80, 24), new_file()), ((60, 15), new_file())] {
+        let has_changes = !changes.is_empty();
+        let mut screen = screen_with_trial_output(size, "make", changes, &output);
+        let closed = screen.screen_text();
+        assert!(closed.contains("❯ … 35 earlier lines") && !closed.contains("row 1\n"), "{closed}");
+        assert!(closed.contains("o open whole output") || closed.contains("o output"), "{closed}");
+        screen.press_key("o");
+        screen.draw_frame();
+        let opened = screen.screen_text();
+        assert!(opened.contains("all 40 lines") && opened.contains("│ row 1 "), "{opened}");
+        screen.press_key("k");
+        let text = screen.screen_text();
+        assert!(text.contains("The end has not been shown yet") && screen.count_decisions() == 0, "{text}");
+        screen.press_key("end");
+        screen.draw_frame();
+        // With a change, the cursor has moved to that.
+        if !has_changes {
+            screen.press_key("o");
+            let text = screen.screen_text();
+            assert!(text.contains("… 35 earlier lines"), "the key closes what it opened: {text}");
+        }
+        screen.press_key("k");
+        assert_eq!(screen.count_decisions(), 1, "{}", screen.screen_text());
+    }
+    let mut short = screen_with_trial_output((80, 24), "make", vec![], "row 1\nrow 2");
+    let text = short.screen_text();
+    assert!(!text.contains("o open") && !text.contains("❯ …"), "{text}");
+}
+
+/// The status of a pipeline is that of its last program: a failure of the first one is not in it.
+#[test]
+fn the_status_of_a_pipeline_names_its_program() {
+    for (command, head) in [
+        ("cargo test | tail -5", "exit 0 (of tail) in"),
+        ("cd web && npm test 2>&1 | grep -v warn", "exit 0 (of grep) in"),
+        ("set -o pipefail; cargo test | tail", "exit 0 in"),
+        ("cargo test", "exit 0 in"),
+        ("ls | wc -l; cargo test", "exit 0 in"),
+    ] {
+        let text = screen_with_trial((80, 24), command, vec![]).screen_text();
+        assert!(text.contains(head), "{command}: {text}");
+    }
+}
+
+#[test]
+fn a_change_that_an_undo_does_not_restore_says_so() {
+    let ignored = |path, kind| {
+        let mut change = change(path, kind);
+        change.change.group = batch::Group::Ignored;
+        change
+    };
+    let changes = vec![
+        ignored(".env.local", ChangeKind::Deleted),
+        ignored("cache", ChangeKind::Modified),
+        ignored("made", ChangeKind::Created),
+    ];
+    for size in [(80, 24), (60, 15)] {
+        let text = screen_with_trial(size, "make", changes.clone()).screen_text();
+        for row in ["− .env.local  ignored by git · cannot be undone", "~ cache  ignored by git · cannot be undone"]
+        {
+            assert!(text.contains(row), "{row}: {text}");
+        }
+        assert!(text.contains("+ made  ignored by git") && text.matches("cannot be undone").count() == 2, "{text}");
+        assert!(text.contains("keeping destroys .env.local") && text.contains("K keep"), "{text}");
+        let deleted = vec![ignored("target/debug/aye", ChangeKind::Deleted)];
+        let text = screen_with_trial(size, "make clean", deleted).screen_text();
+        assert!(!text.contains("destroys") && text.contains("k keep"), "{text}");
+        assert!(text.contains("− target/debug/aye  ignored by git · build output"), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 //! characters.
 
 use super::body_builder::{BodyBuilder, Density};
-use super::trial_view::{self, TrialRow};
+use super::trial_view::{self, TrialRow, TrialView};
 use super::{Approval, ApprovalContent, ApprovalView};
 use crate::agent::{Trial, can_send};
 use crate::chat::{Access, Preview, RESTORE_FILES};
@@ -115,6 +115,7 @@ impl Approval {
             return drawn;
         }
         let body = self.lay_out_body(content, usize::from(inner.width), theme, density);
+        let selected = self.trial_view.selected_part();
         let part =
             draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
                 match (&body, content.plan.batch()) {
@@ -125,7 +126,7 @@ impl Approval {
                     }
                     (BodyRows::Rows(_), None) => {}
                     (BodyRows::Trial(rows), _) => {
-                        let line = self.trial_view.draw_row(&rows[index], theme);
+                        let line = TrialView::draw_row(&rows[index], selected, theme);
                         buffer.set_line(row.x, row.y, &line, row.width);
                     }
                 }

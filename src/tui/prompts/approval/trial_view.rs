@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 pub(super) use trial_rows::TrialRow;
-use trial_rows::lay_out_rows;
+use trial_rows::{TrialPart, lay_out_rows};
 
 /// What the prompt shows of a trial.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,10 +25,10 @@ pub(super) struct TrialView {
     drawn_version: u64,
     /// Time at which the user started the trial.
     started: Option<Duration>,
-    /// Change that has the cursor.
-    cursor: usize,
-    /// Changes whose diff is open.
-    open_changes: BTreeSet<usize>,
+    /// Part that has the cursor; `None` for the first one.
+    cursor: Option<TrialPart>,
+    /// Parts that are shown whole.
+    open_parts: BTreeSet<TrialPart>,
     rows: LineCache<Inputs, TrialRow>,
 }
 
@@ -38,7 +38,7 @@ struct Inputs {
     version: u64,
     output: String,
     elapsed: Duration,
-    open_changes: BTreeSet<usize>,
+    open_parts: BTreeSet<TrialPart>,
 }
 
 /// Returns a number that differs whenever the prompt shows something else of a trial that must be seen before an
@@ -57,8 +57,8 @@ impl TrialView {
     pub(super) fn record_version(&mut self, version: u64) -> bool {
         let is_new = self.drawn_version != version;
         if is_new {
-            (self.drawn_version, self.cursor) = (version, 0);
-            self.open_changes.clear();
+            (self.drawn_version, self.cursor) = (version, None);
+            self.open_parts.clear();
         }
         is_new
     }
@@ -80,18 +80,19 @@ impl TrialView {
             version: version(content.trial),
             output: if let Trial::Running { output, .. } = content.trial { output.clone() } else { String::new() },
             elapsed: if content.trial.is_running() { Duration::from_secs(elapsed.as_secs()) } else { Duration::ZERO },
-            open_changes: self.open_changes.clone(),
+            open_parts: self.open_parts.clone(),
         };
         let width = width.max(1);
         self.rows.lines_for(width, inputs.clone(), theme, || {
-            lay_out_rows(content, width, theme, (elapsed, &self.open_changes))
+            lay_out_rows(content, width, theme, (elapsed, &self.open_parts))
         })
     }
 
-    /// Draws one row: the change with the cursor is marked.
-    pub(super) fn draw_row(&self, row: &TrialRow, theme: &Theme) -> Line<'static> {
+    /// Draws one row: that of the selected part is marked.
+    pub(super) fn draw_row(row: &TrialRow, selected: Option<TrialPart>, theme: &Theme) -> Line<'static> {
         let mut line = row.line.clone();
-        if row.change == Some(self.cursor)
+        if row.part.is_some()
+            && row.part == selected
             && let Some(mark) = line.spans.first_mut()
         {
             *mark = Span::styled("❯ ", theme.accent);
@@ -101,12 +102,14 @@ impl TrialView {
 
     /// Moves the cursor or scrolls. Returns the row to scroll to, `None` for other actions.
     fn handle_move(&mut self, action: Action, top: usize, page: usize) -> Option<usize> {
-        let headings = self.heading_rows();
+        let parts = self.parts();
+        let headings: Vec<usize> = parts.iter().map(|(row, _)| *row).collect();
+        let cursor = self.cursor_index(&parts);
         let scrolled = scroll_position(action, top, page)?;
         let is_visible = |row: usize| (top..top + page).contains(&row);
         let next = match action {
-            Action::Down => Some(self.cursor + 1),
-            Action::Up => self.cursor.checked_sub(1),
+            Action::Down => Some(cursor + 1),
+            Action::Up => cursor.checked_sub(1),
             _ => None,
         };
         let next = next.filter(|next| headings.get(*next).is_some_and(|row| is_visible(*row)));
@@ -114,20 +117,47 @@ impl TrialView {
             // The cursor follows the rows that are visible: inside a diff it is on the change of that diff.
             let row_count = self.rows.last_lines().map_or(0, |rows| rows.len());
             let new_top = scrolled.min(row_count.saturating_sub(page));
-            let is_lost = headings.get(self.cursor).is_none_or(|row| !(new_top..new_top + page).contains(row));
+            let is_lost = headings.get(cursor).is_none_or(|row| !(new_top..new_top + page).contains(row));
             if is_lost {
-                self.cursor = heading_in_view(&headings, new_top, page);
+                self.cursor = parts.get(heading_in_view(&headings, new_top, page)).map(|(_, part)| *part);
             }
             return Some(scrolled);
         };
-        self.cursor = next;
+        self.cursor = parts.get(next).map(|(_, part)| *part);
         Some(top)
     }
 
-    /// Returns the rows at which the changes begin, in the last layout.
-    fn heading_rows(&self) -> Vec<usize> {
+    /// Returns the parts that can be opened, with their first rows, in the last layout.
+    fn parts(&self) -> Vec<(usize, TrialPart)> {
         let rows = self.rows.last_lines().unwrap_or_default();
-        (0..rows.len()).filter(|index| rows[*index].change.is_some()).collect()
+        rows.iter().enumerate().filter_map(|(index, row)| Some((index, row.part?))).collect()
+    }
+
+    /// Returns the index of the part with the cursor. After a change of the width the output may be no part any more.
+    fn cursor_index(&self, parts: &[(usize, TrialPart)]) -> usize {
+        parts.iter().position(|(_, part)| Some(*part) == self.cursor).unwrap_or(0)
+    }
+
+    /// Returns the part with the cursor; `None` if there is nothing to open.
+    pub(super) fn selected_part(&self) -> Option<TrialPart> {
+        let parts = self.parts();
+        parts.get(self.cursor_index(&parts)).map(|(_, part)| *part)
+    }
+
+    /// Returns whether the last layout has a part that can be opened.
+    pub(super) fn can_open(&self) -> bool {
+        self.selected_part().is_some()
+    }
+
+    /// Returns what the key that opens and closes does, in a long and a short form; `None` if there is nothing to open.
+    fn toggle_labels(&self) -> Option<[&'static str; 2]> {
+        let part = self.selected_part()?;
+        Some(match (part, self.open_parts.contains(&part)) {
+            (TrialPart::Output, false) => ["open whole output", "output"],
+            (TrialPart::Output, true) => ["close output", "close"],
+            (TrialPart::Change(_), false) => ["open diff", "diff"],
+            (TrialPart::Change(_), true) => ["close diff", "close"],
+        })
     }
 }
 
@@ -182,8 +212,8 @@ impl Approval {
                 let decision = crate::chat::Decision::Kept(report.digest.clone());
                 Some(KeyResult::answered(PromptCommand::Decide(call(), decision)))
             }
-            (Action::Toggle, Trial::Finished { report, .. }) if is_listening && !report.changes.is_empty() => {
-                self.toggle_diff();
+            (Action::Toggle, Trial::Finished { .. }) if is_listening && self.trial_view.can_open() => {
+                self.toggle_part();
                 Some(KeyResult::Handled)
             }
             // Nobody who wants to keep the trial is led to run the command again.
@@ -198,16 +228,18 @@ impl Approval {
         }
     }
 
-    /// Opens or closes the diff of the change with the cursor. What is opened must be read to its end before an answer.
-    fn toggle_diff(&mut self) {
-        let cursor = self.trial_view.cursor;
-        if !self.trial_view.open_changes.remove(&cursor) {
-            self.trial_view.open_changes.insert(cursor);
+    /// Opens or closes the part with the cursor. What is opened must be read to its end before an answer.
+    fn toggle_part(&mut self) {
+        let parts = self.trial_view.parts();
+        let Some((heading, part)) = parts.get(self.trial_view.cursor_index(&parts)).copied() else { return };
+        // The cursor stays at this part also if another one appears above it.
+        self.trial_view.cursor = Some(part);
+        if !self.trial_view.open_parts.remove(&part) {
+            self.trial_view.open_parts.insert(part);
             self.has_reached_end = false;
             return;
         }
-        // The row of the change stays visible below the number of rows above.
-        let heading = self.trial_view.heading_rows().get(cursor).copied().unwrap_or(0);
+        // The row of the part stays visible below the number of rows above.
         self.scroll = self.scroll.min(heading.saturating_sub(1));
     }
 
@@ -242,12 +274,8 @@ impl Approval {
             Trial::Finished { report, .. } => {
                 let is_destructive = report.describe_loss().is_some();
                 let keep = key(if is_destructive { Action::KeepDestructive } else { Action::KeepTrial });
-                let open_key = if report.changes.is_empty() { String::new() } else { key(Action::Toggle) };
-                let open_labels = match self.trial_view.open_changes.contains(&self.trial_view.cursor) {
-                    true => ["close diff", "close"],
-                    false => ["open diff", "diff"],
-                };
-                let open = key_hint(3, &open_key, &open_labels);
+                let open = self.trial_view.toggle_labels();
+                let open = open.and_then(|labels| key_hint(3, &key(Action::Toggle), &labels));
                 if !self.has_reached_end && !shows_end {
                     // Nothing approves before the end was seen.
                     let [_, deny, message, _] = others;

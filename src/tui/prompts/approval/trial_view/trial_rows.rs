@@ -1,10 +1,10 @@
 //! Rows of the approval prompt with a trial: the command, its output, and its changes, each with its diff.
 
 use crate::agent::Trial;
-use crate::chat::batch::Group;
 use crate::chat::trial::MAX_COMPARED_CHANGES;
-use crate::chat::{TrialChange, TrialReport, pluralize};
+use crate::chat::{ChangeKind, TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
+use crate::tui::parts::exit_status::piped_status_program;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::prompts::approval::approval_content::ApprovalContent;
 use crate::tui::prompts::approval::body_builder::{BodyBuilder, Density};
@@ -23,21 +23,32 @@ const FINAL_OUTPUT_LINES: usize = 5;
 const COMMAND_ROWS: usize = 2;
 /// Columns before each line of output and of a diff.
 const INDENT: usize = 2;
+/// What stands in these columns before output.
+const OUTPUT_BAR: &str = "│ ";
+
+/// A part of the result of a trial that can be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TrialPart {
+    /// Output of which only the end is shown.
+    Output,
+    /// The change with this index, which opens to its diff.
+    Change(usize),
+}
 
 /// A row of the prompt with a trial.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
     pub line: Line<'static>,
-    /// The change whose first row this is.
-    pub change: Option<usize>,
+    /// The part whose first row this is.
+    pub part: Option<TrialPart>,
 }
 
-/// Lays out the rows. `elapsed` is the run time of a running trial; the diffs of `open_changes` are shown.
+/// Lays out the rows. `elapsed` is the run time of a running trial; the parts in `open_parts` are shown whole.
 pub fn lay_out_rows(
     content: &ApprovalContent<'_>,
     width: usize,
     theme: &Theme,
-    (elapsed, open_changes): (Duration, &BTreeSet<usize>),
+    (elapsed, open_parts): (Duration, &BTreeSet<TrialPart>),
 ) -> Vec<TrialRow> {
     let mut rows = RowBuilder { rows: Vec::new(), width, theme };
     rows.push_command(content);
@@ -49,7 +60,7 @@ pub fn lay_out_rows(
             rows.push_conditions(content);
         }
         Trial::Finished { report, .. } => {
-            rows.push_report(report, open_changes);
+            rows.push_report(content, report, open_parts);
             rows.push_plan(|body| body.push_reason(content));
         }
     }
@@ -72,7 +83,7 @@ impl RowBuilder<'_> {
     }
 
     fn push_lines(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
-        self.rows.extend(lines.into_iter().map(|line| TrialRow { line, change: None }));
+        self.rows.extend(lines.into_iter().map(|line| TrialRow { line, part: None }));
     }
 
     fn push_text(&mut self, text: &str, style: Style) {
@@ -117,31 +128,28 @@ impl RowBuilder<'_> {
         self.push_lines(rows);
     }
 
-    fn push_report(&mut self, report: &TrialReport, open_changes: &BTreeSet<usize>) {
+    fn push_report(&mut self, content: &ApprovalContent<'_>, report: &TrialReport, open_parts: &BTreeSet<TrialPart>) {
         let theme = self.theme;
-        let style = if report.status == "exit 0" { theme.success } else { theme.warning };
+        let piped_program = piped_status_program(&content.plan.preview).filter(|_| report.status.starts_with("exit "));
+        let style = match (report.status.as_str(), &piped_program) {
+            ("exit 0", None) => theme.success,
+            // What the other programs of the pipeline returned is not known.
+            ("exit 0", Some(_)) => theme.text,
+            _ => theme.warning,
+        };
+        let program = piped_program.map(|program| format!(" (of {program})")).unwrap_or_default();
         let duration = format_duration(report.duration);
         let changes = match report.changes.is_empty() && !report.unkeepable.is_empty() {
             true => "no changes that can be kept".to_owned(),
             false => report.count_changes().describe(),
         };
-        let head =
-            [Piece::new(report.status.clone(), style), Piece::new(format!(" in {duration} · {changes}"), theme.text)];
+        let status = format!("{}{program}", report.status);
+        let head = [Piece::new(status, style), Piece::new(format!(" in {duration} · {changes}"), theme.text)];
         self.push_lines(wrap_pieces(&head, &Shape::with_width(self.width)).lines);
         let output = report.result.rsplit_once('\n').map_or("", |(output, _)| output);
-        let total = output.trim_end().lines().count();
-        // A note about one line would take the row of that line.
-        let max_lines = if total == FINAL_OUTPUT_LINES + 1 { total } else { FINAL_OUTPUT_LINES };
-        let (rows, is_cut) = self.lay_out_tail(output, max_lines);
-        let mut hidden_parts = Vec::new();
-        hidden_parts.extend((total > max_lines).then(|| format!("{} earlier lines", total - max_lines)));
-        hidden_parts.extend(is_cut.then(|| "long lines cut".to_owned()));
-        if !hidden_parts.is_empty() {
-            self.push_lines([Line::styled(format!("│ … {}", hidden_parts.join(", ")), theme.dim)]);
-        }
-        self.push_lines(rows);
+        self.push_output(output.trim_end(), open_parts.contains(&TrialPart::Output));
         for (index, change) in report.changes.iter().enumerate() {
-            self.push_change(index, change, open_changes.contains(&index));
+            self.push_change(index, change, open_parts.contains(&TrialPart::Change(index)));
         }
         for (path, reason) in &report.unkeepable {
             self.push_text(&format!("not kept: {} ({reason})", escape_path(path)), theme.warning);
@@ -157,18 +165,47 @@ impl RowBuilder<'_> {
             self.push_text(&format!("not kept: {files} in the temporary folder"), theme.warning);
         }
         if let Some(doubt) = &report.doubt {
-            self.push_text(&format!("a live run may end differently: {doubt}"), theme.warning);
+            // Some are sentences.
+            let separator = if doubt.starts_with(char::is_uppercase) { "." } else { ":" };
+            self.push_text(&format!("a live run may end differently{separator} {doubt}"), theme.warning);
+            if let Some(destruction) = &content.plan.destroys {
+                self.push_text(&format!("warning: a live run {destruction}"), theme.danger);
+            }
         }
         if let Some(loss) = report.describe_loss() {
             self.push_text(&format!("warning: keeping destroys {loss}"), theme.danger);
         }
     }
 
+    /// Adds the output: all of it if it is open, otherwise its end. A row above it says which, and opens or closes it.
+    fn push_output(&mut self, output: &str, is_open: bool) {
+        let total = output.lines().count();
+        // A note about one line would take the row of that line.
+        let max_lines = if total == FINAL_OUTPUT_LINES + 1 { total } else { FINAL_OUTPUT_LINES };
+        let (mut rows, is_cut) = self.lay_out_tail(output, max_lines);
+        let mut hidden_parts = Vec::new();
+        hidden_parts.extend((total > max_lines).then(|| format!("{} earlier lines", total - max_lines)));
+        hidden_parts.extend(is_cut.then(|| "long lines cut".to_owned()));
+        if !hidden_parts.is_empty() {
+            let note = match is_open {
+                true => format!("all {}", pluralize(total, "line")),
+                false => format!("… {}", hidden_parts.join(", ")),
+            };
+            let dim = self.theme.dim;
+            let line = Line::from(vec![Span::styled(OUTPUT_BAR, dim), Span::styled(note, dim)]);
+            self.rows.push(TrialRow { line, part: Some(TrialPart::Output) });
+            if is_open {
+                (rows, _) = self.lay_out_tail(output, usize::MAX);
+            }
+        }
+        self.push_lines(rows);
+    }
+
     /// Lays out the last lines of output, in at most as many rows. Also returns whether rows of long lines are missing.
     fn lay_out_tail(&self, text: &str, max_lines: usize) -> (Vec<Line<'static>>, bool) {
         let columns = self.width.saturating_sub(INDENT).max(1);
         let text = text.trim_end();
-        let last_lines = text.char_indices().rev().filter(|(_, c)| *c == '\n').nth(max_lines - 1);
+        let last_lines = text.char_indices().rev().filter(|(_, c)| *c == '\n').nth(max_lines.saturating_sub(1));
         let tail = last_lines.map_or(text, |(newline, _)| &text[newline + 1..]);
         if tail.is_empty() {
             return (Vec::new(), false);
@@ -177,7 +214,7 @@ impl RowBuilder<'_> {
         let hidden_rows = lines.len().saturating_sub(max_lines);
         let lines = lines.split_off(hidden_rows);
         // The bar distinguishes output from what aye says.
-        let bar = Span::styled("│ ", self.theme.dim);
+        let bar = Span::styled(OUTPUT_BAR, self.theme.dim);
         (lines.into_iter().map(|line| prefix_line(line, bar.clone())).collect(), hidden_rows > 0)
     }
 
@@ -186,13 +223,17 @@ impl RowBuilder<'_> {
         let style = if change.destroys() { theme.danger } else { theme.text };
         let mut pieces = vec![Piece::new(format!("{} ", change.change.kind.symbol()), style)];
         pieces.extend(revealed_pieces(&change.display_path(), style, theme.mark));
-        let mut notes = vec![change.change.summarize()];
-        notes.extend((change.change.group == Group::Ignored).then(|| "ignored by git".to_owned()));
-        notes.extend(change.loses_unsaved.then(|| "unsaved work is lost".to_owned()));
-        notes.extend(change.is_sensitive.then(|| "may hold secrets or configure other programs".to_owned()));
-        notes.retain(|note| !note.is_empty());
-        if !notes.is_empty() {
-            pieces.extend(revealed_pieces(&format!("  {}", notes.join(" · ")), theme.dim, theme.mark));
+        let summary = change.change.summarize();
+        let unrestored = if change.is_irreversible() { theme.warning } else { theme.dim };
+        let notes = [
+            (summary.as_str(), theme.dim),
+            (change.ignored_note().unwrap_or_default(), unrestored),
+            (if change.loses_unsaved { "unsaved work is lost" } else { "" }, theme.danger),
+            (if change.is_sensitive { "may hold secrets or configure other programs" } else { "" }, theme.warning),
+        ];
+        for (index, (note, style)) in notes.into_iter().filter(|(note, _)| !note.is_empty()).enumerate() {
+            pieces.push(Piece::new(if index == 0 { "  " } else { " · " }, theme.dim));
+            pieces.extend(revealed_pieces(note, style, theme.mark));
         }
         let shape = Shape {
             width: self.width,
@@ -203,16 +244,20 @@ impl RowBuilder<'_> {
         let first_row = self.rows.len();
         self.push_lines(wrap_pieces(&pieces, &shape).lines);
         if let Some(row) = self.rows.get_mut(first_row) {
-            row.change = Some(index);
+            row.part = Some(TrialPart::Change(index));
         }
         if !is_open {
             return;
         }
         let columns = self.width.saturating_sub(INDENT).max(1);
-        let lines = match &change.change.diff {
+        let diff = change.change.diff.as_ref().filter(|diff| diff.added + diff.removed > 0);
+        let mut lines = match diff {
             Some(diff) => diff::lay_out_changes(diff, columns, theme),
             None => vec![Line::styled(explain_missing_diff(change), theme.dim)],
         };
+        for path in &change.lost_files {
+            lines.extend(output::lay_out_output(&format!("lost: {}", escape_path(path)), theme.danger, theme, columns));
+        }
         self.push_lines(lines.into_iter().map(|line| prefix_line(line, "  ")).collect::<Vec<_>>());
     }
 }
@@ -220,6 +265,10 @@ impl RowBuilder<'_> {
 /// Returns what an opened change shows if it has no diff.
 fn explain_missing_diff(change: &TrialChange) -> String {
     match change.files_below {
+        0 if change.change.diff.is_some() => match change.change.kind {
+            ChangeKind::Created => "an empty file".to_owned(),
+            ChangeKind::Modified | ChangeKind::Deleted => "no line is added or removed".to_owned(),
+        },
         0 if change.is_compared => "no text to compare".to_owned(),
         0 => format!("not compared: more than {MAX_COMPARED_CHANGES} changes"),
         files => format!("a folder of {}", pluralize(files, "file")),
