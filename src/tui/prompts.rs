@@ -187,6 +187,14 @@ impl State {
         Some(prompt.draw_prompt(&self.prompt_facts(listening, &message), area, buffer))
     }
 
+    /// Returns the actions whose keys would do nothing in the open prompt now, for key help.
+    pub fn unused_prompt_keys(&self) -> Vec<(Scope, Action)> {
+        let Some(prompt) = self.prompts.front() else { return Vec::new() };
+        let facts = self.prompt_facts(Listening::Unseen, "");
+        let unused = Action::ALL.iter().filter(|action| !prompt.has_use_for(**action, &facts));
+        unused.map(|action| (prompt.help_scope(), *action)).collect()
+    }
+
     /// Returns what prompts read from the rest of the screen.
     pub fn prompt_facts<'a>(&'a self, listening: Listening, message: &'a str) -> PromptFacts<'a> {
         PromptFacts {

@@ -106,7 +106,7 @@ fn r11_deletion_needs_a_capital_names_every_path_and_offers_no_grant() {
     program.until("Destructive: y is not enough · Y to approve");
     program.until_prompt(command);
     program.press_keys("a");
-    program.until("Destructive calls need approval each time · Y to approve");
+    program.until("This call needs approval each time · Y to approve");
     program.until_prompt(command);
     program.press_until("Y", "Good.");
 }

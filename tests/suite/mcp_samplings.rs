@@ -233,7 +233,7 @@ fn hostile_text_is_shown_as_what_it_is_and_must_be_read_to_the_end() {
     let screen = program.until_prompt("Let an MCP server ask the model?");
     assert!(screen.contains("│ Startevil"), "{screen}");
     assert!(screen.contains("│ ╰ y ask the model ╯") && screen.contains("lines below"), "{screen}");
-    program.press_until("y", "Read to the end first");
+    program.press_until("y", "The end has not been shown yet");
     program.press_until("\x1b[F", "│ END");
     program.press_until("y", "answered MCP server test");
     program.press_until("y", "You approved the answer for MCP server test");

@@ -271,7 +271,7 @@ fn r68_hostile_file_is_escaped_and_read_to_the_end_before_approval() {
     let mut program = user.setup(&[]).size(60, 15).start();
     let screen = program.until_prompt("Trust the files of this project?");
     assert!(screen.contains("lines below") && screen.contains("end jump to the end"), "{screen}");
-    program.press_until("y", "Read to the end first");
+    program.press_until("y", "The end has not been shown yet");
     program.press_until("\x1b[6~", "<U+001B>[2J<U+001B>[1;1H");
     program.press_until("\x1b[F", "the last line");
     program.press_until("y", "Trusted: ");

@@ -372,7 +372,7 @@ fn r12_very_long_commands_ask_in_every_mode_and_deny_rules_reach_their_end() {
     submit_message(&mut program, "again");
     program.until_prompt("Run a command?");
     // Approval needs the end to have been shown.
-    program.press_until("y", "Read to the end first");
+    program.press_until("y", "The end has not been shown yet");
     program.press_until("\x1b[F", "longer than 10000 characters");
     program.press_until("n", "Two.");
     submit_message(&mut program, "once more");

@@ -166,7 +166,7 @@ fn a_trial_that_destroys_makes_the_live_run_destructive() {
     let screen = program.until_prompt("Warning: Keep what the trial did?");
     assert!(screen.contains("Y run live") && !screen.contains("always"), "{screen}");
     program.press_keys("a");
-    program.until("Destructive calls need approval each time · K to keep, Y to run live");
+    program.until("This call needs approval each time · K to keep, Y to run live");
     program.press_keys("y");
     program.until("Destructive: K to keep, Y to run live");
     program.press_keys("t");
@@ -192,7 +192,7 @@ fn an_opened_diff_is_read_to_its_end_before_the_trial_is_kept() {
     program.press_keys("o");
     program.until_all(&["end jump to the end, then", "keep", "o close", "lines below"]);
     program.press_keys("k");
-    program.until("Read to the end first");
+    program.until("The end has not been shown yet");
     assert_eq!(program.file("a.txt").as_deref(), Some(text.as_str()), "nothing is kept");
     program.press_keys("\x1b[6~");
     program.until_all(&["lines above", "o close"]);

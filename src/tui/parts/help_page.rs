@@ -22,6 +22,8 @@ const GAP_CELLS: usize = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Help {
     scopes: Vec<Scope>,
+    /// Actions of these scopes that would do nothing now and are not listed.
+    unused: Vec<(Scope, Action)>,
     /// First visible row. A value past the end is corrected when the page is drawn.
     scroll: Cell<usize>,
     /// Rows visible in the last frame.
@@ -38,9 +40,9 @@ pub enum KeyResult {
 }
 
 impl Help {
-    /// Creates a page for the keys of these scopes, innermost first.
-    pub fn new(scopes: Vec<Scope>) -> Self {
-        Self { scopes, scroll: Cell::new(0), visible_rows: Cell::new(1) }
+    /// Creates a page for the keys of these scopes, innermost first, except those of unused actions.
+    pub fn new(scopes: Vec<Scope>, unused: Vec<(Scope, Action)>) -> Self {
+        Self { scopes, unused, scroll: Cell::new(0), visible_rows: Cell::new(1) }
     }
 
     /// Handles a key while the page is open. No key is passed on.
@@ -97,17 +99,19 @@ impl Help {
     /// Only a chord wider than its column is cut.
     fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let chord_list = |row: &KeyBinding| row.chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(" ");
-        let chord_lists: Vec<String> = keys.help_rows(&self.scopes).map(chord_list).collect();
+        let is_used = |row: &&KeyBinding| !self.unused.contains(&(row.scope, row.action));
+        let rows: Vec<&KeyBinding> = keys.help_rows(&self.scopes).filter(is_used).collect();
+        let chord_lists: Vec<String> = rows.iter().map(|row| chord_list(row)).collect();
         let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(width::text_width).max().unwrap_or(0);
         let widest_list = widest(&mut chord_lists.iter().map(String::as_str));
         let widest_chord = widest(&mut chord_lists.iter().flat_map(|chord_list| chord_list.split(' ')));
-        let widest_label = widest(&mut keys.help_rows(&self.scopes).map(KeyBinding::label));
+        let widest_label = widest(&mut rows.iter().map(|row| row.label()));
         // A narrow page has room for the labels rather than for several chords in a row.
         let free_cells = width.saturating_sub(widest_label + GAP_CELLS).max(widest_chord);
         let key_cells = widest_list.min(MAX_KEY_CELLS).min(free_cells).min(width / 2).max(1);
         let mut lines = Vec::new();
         let mut previous_scope = None;
-        for (binding, chord_list) in keys.help_rows(&self.scopes).zip(chord_lists) {
+        for (binding, chord_list) in rows.into_iter().zip(chord_lists) {
             if previous_scope.replace(binding.scope) != Some(binding.scope) {
                 if !lines.is_empty() {
                     lines.push(Line::default());
@@ -160,7 +164,7 @@ mod tests {
 
     #[test]
     fn scrolling_shows_every_key_of_the_scopes() {
-        let mut help = Help::new(vec![Scope::Approval, Scope::Anywhere]);
+        let mut help = Help::new(vec![Scope::Approval, Scope::Anywhere], Vec::new());
         let mut screens = String::new();
         for _ in 0..20 {
             screens.push_str(&draw(&help, (84, 10)));
@@ -179,10 +183,10 @@ mod tests {
         // Every width in a thorough run, otherwise every seventh.
         for width in (0..130).step_by(crate::tui::tests::case_count(1, 7)) {
             for height in [0, 1, 2, 3, 10] {
-                draw(&Help::new(Scope::ALL.to_vec()), (width, height));
+                draw(&Help::new(Scope::ALL.to_vec(), Vec::new()), (width, height));
             }
         }
-        let page = |size| draw(&Help::new(vec![Scope::Approval, Scope::Anywhere]), size);
+        let page = |size| draw(&Help::new(vec![Scope::Approval, Scope::Anywhere], Vec::new()), size);
         // The last action is visible without scrolling only if there are two columns.
         assert!(page((130, 26)).contains("Suspend aye"));
         assert!(!page((60, 26)).contains("Suspend aye"));

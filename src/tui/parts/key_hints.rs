@@ -54,6 +54,11 @@ pub fn hint_rows_with_end_first(
     rows
 }
 
+/// Explains why a key does not answer yet: `The end has not been shown yet · press end to see it`.
+pub fn explain_unseen_end(end_key: &str) -> String {
+    format!("The end has not been shown yet · press {end_key} to see it")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use crate::chat::{Grant, GrantScope, GrantSpan};
 use crate::config::rules::rules_editor;
 use crate::text::width::{fit_end, fit_start, text_width};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::key_hints::{self, key_hint};
+use crate::tui::parts::key_hints::{self, explain_unseen_end, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use std::path::{Path, PathBuf};
@@ -171,8 +171,7 @@ impl ScopeChoice {
             return Err(TOO_SOON.to_owned());
         }
         if !self.has_reached_end {
-            let end_key = keys.first_chord(Scope::GrantScope, Action::Bottom);
-            return Err(format!("Read to the end first · {end_key} to jump there"));
+            return Err(explain_unseen_end(&keys.first_chord(Scope::GrantScope, Action::Bottom)));
         }
         self.is_storing = self.span != GrantSpan::Session;
         Ok(self.selected_option().grant_for_span(self.span))

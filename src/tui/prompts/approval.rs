@@ -1,6 +1,7 @@
 //! The approval prompt: shows everything that will run, and accepts an approval only after the end of the plan was on
 //! the screen.
 
+mod answer_verbs;
 mod approval_content;
 mod approval_layout;
 mod approval_prompt;
@@ -39,6 +40,8 @@ pub struct Approval {
     /// Rows that a page key scrolls.
     page_rows: usize,
     view: ApprovalView,
+    /// Message of a denial whose line was closed with text in it.
+    denial_draft: TextField,
     /// Selected items of a batch.
     review: Review,
     trial_view: TrialView,
@@ -77,6 +80,7 @@ impl Approval {
             scroll: 0,
             page_rows: 1,
             view: ApprovalView::Plan,
+            denial_draft: TextField::default(),
             review: Review::default(),
             trial_view: TrialView::default(),
             layout: LineCache::default(),
@@ -111,7 +115,12 @@ impl Approval {
         };
         match field_result {
             Some(text_field::KeyResult::Accepted) => return self.accept_text(key, facts),
-            Some(text_field::KeyResult::Cancelled) => return self.show_view(ApprovalView::Plan),
+            Some(text_field::KeyResult::Cancelled) => {
+                if let ApprovalView::DenyMessage(field) = std::mem::replace(&mut self.view, ApprovalView::Plan) {
+                    self.denial_draft = field;
+                }
+                return self.show_view(ApprovalView::Plan);
+            }
             Some(text_field::KeyResult::PassedOn) => return KeyResult::PassedOn,
             Some(text_field::KeyResult::Handled | text_field::KeyResult::Changed) => return KeyResult::Handled,
             None => {}
@@ -175,11 +184,14 @@ impl Approval {
                 KeyResult::answered(PromptCommand::OpenQueue)
             }
             (Action::EditCall, ApprovalView::Plan | ApprovalView::Details) => self.open_form(call, facts),
-            (Action::DenyWithMessage, _) => self.show_view(ApprovalView::DenyMessage(TextField::default())),
+            (Action::DenyWithMessage, _) => {
+                let field = std::mem::take(&mut self.denial_draft);
+                self.show_view(ApprovalView::DenyMessage(field))
+            }
             (Action::Details, ApprovalView::Details) => self.show_view(ApprovalView::Plan),
             (Action::Details, _) => self.show_view(ApprovalView::Details),
             (Action::SwitchFocus | Action::Close | Action::Toggle, _) => KeyResult::PassedOn,
-            _ => self.explain_ignored_key(action, keys, (plan, trial)),
+            _ => self.explain_ignored_key(action, keys, call, (plan, trial)),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::chat::{Answer, CallId, Decision, Grant};
 use crate::config::ProjectFiles;
 use crate::tui::effect::Effect;
 use crate::tui::host::{CredentialRequest, FormRequest, InspectionReason, SamplingReview};
-use crate::tui::keys::{Keymap, Scope};
+use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -40,6 +40,11 @@ pub trait Prompt: Debug {
     /// Returns the scope whose keys are shown in key help.
     fn help_scope(&self) -> Scope {
         self.scope()
+    }
+
+    /// Returns whether the key of this action does something in the prompt now, so that key help lists it.
+    fn has_use_for(&self, _action: Action, _facts: &PromptFacts<'_>) -> bool {
+        true
     }
 
     /// Returns the text of the desktop notification for a new prompt; empty for none.

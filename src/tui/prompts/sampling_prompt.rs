@@ -4,6 +4,7 @@
 use crate::tui::host::{SamplingReview, SamplingSubject};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
+use crate::tui::parts::key_hints::explain_unseen_end;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
@@ -156,8 +157,7 @@ impl Prompt for SamplingPrompt {
             Action::ApproveOnce | Action::Deny if key.kind != KeyEventKind::Press => KeyResult::Handled,
             Action::ApproveOnce if self.reading.has_reached_end => self.decide(true),
             Action::ApproveOnce => {
-                let end_key = keys.first_chord(Scope::Request, Action::Bottom);
-                KeyResult::Explained(format!("Read to the end first · {end_key} to jump there"))
+                KeyResult::Explained(explain_unseen_end(&keys.first_chord(Scope::Request, Action::Bottom)))
             }
             Action::Deny => self.decide(false),
             _ => KeyResult::PassedOn,

@@ -12,6 +12,7 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
+use crate::tui::parts::key_hints::explain_unseen_end;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar;
@@ -55,7 +56,7 @@ impl TrustPrompt {
             let (folder, files) = (self.files.folder.clone(), self.files.signature());
             self.store_decision(HostRequest::TrustProject { folder, files })
         } else {
-            KeyResult::Explained(format!("Read to the end first · {} to jump there", key(Action::Bottom)))
+            KeyResult::Explained(explain_unseen_end(&key(Action::Bottom)))
         }
     }
 

@@ -35,6 +35,64 @@ fn a_key_pressed_too_soon_is_reported_as_written_to_the_draft() {
     assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (1, "yes"));
 }
 
+/// The words of a denial are kept when its line is closed, and typed keys stay together around a key that selects a row.
+#[test]
+fn the_message_of_a_denial_survives_leaving_its_line() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("r", "read_file", read_intent("src/a.rs"));
+    screen.finish_call("r", Outcome::Done("fn main() {}\n".into()));
+    screen.receive_call("a", "bash_exec", command_intent("ls"));
+    screen.advance_ms(2000);
+    screen.press_key("m");
+    screen.type_text("use ");
+    screen.press_key("alt-up");
+    screen.type_text("rg instead");
+    let text = screen.screen_text();
+    assert!(text.contains("deny: use rg instead") && screen.state.input.composer.is_empty(), "{text}");
+    screen.press_key("esc");
+    assert!(!screen.screen_text().contains("deny: "), "{}", screen.screen_text());
+    screen.advance_ms(2000);
+    screen.press_key("m");
+    assert!(screen.screen_text().contains("deny: use rg instead"), "{}", screen.screen_text());
+    screen.advance_ms(2000);
+    screen.press_key("enter");
+    let decision = screen.state.agent.session.entries().iter().find_map(|entry| match entry {
+        Entry::Decided { decision, .. } => Some(decision.clone()),
+        _ => None,
+    });
+    assert_eq!(decision, Some(Decision::Deny("use rg instead".into())));
+}
+
+/// While keys go to the transcript, no prompt says what they would do in it, also while a text field is open.
+#[test]
+fn a_prompt_without_the_focus_says_where_keys_go() {
+    for opens_field in [false, true] {
+        let mut screen = Screen::with_turn();
+        screen.receive_call("r", "read_file", read_intent("src/a.rs"));
+        screen.finish_call("r", Outcome::Done("fn main() {}\n".into()));
+        screen.receive_call("a", "bash_exec", command_intent("ls"));
+        screen.advance_ms(2000);
+        if opens_field {
+            screen.press_key("m");
+            screen.type_text("not now");
+            assert!(bottom_border(&mut screen).contains("enter deny"), "{}", screen.screen_text());
+        }
+        screen.press_key("alt-up");
+        let text = screen.screen_text();
+        assert_eq!(bottom_border(&mut screen), "keys go to the transcript · esc to answer", "{text}");
+        assert!(text.contains("enter open") && !text.contains("enter deny"), "{text}");
+        screen.press_key("enter");
+        assert_eq!(screen.count_decisions(), 0, "{}", screen.screen_text());
+        screen.press_key("esc");
+        screen.press_key("ctrl-f");
+        assert_eq!(bottom_border(&mut screen), "keys go to the search · esc to answer", "{text}");
+        screen.press_key("esc");
+        screen.advance_ms(2000);
+        let expected = if opens_field { "enter deny" } else { "y approve" };
+        assert!(bottom_border(&mut screen).contains(expected), "{}", screen.screen_text());
+    }
+}
+
 #[test]
 fn a_narrow_prompt_names_the_key_that_was_typed_instead_of_the_key_that_answers() {
     for (width, expected) in [

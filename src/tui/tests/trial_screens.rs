@@ -51,7 +51,7 @@ fn nothing_is_granted_while_a_trial_runs() {
     screen.advance_ms(2000);
     screen.press_key("a");
     let text = screen.screen_text();
-    assert!(text.contains("Destructive calls need approval each time") && screen.count_decisions() == 0, "{text}");
+    assert!(text.contains("This call needs approval each time") && screen.count_decisions() == 0, "{text}");
 }
 
 /// Whatever opened the choice of a scope, nothing is granted once a trial has destroyed something.

@@ -12,7 +12,7 @@ use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) {
-    let help = Help::new(focus::active_scopes(state));
+    let help = Help::new(focus::active_scopes(state), state.unused_prompt_keys());
     state.viewport.popups.push(Popup::Help(help));
 }
 

@@ -72,10 +72,13 @@ impl Row {
 pub fn lay_out_batch(batch: &Batch, width: usize, theme: &Theme) -> Vec<Row> {
     let note_style = if batch.group == Group::Repository { theme.text } else { theme.warning };
     let mut page = Page { rows: Vec::new(), width: width.max(1), note_style, theme };
-    page.push_text(&batch.describe_batch(), theme.strong, None);
-    if let Some(destroys) = batch.destroys(&[]) {
-        page.push_text(&format!("warning: this {destroys}"), theme.danger, None);
+    let mut summary = vec![Piece::new(batch.describe_batch(), theme.strong)];
+    // The warning itself is shown once, at its change, which may be off screen.
+    let warnings = batch.selected_items(&[]).filter(|(_, item)| item.destroys.is_some()).count();
+    if warnings > 0 && batch.items.len() > 1 {
+        summary.push(Piece::new(format!(", {warnings} with a warning"), theme.danger));
     }
+    page.push_lines(wrap_pieces(&summary, &Shape::with_width(page.width)).lines, None);
     for note in &batch.notes {
         page.push_text(note, theme.dim, None);
     }

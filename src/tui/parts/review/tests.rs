@@ -160,6 +160,21 @@ fn each_file_and_hunk_is_selected_separately() {
 }
 
 #[test]
+fn a_warning_is_shown_once_at_its_change() {
+    let mut prompt = Prompt::new(sample_items(), TALL);
+    let screen = prompt.screen_text();
+    assert_eq!(screen.matches("deletes c").count(), 1, "{screen}");
+    assert!(screen.contains("3 changes, +3 −3, 1 with a warning"), "{screen}");
+    let rows: Vec<&str> = screen.lines().collect();
+    let heading = rows.iter().position(|row| row.contains("− c · +0 −1")).expect("the change is listed");
+    assert!(rows[heading + 1].contains("warning: this deletes c"), "{screen}");
+    // A single change needs no number.
+    let mut prompt = Prompt::new(sample_items().split_off(2), TALL);
+    let screen = prompt.screen_text();
+    assert!(screen.matches("warning").count() == 1 && screen.contains("warning: this deletes c"), "{screen}");
+}
+
+#[test]
 fn selected_items_decide_whether_a_capital_is_needed() {
     let mut prompt = Prompt::new(sample_items(), TALL);
     assert!(prompt.screen_text().contains("Warning: Apply"), "the frame shows the warning");
@@ -201,7 +216,7 @@ fn approval_needs_the_end_to_be_seen_and_selection_a_listening_prompt() {
         assert!(screen.contains("lines below") && screen.contains("end jump to the end"), "{screen}");
         let result = prompt.press_key(KeyCode::Char('y'));
         assert!(
-            matches!(&result, KeyResult::Explained(message) if message.contains("Read to the end first")),
+            matches!(&result, KeyResult::Explained(message) if message.contains("The end has not been shown yet")),
             "{result:?}"
         );
         // Scrolling does not change the selection, and a key pressed too soon goes to the composer.

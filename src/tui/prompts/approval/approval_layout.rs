@@ -1,6 +1,7 @@
 //! Layout and drawing of the approval prompt. Text of the model is drawn inside the prompt, with marks for invisible
 //! characters.
 
+use super::answer_verbs::{denial_verb, is_restoration};
 use super::body_builder::{BodyBuilder, Density};
 use super::trial_view::{self, TrialRow, TrialView};
 use super::{Approval, ApprovalContent, ApprovalView};
@@ -257,17 +258,20 @@ impl Approval {
                 let try_key = if content.offers_trial { key(Action::TryCall) } else { String::new() };
                 let grant_key = if can_grant { key(Action::ApproveAlways) } else { String::new() };
                 // The first argument is the priority of removal: the hint with the highest number is removed first.
+                let is_restoration = is_restoration(content.call);
+                let message_key = if is_restoration { "" } else { &message_key };
                 let other_hints = [
-                    key_hint(1, &deny_key, &["deny"]),
-                    key_hint(5, &message_key, &["deny with message…", "message"]),
+                    key_hint(1, &deny_key, &[denial_verb(content.call)]),
+                    key_hint(5, message_key, &["deny with message…", "message"]),
                     key_hint(7, &details_key, &["details"]),
                     key_hint(2, &queue_key, &["list"]),
                 ];
                 let can_select = review_hints.iter().flatten().any(Option::is_some);
                 let approve_labels: &[&str] = match review_hints {
                     None => &["approve"],
+                    Some(_) if is_restoration && can_select => &["restore selected", "restore"],
+                    Some(_) if is_restoration => &["restore"],
                     Some(_) if can_select => &["apply selected", "apply"],
-                    Some(_) if content.call.name == RESTORE_FILES => &["restore"],
                     Some(_) => &["apply"],
                 };
                 if !self.has_reached_end && !shows_end {

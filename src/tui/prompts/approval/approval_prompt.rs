@@ -1,7 +1,8 @@
 //! Implements [`Prompt`] for the approval prompt.
 
+use super::answer_verbs::{approval_verb, denial_verb};
 use super::{Approval, ApprovalContent, ApprovalView};
-use crate::agent::{self, WaitingCall};
+use crate::agent::{self, Trial, WaitingCall};
 use crate::chat::CallId;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptFacts};
@@ -21,6 +22,32 @@ impl Prompt for Approval {
 
     fn help_scope(&self) -> Scope {
         if self.is_choosing_scope() { Scope::GrantScope } else { Scope::Approval }
+    }
+
+    fn has_use_for(&self, action: Action, facts: &PromptFacts<'_>) -> bool {
+        let Some(WaitingCall::Approval { plan, trial, .. }) = facts.agent.waiting_call() else { return true };
+        let is_destructive = self.is_destructive(plan, trial);
+        let report = trial.report();
+        let keep_loss = report.map(|report| report.describe_loss().is_some());
+        let shows_plan = self.view == ApprovalView::Plan;
+        match action {
+            _ if self.is_writing() => false,
+            _ if self.is_choosing_scope() => true,
+            Action::ApproveOnce => shows_plan && !is_destructive,
+            Action::ApproveDestructive => shows_plan && is_destructive,
+            Action::ApproveAlways => {
+                shows_plan && !is_destructive && plan.grant.is_some() && !matches!(trial, Trial::Running { .. })
+            }
+            Action::TryCall => {
+                shows_plan && matches!(trial, Trial::None | Trial::Failed(_)) && facts.agent.offers_trial(plan)
+            }
+            Action::KeepTrial => shows_plan && keep_loss == Some(false),
+            Action::KeepDestructive => shows_plan && keep_loss == Some(true),
+            Action::Toggle => shows_plan && report.is_some() && self.trial_view.can_open(),
+            Action::Select | Action::SelectAll => shows_plan && plan.batch().is_some(),
+            Action::OpenQueue => facts.agent.waiting_position().1 > 1,
+            _ => true,
+        }
     }
 
     fn notification(&self) -> &'static str {
@@ -66,10 +93,10 @@ impl Prompt for Approval {
     }
 
     fn explain_enter(&self, facts: &PromptFacts<'_>) -> Option<String> {
-        let Some(WaitingCall::Approval { plan, trial, .. }) = facts.agent.waiting_call() else { return None };
+        let Some(WaitingCall::Approval { call, plan, trial, .. }) = facts.agent.waiting_call() else { return None };
         let keys = facts.context.keys;
-        let mut answers = self.approving_keys(keys, (plan, trial));
-        answers.push((keys.first_chord(Scope::Approval, Action::Deny), "deny"));
+        let mut answers = self.approving_keys(keys, approval_verb(call), (plan, trial));
+        answers.push((keys.first_chord(Scope::Approval, Action::Deny), denial_verb(call)));
         let answers: Vec<String> = answers.iter().map(|(key, action)| format!("{key} {action}")).collect();
         Some(format!("Enter does not answer · {}", answers.join(", ")))
     }

@@ -1,10 +1,12 @@
 //! Explanations of keys that have no effect in the approval prompt: the reason, and the key that works.
 
+use super::answer_verbs::{approval_verb, is_restoration};
 use super::{Approval, ApprovalView};
 use crate::agent::Trial;
-use crate::chat::Plan;
+use crate::chat::{Plan, ToolCall};
 use crate::policy::explain_no_scopes;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::key_hints::explain_unseen_end;
 use crate::tui::prompts::prompt::KeyResult;
 
 impl Approval {
@@ -13,21 +15,21 @@ impl Approval {
         &self,
         action: Action,
         keys: &Keymap,
+        call: &ToolCall,
         (plan, trial): (&Plan, &Trial),
     ) -> KeyResult {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let is_destructive = self.is_destructive(plan, trial);
-        let answers = self.name_answers(keys, (plan, trial));
+        let answers = self.name_answers(keys, approval_verb(call), (plan, trial));
         let is_trial = matches!(action, Action::TryCall | Action::KeepTrial | Action::KeepDestructive);
         let is_approval =
             is_trial || matches!(action, Action::ApproveOnce | Action::ApproveDestructive | Action::ApproveAlways);
         KeyResult::Explained(match (&self.view, action) {
-            (ApprovalView::Plan, _) if is_approval && !self.has_reached_end => {
-                format!("Read to the end first · {} to jump there", key(Action::Bottom))
-            }
+            (ApprovalView::Plan, _) if is_approval && !self.has_reached_end => explain_unseen_end(&key(Action::Bottom)),
             (ApprovalView::Plan, _) if is_approval && self.is_selection_empty(plan) => {
                 let (select_key, deny_key) = (key(Action::Select), key(Action::Deny));
-                format!("Nothing is selected · {select_key} to select, {deny_key} to deny all")
+                let deny = if is_restoration(call) { "cancel" } else { "deny all" };
+                format!("Nothing is selected · {select_key} to select, {deny_key} to {deny}")
             }
             (ApprovalView::Plan, Action::KeepTrial | Action::KeepDestructive) => {
                 format!("Nothing was tried · {answers}")
@@ -38,8 +40,11 @@ impl Approval {
             (ApprovalView::Plan, Action::ApproveDestructive) => {
                 format!("{} is for destructive calls only · {answers}", key(action))
             }
+            (ApprovalView::Plan, Action::ApproveAlways) if is_restoration(call) => {
+                format!("Each undo is a decision of its own · {answers}")
+            }
             (ApprovalView::Plan, Action::ApproveAlways) if is_destructive => {
-                format!("Destructive calls need approval each time · {answers}")
+                format!("This call needs approval each time · {answers}")
             }
             // The reason does not depend on the tool's name, which is left empty.
             (ApprovalView::Plan, Action::ApproveAlways) => match explain_no_scopes("", plan) {
@@ -63,13 +68,18 @@ impl Approval {
     }
 
     /// Names the keys that approve: `y to approve`, or after a trial `k to keep, y to run live`.
-    pub(super) fn name_answers(&self, keys: &Keymap, call: (&Plan, &Trial)) -> String {
-        let answers = self.approving_keys(keys, call);
+    pub(super) fn name_answers(&self, keys: &Keymap, verb: &'static str, call: (&Plan, &Trial)) -> String {
+        let answers = self.approving_keys(keys, verb, call);
         answers.iter().map(|(key, action)| format!("{key} to {action}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the keys that approve, with what they do.
-    pub(super) fn approving_keys(&self, keys: &Keymap, (plan, trial): (&Plan, &Trial)) -> Vec<(String, &'static str)> {
+    /// Returns the keys that approve, with what they do. `verb` is that of [`approval_verb`].
+    pub(super) fn approving_keys(
+        &self,
+        keys: &Keymap,
+        verb: &'static str,
+        (plan, trial): (&Plan, &Trial),
+    ) -> Vec<(String, &'static str)> {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let approve = match self.is_destructive(plan, trial) {
             true => key(Action::ApproveDestructive),
@@ -80,7 +90,7 @@ impl Approval {
                 let keep = if report.describe_loss().is_some() { Action::KeepDestructive } else { Action::KeepTrial };
                 vec![(key(keep), "keep"), (approve, "run live")]
             }
-            None => vec![(approve, "approve")],
+            None => vec![(approve, verb)],
         }
     }
 }
@@ -120,10 +130,10 @@ mod tests {
         with_loop.preconditions.scripts = Scripts::Unknown("it holds a loop".into());
         assert_message(&with_loop, wide, "a", "Needs approval each time: it holds a loop · y to approve");
         assert_message(&rm, wide, "y", "Destructive: y is not enough · Y to approve");
-        assert_message(&rm, wide, "a", "Destructive calls need approval each time · Y to approve");
+        assert_message(&rm, wide, "a", "This call needs approval each time · Y to approve");
         for key in ["y", "a", "Y"] {
-            assert_message(&long, small, key, "Read to the end first · end to jump there");
-            assert_message(&long_rm, small, key, "Read to the end first · end to jump there");
+            assert_message(&long, small, key, "The end has not been shown yet · press end to see it");
+            assert_message(&long_rm, small, key, "The end has not been shown yet · press end to see it");
             assert_message(&rm, wide, &format!("d{key}"), "Close the details to approve · d to go back");
         }
         assert_message(&ls, wide, "al", "This key does nothing here · esc to go back");
@@ -141,7 +151,7 @@ mod tests {
             rows.map(|row| row.trim_matches(['│', ' ']).to_owned()).collect::<Vec<_>>()
         };
         // `draw_prompt` gives this reason for asking.
-        let asked = "project code run by cargo";
+        let asked = "cargo runs project code";
         assert_eq!(reason_rows(asked), [format!("reason: {asked}, which needs approval each time")]);
         assert_eq!(reason_rows("loop"), [format!("reason: {asked}"), "needs approval each time: loop".to_owned()]);
     }
@@ -156,7 +166,7 @@ mod tests {
 ┃                                                          ┃
 ┃ in ~/src/app · timeout 30 s · network off                ┃
 ┃ warning: this deletes the folder x                       ┃
-┃ reason: project code run by cargo                        ┃
+┃ reason: cargo runs project code                          ┃
 ┃                                                          ┃
 ┃                                                          ┃
 ┗━ Y approve · e edit · n deny · m message · l list ━━━━━━━┛

@@ -118,6 +118,16 @@ pub(super) fn drawn_prompt(plan: &Plan, size: (u16, u16)) -> Approval {
 }
 
 #[test]
+fn a_line_break_at_the_end_of_a_preview_takes_no_row() {
+    let shown = [Preview::Text("one\ntwo".into()), Preview::Text("one\ntwo\n".into())].map(|preview| {
+        let plan = Plan { preview, ..command_plan("x") };
+        let mut prompt = Approval::new("1".into());
+        screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0))
+    });
+    assert_eq!(shown[0], shown[1]);
+}
+
+#[test]
 fn edits_an_argument_in_the_external_editor() {
     let plan = command_plan("x");
     let mut prompt = drawn_prompt(&plan, (90, 6));
@@ -167,8 +177,7 @@ fn the_prompt_shows_command_directory_reason_and_keys() {
 fn r07_approval_needs_the_end_on_screen_also_at_60_by_15() {
     let plan = command_plan(&(1..40).map(|n| format!("echo {n}\n")).collect::<String>());
     let mut prompt = drawn_prompt(&plan, (60, 15));
-    let is_read_hint =
-        |result| matches!(result, KeyResult::Explained(message) if message.starts_with("Read to the end first"));
+    let is_read_hint = |result| matches!(result, KeyResult::Explained(message) if message.starts_with("The end has not been shown yet"));
     assert!(is_read_hint(press_key(&mut prompt, &plan, KeyCode::Char('y'), 1_000)));
     assert!(screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0)).contains("lines below"));
     press_key(&mut prompt, &plan, KeyCode::End, 1_000);
@@ -274,7 +283,7 @@ fn a_destructive_call_shows_its_effect_and_needs_a_capital_y() {
         screen_text(&draw_prompt(&mut prompt, &plan, (60, 15), Listening::Ready, 0))
             .contains("warning: this deletes the folder build")
     );
-    for (key, reason) in [('y', "is not enough"), ('a', "need approval each time")] {
+    for (key, reason) in [('y', "is not enough"), ('a', "needs approval each time")] {
         let result = press_key(&mut prompt, &plan, KeyCode::Char(key), 1_000);
         assert!(matches!(&result, KeyResult::Explained(message) if message.contains(reason)), "{result:?}");
     }

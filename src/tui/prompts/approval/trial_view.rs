@@ -2,6 +2,7 @@
 
 mod trial_rows;
 
+use super::answer_verbs::APPROVE;
 use super::{Approval, ApprovalContent};
 use crate::agent::Trial;
 use crate::chat::{Plan, Work};
@@ -193,7 +194,7 @@ impl Approval {
                 explain(format!("The trial is running · {} stops it", key(Action::Close)))
             }
             (Action::TryCall, Trial::Finished { .. }) => {
-                explain(format!("The command was tried · {}", self.name_answers(keys, (plan, trial))))
+                explain(format!("The command was tried · {}", self.name_answers(keys, APPROVE, (plan, trial))))
             }
             (Action::TryCall, _) if !facts.agent.offers_trial(plan) => {
                 explain(format!("This call cannot be tried · {} to deny", key(Action::Deny)))
@@ -218,7 +219,7 @@ impl Approval {
             }
             // Nobody who wants to keep the trial is led to run the command again.
             (Action::ApproveOnce, Trial::Finished { .. }) if is_listening && self.is_destructive(plan, trial) => {
-                explain(format!("Destructive: {}", self.name_answers(keys, (plan, trial))))
+                explain(format!("Destructive: {}", self.name_answers(keys, APPROVE, (plan, trial))))
             }
             (_, Trial::Finished { .. }) => {
                 let row = self.trial_view.handle_move(action, self.scroll, self.page_rows)?;

@@ -136,7 +136,7 @@ fn r68_approval_counts_only_after_the_end_was_shown() {
     let screen = draw_prompt(&mut prompt, (60, 13), 0).join("\n");
     assert!(screen.contains("60 lines below") && screen.contains("end jump to the end, then y trust"), "{screen}");
     let result = press_key(&mut prompt, KeyCode::Char('y'));
-    assert_eq!(result, KeyResult::Explained("Read to the end first · end to jump there".into()));
+    assert_eq!(result, KeyResult::Explained("The end has not been shown yet · press end to see it".into()));
     assert_eq!(press_key(&mut prompt, KeyCode::Enter), KeyResult::PassedOn, "enter never trusts");
     press_key(&mut prompt, KeyCode::End);
     let screen = draw_prompt(&mut prompt, (60, 13), 0).join("\n");
