@@ -85,6 +85,15 @@ impl GrantSpan {
             Self::Everywhere => "in every project",
         }
     }
+
+    /// Describes where the grant is kept.
+    pub fn describe_place(self) -> &'static str {
+        match self {
+            Self::Session => "kept in this session",
+            Self::Project => "kept in your rules for this project",
+            Self::Everywhere => "kept in your rules for every project",
+        }
+    }
 }
 
 /// A grant that is in effect in this session.
@@ -181,11 +190,12 @@ impl Grant {
 
     fn describe_scope(&self) -> String {
         match &self.scope {
-            GrantScope::Command { network: true, .. } => {
-                "exactly this command with the network, in this folder".to_owned()
+            GrantScope::Command { network, .. } => {
+                let command = if *network { "exactly this command with the network" } else { "exactly this command" };
+                // A rule names no folder: it covers the command in the project, or in every one.
+                let folder = if self.span == GrantSpan::Session { ", in this folder" } else { "" };
+                format!("{command}{folder}")
             }
-            GrantScope::Command { .. } if self.span == GrantSpan::Everywhere => "exactly this command".to_owned(),
-            GrantScope::Command { .. } => "exactly this command, in this folder".to_owned(),
             GrantScope::Prefix { words, .. } => {
                 format!("every plain command that begins with {}", words.join(" "))
             }

@@ -196,7 +196,7 @@ default_keys! {
     [Approval Queue Question] Select "space"
     [Approval] SelectAll "*"
     [Queue] SelectAll "t"
-    [Approval] Toggle "o"
+    [Approval GrantScope] Toggle "o"
     [GrantScope]
         NarrowScope "left"  WidenScope "right"
         Up "up" "shift-tab"  Down "down" "tab"

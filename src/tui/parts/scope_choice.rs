@@ -1,26 +1,25 @@
 //! The choice of the scope and span of a grant. Lists all scopes with an example of what each covers, the calls that the
 //! selected one would have covered, its limits, and the rule that would be written.
 
+pub mod scope_row;
+
 use super::listening::{QUIET_TIME, TOO_SOON};
 use crate::agent::GrantOption;
-use crate::chat::{Grant, GrantScope, GrantSpan};
+use crate::chat::{Grant, GrantScope, GrantSpan, pluralize};
 use crate::config::rules::rules_editor;
-use crate::text::width::{fit_end, fit_start, text_width};
+use crate::text::width::text_width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, explain_unseen_end, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
+use scope_row::{ScopeRow, describe_limits, describe_option};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Minimum columns of an example that is shortened to fit into the row of its scope. With fewer it is left out.
-const MIN_EXAMPLE_COLUMNS: usize = 8;
-/// Name of the scope for all file changes.
-const FILE_CHANGES: &str = "file changes in this project";
-/// Name of the tool that calls any tool of a server.
-const ANY_SERVER_TOOL: &str = "run_mcp_tool";
 /// When a call asks although a grant or a rule covers it.
 const UNTRUSTED_TEXT_NOTE: &str = "asks once more in each turn that has read text from outside, such as a page";
+/// What a grant that includes input allows.
+const INPUT_NOTE: &str = "input from other commands may decide what such a command does";
 /// Maximum number of covered calls that are named.
 const MAX_NAMED_CALLS: usize = 4;
 
@@ -37,11 +36,15 @@ pub struct ScopeChoice {
     folder: PathBuf,
     /// Name of the key that confirms, as stored in the rule.
     key: String,
+    /// Name of the key that shows the whole call.
+    toggle_key: String,
     opened_at: Duration,
     /// True if the end of the text for the current choice was on the screen.
     has_reached_end: bool,
     /// True while the rule is being written.
     is_storing: bool,
+    /// True if the user asked to see the whole call above the scopes.
+    shows_whole_call: bool,
 }
 
 /// Parts of the choice, from top to bottom.
@@ -62,6 +65,10 @@ pub struct ChoiceLine {
     pub prefix: String,
     pub text: String,
     pub style: Style,
+    /// Text after it in the style of secondary text.
+    pub dim_text: String,
+    /// True for a text with a command or a rule, whose further rows are marked.
+    pub is_code: bool,
 }
 
 impl ScopeChoice {
@@ -77,15 +84,36 @@ impl ScopeChoice {
             span: GrantSpan::Session,
             folder: folder.to_owned(),
             key: keys.first_chord(Scope::GrantScope, Action::Accept),
+            toggle_key: keys.first_chord(Scope::GrantScope, Action::Toggle),
             opened_at: now,
             has_reached_end: false,
             is_storing: false,
+            shows_whole_call: false,
         })
     }
 
     /// Returns whether the rule is being written. Meanwhile keys have no effect.
     pub fn is_storing(&self) -> bool {
         self.is_storing
+    }
+
+    /// Returns whether the whole call is shown above the scopes, however many rows it needs.
+    pub fn shows_whole_call(&self) -> bool {
+        self.shows_whole_call
+    }
+
+    /// Shows the whole call above the scopes, or again as much of it as leaves room for them.
+    pub fn toggle_whole_call(&mut self) {
+        self.shows_whole_call = !self.shows_whole_call;
+    }
+
+    /// Returns the texts that say how many lines of the call are not shown, and the key that shows them; longest first.
+    pub fn describe_hidden_lines(&self, count: usize) -> [String; 3] {
+        let lines = pluralize(count, "more line");
+        match self.toggle_key.as_str() {
+            "" => [lines, format!("{count} more"), String::new()],
+            key => [format!("{lines} · {key} shows all"), format!("{count} more · {key} all"), format!("{key} all")],
+        }
     }
 
     /// Returns whether keys may still be meant for the view before the choice.
@@ -161,7 +189,13 @@ impl ScopeChoice {
         if !self.spans().contains(&self.span) {
             self.span = GrantSpan::Session;
         }
+        // The names of the scopes say what a grant of this span covers.
+        for option in &mut self.options {
+            option.grant.span = if option.can_be_rule { self.span } else { GrantSpan::Session };
+        }
         self.has_reached_end = false;
+        // The whole call may leave no rows for what was just chosen.
+        self.shows_whole_call = false;
     }
 
     /// Returns the chosen grant; `is_listening` is true if a key may answer now. If the grant cannot be given yet, returns
@@ -199,8 +233,8 @@ impl ScopeChoice {
     }
 
     /// Returns all lines of the choice. `sandbox_note` says what the sandbox of a command allows; `can_send` is true if
-    /// the call can send something to another machine. If `is_roomy`, every scope says what it never covers, and its
-    /// example is whole; otherwise only the selected one does, and an example is shortened to the row of its scope.
+    /// the call can send something to another machine. If `is_roomy`, what a scope never covers has a row of its own;
+    /// otherwise a scope has one row, in which that and its example are shortened.
     pub fn choice_lines(
         &self,
         width: usize,
@@ -212,27 +246,38 @@ impl ScopeChoice {
         let option = self.selected_option();
         let grant = option.grant_for_span(self.span);
         let mut lines = Vec::new();
+        let mut whole_limits = None;
+        let indent = text_width("› 1  ");
+        let rows = ScopeRow::fit_all(&self.options, width.saturating_sub(indent));
         for (index, option) in self.options.iter().enumerate() {
             let is_selected = index == self.selected;
             let (mark, style) = if is_selected { ("›", theme.strong) } else { (" ", theme.text) };
             let prefix = format!("{mark} {}  ", index + 1);
-            let indent = " ".repeat(text_width(&prefix));
-            let columns = if is_roomy { usize::MAX } else { width.saturating_sub(text_width(&prefix)) };
-            let text = describe_option(option, columns);
-            lines.push(ChoiceLine { part: ChoicePart::Scopes, prefix, text, style });
-            if is_roomy || is_selected {
-                let (prefix, text) = (format!("{indent}never: "), describe_limits(&option.grant).to_owned());
-                lines.push(ChoiceLine { part: ChoicePart::Scopes, prefix, text, style: theme.dim });
+            let limits = describe_limits(&option.grant);
+            let mut push = |prefix, text, style, dim_text, is_code| {
+                lines.push(ChoiceLine { part: ChoicePart::Scopes, prefix, text, style, dim_text, is_code });
+            };
+            if is_roomy {
+                push(prefix, describe_option(option), style, String::new(), true);
+                push(format!("{}never: ", " ".repeat(indent)), limits[0].to_owned(), theme.dim, String::new(), false);
+                continue;
             }
+            let ScopeRow { subject, limits: row_limits } = &rows[index];
+            whole_limits = whole_limits.or((is_selected && row_limits != limits[0]).then_some(limits[0]));
+            push(prefix, subject.clone(), style, format!("  never {row_limits}"), true);
         }
         let spans = self.spans().iter().map(|span| match *span == self.span {
             true => format!("[{}]", span.describe_span()),
             false => span.describe_span().to_owned(),
         });
         let mut push = |part, text: String, style| {
-            lines.push(ChoiceLine { part, prefix: String::new(), text, style });
+            let (prefix, dim_text, is_code) = (String::new(), String::new(), part == ChoicePart::Rule);
+            lines.push(ChoiceLine { part, prefix, text, style, dim_text, is_code });
         };
         push(ChoicePart::Scopes, spans.collect::<Vec<_>>().join(" · "), theme.text);
+        if let Some(limits) = whole_limits {
+            push(ChoicePart::Explanation, format!("{} never covers: {limits}", self.selected + 1), theme.dim);
+        }
         if let Some(limits) = describe_common_limits(&grant) {
             push(ChoicePart::Explanation, format!("always ask: {limits}"), theme.dim);
         }
@@ -242,6 +287,9 @@ impl ScopeChoice {
         if !sandbox_note.is_empty() && matches!(grant.scope, GrantScope::Prefix { .. }) {
             let text = format!("the sandbox of every such command: {sandbox_note}");
             push(ChoicePart::Explanation, text, theme.dim);
+        }
+        if grant.takes_input {
+            push(ChoicePart::Explanation, INPUT_NOTE.to_owned(), theme.dim);
         }
         push(ChoicePart::Explanation, describe_covered_calls(&option.earlier_calls), theme.dim);
         if self.span != GrantSpan::Session {
@@ -256,8 +304,8 @@ impl ScopeChoice {
     }
 
     /// Returns the key hints, from the longest to the shortest. `shows_end` is true if the frame with these hints shows the
-    /// end of the text.
-    pub fn hints(&self, keys: &Keymap, shows_end: bool) -> Vec<String> {
+    /// end of the text. `toggle_labels` say what the key for the whole call does; empty if it changes nothing.
+    pub fn hints(&self, keys: &Keymap, shows_end: bool, toggle_labels: &[&str]) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::GrantScope, action);
         let accept_key = key(Action::Accept);
         let scope_keys = match self.options.len() {
@@ -275,34 +323,11 @@ impl ScopeChoice {
             first_hint,
             key_hint(1, &scope_keys, &["scope"]),
             key_hint(2, if self.spans().len() > 1 { "↑↓" } else { "" }, &["where it applies", "where"]),
-            key_hint(3, &key(Action::Close), &["back"]),
-            key_hint(4, &key(Action::Deny), &["deny"]),
+            key_hint(3, if toggle_labels.is_empty() { "" } else { &self.toggle_key }, toggle_labels),
+            key_hint(4, &key(Action::Close), &["back"]),
+            key_hint(5, &key(Action::Deny), &["deny"]),
         ])
     }
-}
-
-/// Names a scope with an example of what it covers, shortened to fit into these columns: of a path the end matters, of a
-/// command the start.
-fn describe_option(option: &GrantOption, columns: usize) -> String {
-    let label = label_scope(&option.grant);
-    let Some(example) = &option.example else { return label };
-    let (labels, is_command): (&[&str], bool) = match &option.grant.scope {
-        GrantScope::Command { .. } | GrantScope::Prefix { .. } => (&[&label], true),
-        GrantScope::FileChanges => (&[&label, FILE_CHANGES], false),
-        GrantScope::File(_) | GrantScope::Folder(_) | GrantScope::Host(_) | GrantScope::Service(_) => {
-            (&[&label], false)
-        }
-        GrantScope::Workspace => (&[&label], false),
-    };
-    for label in labels {
-        let text = format!("{label} · such as ");
-        let columns_left = columns.saturating_sub(text_width(&text));
-        if columns_left >= text_width(example).min(MIN_EXAMPLE_COLUMNS) {
-            let fitted = if is_command { fit_start(example, columns_left) } else { fit_end(example, columns_left) };
-            return text + &fitted;
-        }
-    }
-    label
 }
 
 /// Describes the calls of this session that the grant would have covered.
@@ -313,40 +338,6 @@ fn describe_covered_calls(calls: &[String]) -> String {
         0 => "matches no earlier call of this session".to_owned(),
         1 => format!("would have covered 1 call of this session: {names}"),
         count => format!("would have covered {count} calls of this session: {names}{ellipsis}"),
-    }
-}
-
-/// Names the scope of a grant in a list.
-pub fn label_scope(grant: &Grant) -> String {
-    // `edit_file` and `write_file` are verbs.
-    let verb = grant.tool.strip_suffix("_file").unwrap_or(&grant.tool);
-    match &grant.scope {
-        GrantScope::Command { .. } => grant.describe_coverage(),
-        GrantScope::Prefix { words, .. } => format!("{} …", words.join(" ")),
-        GrantScope::File(path) => format!("{verb} {}", path.display()),
-        GrantScope::Folder(path) if path == Path::new("") => format!("{verb} any file of the project"),
-        GrantScope::Folder(path) => format!("{verb} any file below {}/", path.display()),
-        GrantScope::FileChanges => format!("{FILE_CHANGES}, edit and write"),
-        GrantScope::Host(host) => format!("any page of {host}"),
-        GrantScope::Service(host) if grant.tool == ANY_SERVER_TOOL => format!("any tool of any MCP server at {host}"),
-        GrantScope::Service(service) => format!("any call of this tool to {service}"),
-        GrantScope::Workspace => "files of this session's workspace".to_owned(),
-    }
-}
-
-/// Describes the calls that a grant of this scope never covers, besides those that no grant covers.
-fn describe_limits(grant: &Grant) -> &'static str {
-    match &grant.scope {
-        GrantScope::Command { .. } => "a command that differs in any character",
-        GrantScope::Prefix { .. } => "a variable, a substitution, > FILE, a path outside the project",
-        GrantScope::File(_) => "another file, another tool",
-        GrantScope::Folder(path) if path == Path::new("") => "a file outside the project, another tool",
-        GrantScope::Folder(_) => "a file outside this folder, another tool",
-        GrantScope::FileChanges => "a file outside the project, a command",
-        GrantScope::Service(_) if grant.tool == ANY_SERVER_TOOL => "another host, also one below it",
-        GrantScope::Service(_) => "another service, another tool",
-        GrantScope::Host(_) => "another host, also one below it; an address in a private network",
-        GrantScope::Workspace => "the workspace of another session, another tool",
     }
 }
 

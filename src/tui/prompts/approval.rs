@@ -8,6 +8,7 @@ mod approval_prompt;
 mod arguments_form;
 mod body_builder;
 mod rejected_keys;
+mod scope_layout;
 mod trial_view;
 
 use crate::agent::{Trial, explain_no_grant, grant_options};
@@ -291,6 +292,10 @@ impl Approval {
         let change = match action {
             None => choice.select_number(digit.map_or(0, |digit| digit as usize)),
             Some(Action::Close) => return self.show_view(ApprovalView::Plan),
+            Some(Action::Toggle) => {
+                choice.toggle_whole_call();
+                Ok(())
+            }
             Some(Action::Accept) if !can_grant => return self.show_view(ApprovalView::Plan),
             Some(Action::Accept) => match choice.confirm(keys, listening.is_listening(), now) {
                 Ok(grant) if grant.span == GrantSpan::Session => return self.decide(Decision::Always(grant)),

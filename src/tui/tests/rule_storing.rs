@@ -35,6 +35,27 @@ fn r11_the_call_runs_once_its_rule_is_written() {
     assert_eq!(screen.count_decisions(), 0);
     screen.handle_event(rule_saved);
     assert_eq!(screen.count_decisions(), 1);
+    // It is said once, by the row of the decision.
+    let text = screen.screen_text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let row = "granted: exactly this command · kept in your rules for this project, /grants revokes it";
+    assert!(words.contains(row) && !words.contains("Stored:"), "{text}");
+}
+
+/// A rule names no folder, so only a grant of the session says that it is for this one.
+#[test]
+fn a_scope_is_named_as_it_is_kept() {
+    let mut screen = screen_with_approval();
+    screen.press_key("a");
+    screen.advance_ms(600);
+    for (span, has_folder) in
+        [("[for this session]", true), ("[in this project]", false), ("[in every project]", false)]
+    {
+        let text = screen.screen_text();
+        assert!(text.contains(span) && text.contains("› 1  exactly this command"), "{text}");
+        assert_eq!(text.contains("exactly this command, in this folder"), has_folder, "{text}");
+        screen.press_key("down");
+    }
 }
 
 #[test]
@@ -48,6 +69,7 @@ fn r08_a_rule_written_late_does_not_approve_another_call_with_the_same_id() {
     assert!(screen.screen_text().contains("Run a command?"));
     screen.handle_event(rule_saved);
     assert_eq!(screen.count_decisions(), 0);
+    assert!(screen.screen_text().contains("Stored: exactly this command, in this project."), "no row says it");
     screen.advance_ms(600);
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1, "the other call has a prompt of its own");

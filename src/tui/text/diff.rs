@@ -70,6 +70,14 @@ pub fn trim_context(diff: &Diff, context: usize) -> Diff {
     Diff { hunks, ..diff.clone() }
 }
 
+/// Returns whether [`trim_context`] leaves out a line.
+pub fn has_context_beyond(diff: &Diff, context: usize) -> bool {
+    diff.hunks.iter().map(|hunk| &hunk.lines).any(|lines| {
+        let near = |index: usize| index.saturating_sub(context)..(index + context + 1).min(lines.len());
+        (0..lines.len()).any(|index| lines[near(index)].iter().all(edit::DiffLine::is_same))
+    })
+}
+
 fn trim_hunk(hunk: &Hunk, context: usize) -> Vec<Hunk> {
     let changed: Vec<usize> = (0..hunk.lines.len()).filter(|index| !hunk.lines[*index].is_same()).collect();
     let mut trimmed: Vec<Hunk> = Vec::new();

@@ -14,7 +14,7 @@ use crate::tui::parts::call_action::{PlannedCall, name_action, names_path};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::decision_label::{describe_verdict, label_decision};
 use crate::tui::parts::picker::{Picker, Row};
-use crate::tui::parts::scope_choice::label_scope;
+use crate::tui::parts::scope_choice::scope_row::label_scope;
 use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
 use crate::tui::state::State;
 use std::collections::HashMap;

@@ -98,11 +98,12 @@ pub fn handle_rule_stored(state: &mut State, call: CallId, grant: Grant, by: Dec
         let advice = if still_waits { "The call was not run: approve it once, or try again." } else { "Try again." };
         return state.show_warning(&format!("Cannot store the rule: {}. {advice}", reason.trim_end_matches('.')));
     }
-    state.show_info(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()));
     if still_waits {
+        // The row of the decision in the transcript says what was stored.
         let event = Event::CallDecided { call, decision: Decision::Always(grant), by };
-        agent_events::handle_agent_event(state, event);
+        return agent_events::handle_agent_event(state, event);
     }
+    state.show_info(&format!("Stored: {}. Revoke it with /grants", grant.describe_grant()));
 }
 
 /// Scrolls the prompt under the mouse. Returns false if the mouse is not over a prompt that scrolls.

@@ -259,9 +259,9 @@ fn is_reason_displayed(context: &LayoutContext<'_>, index: usize) -> bool {
     matches!(earlier.last(), Some(Entry::Replied { incomplete: Some(_), .. }))
 }
 
-/// Describes a grant or rule that the user gave with an approval.
+/// Describes a grant or rule that the user gave with an approval, and where it is kept.
 pub fn describe_new_grant(grant: &Grant) -> String {
-    format!("allowed from now on: {} ({})", grant.describe_tools(), grant.describe_grant())
+    format!("granted: {} · {}, /grants revokes it", grant.describe_coverage(), grant.span.describe_place())
 }
 
 /// Prefix of the row about a switch between dry run and live.

@@ -3,15 +3,18 @@
 
 use super::answer_verbs::{denial_verb, is_restoration};
 use super::body_builder::{BodyBuilder, Density};
+use super::scope_layout::{choice_lines, label_toggle, split_rows};
 use super::trial_view::{self, TrialRow, TrialView};
 use super::{Approval, ApprovalContent, ApprovalView};
-use crate::agent::{Trial, can_send};
-use crate::chat::{Access, Preview, RESTORE_FILES};
+use crate::agent::Trial;
+use crate::chat::Preview;
+use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::call_action::own_tool_name;
 use crate::tui::parts::frame::{Frame, PromptContext};
 use crate::tui::parts::key_hints::{self, key_hint};
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::review::Row;
-use crate::tui::parts::scope_choice::{ChoiceLine, ChoicePart, ScopeChoice};
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
 use crate::tui::theme::Theme;
@@ -24,8 +27,8 @@ use std::sync::Arc;
 const LONG_PREVIEW_ROWS: usize = 6;
 /// Line above the scopes that can be chosen. In few rows it is part of the title.
 const CHOICE_LABEL: &str = "Allow without asking:";
-/// Rows of the preview for which a scope that is not selected does not say what it never covers.
-const MIN_PREVIEW_ROWS: usize = 3;
+/// Cells of the name of a tool file in the title.
+const MAX_TOOL_CELLS: usize = 24;
 
 impl Approval {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
@@ -51,8 +54,11 @@ impl Approval {
 
     fn density_for(&self, content: &ApprovalContent<'_>, area: Rect, theme: &Theme) -> Density {
         let fits = |density| self.count_rows(content, area.width, theme, density) <= area.height;
+        let shows_whole_call = matches!(&self.view, ApprovalView::Scope(choice) if choice.shows_whole_call());
         match self.compact_density(content) {
             _ if fits(Density::Full) => Density::Full,
+            // The scopes below the call have one row each.
+            density if shows_whole_call => density,
             density if !self.is_choosing_scope() || fits(density) => density,
             // The border takes 2 rows.
             _ => Density::Excerpt(usize::from(area.height.saturating_sub(2))),
@@ -88,16 +94,25 @@ impl Approval {
         // A grant runs the command live; it keeps nothing.
         let trial_title = Self::trial_title(content.trial).filter(|_| !self.is_choosing_scope());
         let (title, is_destructive) = trial_title.unwrap_or_else(call_title);
-        let title = match density {
-            Density::Full | Density::Compact => title.to_owned(),
-            Density::Excerpt(_) => format!("{title} {CHOICE_LABEL}"),
+        let title = match (density, own_tool_name(&content.call.name)) {
+            (Density::Excerpt(_), _) => format!("{title} {CHOICE_LABEL}"),
+            (_, Some(tool)) => format!("{} · {title}", width::fit_start(&tool, MAX_TOOL_CELLS)),
+            (_, None) => title.to_owned(),
+        };
+        let toggle_labels = match &self.view {
+            ApprovalView::Scope(choice) => {
+                let body = self.lay_out_body(content, usize::from(area.width.saturating_sub(4)), theme, density);
+                label_toggle(choice, &content.plan.preview, density, body.lines())
+            }
+            ApprovalView::Plan | ApprovalView::DenyMessage(_) | ApprovalView::Details | ApprovalView::Form(_) => &[],
         };
         let frame = Frame {
             title: &title,
             right_title: &right_title,
-            hints: &self.build_hints(content, keys, shows_end),
+            hints: &self.build_hints(content, keys, shows_end, toggle_labels),
             message,
-            is_listening: listening.is_listening() && self.trial_view.is_drawn(content.trial) || self.is_writing(),
+            is_listening: listening.is_listening() && self.trial_view.is_drawn(content.trial)
+                || self.is_writing() && listening != Listening::Unseen,
             is_destructive,
         };
         let mut inner = frame.draw(area, buffer, theme);
@@ -172,7 +187,8 @@ impl Approval {
                 body.push_sub_agent(content);
                 match density {
                     Density::Full | Density::Compact => {
-                        body.push_preview(&content.plan.preview, Density::Compact);
+                        let whole_call = if choice.shows_whole_call() { Density::Full } else { Density::Compact };
+                        body.push_preview(&content.plan.preview, whole_call);
                         body.lines.push(Line::default());
                         body.push_text(CHOICE_LABEL, theme.prompt);
                         body.push_choice(&choice_lines(choice, content, body.width, theme, density == Density::Full));
@@ -181,7 +197,8 @@ impl Approval {
                         let rows = rows.saturating_sub(body.lines.len());
                         let (preview_rows, lines) = split_rows(choice, content, rows, body.width, theme);
                         let preview_start = body.lines.len();
-                        body.push_preview_start(&content.plan.preview, preview_rows);
+                        let describe_hidden = |count| choice.describe_hidden_lines(count);
+                        body.push_preview_start(&content.plan.preview, preview_rows, describe_hidden);
                         if body.lines.len() - preview_start < preview_rows {
                             body.lines.push(Line::default());
                         }
@@ -222,8 +239,15 @@ impl Approval {
         body.lines
     }
 
-    /// Returns the key hints for the border, longest variant first.
-    fn build_hints(&self, content: &ApprovalContent<'_>, keys: &Keymap, shows_end: bool) -> Vec<String> {
+    /// Returns the key hints for the border, longest variant first. `toggle_labels` are those of the key that shows the
+    /// whole call above a choice of scope.
+    fn build_hints(
+        &self,
+        content: &ApprovalContent<'_>,
+        keys: &Keymap,
+        shows_end: bool,
+        toggle_labels: &[&str],
+    ) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Approval, action);
         let is_destructive = self.is_destructive(content.plan, content.trial);
         let can_grant = !is_destructive && content.plan.grant.is_some();
@@ -236,7 +260,7 @@ impl Approval {
             ApprovalView::DenyMessage(_) => {
                 vec![format!("enter deny with this message · {close_key} back"), "enter deny".to_owned()]
             }
-            ApprovalView::Scope(choice) => choice.hints(keys, shows_end),
+            ApprovalView::Scope(choice) => choice.hints(keys, shows_end, toggle_labels),
             ApprovalView::Form(form) => {
                 let editor_key = keys.first_chord(Scope::Composer, Action::OpenEditor);
                 let editor_hint =
@@ -300,61 +324,6 @@ impl Approval {
     }
 }
 
-/// Returns the lines of the choice of scope for these columns.
-fn choice_lines(
-    choice: &ScopeChoice,
-    content: &ApprovalContent<'_>,
-    width: usize,
-    theme: &Theme,
-    is_roomy: bool,
-) -> Vec<ChoiceLine> {
-    let sandbox_note = match &content.plan.access {
-        Access::Run(run) => {
-            let parts = run.sandbox.describe_parts(run.network.as_deref(), content.home);
-            parts.into_iter().map(|(text, _)| text).collect::<Vec<_>>().join(" · ")
-        }
-        _ => String::new(),
-    };
-    choice.choice_lines(width, &sandbox_note, can_send(content.plan), theme, is_roomy)
-}
-
-/// Divides the rows between the preview and the choice below it. Returns those of the preview and the lines of the choice.
-/// If the choice does not fit as a whole, the scopes, and if possible the explanation, are visible without scrolling.
-fn split_rows(
-    choice: &ScopeChoice,
-    content: &ApprovalContent<'_>,
-    rows: usize,
-    width: usize,
-    theme: &Theme,
-) -> (usize, Vec<ChoiceLine>) {
-    let count_rows = |lines: &[ChoiceLine], last_part| {
-        let mut body = BodyBuilder { lines: Vec::new(), width, theme };
-        let position = lines.iter().position(|line| line.part > last_part).unwrap_or(lines.len());
-        body.push_choice(&lines[..position]);
-        body.lines.len()
-    };
-    let roomy_lines = choice_lines(choice, content, width, theme, true);
-    let roomy_rows = count_rows(&roomy_lines, ChoicePart::Rule);
-    if roomy_rows + MIN_PREVIEW_ROWS <= rows {
-        return (rows - roomy_rows, roomy_lines);
-    }
-    let lines = choice_lines(choice, content, width, theme, false);
-    // The number of lines below takes a row.
-    let note_rows = 1;
-    let choice_rows = [
-        count_rows(&lines, ChoicePart::Rule),
-        count_rows(&lines, ChoicePart::Explanation) + note_rows,
-        count_rows(&lines, ChoicePart::Scopes) + note_rows,
-    ];
-    // The header of a diff and its first change, or at least that.
-    let wanted_rows = if matches!(content.plan.preview, Preview::Edit(_)) { 2 } else { 1 };
-    let left_rows = |min_rows| {
-        let mut left = choice_rows.into_iter().filter_map(|choice_rows| rows.checked_sub(choice_rows));
-        left.find(|left| *left >= min_rows)
-    };
-    (left_rows(wanted_rows).or_else(|| left_rows(1)).unwrap_or(0), lines)
-}
-
 /// Body of the prompt.
 enum BodyRows {
     /// Lines of text.
@@ -371,6 +340,14 @@ impl BodyRows {
             Self::Lines(lines) => lines.len(),
             Self::Rows(rows) => rows.len(),
             Self::Trial(rows) => rows.len(),
+        }
+    }
+
+    /// Returns the lines of text; empty for rows of other kinds.
+    fn lines(&self) -> &[Line<'static>] {
+        match self {
+            Self::Lines(lines) => lines,
+            Self::Rows(_) | Self::Trial(_) => &[],
         }
     }
 }

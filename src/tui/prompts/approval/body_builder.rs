@@ -16,15 +16,15 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Unchanged lines before and after each change of a diff that does not fit into the prompt.
-const COMPACT_CONTEXT: usize = 1;
+pub(super) const COMPACT_CONTEXT: usize = 1;
 
 /// How much of the body is shown besides the plan itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Density {
     #[default]
     Full,
-    /// For an area with fewer rows than all of the body needs: the changes of a diff come first, and only the selected
-    /// scope of a choice says what it never covers.
+    /// For an area with fewer rows than all of the body needs: the changes of a diff come first, and a scope of a choice
+    /// has one row.
     Compact,
     /// For a choice of scope in this many rows, which is fewer than the compact body needs: only the start of the preview
     /// is shown above it.
@@ -43,6 +43,23 @@ fn explain_missing_grant(plan: &Plan) -> Option<String> {
     if is_missing { explain_no_scopes("", plan) } else { None }
 }
 
+/// Cuts a line to this width.
+fn cut_line(line: &mut Line<'static>, mut cells: usize) {
+    for span in &mut line.spans {
+        let kept = width::cut_to_width(&span.content, cells).to_owned();
+        cells -= width::text_width(&kept).min(cells);
+        // Nothing follows a text that was cut, also if the next one would fit.
+        cells = if kept.len() < span.content.len() { 0 } else { cells };
+        span.content = kept.into();
+    }
+    line.spans.retain(|span| !span.content.is_empty());
+}
+
+/// Returns whether this is the last row of a preview that goes on.
+pub(super) fn is_excerpt_end(line: &Line<'static>) -> bool {
+    line.spans.last().is_some_and(|span| span.content.starts_with(EXCERPT_MARK))
+}
+
 /// Builder of the lines of the body.
 pub(super) struct BodyBuilder<'a> {
     pub(super) lines: Vec<Line<'static>>,
@@ -57,9 +74,16 @@ impl BodyBuilder<'_> {
     }
 
     /// Adds wrapped text after a prefix; further rows are indented by the width of the prefix.
-    pub(super) fn push_hanging(&mut self, prefix: &str, text: &str, style: Style) {
-        let shape = Shape::with_hanging_prefix(self.width, vec![Piece::new(prefix, style)]);
-        self.lines.extend(wrap::wrap_pieces(&revealed_pieces(text, style, self.theme.mark), &shape).lines);
+    fn push_hanging(&mut self, prefix: Piece, pieces: &[Piece]) {
+        let shape = Shape::with_hanging_prefix(self.width, vec![prefix]);
+        self.lines.extend(wrap::wrap_pieces(pieces, &shape).lines);
+    }
+
+    /// Adds a command or a rule after a prefix; further rows are marked, so that none passes for a line of its own.
+    fn push_code(&mut self, prefix: Piece, pieces: &[Piece]) {
+        let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, vec![prefix]) };
+        let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
+        self.lines.extend(wrap::wrap_code(pieces, &shape, &continuation_mark).lines);
     }
 
     /// Adds the reason the policy asks, and the reason no grant is offered, if any. If both are the same, it is shown once.
@@ -78,7 +102,8 @@ impl BodyBuilder<'_> {
     /// Adds what the call would do.
     pub(super) fn push_preview(&mut self, preview: &Preview, density: Density) {
         match preview {
-            Preview::Text(text) => self.push_text(text, self.theme.text),
+            // A text that ends with a line break has no empty row below.
+            Preview::Text(text) => self.push_text(text.strip_suffix('\n').unwrap_or(text), self.theme.text),
             // `lay_out_body` lays out the rows of a batch.
             Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
             Preview::Edit(change) if density == Density::Full => {
@@ -90,36 +115,49 @@ impl BodyBuilder<'_> {
             }
             Preview::Command(CommandLine { command, .. }) => {
                 let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
-                let prefix = vec![Piece::new("$ ", self.theme.accent)];
-                let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, prefix) };
-                let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
-                self.lines.extend(wrap::wrap_code(&pieces, &shape, &continuation_mark).lines);
+                self.push_code(Piece::new("$ ", self.theme.accent), &pieces);
             }
         }
     }
 
-    /// Adds the start of what the call would do in at most this many rows, marked if it goes on: of a diff the header and
-    /// the first changes, or only the changes if there is no row for the header.
-    pub(super) fn push_preview_start(&mut self, preview: &Preview, max_rows: usize) {
-        let width = self.width.saturating_sub(EXCERPT_MARK.chars().count()).max(1);
-        let mut start = BodyBuilder { lines: Vec::new(), width, theme: self.theme };
+    /// Adds the start of what the call would do in at most this many rows: of a diff the header and the first changes, or
+    /// only the changes if there is no row for the header. If it goes on, the last row ends with one of the texts of
+    /// `describe_hidden` for the number of rows that are not shown whole, longest first.
+    pub(super) fn push_preview_start(
+        &mut self,
+        preview: &Preview,
+        max_rows: usize,
+        describe_hidden: impl Fn(usize) -> [String; 3],
+    ) {
+        let mut start = BodyBuilder { lines: Vec::new(), width: self.width, theme: self.theme };
         match preview {
             Preview::Edit(change) => {
                 let changes = diff::trim_context(change, 0);
-                start.lines = diff::lay_out_header(change, width, self.theme);
+                start.lines = diff::lay_out_header(change, self.width, self.theme);
                 if start.lines.len() >= max_rows {
                     start.lines.clear();
                 }
-                start.lines.extend(diff::lay_out_changes(&changes, width, self.theme));
+                start.lines.extend(diff::lay_out_changes(&changes, self.width, self.theme));
             }
             Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => start.push_preview(preview, Density::Full),
         }
-        let goes_on = start.lines.len() > max_rows;
+        let hidden_rows = start.lines.len().saturating_sub(max_rows);
         start.lines.truncate(max_rows);
-        // The mark between two changes of a diff says it too.
-        let is_marked = |line: &Line<'_>| line.to_string() == EXCERPT_MARK.trim_start();
-        if let Some(last) = start.lines.last_mut().filter(|last| goes_on && !is_marked(last)) {
-            last.spans.push(Span::styled(EXCERPT_MARK, self.theme.dim));
+        if let Some(last) = start.lines.last_mut().filter(|_| hidden_rows > 0) {
+            // The mark between two changes of a diff is replaced.
+            if last.to_string() == EXCERPT_MARK.trim_start() {
+                last.spans.clear();
+            }
+            let fitting_mark = |hidden_rows| {
+                let marks = describe_hidden(hidden_rows).map(|text| format!("{EXCERPT_MARK} {text}"));
+                let fits = |mark: &String| width::text_width(mark) <= self.width * 2 / 3;
+                marks.into_iter().find(fits).unwrap_or_else(|| EXCERPT_MARK.to_owned())
+            };
+            let (row_cells, mark) = (last.width(), fitting_mark(hidden_rows));
+            let is_cut = row_cells + width::text_width(&mark) > self.width;
+            let mark = if is_cut { fitting_mark(hidden_rows + 1) } else { mark };
+            cut_line(last, self.width.saturating_sub(width::text_width(&mark)));
+            last.spans.push(Span::styled(mark, self.theme.dim));
         }
         self.lines.extend(start.lines);
     }
@@ -154,8 +192,13 @@ impl BodyBuilder<'_> {
 
     /// Adds the lines of a choice of scope.
     pub(super) fn push_choice(&mut self, lines: &[ChoiceLine]) {
-        for ChoiceLine { prefix, text, style, part: _ } in lines {
-            self.push_hanging(prefix, text, *style);
+        for ChoiceLine { prefix, text, style, dim_text, is_code, part: _ } in lines {
+            let mut pieces = revealed_pieces(text, *style, self.theme.mark);
+            pieces.extend(revealed_pieces(dim_text, self.theme.dim, self.theme.mark));
+            match is_code {
+                true => self.push_code(Piece::new(prefix, *style), &pieces),
+                false => self.push_hanging(Piece::new(prefix, *style), &pieces),
+            }
         }
     }
 

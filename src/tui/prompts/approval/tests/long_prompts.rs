@@ -149,10 +149,10 @@ fn draw_choice_below_a_diff(size: (u16, u16)) -> (Approval, Plan, String) {
     plan.preview = Preview::Edit(Edit { path, before: Some(before), after }.diff());
     let scopes = [GrantScope::File("src/retry.rs".into()), GrantScope::Folder("src".into())];
     let options = scopes.map(|scope| GrantOption {
+        example: matches!(scope, GrantScope::Folder(_)).then(|| "src/other.rs".into()),
         grant: Grant::new("edit_file", scope),
         can_be_rule: true,
         earlier_calls: Vec::new(),
-        example: Some("src/other.rs".into()),
     });
     let mut prompt = Approval::new("1".into());
     let choice = ScopeChoice::new(options.to_vec(), Path::new("/home/ada/src/app"), &Keymap::default(), ms(0)).unwrap();
@@ -168,17 +168,23 @@ fn all_scopes_are_listed_below_the_change() {
     {
         assert!(screen.contains(part), "{part}: {screen}");
     }
-    // In fewer rows the start of the change stays, and the explanation of the scopes is below.
+    // In fewer rows the start of the change stays, each scope has one row, and the explanation of the scopes is below.
     for (size, has_header, is_cut) in [
         ((100, 13), true, false),
         ((40, 14), true, true),
         ((60, 11), true, false),
         ((60, 9), true, true),
-        ((60, 8), false, true),
+        ((60, 7), false, true),
     ] {
         let (_, _, screen) = draw_choice_below_a_diff(size);
-        for part in ["− line 20", "› 1  edit src/retry.rs", "2  edit any file below src/", "never: another file, "]
-        {
+        let scopes = match size.0 {
+            100 => ["› 1  edit src/retry.rs ", "never: a file outside this folder, another tool"],
+            60 => {
+                ["› 1  edit src/retry.rs  never another file ", "2  edit in src/  e.g. src/other.rs  never outside it"]
+            }
+            _ => ["› 1  edit src/retry.rs", "2  edit in src/"],
+        };
+        for part in [&["− line 20"], &scopes[..]].concat() {
             assert!(screen.contains(part), "{size:?}, {part}: {screen}");
         }
         assert_eq!(screen.contains("src/retry.rs · +1 −1"), has_header, "{size:?}: {screen}");
@@ -195,10 +201,11 @@ fn a_long_preview_above_the_scopes_is_marked() {
         let mut prompt = prompt_with_scope(script_scopes());
         screen_text(&draw_prompt(&mut prompt, plan, size, Listening::Ready, 6000))
     };
-    for (size, rows) in [((80, 30), 15), ((80, 16), 1), ((80, 15), 6), ((60, 12), 1)] {
+    for (size, rows) in [((80, 30), 15), ((80, 16), 4), ((80, 15), 3), ((60, 12), 2)] {
         let screen = screen_of(&plan, size);
         assert_eq!(screen.matches("echo one of many").count(), rows, "{screen}");
         assert_eq!(screen.matches(" ⋯").count(), 1, "{screen}");
+        assert!(screen.contains(" more lines · o shows all "), "{screen}");
         assert!(screen.contains("Run a command? Allow without asking:"), "{screen}");
     }
     // Side by side, two lines are in a row.
@@ -219,17 +226,93 @@ fn a_long_preview_above_the_scopes_is_marked() {
 }
 
 #[test]
-fn every_scope_says_what_it_never_covers_if_there_are_enough_rows() {
-    let (own, other) = ("never: another file, another tool", "never: a file outside this folder, another tool");
-    for (rows, expected) in [(20, [true, true]), (17, [true, true]), (16, [true, false])] {
+fn every_scope_says_what_it_never_covers_in_a_row_of_its_own_if_there_are_enough_rows() {
+    let (own, other) = ("another file, another tool", "a file outside this folder, another tool");
+    for (rows, start) in [(20, "never: "), (17, "never: "), (16, "  never ")] {
         let (_, _, screen) = draw_choice_below_a_diff((100, rows));
-        assert_eq!([own, other].map(|limit| screen.contains(limit)), expected, "{rows}: {screen}");
+        assert!([own, other].iter().all(|limit| screen.contains(&format!("{start}{limit}"))), "{rows}: {screen}");
         assert!(screen.contains("secrets such as .env, ") && !screen.contains("lines below"), "{rows}: {screen}");
     }
     for width in 1..60 {
         let (_, _, screen) = draw_choice_below_a_diff((width, 300));
         assert!(width < 30 || screen.matches("never: ").count() == 2, "{width}: {screen}");
     }
+}
+
+/// At every size the key shows the whole call, which can be scrolled, and hides it again.
+#[test]
+fn a_key_shows_the_whole_call_above_the_scopes() {
+    let plan = offline_plan(&(1..=20).map(|n| format!("echo {n} of 20")).collect::<Vec<_>>().join("\n"));
+    let mut prompt = prompt_with_scope(script_scopes());
+    let draw = |prompt: &mut Approval| screen_text(&draw_prompt(prompt, &plan, (60, 12), Listening::Ready, 6000));
+    let cut = draw(&mut prompt);
+    assert!(cut.contains("more lines · o shows all") && !cut.contains("echo 8 of 20"), "{cut}");
+    press_key(&mut prompt, &plan, KeyCode::Char('o'), 7000);
+    let whole = draw(&mut prompt);
+    assert!(whole.contains("echo 8 of 20") && !whole.contains("shows all"), "{whole}");
+    press_key(&mut prompt, &plan, KeyCode::PageDown, 7000);
+    press_key(&mut prompt, &plan, KeyCode::PageDown, 7000);
+    let below = draw(&mut prompt);
+    assert!(below.contains("echo 20 of 20") && below.contains("Allow without asking:"), "{below}");
+    press_key(&mut prompt, &plan, KeyCode::Char('o'), 7000);
+    assert_eq!(draw(&mut prompt), cut);
+}
+
+/// A break within a word of the rule, also one after a hyphen, cannot pass for a space.
+#[test]
+fn a_row_that_goes_on_with_the_text_of_a_rule_is_marked() {
+    let words: Vec<String> = ["npm", "run", "check-every-single-package-of-the-workspace"].map(str::to_owned).into();
+    let scope = GrantScope::Prefix { words, folder: "/home/ada/src/app".into() };
+    let option = GrantOption {
+        grant: Grant::new("bash_exec", scope),
+        can_be_rule: true,
+        earlier_calls: Vec::new(),
+        example: None,
+    };
+    let mut prompt = prompt_with_scope(vec![option]);
+    let screen = screen_text(&draw_prompt(&mut prompt, &offline_plan("npm run x"), (40, 40), Listening::Ready, 6000));
+    let rows: Vec<&str> = screen.lines().map(|row| row.trim_matches(['│', ' '])).collect();
+    for start in ["› 1  npm run", "prefix = "] {
+        let row = rows.iter().position(|row| row.starts_with(start));
+        let next = row.and_then(|row| rows.get(row + 1)).copied().unwrap_or_default();
+        assert!(next.starts_with("↪ "), "{start}: {screen}");
+    }
+}
+
+/// The hint says what the key does, and is missing if the whole call is visible anyway.
+#[test]
+fn the_hint_of_the_key_for_the_whole_call_is_shown_while_the_call_is_cut() {
+    let hint_row = |prompt: &mut Approval, plan: &Plan, size| {
+        let screen = screen_text(&draw_prompt(prompt, plan, size, Listening::Ready, 6000));
+        screen.lines().find(|line| line.starts_with('╰')).unwrap_or_default().to_owned()
+    };
+    let long = offline_plan(&(1..=40).map(|n| format!("echo {n} of 40")).collect::<Vec<_>>().join("\n"));
+    for (size, label, less) in [
+        ((120, 30), "o show whole call", "o shorten call"),
+        ((80, 20), "o all", "o less"),
+        ((60, 12), "o all", "o less"),
+    ] {
+        let mut prompt = prompt_with_scope(script_scopes());
+        let cut = hint_row(&mut prompt, &long, size);
+        assert!(cut.contains(label), "{size:?}: {cut}");
+        press_key(&mut prompt, &long, KeyCode::Char('o'), 7000);
+        let whole = hint_row(&mut prompt, &long, size);
+        assert!(whole.contains(less) && !whole.contains(label), "{size:?}: {whole}");
+        let short = hint_row(&mut prompt_with_scope(script_scopes()), &offline_plan("sh check.sh"), size);
+        assert!(short.contains("enter") && !short.contains("o all") && !short.contains("o show"), "{size:?}: {short}");
+    }
+    // Unchanged lines of a diff are left out even if there are rows for them.
+    let before: String = (0..20).map(|n| format!("line {n}\n")).collect();
+    let after = before.replace("line 9", "row 9");
+    let mut plan = offline_plan("sh check.sh");
+    plan.preview = Preview::Edit(Edit { path: "a".into(), before: Some(before), after }.diff());
+    for height in [12, 60] {
+        let row = hint_row(&mut prompt_with_scope(script_scopes()), &plan, (120, height));
+        assert!(row.contains("o show whole call"), "{height}: {row}");
+    }
+    plan.preview = Preview::Edit(Edit { path: "a".into(), before: None, after: "new\n".into() }.diff());
+    let row = hint_row(&mut prompt_with_scope(script_scopes()), &plan, (120, 60));
+    assert!(!row.contains("whole call"), "{row}");
 }
 
 #[test]
