@@ -106,6 +106,7 @@ fn question_intent() -> Intent {
             options: vec![new_option("a"), new_option("b"), new_option("c")],
             is_multiple: false,
             allow_text: true,
+            text_description: String::new(),
             recommended: None,
         }],
         dropped: Dropped::default(),

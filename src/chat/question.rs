@@ -84,9 +84,24 @@ pub struct Question {
     /// True if free text is accepted.
     #[serde(default = "default_true")]
     pub allow_text: bool,
+    /// Explanation of the free text by the model; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text_description: String,
     /// Index of the option recommended by the model; marked, but never selected automatically.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommended: Option<usize>,
+}
+
+impl Question {
+    /// Returns the keyword of a question for which the model gave none. `index` is that of the question in its call.
+    pub fn generate_keyword(index: usize) -> String {
+        format!("question-{index}")
+    }
+
+    /// Returns whether the keyword of the question at `index` was generated, so that it tells the user nothing.
+    pub fn has_generated_keyword(&self, index: usize) -> bool {
+        self.keyword == Self::generate_keyword(index)
+    }
 }
 
 fn default_true() -> bool {

@@ -105,6 +105,7 @@ impl ServerForm {
                 options: vec![QuestionOption::new("Yes, continue")],
                 is_multiple: false,
                 allow_text: false,
+                text_description: String::new(),
                 recommended: None,
             });
         }
@@ -290,6 +291,7 @@ fn build_question(name: &str, kind: &FieldKind, property: &Value, is_required: b
         keyword: clean(name),
         text: lines.join("\n"),
         allow_text: options.is_empty(),
+        text_description: String::new(),
         options,
         is_multiple,
         recommended,

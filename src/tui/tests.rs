@@ -385,6 +385,7 @@ pub fn question_intent() -> Intent {
             options: vec![option("tokio", "virtual time"), option("a trait", "more code"), option("real", "")],
             is_multiple: false,
             allow_text: true,
+            text_description: String::new(),
             recommended: Some(0),
         }],
         dropped: Dropped::default(),

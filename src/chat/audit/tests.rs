@@ -262,6 +262,7 @@ fn r16_a_question_has_a_record_of_who_answered_which_questions() {
         options: Vec::new(),
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     };
     let questions = Questions { list: vec![question], dropped: crate::chat::Dropped::default() };

@@ -9,6 +9,7 @@ fn clock_question() -> Questions {
         options: ["paused", "a trait", "real"].map(QuestionOption::new).to_vec(),
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     };
     Questions { list: vec![question], dropped: Dropped::default() }

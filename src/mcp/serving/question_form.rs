@@ -60,7 +60,11 @@ impl QuestionForm {
         }
         if question.allow_text && !labels.is_empty() {
             let title = truncate_end(&format!("Other answer or note ({})", question.text), MAX_TITLE_CHARS);
-            properties.insert(text_name(index), json!({ "type": "string", "title": title }));
+            let mut text_field = json!({ "type": "string", "title": title });
+            if !question.text_description.is_empty() {
+                text_field["description"] = question.text_description.as_str().into();
+            }
+            properties.insert(text_name(index), text_field);
         }
     }
 

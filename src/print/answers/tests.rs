@@ -11,6 +11,7 @@ fn question(keyword: &str, labels: &[&str]) -> Question {
         options: labels.iter().map(|label| QuestionOption::new(label)).collect(),
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     }
 }

@@ -88,6 +88,7 @@ fn searches_questions_answers_titles_commands_but_no_outputs() {
         options: vec![QuestionOption::new("needle one")],
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     };
     let questions = Questions { list: vec![question], dropped: Default::default() };

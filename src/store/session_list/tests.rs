@@ -155,6 +155,7 @@ fn question_waits_until_it_is_settled() {
         options: vec![option],
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     };
     let asked = Entry::Asked {

@@ -144,12 +144,14 @@ fn parse_question(
     let raw =
         first_present(fields, OPTION_FIELDS).map_or(Ok(Vec::new()), |name| options::raw_options(&fields[name]))?;
     let recommended_value = first_present(fields, RECOMMENDED_INDEX_FIELDS).map(|name| &fields[name]);
-    let (options, recommended) = options::parse_options(&raw, recommended_value, dropped)?;
+    let allow_text = parse_bool(fields, FREE_TEXT_FIELDS)?.unwrap_or(true);
+    let options::ParsedOptions { options, recommended, text_description } =
+        options::parse_options(&raw, recommended_value, allow_text, dropped)?;
     let keyword =
         KEYWORD_FIELDS.iter().filter(|field| **field != text_field).find_map(|field| scalar_text(fields.get(*field)?));
     let keyword = match keyword {
         Some(keyword) => truncate_counted(&keyword, MAX_LABEL_CHARS, dropped),
-        None => format!("question-{}", earlier.len()),
+        None => Question::generate_keyword(earlier.len()),
     };
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
     let is_multiple = matches!(kind, "multi" | "multiple" | "multiselect" | "multi_select" | "checkbox");
@@ -158,7 +160,8 @@ fn parse_question(
         text: truncate_counted(&text, MAX_TEXT_CHARS, dropped),
         is_multiple: parse_bool(fields, MULTI_FIELDS)?.unwrap_or(is_multiple),
         // Without options, text is the only way to answer.
-        allow_text: parse_bool(fields, FREE_TEXT_FIELDS)?.unwrap_or(true) || options.is_empty(),
+        allow_text: allow_text || options.is_empty(),
+        text_description,
         options,
         recommended,
     })

@@ -152,6 +152,9 @@ fn accepts_many_shapes_of_options() {
     let with_preview =
         first_question(json!({"question": "q", "options": [{"label": "a", "preview": "```rs\nfn a() {}\n```"}]}));
     assert_eq!(with_preview.options[0].preview, "```rs\nfn a() {}\n```");
+    let drawing =
+        first_question(json!({"question": "q", "options": [{"label": "a", "preview": "\n \n  /\\ \n /__\\ \n\n"}]}));
+    assert_eq!(drawing.options[0].preview, "  /\\ \n /__\\");
 }
 
 #[test]
@@ -251,4 +254,44 @@ fn finds_recommended_option_by_index_label_or_flag() {
     assert_eq!(recommended(json!({"question": "q", "options": ["a", "b", "c"], "default": "c"})), Some(2));
     assert_eq!(recommended(json!({"question": "q", "options": ["a", {"label": "b", "recommended": true}]})), Some(1));
     assert_eq!(recommended(json!({"question": "q", "options": ["a"], "recommended": 9})), None);
+}
+
+#[test]
+fn a_last_option_that_only_offers_to_write_becomes_the_text_answer() {
+    let parse = |options: Value| first_question(json!({"question": "q", "options": options}));
+    for label in [
+        "Other",
+        "other…",
+        "Other (please specify)",
+        "Other: specify",
+        "Something else",
+        "In my own words",
+        "Something else, I'll explain",
+        "Type your own answer",
+    ] {
+        let question = parse(json!(["a", "b", {"label": label, "description": "Tell me which"}]));
+        let labels: Vec<&str> = question.options.iter().map(|option| option.label.as_str()).collect();
+        assert_eq!(
+            (labels.as_slice(), question.text_description.as_str()),
+            (&["a", "b"][..], "Tell me which"),
+            "{label}"
+        );
+        assert!(question.allow_text, "{label}");
+    }
+    // It names an answer, has a preview, or is not the last one.
+    for options in [
+        json!(["a", "b", "Other (Debian)"]),
+        json!(["a", "b", "Another database"]),
+        json!(["a", "b", {"label": "Other", "preview": "x"}]),
+        json!(["a", "Other", "b"]),
+    ] {
+        let question = parse(options.clone());
+        assert_eq!((question.options.len(), question.text_description.as_str()), (3, ""), "{options}");
+    }
+    // Without free text, the option is the only way to say so.
+    let strict = first_question(json!({"question": "q", "options": ["a", "Other"], "allow_text": false}));
+    assert_eq!((strict.options.len(), strict.allow_text), (2, false));
+    let recommended = first_question(json!({"question": "q", "options": ["a", "Other"], "recommended": 1}));
+    assert_eq!((recommended.options.len(), recommended.recommended), (1, None));
+    check_questions(json!({"question": "q", "options": ["Other"]}), "question-0: q []");
 }

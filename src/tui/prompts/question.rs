@@ -139,7 +139,7 @@ impl QuestionPrompt {
         {
             let text = field.text().trim().to_owned();
             self.open_field = None;
-            self.store_unfinished_field(kind, text);
+            self.pages[self.page].store_text(kind, text);
             self.turn_page(direction, questions);
             return KeyResult::Handled;
         }
@@ -164,17 +164,21 @@ impl QuestionPrompt {
                 let has_options = questions.list.get(self.page).is_some_and(|question| !question.options.is_empty());
                 if kind == FieldKind::TextAnswer && text.is_empty() && !has_options {
                     // Without the field there would be nothing to answer with.
-                    self.store_unfinished_field(kind, text);
+                    self.pages[self.page].store_unfinished_text(kind, text);
                     let close_key = keys.first_chord(Scope::TextField, Action::Close);
                     return KeyResult::Explained(format!("No answer written yet · {close_key} to leave it"));
                 }
                 self.open_field = None;
-                return self.accept_field(kind, text, questions);
+                self.pages[self.page].store_text(kind, text);
+                return match kind == FieldKind::TextAnswer && self.pages[self.page].is_text_selected {
+                    true => self.show_next_unanswered(questions),
+                    false => KeyResult::Handled,
+                };
             }
             text_field::KeyResult::Cancelled => {
                 let text = field.text().trim().to_owned();
                 self.open_field = None;
-                self.store_unfinished_field(kind, text);
+                self.pages[self.page].store_unfinished_text(kind, text);
             }
             text_field::KeyResult::PassedOn => return KeyResult::PassedOn,
             text_field::KeyResult::Handled | text_field::KeyResult::Changed | text_field::KeyResult::Accepted => {}
@@ -206,6 +210,9 @@ impl QuestionPrompt {
             Action::Accept => return self.accept_option(questions),
             Action::Select if !self.is_review() && questions.list[self.page].is_multiple => {
                 self.toggle_option(questions)
+            }
+            Action::Note if !self.is_review() && questions.list[self.page].options.is_empty() => {
+                return KeyResult::Explained("A question without options takes no note".to_owned());
             }
             Action::Note if !self.is_review() => {
                 let page = &self.pages[self.page];
@@ -242,6 +249,10 @@ impl QuestionPrompt {
     /// Handles Enter on the focused row: selects the option and continues. In a multiple-choice question it continues with
     /// the options selected so far; if there are none, it only selects the option.
     fn accept_option(&mut self, questions: &Questions) -> KeyResult {
+        if self.is_written_alone(questions) {
+            self.pages[self.page].select_written_text();
+            return self.show_next_unanswered(questions);
+        }
         if self.open_text_answer(questions) {
             return KeyResult::Handled;
         }
@@ -259,6 +270,11 @@ impl QuestionPrompt {
         }
     }
 
+    /// Returns whether the question shown has no options and a text answer is written. Nothing else can be confirmed.
+    fn is_written_alone(&self, questions: &Questions) -> bool {
+        questions.list[self.page].options.is_empty() && !self.pages[self.page].text_answer.is_empty()
+    }
+
     /// Opens the text answer if its row is focused. Returns false if an option is focused.
     fn open_text_answer(&mut self, questions: &Questions) -> bool {
         let question = &questions.list[self.page];
@@ -268,48 +284,6 @@ impl QuestionPrompt {
             self.open_field = Some((FieldKind::TextAnswer, TextField::multiline(&page.text_answer)));
         }
         !is_option
-    }
-
-    /// Stores the text of a text field that was closed with Enter.
-    fn accept_field(&mut self, kind: FieldKind, text: String, questions: &Questions) -> KeyResult {
-        let page = &mut self.pages[self.page];
-        match kind {
-            FieldKind::Note => {
-                page.unfinished_notes.remove(&page.cursor);
-                match text.is_empty() {
-                    true => _ = page.notes.remove(&page.cursor),
-                    false => _ = page.notes.insert(page.cursor, text),
-                }
-            }
-            FieldKind::TextAnswer => {
-                page.is_text_selected = !text.is_empty();
-                page.text_answer = text;
-                if page.is_text_selected {
-                    page.picks.clear();
-                    return self.show_next_unanswered(questions);
-                }
-            }
-        }
-        KeyResult::Handled
-    }
-
-    /// Stores the text of a text field that was closed without Enter. The text is no answer; it is shown again when the
-    /// field is reopened.
-    fn store_unfinished_field(&mut self, kind: FieldKind, text: String) {
-        let page = &mut self.pages[self.page];
-        match kind {
-            FieldKind::Note => {
-                let note = page.notes.get(&page.cursor).map_or("", String::as_str);
-                match text == note {
-                    true => _ = page.unfinished_notes.remove(&page.cursor),
-                    false => _ = page.unfinished_notes.insert(page.cursor, text),
-                }
-            }
-            FieldKind::TextAnswer => {
-                page.is_text_selected &= page.text_answer == text;
-                page.text_answer = text;
-            }
-        }
     }
 
     /// Moves to the next unanswered question, or to the review page. Returns the answer to send if there is only one
@@ -367,11 +341,15 @@ impl QuestionPrompt {
         self.show_page((self.page + step) % count, questions);
     }
 
-    /// Shows a page. The text field of a question without options opens at once, unless it is answered.
+    /// Shows a page. The text field of a question without options opens at once. On every other page, text that was
+    /// written counts as the answer unless an option is selected, so that no text is skipped.
     fn show_page(&mut self, page: usize, questions: &Questions) {
+        for (_, draft) in self.pages.iter_mut().enumerate().filter(|(index, _)| *index != page) {
+            draft.select_written_text();
+        }
         (self.page, self.scroll, self.question_scroll) = (page, 0, 0);
         let is_text_only = |question: &Question| question.options.is_empty();
-        if questions.list.get(page).is_some_and(is_text_only) && self.pages[page].is_empty() {
+        if questions.list.get(page).is_some_and(is_text_only) {
             self.open_text_answer(questions);
         }
     }

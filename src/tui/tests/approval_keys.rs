@@ -131,7 +131,7 @@ fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
     screen.press_key("enter");
     assert_eq!(screen.count_decisions(), 1);
     let text = screen.screen_text();
-    assert!(text.contains("? Which clock") && text.contains("a trait"), "{text}");
+    assert!(text.contains("✓ Which clock") && text.contains("a trait"), "{text}");
 }
 
 #[test]

@@ -181,6 +181,7 @@ fn question_explains_rejected_keys_and_missing_answers() {
         options: ["a", "b"].map(option).to_vec(),
         is_multiple: false,
         allow_text: false,
+        text_description: String::new(),
         recommended: None,
     };
     let mut screen = Screen::with_turn();

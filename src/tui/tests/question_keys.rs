@@ -195,7 +195,7 @@ fn r16_repeated_esc_parks_a_question_without_losing_it() {
     assert!(screen.screen_text().contains("x again to decline"), "{}", screen.screen_text());
     screen.press_key("x");
     assert!(
-        screen.count_decisions() == 0 && screen.screen_text().contains("declined in 5 s"),
+        screen.count_decisions() == 0 && screen.screen_text().contains("Declining in 5 s"),
         "{}",
         screen.screen_text()
     );
@@ -308,4 +308,20 @@ fn help_shows_the_keys_of_the_question_prompt() {
     for label in ["Add a note to the option", "Decline to answer", "Answer later", "Scroll long text up"] {
         assert!(text.contains(label), "{label}: {text}");
     }
+}
+
+#[test]
+fn a_skipped_question_has_a_mark_that_is_no_bullet() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("q", "ask_question", three_questions());
+    for key in ["2", "enter", "tab", "tab", "enter"] {
+        screen.advance_ms(600);
+        screen.press_key(key);
+    }
+    assert_eq!(screen.count_decisions(), 1);
+    let text = screen.screen_text();
+    assert!(text.contains("✓ Which clock") && text.contains("⊘ Which clock") && !text.contains("· Which"), "{text}");
+    screen.state.settings.is_ascii = true;
+    let text = screen.screen_text();
+    assert!(text.contains("v Which clock") && text.contains("! Which clock"), "{text}");
 }

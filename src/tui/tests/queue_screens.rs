@@ -255,6 +255,7 @@ fn clock_question() -> Intent {
         options: ["paused", "a trait"].map(QuestionOption::new).to_vec(),
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     };
     Intent::Ask(Questions { list: vec![question], dropped: Dropped::default() })

@@ -154,7 +154,7 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
      ▌ do find usages
      I look at it.
      ✓ Read src/main.rs                                        2 lines · 12 ms
-     ? Which clock should the test use? → no answer
+     · Which clock should the test use? → no answer
 
      It is used in one place.
 

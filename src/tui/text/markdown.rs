@@ -3,11 +3,13 @@
 mod block;
 mod block_layout;
 mod block_parser;
+mod markup;
 mod nesting_limit;
 mod stable_prefix;
 mod table;
 pub mod unrendered_text;
 
+pub use markup::{harden_breaks, has_markup};
 pub use stable_prefix::{complete_rows_length, defines_reference, stable_prefix};
 
 use super::Page;

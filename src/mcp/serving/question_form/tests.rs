@@ -10,6 +10,7 @@ fn question(keyword: &str, options: &[&str]) -> Question {
         options: options.iter().map(|label| QuestionOption::new(label)).collect(),
         is_multiple: false,
         allow_text: true,
+        text_description: String::new(),
         recommended: None,
     }
 }

@@ -14,6 +14,37 @@ const DESCRIPTION_FIELDS: &[&str] =
     &["description", "desc", "detail", "details", "explanation", "help", "hint", "text"];
 const PREVIEW_FIELDS: &[&str] = &["preview", "example"];
 const RECOMMENDED_FIELDS: &[&str] = &["recommended", "default"];
+/// Labels of options that only offer to write an answer, in lower case.
+const FREE_TEXT_LABELS: &[&str] = &[
+    "other",
+    "other answer",
+    "other option",
+    "another answer",
+    "another option",
+    "something else",
+    "anything else",
+    "in my own words",
+    "in your own words",
+    "my own answer",
+    "your own answer",
+    "write an answer",
+    "write my own",
+    "write your own",
+    "write my own answer",
+    "write your own answer",
+    "type my own",
+    "type your own",
+    "type something",
+    "type something else",
+    "type my own answer",
+    "type your own answer",
+    "custom answer",
+    "free text",
+    "let me explain",
+    "i'll explain",
+];
+/// Words of which one is in an addition to such a label.
+const WRITING_WORDS: &[&str] = &["specify", "describe", "explain", "write", "type", "tell", "enter", "own"];
 /// Maximum number of characters of one part of a list that was sent as one line.
 const MAX_PART_CHARS: usize = 60;
 
@@ -33,13 +64,23 @@ pub(super) fn raw_options(value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Returns the options that are not empty or duplicate, and the recommended one: given by its index in `raw`, by its
-/// label, or by a flag of its own.
+/// Options of a question.
+pub(super) struct ParsedOptions {
+    pub(super) options: Vec<QuestionOption>,
+    /// Index of the recommended option.
+    pub(super) recommended: Option<usize>,
+    /// Description of an option that was removed because it stood for a free text.
+    pub(super) text_description: String,
+}
+
+/// Returns the options that are not empty or duplicate. The recommended one is given by its index in `raw`, by its label,
+/// or by a flag of its own. If `allow_text`, a last option such as “Other” is removed: the prompt has a row for free text.
 pub(super) fn parse_options(
     raw: &[Value],
     recommended: Option<&Value>,
+    allow_text: bool,
     dropped: &mut Dropped,
-) -> Result<(Vec<QuestionOption>, Option<usize>), String> {
+) -> Result<ParsedOptions, String> {
     let (mut options, mut recommended_index): (Vec<QuestionOption>, _) = (Vec::new(), None);
     dropped.options += raw.len().saturating_sub(MAX_SCANNED_ITEMS);
     for (index, value) in raw.iter().take(MAX_SCANNED_ITEMS).enumerate() {
@@ -66,7 +107,26 @@ pub(super) fn parse_options(
         let preview = truncate_counted(&raw_option.preview, MAX_PREVIEW_CHARS, dropped);
         options.push(QuestionOption { label, description, preview });
     }
-    Ok((options, recommended_index))
+    let stands_for_text = |option: &mut QuestionOption| option.preview.is_empty() && names_free_text(&option.label);
+    let text_option = if allow_text { options.pop_if(stands_for_text) } else { None };
+    Ok(ParsedOptions {
+        recommended: recommended_index.filter(|index| *index < options.len()),
+        options,
+        text_description: text_option.map(|option| option.description).unwrap_or_default(),
+    })
+}
+
+/// Returns whether a label only offers to write an answer: “Other”, “Something else…”, “Other (please specify)”.
+fn names_free_text(label: &str) -> bool {
+    let label = label.to_lowercase().replace('’', "'");
+    let (name, addition) = match label.find(['(', ':', ',', '-', '–', '—']) {
+        Some(start) => label.split_at(start),
+        None => (label.as_str(), ""),
+    };
+    let name = name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '…' | '!'));
+    // Another addition names something: “Other (Debian)”.
+    let asks_for_text = addition.split(|c: char| !c.is_alphabetic()).any(|word| WRITING_WORDS.contains(&word));
+    FREE_TEXT_LABELS.contains(&name) && (addition.is_empty() || asks_for_text)
 }
 
 /// Parses one option, without truncating it, and whether it is marked as recommended. `None` if it is empty.
@@ -94,8 +154,18 @@ fn parse_option(value: &Value) -> Result<Option<(QuestionOption, bool)>, String>
         text.unwrap_or_default()
     };
     let is_recommended = RECOMMENDED_FIELDS.iter().any(|name| fields.get(*name) == Some(&Value::Bool(true)));
-    let (description, preview) = (first_text(DESCRIPTION_FIELDS), first_text(PREVIEW_FIELDS));
+    let preview = PREVIEW_FIELDS.iter().filter(|field| **field != name).find_map(|name| block_text(fields.get(*name)?));
+    let (description, preview) = (first_text(DESCRIPTION_FIELDS), preview.unwrap_or_default());
     Ok(Some((QuestionOption { label, description, preview }, is_recommended)))
+}
+
+/// Returns a text of several lines without the blank lines around it. The blanks before its first line are kept, because
+/// they are part of a drawing.
+fn block_text(value: &Value) -> Option<String> {
+    let Value::String(text) = value else { return scalar_text(value) };
+    let blanks = &text[..text.len() - text.trim_start().len()];
+    let first_line = blanks.rfind('\n').map_or(0, |line_break| line_break + 1);
+    Some(text[first_line..].trim_end().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Returns the raw options of an object that names them by number, letter or label: `{"0": {…}}`,

@@ -14,6 +14,7 @@ use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
 use crate::text::truncation::truncate_end;
 use crate::tui::parts::authority::find_authority;
+use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::text::{Page, diff, output, pieces, prefix_line};
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -160,7 +161,6 @@ fn lay_out_answers(
     let theme = context.theme;
     let mut page = Page::default();
     for question in &questions.list {
-        page.append_page(context.lay_out_plain(&question.text, theme.prompt, "? "));
         let given_answer = answer.and_then(|answer| answer.find_answer(question));
         let chosen = given_answer.filter(|candidate| candidate.value != AnswerValue::Skipped);
         let (text, style) = match (answer.map(|answer| answer.status), chosen) {
@@ -173,6 +173,18 @@ fn lay_out_answers(
             }
             (None, _) => (outcome.text().to_owned(), theme.dim),
         };
+        // The marks of the rows of calls; `?` is that of a question that waits.
+        let (mark, mark_style) = match (answer.map(|answer| answer.status), outcome) {
+            (Some(AnswerStatus::Answered), _) if chosen.is_some() => ("✓ ", theme.success),
+            (Some(AnswerStatus::Answered), _) => ("⊘ ", theme.dim),
+            (Some(AnswerStatus::Declined), _) => ("⊘ ", theme.warning),
+            (Some(AnswerStatus::Deferred), _) | (None, Outcome::Interrupted(_)) => ("■ ", theme.warning),
+            (None, Outcome::Done(_) | Outcome::Failed(_) | Outcome::Refused(_) | Outcome::Rehearsed(_)) => {
+                ("✗ ", theme.danger)
+            }
+        };
+        let shape = Shape::with_hanging_prefix(context.width, vec![Piece::new(mark, mark_style)]);
+        page.append_page(wrap_pieces(&[Piece::new(clean::clean_text(&question.text), theme.strong)], &shape));
         page.append_page(context.lay_out_plain(&text, style, "  "));
         if let Some(given_answer) = given_answer.filter(|candidate| !candidate.note.is_empty()) {
             page.append_page(context.lay_out_note(&format!("note: {}", given_answer.note), "  "));

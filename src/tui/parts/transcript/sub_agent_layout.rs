@@ -129,9 +129,12 @@ pub fn lay_out_transcript(context: &LayoutContext<'_>, call: &CallState, outcome
                 let questions = session.find_call(call).and_then(|call| call.questions.as_ref());
                 for question in questions.into_iter().flat_map(|questions| &questions.list) {
                     let given_answer = answer.find_answer(question);
-                    let answer_text = given_answer
-                        .map_or_else(|| "no answer".to_owned(), |given_answer| given_answer.answer_text(question));
-                    answers.append_page(message(&format!("{} → {answer_text}", question.text), theme.dim, "    ? "));
+                    let answer_text = given_answer.map(|given_answer| given_answer.answer_text(question));
+                    let (mark, answer_text) = match answer_text.filter(|text| !text.is_empty()) {
+                        Some(text) => ("    ✓ ", text),
+                        None => ("    · ", "no answer".to_owned()),
+                    };
+                    answers.append_page(message(&format!("{} → {answer_text}", question.text), theme.dim, mark));
                 }
                 answers
             }

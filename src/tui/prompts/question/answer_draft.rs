@@ -54,6 +54,49 @@ impl AnswerDraft {
         self.answer_value() == AnswerValue::Skipped
     }
 
+    /// Stores the text of a text field that was closed with Enter or by turning the page. A text answer is selected.
+    pub(super) fn store_text(&mut self, kind: FieldKind, text: String) {
+        match kind {
+            FieldKind::Note => {
+                self.unfinished_notes.remove(&self.cursor);
+                match text.is_empty() {
+                    true => _ = self.notes.remove(&self.cursor),
+                    false => _ = self.notes.insert(self.cursor, text),
+                }
+            }
+            FieldKind::TextAnswer => {
+                self.is_text_selected = !text.is_empty();
+                self.text_answer = text;
+                if self.is_text_selected {
+                    self.picks.clear();
+                }
+            }
+        }
+    }
+
+    /// Stores the text of a text field that was closed with Escape. The text is shown again when the field is reopened; a
+    /// changed text answer is not selected.
+    pub(super) fn store_unfinished_text(&mut self, kind: FieldKind, text: String) {
+        match kind {
+            FieldKind::Note => {
+                let note = self.notes.get(&self.cursor).map_or("", String::as_str);
+                match text == note {
+                    true => _ = self.unfinished_notes.remove(&self.cursor),
+                    false => _ = self.unfinished_notes.insert(self.cursor, text),
+                }
+            }
+            FieldKind::TextAnswer => {
+                self.is_text_selected &= self.text_answer == text;
+                self.text_answer = text;
+            }
+        }
+    }
+
+    /// Selects the text answer, if one is written and no option is selected.
+    pub(super) fn select_written_text(&mut self) {
+        self.is_text_selected |= self.picks.is_empty() && !self.text_answer.is_empty();
+    }
+
     /// Removes everything that is invalid for this question.
     fn remove_invalid(mut self, question: &Question) -> Self {
         let options = question.options.len();

@@ -6,6 +6,7 @@ use crate::chat::{AnswerValue, Questions};
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{self, key_hint};
+use crate::tui::parts::text_field::TextField;
 use crate::tui::prompts::prompt::KeyResult;
 
 /// Maximum width in cells of a question's keyword on the frame.
@@ -31,8 +32,7 @@ impl QuestionPrompt {
         let answered = self.pages.iter().filter(|page| page.answer_value() != AnswerValue::Skipped).count();
         let (title, mut right_title) = match questions.list.get(self.page) {
             None => ("Your answers".to_owned(), format!("{answered} of {count} answered")),
-            // The tool generated this keyword because the model gave none.
-            Some(question) if question.keyword == format!("question-{}", self.page) => {
+            Some(question) if question.has_generated_keyword(self.page) => {
                 ("Question".to_owned(), format!("{} of {count}", self.page + 1))
             }
             Some(question) => {
@@ -54,29 +54,13 @@ impl QuestionPrompt {
     /// does not fit.
     pub(super) fn build_hints(&self, questions: &Questions, keys: &Keymap, scroll_label: Option<&str>) -> Vec<String> {
         let key = |action| keys.first_chord(Scope::Question, action);
-        let text_field_key = |action| keys.first_chord(Scope::TextField, action);
-        if let Some((kind, _)) = &self.open_field {
-            let accept_label = match kind {
-                FieldKind::Note => "save note",
-                FieldKind::TextAnswer if self.pages.len() == 1 => "send",
-                FieldKind::TextAnswer => "confirm",
-            };
-            let accept_hint = format!("{} {accept_label}", text_field_key(Action::Accept));
-            let close_key = text_field_key(Action::Close);
-            let chords = keys.chords_for(Scope::TextField, Action::InsertLineBreak);
-            // Every terminal reports Alt chords as distinct keys.
-            let chord = chords.iter().find(|chord| chord.starts_with("alt")).or(chords.first());
-            let chord = chord.filter(|_| *kind == FieldKind::TextAnswer);
-            let with_line_break = chord.map(|chord| format!("{accept_hint} · {chord} new line"));
-            let first_hints = with_line_break.into_iter().chain([accept_hint]);
-            return first_hints
-                .flat_map(|hints| [" back, keep text", " back"].map(|label| format!("{hints} · {close_key}{label}")))
-                .collect();
+        if let Some((kind, field)) = &self.open_field {
+            return self.build_field_hints(*kind, field, keys);
         }
         if self.declining == Declining::Asked {
             let decline_key = key(Action::Decline);
             return vec![
-                format!("{decline_key} again to decline · any other key keeps the questions"),
+                format!("{decline_key} again to decline · any other key keeps the {}", self.noun()),
                 format!("{decline_key} again to decline"),
             ];
         }
@@ -99,20 +83,54 @@ impl QuestionPrompt {
             return key_hints::hint_rows([send_hint, change_hint, first_hint, scroll_hint, later_hint, decline_hint]);
         };
         let last_digit = self.option_count(questions).min(9);
-        let send_label = match (question.is_multiple, self.pages.len()) {
+        // A single row has nothing to move to and nothing else to pick.
+        let has_options = !question.options.is_empty();
+        let focused_draft = self.pages.get(self.page).filter(|draft| draft.cursor >= question.options.len());
+        let accept_label = match (focused_draft.map(|draft| draft.text_answer.is_empty()), self.pages.len()) {
+            // On the row of the text answer the key opens the text field, unless there is nothing else to confirm.
+            (Some(true), _) => "write",
+            (Some(false), _) if has_options => "edit",
             (_, 1) => "send",
-            (true, _) => "continue",
-            (false, _) => "confirm",
+            (None, _) if question.is_multiple => "continue",
+            (_, _) => "confirm",
         };
+        // The user has no need for a note on what they wrote themselves.
+        let is_own_text = focused_draft.is_some_and(|draft| !draft.text_answer.is_empty());
+        let takes_note = has_options && !is_own_text && !self.is_for_server;
         key_hints::hint_rows([
-            key_hint(8, "↑↓", &["move"]),
-            key_hint(2, &digit_range(last_digit), &["pick"]),
-            key_hint(6, &key(Action::Note), &["note"]).filter(|_| !self.is_for_server),
+            key_hint(8, "↑↓", &["move"]).filter(|_| has_options),
+            key_hint(2, &digit_range(last_digit), &["pick"]).filter(|_| has_options),
+            key_hint(6, &key(Action::Note), &["note"]).filter(|_| takes_note),
             next_hint(&["next question", "next"]),
             scroll_hint,
-            key_hint(0, &accept_key, &[send_label]),
+            key_hint(0, &accept_key, &[accept_label]),
+            key_hint(2, "1", &["edit"]).filter(|_| !has_options && is_own_text),
             later_hint,
             decline_hint,
+        ])
+    }
+
+    /// Returns the key hints of the open text field, longest variant first.
+    fn build_field_hints(&self, kind: FieldKind, field: &TextField, keys: &Keymap) -> Vec<String> {
+        let field_key = |action| keys.first_chord(Scope::TextField, action);
+        let is_answer = kind == FieldKind::TextAnswer;
+        let accept_label = match kind {
+            FieldKind::Note => "save note",
+            FieldKind::TextAnswer if self.pages.len() == 1 => "send",
+            FieldKind::TextAnswer => "confirm",
+        };
+        let next_key = keys.first_chord(Scope::Question, Action::NextQuestion);
+        let next_hint = key_hint(2, &next_key, &["next question", "next"]);
+        let chords = keys.chords_for(Scope::TextField, Action::InsertLineBreak);
+        // Every terminal reports Alt chords as distinct keys.
+        let chord = chords.iter().find(|chord| chord.starts_with("alt")).or(chords.first());
+        let close_labels: &[&str] =
+            if field.text().trim().is_empty() { &["back"] } else { &["back, keep text", "back"] };
+        key_hints::hint_rows([
+            key_hint(0, &field_key(Action::Accept), &[accept_label]),
+            next_hint.filter(|_| is_answer && self.pages.len() > 1),
+            chord.filter(|_| is_answer).and_then(|chord| key_hint(3, chord, &["new line"])),
+            key_hint(1, &field_key(Action::Close), close_labels),
         ])
     }
 }

@@ -39,6 +39,8 @@ impl QuestionPrompt {
             (Declining::No, _) => return None,
             (_, Some(Action::Decline | Action::Accept)) if !is_press => {}
             (Declining::Asked, Some(Action::Decline)) => self.declining = Declining::Until(now + HOLD_TIME),
+            // If the first press came before the prompt accepted keys, this key is meant to send the decline.
+            (Declining::Asked, Some(Action::Accept)) => self.declining = Declining::No,
             // Any other key keeps the questions and does what it always does.
             (Declining::Asked, _) => {
                 self.declining = Declining::No;
@@ -80,11 +82,11 @@ impl QuestionPrompt {
     ) -> DrawnPrompt {
         let key = |action| keys.first_chord(Scope::Question, action);
         let (decline_key, accept_key) = (key(Action::Decline), key(Action::Accept));
-        let hints =
-            [format!("{decline_key} bring back · {accept_key} decline now"), format!("{decline_key} bring back")];
-        let frame = Frame { title: "Declined", hints: &hints, is_listening: true, ..Frame::default() };
+        let hints = [format!("{decline_key} return · {accept_key} decline now"), format!("{decline_key} return")];
+        let title = format!("Declining in {} s", self.seconds_to_decline(now));
+        let frame = Frame { title: &title, hints: &hints, is_listening: true, ..Frame::default() };
         let inner = frame.draw(area, buffer, theme);
-        let text = self.describe_declined(now);
+        let text = self.describe_declining(keys);
         let lines = wrap::wrap_plain(&text, theme.text, usize::from(inner.width).max(1));
         for (line, row) in lines.iter().zip(inner.rows()) {
             buffer.set_line(row.x, row.y, line, row.width);
@@ -97,26 +99,29 @@ impl QuestionPrompt {
         }
     }
 
-    fn describe_declined(&self, now: Duration) -> String {
-        let Declining::Until(end) = self.declining else { return String::new() };
+    /// Returns the remaining seconds, rounded up.
+    fn seconds_to_decline(&self, now: Duration) -> u64 {
+        let Declining::Until(end) = self.declining else { return 0 };
         let remaining = end.saturating_sub(now);
-        let seconds = remaining.as_secs() + u64::from(remaining.subsec_nanos() > 0);
-        match self.pages.len() {
-            1 => {
-                format!("The question is declined in {seconds} s. Until then it can be brought back with your answer.")
-            }
-            _ => format!(
-                "The questions are declined in {seconds} s. Until then they can be brought back with your answers."
-            ),
-        }
+        remaining.as_secs() + u64::from(remaining.subsec_nanos() > 0)
+    }
+
+    fn describe_declining(&self, keys: &Keymap) -> String {
+        let decline_key = keys.first_chord(Scope::Question, Action::Decline);
+        format!("Press {decline_key} to return to the {} with what you answered.", self.noun())
+    }
+
+    /// Returns `question` or `questions`.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.pages.len() == 1 { "question" } else { "questions" }
     }
 
     /// Returns the rows of the prompt of declined questions; `None` if they are not declined.
-    pub(super) fn declined_height(&self, width: u16, now: Duration, theme: &Theme) -> Option<u16> {
+    pub(super) fn declined_height(&self, width: u16, keys: &Keymap, theme: &Theme) -> Option<u16> {
         let Declining::Until(_) = self.declining else { return None };
         // The border takes 2 rows; border and padding take 4 columns.
         let columns = usize::from(width.saturating_sub(4)).max(1);
-        let rows = wrap::wrap_plain(&self.describe_declined(now), theme.text, columns).len();
+        let rows = wrap::wrap_plain(&self.describe_declining(keys), theme.text, columns).len();
         Some(u16::try_from(rows + 2).unwrap_or(u16::MAX))
     }
 }

@@ -18,6 +18,8 @@ const RECOMMENDED: &str = "recommended";
 const COLUMN_MIN_WIDTH: usize = 60;
 /// Blank cells between the label column and the description column.
 const COLUMN_GAP: usize = 3;
+/// Label of the row for a text answer that is not written yet.
+const TEXT_LABEL: &str = "Write an answer…";
 /// Cells of a description in which the word of the mark is looked for.
 const SEARCHED_CELLS: usize = 400;
 
@@ -26,6 +28,10 @@ pub(super) struct PickerRows {
     pub(super) lines: Vec<Line<'static>>,
     /// Lines of the focused row.
     pub(super) focused: Range<usize>,
+    /// Number of lines without a focus, and if the row with the most hidden lines were focused. They do not change when
+    /// the focus moves.
+    pub(super) min_lines: usize,
+    pub(super) max_lines: usize,
 }
 
 /// Lays out every row of a question.
@@ -33,8 +39,8 @@ pub(super) fn lay_out_rows(question: &Question, draft: &AnswerDraft, cells: usiz
     lay_out_rows_limited(question, draft, cells, theme, MAX_UNFOCUSED_LINES)
 }
 
-/// Lays out every row of a question. If the rows have more than `max_lines` lines, shortens the unfocused rows if
-/// that makes all rows fit.
+/// Lays out every row of a question. If the rows have more than `max_lines` lines without a focus, shortens them if that
+/// makes them fit. Whichever row is focused, the others are as long.
 pub(super) fn fit_rows(
     question: &Question,
     draft: &AnswerDraft,
@@ -44,13 +50,13 @@ pub(super) fn fit_rows(
 ) -> PickerRows {
     let full = lay_out_rows(question, draft, cells, theme);
     // Shortening is not necessary, or it cannot help.
-    if full.lines.len() <= max_lines || question.options.len() > max_lines {
+    if full.min_lines <= max_lines || question.options.len() > max_lines {
         return full;
     }
     (1..MAX_UNFOCUSED_LINES)
         .rev()
         .map(|max_unfocused| lay_out_rows_limited(question, draft, cells, theme, max_unfocused))
-        .find(|rows| rows.lines.len() <= max_lines)
+        .find(|rows| rows.min_lines <= max_lines)
         .unwrap_or(full)
 }
 
@@ -62,39 +68,64 @@ fn lay_out_rows_limited(
     theme: &Theme,
     max_unfocused: usize,
 ) -> PickerRows {
-    let mut rows = PickerRows { lines: Vec::new(), focused: 0..0 };
-    let layout =
-        PickerLayout { question, draft, width: cells, label_width: label_column_width(question, cells), theme };
+    let mut rows = PickerRows { lines: Vec::new(), focused: 0..0, min_lines: 0, max_lines: 0 };
+    let label_width = label_column_width(question, cells);
+    let layout = PickerLayout { question, draft, focused: draft.cursor, width: cells, label_width, theme };
+    // The most lines that the focus adds to a row.
+    let mut max_added = 0;
     for row in 0..question.options.len() + usize::from(accepts_text(question)) {
         let start = rows.lines.len();
         let is_focused = row == draft.cursor;
-        let mut lines = layout.lay_out_row(row);
-        if !is_focused && lines.len() > max_unfocused {
-            lines.truncate(max_unfocused);
-            if let Some(last) = lines.last_mut() {
-                *last = truncate_line(last, cells);
-            }
-        }
-        rows.lines.extend(lines);
-        rows.lines.extend(layout.lay_out_note(row));
+        let (row_lines, note_lines) = (layout.lay_out_row(row), layout.lay_out_note(row));
+        // The focus shows hidden lines. An unfocused row without any has all its lines, a note only its first.
+        let has_hidden_lines = row_lines.len() > max_unfocused || !note_lines.is_empty();
+        let full_count = match is_focused || !has_hidden_lines {
+            true => row_lines.len() + note_lines.len(),
+            false => layout.with_focus(row).count_lines(row),
+        };
+        let short_count = row_lines.len().min(max_unfocused) + note_lines.len().min(1);
+        rows.min_lines += short_count;
+        max_added = max_added.max(full_count.saturating_sub(short_count));
+        rows.lines.extend(match is_focused {
+            true => row_lines,
+            false => shorten_row(row_lines, max_unfocused, cells),
+        });
+        rows.lines.extend(note_lines);
         if is_focused {
             rows.focused = start..rows.lines.len();
         }
     }
+    rows.max_lines = rows.min_lines + max_added;
     rows
+}
+
+/// Shortens a row to this number of lines. The last line shows that some are missing.
+fn shorten_row(mut lines: Vec<Line<'static>>, max_lines: usize, cells: usize) -> Vec<Line<'static>> {
+    if lines.len() > max_lines {
+        lines.truncate(max_lines);
+        if let Some(last) = lines.last_mut() {
+            *last = truncate_line(last, cells);
+        }
+    }
+    lines
 }
 
 /// Returns the width of the label column: that of the widest label, but at least 8 cells and at most two fifths of all
 /// cells. `None` if descriptions have no column.
 fn label_column_width(question: &Question, cells: usize) -> Option<usize> {
-    let has_descriptions = question.options.iter().any(|choice| !choice.description.is_empty());
+    let has_text_description = !question.text_description.is_empty();
+    let has_descriptions = has_text_description || question.options.iter().any(|choice| !choice.description.is_empty());
     let labels = question.options.iter().map(|choice| width::text_width(&reveal::reveal_line(&choice.label)));
+    let labels = labels.chain(has_text_description.then(|| width::text_width(TEXT_LABEL)));
     (has_descriptions && cells >= COLUMN_MIN_WIDTH).then(|| labels.max().unwrap_or(0).clamp(8, cells * 2 / 5))
 }
 
+#[derive(Clone, Copy)]
 struct PickerLayout<'a> {
     question: &'a Question,
     draft: &'a AnswerDraft,
+    /// Index of the focused row.
+    focused: usize,
     width: usize,
     /// Width of the label column; `None` if descriptions have no column.
     label_width: Option<usize>,
@@ -109,11 +140,21 @@ struct RowStyles {
 }
 
 impl PickerLayout<'_> {
+    /// Returns the layout with the focus on another row.
+    fn with_focus(self, focused: usize) -> Self {
+        Self { focused, ..self }
+    }
+
+    /// Returns the number of lines of a row and its note.
+    fn count_lines(&self, row: usize) -> usize {
+        self.lay_out_row(row).len() + self.lay_out_note(row).len()
+    }
+
     /// Returns the styles of a row. The focused row has a single style, because not every colour is readable on its
     /// background.
     fn row_styles(&self, row: usize) -> RowStyles {
         let Theme { text, dim, accent, selected, .. } = self.theme;
-        if row == self.draft.cursor {
+        if row == self.focused {
             let focused = text.patch(*selected);
             return RowStyles { text: focused, dim: focused, accent: focused };
         }
@@ -123,7 +164,7 @@ impl PickerLayout<'_> {
     /// Lays out one row: cursor, number, selection mark, label, description, recommendation.
     fn lay_out_row(&self, row: usize) -> Vec<Line<'static>> {
         let styles = self.row_styles(row);
-        let cursor = if row == self.draft.cursor { "❯" } else { " " };
+        let cursor = if row == self.focused { "❯" } else { " " };
         let number = if row < 9 { (row + 1).to_string() } else { " ".to_owned() };
         let row_shape = |is_selected| {
             let prefix = format!("{cursor} {number} {}", selection_mark(self.question.is_multiple, is_selected));
@@ -134,7 +175,11 @@ impl PickerLayout<'_> {
         }
         let is_selected = matches!(self.draft.answer_value(), AnswerValue::Text(_));
         let text = match (self.draft.text_answer.as_str(), is_selected) {
-            ("", _) => "Write an answer…".to_owned(),
+            ("", _) => {
+                let description = self.question.text_description.clone();
+                let choice = QuestionOption { description, ..QuestionOption::new(TEXT_LABEL) };
+                return self.lay_out_choice(row, &choice, &row_shape(is_selected));
+            }
             (answer, true) => answer.to_owned(),
             (answer, false) => format!("Your own answer: {answer}"),
         };
@@ -199,7 +244,7 @@ impl PickerLayout<'_> {
             (None, Some(note)) => (format!("note: {note}"), theme.accent),
             (None, None) => return Vec::new(),
         };
-        let is_focused = row == self.draft.cursor;
+        let is_focused = row == self.focused;
         let style = if is_focused { self.row_styles(row).text } else { unfocused_style };
         // As wide as cursor, number and selection mark.
         let indent = 4 + width::text_width(selection_mark(self.question.is_multiple, false));
@@ -214,7 +259,7 @@ impl PickerLayout<'_> {
 
     /// Cuts a text to the length that an unfocused row can show, to save layout work on each key.
     fn cut_unfocused<'t>(&self, row: usize, text: &'t str) -> &'t str {
-        if row == self.draft.cursor {
+        if row == self.focused {
             return text;
         }
         width::cut_to_width(text, self.width * (MAX_UNFOCUSED_LINES + 1))

@@ -2,8 +2,10 @@
 
 use super::question_layout::split_rows;
 use crate::chat::Question;
+use crate::text::clean::clean_text;
 use crate::text::reveal;
 use crate::tui::text::markdown;
+use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -25,51 +27,69 @@ pub(super) fn picker_width(question: &Question, cells: usize) -> usize {
     if has_side_preview { (cells * 9 / 20).clamp(30, 52) } else { cells }
 }
 
-/// Estimates the rows of the longest preview; 0 if no option has one. Counts characters instead of laying out the text,
-/// because it runs for each frame.
-pub(super) fn estimate_preview_rows(question: &Question, cells: usize) -> usize {
+/// Returns the rows of the longest preview, at least [`MIN_PREVIEW_ROWS`] and at most [`MAX_PREVIEW_ROWS`]; 0 if no
+/// option has one. Lays out no more than these rows need, because it runs for each frame.
+pub(super) fn count_preview_rows(question: &Question, cells: usize, theme: &Theme) -> usize {
     let is_side_by_side = cells >= SIDE_PREVIEW_WIDTH;
     // The divider and one blank on either side take 3 cells.
     let side_cells = cells.saturating_sub(picker_width(question, cells) + 3);
     let preview_cells = if is_side_by_side { side_cells } else { cells }.max(1);
-    let estimate_rows = |text: &str| {
-        let lines = text.lines().take(MAX_PREVIEW_ROWS);
-        let line_rows = lines.map(|line| 1 + line.chars().take(2_000).count() / preview_cells);
-        line_rows.sum::<usize>().clamp(MIN_PREVIEW_ROWS, MAX_PREVIEW_ROWS)
-    };
     let with_preview = question.options.iter().filter(|choice| !choice.preview.is_empty());
-    with_preview.map(|choice| estimate_rows(&choice.preview)).max().unwrap_or(0)
+    let mut rows = 0;
+    for choice in with_preview {
+        let start = cut_preview(&choice.preview, preview_cells);
+        rows = lay_out_text(start, preview_cells, theme).len().clamp(rows.max(MIN_PREVIEW_ROWS), MAX_PREVIEW_ROWS);
+        if rows == MAX_PREVIEW_ROWS {
+            break;
+        }
+    }
+    rows
 }
 
-/// Lays out the preview of an option.
+/// Returns the start of a preview that fills the maximum of rows: twice as many lines and characters, because some of
+/// Markdown take no row of their own.
+fn cut_preview(text: &str, cells: usize) -> &str {
+    let max_chars = 2 * MAX_PREVIEW_ROWS * (cells + 1);
+    let end_of_chars = text.char_indices().nth(max_chars).map_or(text.len(), |(byte, _)| byte);
+    let end_of_lines = text.match_indices('\n').nth(2 * MAX_PREVIEW_ROWS).map_or(text.len(), |(byte, _)| byte);
+    &text[..end_of_chars.min(end_of_lines)]
+}
+
+/// Lays out the preview of a row, or a note that it has none.
 pub(super) fn lay_out_preview(question: &Question, row: usize, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
-    match question.options.get(row) {
-        None => Vec::new(),
-        Some(choice) => {
-            let text = reveal::mark_invisible(&choice.preview);
-            // Nothing in a preview becomes a link or gets a caption.
-            markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines
-        }
+    match question.options.get(row).filter(|choice| !choice.preview.is_empty()) {
+        None => vec![Line::styled("no preview", theme.dim)],
+        Some(choice) => lay_out_text(&choice.preview, cells, theme),
     }
 }
 
-/// Splits an area into the picker and the preview below it, and draws the heading between them. Returns no preview area if
-/// both do not fit.
+/// Lays out the text of a preview: Markdown with its line breaks, anything else verbatim.
+fn lay_out_text(text: &str, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let text = reveal::mark_invisible(text);
+    if markdown::has_markup(&text) {
+        let text = markdown::harden_breaks(&text);
+        // Nothing in a preview becomes a link or gets a caption.
+        return markdown::lay_out_markdown(&text, cells, theme, &|_| false, &|_| None).lines;
+    }
+    let text = clean_text(&text);
+    // Blanks at the end of a line would need rows of their own.
+    let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
+    let shape = Shape { verbatim: true, keeps_words: true, ..Shape::with_width(cells) };
+    wrap_pieces(&[Piece::new(lines.join("\n"), theme.text)], &shape).lines
+}
+
+/// Splits an area into the picker and the preview below it, and draws the heading between them.
 pub(super) fn split_preview(
     area: Rect,
     picker_rows: usize,
+    heading: &str,
     buffer: &mut Buffer,
     theme: &Theme,
-) -> (Rect, Option<Rect>) {
-    let height = usize::from(area.height);
-    if height < 4 {
-        return (split_rows(area, picker_rows)[0], None);
-    }
-    // The picker leaves half of the rows to the preview and its heading.
-    let [list, below] = split_rows(area, picker_rows.min(height - height / 2));
+) -> (Rect, Rect) {
+    let [list, below] = split_rows(area, picker_rows);
     let [heading_row, preview] = split_rows(below, 1);
-    draw_preview_heading(PREVIEW_HEADING, heading_row, buffer, theme);
-    (list, Some(preview))
+    draw_preview_heading(heading, heading_row, buffer, theme);
+    (list, preview)
 }
 
 /// Draws the heading of a preview.

@@ -3,7 +3,7 @@
 
 use super::option_picker::{PickerRows, fit_rows, lay_out_rows};
 use super::option_preview::{
-    MIN_PREVIEW_ROWS, PREVIEW_HEADING, SIDE_PREVIEW_WIDTH, draw_divider, draw_preview_heading, estimate_preview_rows,
+    MIN_PREVIEW_ROWS, PREVIEW_HEADING, SIDE_PREVIEW_WIDTH, count_preview_rows, draw_divider, draw_preview_heading,
     lay_out_preview, picker_width, split_preview,
 };
 use super::{AnswerDraft, FieldKind, QuestionPrompt};
@@ -39,9 +39,9 @@ impl QuestionPrompt {
                 let text_rows = wrap_revealed(&question.text, theme.strong, cells, theme).len() + 1;
                 let picker_rows = match self.is_writing_only_answer(question) {
                     true => 0,
-                    false => lay_out_rows(question, page, picker_width(question, cells), theme).lines.len(),
+                    false => lay_out_rows(question, page, picker_width(question, cells), theme).max_lines,
                 };
-                text_rows + content_rows(picker_rows, estimate_preview_rows(question, cells), cells)
+                text_rows + content_rows(picker_rows, count_preview_rows(question, cells, theme), cells)
             }
             _ => self.lay_out_review(questions, cells, theme).len(),
         };
@@ -150,58 +150,76 @@ impl QuestionPrompt {
             draw_scrolled_lines(&text, drawn.scroll, inner, buffer, theme);
             return (hidden_rows > 0).then_some(SCROLL_LABEL);
         }
+        // The layout is the same whichever row is focused, so that rows and preview stay where they are.
         let has_preview = question.options.get(draft.cursor).is_some_and(|choice| !choice.preview.is_empty());
-        // Without a preview, the picker has the whole width.
-        let picker_cells = if has_preview { picker_width(question, cells) } else { cells };
+        let picker_cells = picker_width(question, cells);
         let full_rows = lay_out_rows(question, draft, picker_cells, theme);
-        let preview_rows = if has_preview { estimate_preview_rows(question, cells) } else { 0 };
+        let preview_rows = count_preview_rows(question, cells, theme);
         let has_side_preview = preview_rows > 0 && cells >= SIDE_PREVIEW_WIDTH;
-        let wanted_rows = content_rows(full_rows.lines.len(), preview_rows, cells);
+        let wanted_rows = content_rows(full_rows.max_lines, preview_rows, cells);
         // The picker gets up to two thirds of the height, the text the rest, with a blank row between if there is room.
-        let min_picker_rows = wanted_rows.min(height - (height / 3).max(usize::from(height > 1)));
-        let text_rows = text.len().min(height - min_picker_rows);
+        let min_content_rows = wanted_rows.min(height - (height / 3).max(usize::from(height > 1)));
+        let text_rows = text.len().min(height - min_content_rows);
         let blank_rows = usize::from(text_rows > 0 && (text_rows + wanted_rows < height || height >= 12));
         let [text_area, remaining] = split_rows(inner, text_rows);
         let [_, content_area] = split_rows(remaining, blank_rows);
         let content_height = usize::from(content_area.height);
-        // If the picker and a preview below it do not both fit, only the picker is shown at first. Scrolling past its end
-        // replaces it by the preview, if that has enough rows; this takes one scroll step.
-        let is_tight = preview_rows > 0
-            && !has_side_preview
-            && full_rows.lines.len() + 1 + preview_rows.min(MIN_PREVIEW_ROWS) > content_height;
-        let replace_steps = usize::from(is_tight && content_height >= 2 * MIN_PREVIEW_ROWS);
-        let PickerRows { lines, focused } = match is_tight || has_side_preview {
+        // If the picker and a preview below it do not both fit, the picker is shown whole, and the preview in the rows that
+        // are left, if any. Scrolling past the end of the picker replaces a part of it by the preview, if that shows more
+        // of it; this takes one scroll step.
+        let has_preview_below = preview_rows > 0 && !has_side_preview;
+        let is_tight =
+            has_preview_below && full_rows.max_lines + 1 + preview_rows.min(MIN_PREVIEW_ROWS) > content_height;
+        let PickerRows { lines, focused, max_lines, .. } = match is_tight || has_side_preview {
             true => fit_rows(question, draft, picker_cells, theme, content_height),
             false => full_rows,
         };
+        // The heading takes one row. It stays where it is when the focus moves.
+        let window_rows = content_height.saturating_sub(max_lines + 1);
+        let below_lines = match has_preview_below {
+            true => lay_out_preview(question, draft.cursor, cells, theme),
+            false => Vec::new(),
+        };
+        let min_picker_rows = max_lines.min(content_height - content_height / 2);
+        let is_cut = below_lines.len() > window_rows && min_picker_rows < max_lines;
+        let replace_steps = usize::from(is_tight && has_preview && is_cut && content_height >= 2 * MIN_PREVIEW_ROWS);
         let text_overflow = text.len() - text_rows;
         // Lines of the focused row that do not fit while the picker has the whole area.
         let full_row_overflow = focused.len().saturating_sub(content_height);
         let is_picker_replaced = replace_steps > 0 && self.scroll > text_overflow + full_row_overflow;
-        let (list_area, preview_area) = if preview_rows == 0 || is_tight && !is_picker_replaced {
-            (content_area, None)
-        } else if has_side_preview {
+        let is_preview_hidden = replace_steps > 0 && !is_picker_replaced;
+        let scroll_key = context.keys.first_chord(Scope::Question, Action::ScrollTextDown);
+        let heading = match is_preview_hidden && !scroll_key.is_empty() {
+            true => format!("{PREVIEW_HEADING} · {scroll_key}"),
+            false => PREVIEW_HEADING.to_owned(),
+        };
+        let (list_area, preview) = if has_side_preview {
             let list_area = Rect { width: picker_cells as u16, ..content_area };
             draw_divider(Rect { x: list_area.right() + 1, width: 1, ..content_area }, buffer, theme);
             // The divider has one blank on either side.
             let x = list_area.right() + 3;
-            (list_area, Some(Rect { x, width: content_area.right() - x, ..content_area }))
+            let area = Rect { x, width: content_area.right() - x, ..content_area };
+            (list_area, Some((area, lay_out_preview(question, draft.cursor, usize::from(area.width), theme))))
+        } else if is_picker_replaced || has_preview_below && window_rows > 0 {
+            let picker_rows = if is_picker_replaced { min_picker_rows } else { max_lines };
+            let (list_area, area) = split_preview(content_area, picker_rows, &heading, buffer, theme);
+            (list_area, Some((area, below_lines)))
         } else {
-            split_preview(content_area, lines.len(), buffer, theme)
+            (content_area, None)
         };
         let list_rows = usize::from(list_area.height);
         let row_overflow = if is_tight { full_row_overflow } else { focused.len().saturating_sub(list_rows) };
-        let preview =
-            preview_area.map(|area| (area, lay_out_preview(question, draft.cursor, usize::from(area.width), theme)));
-        let preview_overflow =
-            preview.as_ref().map_or(0, |(area, lines)| lines.len().saturating_sub(usize::from(area.height)));
+        // Until the preview replaces a part of the picker, only its start is shown.
+        let preview_overflow = match &preview {
+            Some((area, lines)) if !is_preview_hidden => lines.len().saturating_sub(usize::from(area.height)),
+            Some(_) | None => 0,
+        };
         // One offset scrolls everything: the text to its end, then the focused row, then the preview.
         let scroll_before_preview = text_overflow + row_overflow + replace_steps;
         let max_scroll = scroll_before_preview + preview_overflow;
         let scroll = self.scroll.min(max_scroll);
         let text_scroll = scroll.min(text_overflow);
         draw_scrolled_lines(&text, text_scroll, text_area, buffer, theme);
-        let scroll_key = context.keys.first_chord(Scope::Question, Action::ScrollTextDown);
         if text_scroll < text_overflow && text_rows > 1 && !scroll_key.is_empty() {
             // The last row of the text shows the number of hidden lines instead.
             let row = Rect { y: text_area.bottom() - 1, height: 1, ..text_area };
@@ -220,11 +238,9 @@ impl QuestionPrompt {
         if let Some((area, lines)) = &preview {
             draw_scrolled_lines(lines, scroll.saturating_sub(scroll_before_preview), *area, buffer, theme);
         }
-        let is_preview_hidden = replace_steps > 0 && !is_picker_replaced;
-        if is_preview_hidden && lines.len() < list_rows {
-            let key_hint = if scroll_key.is_empty() { String::new() } else { format!(" ↓ {scroll_key}") };
+        if is_preview_hidden && preview.is_none() && max_lines < list_rows {
             let row = Rect { y: list_area.bottom() - 1, height: 1, ..list_area };
-            draw_preview_heading(&format!("{PREVIEW_HEADING}{key_hint}"), row, buffer, theme);
+            draw_preview_heading(&heading, row, buffer, theme);
         }
         (drawn.visible_rows, drawn.scroll, drawn.head_scroll) = (list_rows, scroll, text_overflow);
         let is_preview_next = is_preview_hidden && scroll >= text_overflow + row_overflow;

@@ -30,7 +30,7 @@ impl Prompt for QuestionPrompt {
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
         match facts.agent.waiting_call() {
             Some(WaitingCall::Answer { questions, .. }) => {
-                let declined_height = self.declined_height(width, facts.now, facts.context.theme);
+                let declined_height = self.declined_height(width, facts.context.keys, facts.context.theme);
                 declined_height.unwrap_or_else(|| self.preferred_height(questions, width, facts.context.theme))
             }
             Some(WaitingCall::Approval { .. }) | None => 0,

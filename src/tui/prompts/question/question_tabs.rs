@@ -30,6 +30,7 @@ impl QuestionPrompt {
             let keyword = reveal::reveal_line(&question.keyword);
             match max_label {
                 0 => format!("{}{mark}", index + 1),
+                _ if question.has_generated_keyword(index) => format!("{} {mark}", index + 1),
                 _ => format!("{} {mark}", width::fit_start(&keyword, max_label)),
             }
         });

@@ -3,6 +3,7 @@
 mod drafts;
 mod long_content;
 mod notes;
+mod previews;
 
 use super::*;
 use crate::chat::{AnswerValue, Dropped, OptionNote, Question, QuestionOption};
@@ -32,6 +33,7 @@ fn question(keyword: &str, is_multiple: bool) -> Question {
         options: options.into_iter().map(choice).collect(),
         is_multiple,
         allow_text: true,
+        text_description: String::new(),
         recommended: Some(0),
     }
 }
@@ -188,7 +190,7 @@ fn a_question_without_options_opens_its_text_field() {
         let result = prompt.handle_key(&KeyCode::Char('a').into(), &Keymap::default(), &single_question, listening);
         assert_eq!(result, KeyResult::PassedOn, "{listening:?}");
     }
-    // Among several questions, Tab turns the page and keeps the text.
+    // Among several questions, Tab confirms the text and turns the page. The field is open again when it turns back.
     let several_questions = questions(vec![question("a", false), open_question, question("c", false)]);
     let mut prompt = QuestionPrompt::new("1".into(), &several_questions);
     press_keys(&mut prompt, &several_questions, "1!half>");
@@ -196,7 +198,7 @@ fn a_question_without_options_opens_its_text_field() {
     press_keys(&mut prompt, &several_questions, "<");
     let height = prompt.preferred_height(&several_questions, 80, &Theme::without_colours());
     let screen = draw_prompt(&mut prompt, &several_questions, (80, height));
-    assert!(screen.contains("a ✓ │ ❯ name │ c │ review") && screen.contains("❯ half"), "{screen}");
+    assert!(screen.contains("a ✓ │ ❯ name ✓ │ c │ review") && screen.contains("❯ half"), "{screen}");
     assert!(prompt.is_writing() && draw_prompt(&mut prompt, &several_questions, (80, 12)).contains("❯ half"));
     let answer = press_for_answer(&mut prompt, &several_questions, " done!2!!").unwrap();
     assert_eq!(answer.answers[1].value, AnswerValue::Text("half done".into()));
@@ -216,11 +218,57 @@ fn the_tabs_stay_above_a_question_with_few_rows() {
 }
 
 #[test]
+fn a_question_without_a_keyword_has_its_number_as_tab() {
+    let without_keyword = |index| question(&Question::generate_keyword(index), false);
+    let question_set = questions(vec![without_keyword(0), question("os", false), without_keyword(2)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+    press_keys(&mut prompt, &question_set, "1!");
+    let screen = draw_prompt(&mut prompt, &question_set, (80, 12));
+    assert!(screen.contains("│ 1 ✓ │ ❯ os │ 3 │ review ") && !screen.contains("question-"), "{screen}");
+}
+
+#[test]
+fn the_text_answer_has_one_row_with_the_description_of_the_model() {
+    let text_description = "anything that stops the clock".to_owned();
+    let question_set = questions(vec![Question { text_description, ..question("clock", false) }]);
+    let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+    let screen = draw_prompt(&mut prompt, &question_set, (90, 9));
+    assert!(screen.contains("  4   Write an answer…     anything that stops the clock"), "{screen}");
+    let screen = draw_prompt(&mut prompt, &question_set, (50, 14));
+    assert!(screen.contains("  4   Write an answer…") && screen.contains("      anything that stops"), "{screen}");
+    press_keys(&mut prompt, &question_set, "4none_");
+    let screen = draw_prompt(&mut prompt, &question_set, (90, 9));
+    assert!(screen.contains("Your own answer: none") && !screen.contains("anything that"), "{screen}");
+}
+
+/// On the row of the text answer, Enter opens the field and sends nothing.
+#[test]
+fn the_hint_of_enter_says_that_it_opens_the_text_field() {
+    let hints = |prompt: &mut QuestionPrompt, question_set: &Questions| {
+        draw_prompt(prompt, question_set, (90, 9)).lines().last().unwrap_or_default().to_owned()
+    };
+    let open_question = questions(vec![Question { options: Vec::new(), ..question("name", false) }]);
+    let mut prompt = QuestionPrompt::new("1".into(), &open_question);
+    assert!(hints(&mut prompt, &open_question).contains("enter send"));
+    press_keys(&mut prompt, &open_question, "_");
+    let row = hints(&mut prompt, &open_question);
+    assert!(row.contains("╰─ enter write · esc later"), "{row}");
+    let with_options = questions(vec![question("clock", false)]);
+    let mut prompt = QuestionPrompt::new("1".into(), &with_options);
+    assert!(hints(&mut prompt, &with_options).contains("enter send"));
+    press_keys(&mut prompt, &with_options, "vvv");
+    assert!(hints(&mut prompt, &with_options).contains("1-4 pick · n note · enter write"));
+}
+
+#[test]
 fn declined_questions_can_be_brought_back_for_some_seconds() {
     let single_question = questions(vec![question("clock", false)]);
     let mut prompt = QuestionPrompt::new("1".into(), &single_question);
     press_keys(&mut prompt, &single_question, "2x");
-    assert!(draw_prompt(&mut prompt, &single_question, (80, 12)).contains("x again to decline"));
+    assert!(
+        draw_prompt(&mut prompt, &single_question, (80, 12))
+            .contains("x again to decline · any other key keeps the question ─")
+    );
     press_keys(&mut prompt, &single_question, "x");
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let draw_at = |ms: u64, width| {
@@ -229,12 +277,10 @@ fn declined_questions_can_be_brought_back_for_some_seconds() {
         prompt.draw_declined((&keys, &theme, Duration::from_millis(ms)), area, &mut buffer);
         buffer_text(&buffer)
     };
-    assert!(
-        draw_at(0, 80).contains("declined in 5 s") && draw_at(4100, 30).contains("in 1 s"),
-        "{}",
-        draw_at(4100, 30)
-    );
-    assert!(draw_at(0, 80).contains("Until then it can be brought back"), "{}", draw_at(0, 80));
+    let screen = draw_at(0, 80);
+    assert!(screen.contains("─ Declining in 5 s ─") && draw_at(4100, 30).contains("in 1 s"), "{screen}");
+    assert!(screen.contains("│ Press x to return to the question with what you answered. "), "{screen}");
+    assert!(screen.contains("─ x return · enter decline now ─"), "{screen}");
     let next_change = |ms| prompt.next_declining_change(Duration::from_millis(ms));
     assert_eq!((next_change(0), next_change(100)), (Some(Duration::from_secs(1)), Some(Duration::from_secs(1))));
     assert_eq!(next_change(4000), Some(Duration::from_secs(5)));
@@ -244,6 +290,17 @@ fn declined_questions_can_be_brought_back_for_some_seconds() {
     // Brought back, it has its answers and never declines by itself.
     press_keys(&mut prompt, &single_question, "x");
     assert_eq!((prompt.take_due_decline(Duration::MAX), prompt.pages[0].picks.as_slice()), (None, &[1][..]));
+}
+
+/// The first of two presses of `x` may have come before the prompt accepted keys: Enter, meant to send the decline, must
+/// not send an answer.
+#[test]
+fn enter_after_one_press_of_decline_answers_nothing() {
+    let single_question = questions(vec![question("clock", false)]);
+    assert_answer(&single_question, "2x!", None);
+    assert_answer(&single_question, "x!", None);
+    let mut prompt = QuestionPrompt::new("1".into(), &single_question);
+    assert!(press_for_answer(&mut prompt, &single_question, "x!!").is_some(), "the next one does what it always does");
 }
 
 #[test]

@@ -136,9 +136,38 @@ fn a_preview_is_next_to_the_picker_or_below_it() {
 "#);
     press_keys(&mut prompt, &question_set, "v");
     let without_preview = draw_prompt(&mut prompt, &question_set, (100, 12));
-    assert!(!without_preview.contains("preview") && without_preview.contains("a Clock trait"), "{without_preview}");
-    // The picker has the whole width.
-    assert!(!without_preview.lines().nth(4).unwrap_or_default().contains(" │ "), "{without_preview}");
+    assert!(without_preview.contains("│ no preview") && without_preview.contains("a Clock trait"), "{without_preview}");
+}
+
+/// Moving between options with a long, a short and no preview, and with long and short descriptions.
+#[test]
+fn rows_and_preview_stay_in_place_when_the_focus_moves() {
+    let mut sample = question("clock", false);
+    sample.options[0].description = "virtual time, which needs no waiting at all. ".repeat(8);
+    sample.options[0].preview = "line\n\n".repeat(7);
+    sample.options[1].preview = "one line".into();
+    let question_set = questions(vec![sample]);
+    let mut sizes = vec![(100, 24), (80, 20), (60, 26)];
+    sizes.extend([(60, 12), (70, 14)]);
+    for (width, height) in sizes {
+        let mut prompt = QuestionPrompt::new("1".into(), &question_set);
+        let mut wanted_heights = Vec::new();
+        let mut places = Vec::new();
+        for _ in 0..4 {
+            wanted_heights.push(prompt.preferred_height(&question_set, width, &Theme::without_colours()));
+            let screen = draw_prompt(&mut prompt, &question_set, (width, height));
+            // The divider, on which the thumb of a scrollbar may be, and the heading of the preview.
+            let row: Vec<char> = screen.lines().nth(3).unwrap_or_default().chars().collect();
+            let column = (1..row.len() - 1).find(|cell| matches!(row[*cell], '│' | '┃'));
+            let heading = screen.lines().position(|row| row.contains("── preview"));
+            places.push((column, heading));
+            press_keys(&mut prompt, &question_set, "v");
+        }
+        wanted_heights.dedup();
+        assert_eq!(wanted_heights.len(), 1, "{width}: {wanted_heights:?}");
+        places.dedup();
+        assert_eq!(places.len(), 1, "{width}×{height}: {places:?}");
+    }
 }
 
 #[test]
@@ -295,7 +324,7 @@ fn a_preview_off_screen_is_announced_with_its_key() {
         let mut prompt = QuestionPrompt::new("1".into(), &question_set);
         let screen = draw_prompt(&mut prompt, &question_set, size);
         assert!(screen.contains("shift-down preview"), "{screen}");
-        assert_eq!(screen.contains("── preview ↓ shift-down ──"), size.1 == 12, "{screen}");
+        assert_eq!(screen.contains("── preview · shift-down ──"), size.1 == 12, "{screen}");
         press_key(&mut prompt, &question_set, KeyEvent::new(KeyCode::Down, KeyModifiers::SHIFT));
         let screen = draw_prompt(&mut prompt, &question_set, size);
         assert!(screen.contains("── preview ──") && screen.contains("│ line "), "{screen}");

@@ -29,7 +29,7 @@ fn each_option_has_its_note() {
 │ ❯ 4 [ ] Write an answer…                                 │
 │         note: ask again in spring                        │
 │                                                          │
-╰─ 1-4 pick · n note · enter send · esc later · x decline ─╯
+╰─ 1-4 pick · enter write · esc later · x decline ─────────╯
 "#);
     let Some(answer) = press_for_answer(&mut prompt, &single_question, "2!") else { panic!("not sent") };
     let notes: Vec<(usize, &str)> =
