@@ -150,6 +150,19 @@ pub fn hidden_rows_text(above: usize, below: usize) -> Option<String> {
     }
 }
 
+/// Formats which of all rows of a text are visible: `1–16 of 404`. Returns `None` if all are.
+pub fn rows_position_text(top: usize, visible_rows: usize, row_count: usize) -> Option<String> {
+    let end = (top + visible_rows).min(row_count);
+    (end - top < row_count && visible_rows > 0).then(|| format!("{}–{end} of {row_count}", top + 1))
+}
+
+/// Returns rows of hints, longest first: in a narrow frame the last keys are left out, not the one that closes it.
+pub fn shorten_hints(keys: &str, close_hint: &str) -> Vec<String> {
+    let ends = std::iter::once(keys.len()).chain(keys.rmatch_indices(" · ").map(|(end, _)| end));
+    let rows = ends.filter(|end| *end > 0).map(|end| format!("{} · {close_hint}", &keys[..end]));
+    rows.chain([close_hint.to_owned()]).collect()
+}
+
 /// Returns whether an area has room for a frame and at least one cell in it.
 fn fits_frame(area: Rect) -> bool {
     area.height >= 3 && area.width >= 5
@@ -235,6 +248,12 @@ mod tests {
         };
         assert_eq!(top_row(29), "┏━ Warning: run? ━━ 1 of 2 ━┓");
         assert_eq!(top_row(28), "┏━ Warning: run? ━━━━━━━━━━┓");
+    }
+
+    #[test]
+    fn the_closing_key_is_the_last_hint_to_go() {
+        assert_eq!(shorten_hints("enter read · y copy", "q"), ["enter read · y copy · q", "enter read · q", "q"]);
+        assert_eq!(shorten_hints("", "q"), ["q"]);
     }
 
     #[test]

@@ -1,12 +1,17 @@
 //! A list with a filter and a cursor, used for sessions, themes, commands, models and files.
 
 mod picker_layout;
+mod row;
+mod row_columns;
+mod selected_text;
 
 use super::filter::Filter;
 use super::text_field::{KeyResult, TextField};
 use crate::text::clean;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crossterm::event::KeyEvent;
+pub use row::Row;
+use row::TreeNames;
 use std::cell::Cell;
 
 /// An open list.
@@ -37,56 +42,16 @@ pub struct Picker {
     action_hint: Box<str>,
     /// What the list counts while nothing is filtered; empty for its number of rows.
     count_text: Box<str>,
-    /// True if the [rank](MatchRank) of a matching row comes before its score.
+    /// True if the rank of a matching row comes before its score.
     ranks_starts: bool,
+    /// True if the whole text of the selected row is shown below rows that are cut.
+    shows_selected_text: bool,
+    /// Name of the key that opens the whole text of the selected row; empty if there is none.
+    text_key: Box<str>,
 }
 
 /// Detail of the row that is in use.
 pub const IN_USE: &str = "in use";
-
-/// A row of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Row {
-    /// Identity of the row when rows are replaced.
-    key: String,
-    /// Main text.
-    text: String,
-    /// Text of the second column.
-    secondary: String,
-    /// Text at the right edge.
-    detail: String,
-    /// True if the row stays in the list whatever the filter is.
-    is_pinned: bool,
-    /// Text the filter matches.
-    search_text: String,
-    /// Names of a row of a tree.
-    tree_names: Option<TreeNames>,
-    /// True for the heading of the rows below it, which cannot be selected.
-    is_heading: bool,
-    /// True if a sign at the start of the row (`+`, `−` or `~`) and the counts in its detail are coloured.
-    has_sign: bool,
-}
-
-/// Main texts of a row of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct TreeNames {
-    /// Name shown below its parent, indented.
-    indented: String,
-    /// Name shown while filtering, when the parent may be hidden.
-    full: String,
-}
-
-/// Place of the filter text in a matching row, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum MatchRank {
-    /// It is the main text.
-    WholeText,
-    /// The main text starts with it.
-    TextStart,
-    /// Each of its words starts a word of the row.
-    WordStarts,
-    Anywhere,
-}
 
 /// Result of a key press. Rows are given by their index in the rows of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,71 +66,6 @@ pub enum Pick {
     Close,
     /// Nothing for the caller to do.
     Handled,
-}
-
-impl Row {
-    /// Creates a row with this main text. All texts of a row are sanitized.
-    pub fn new(text: &str) -> Self {
-        let text = clean::clean_line(text).into_owned();
-        Self { key: text.clone(), search_text: text.clone(), text, ..Self::default() }
-    }
-
-    /// Sets the key by which the cursor finds its row again when rows are replaced. It is not shown, and needed only if
-    /// several rows can have the same text.
-    pub fn with_key(self, key: impl Into<String>) -> Self {
-        Self { key: key.into(), ..self }
-    }
-
-    /// Creates the heading of the rows below it. It cannot be selected, and a filter hides it.
-    pub fn heading(text: &str) -> Self {
-        Self { search_text: String::new(), is_heading: true, ..Self::new(text) }
-    }
-
-    /// Sets the second column, which is dim and also matched by the filter.
-    pub fn with_secondary(self, secondary: &str) -> Self {
-        let secondary = clean::clean_line(secondary).into_owned();
-        let search_text = if secondary.is_empty() { self.text.clone() } else { format!("{} {secondary}", self.text) };
-        Self { secondary, search_text, ..self }
-    }
-
-    /// Makes the row part of a tree: unless filtered, it is indented by `depth` levels and shows only this name.
-    pub fn in_tree(self, depth: usize, name: &str) -> Self {
-        let indented = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
-        Self { tree_names: Some(TreeNames { indented, full: self.text.clone() }), ..self }
-    }
-
-    /// Colours the sign at the start of the row and the counts in its detail as added, removed or changed.
-    pub fn with_sign(self) -> Self {
-        Self { has_sign: true, ..self }
-    }
-
-    /// Keeps the row in the list whatever the filter is, because a search found it by text that is not in the row. Its
-    /// second column, which quotes that text, gets most of the width.
-    pub fn pinned(self) -> Self {
-        Self { is_pinned: true, ..self }
-    }
-
-    /// Returns the rank of a row that matches the filter `typed`, which is in lower case.
-    fn rank_match(&self, typed: &str) -> MatchRank {
-        let text = self.text.to_lowercase();
-        if text == typed {
-            return MatchRank::WholeText;
-        }
-        if text.starts_with(typed) {
-            return MatchRank::TextStart;
-        }
-        let search_text = self.search_text.to_lowercase();
-        let mut typed_words = typed.split_whitespace();
-        let starts_word = |typed_word: &str| {
-            search_text.split(|character: char| !character.is_alphanumeric()).any(|word| word.starts_with(typed_word))
-        };
-        if typed_words.all(starts_word) { MatchRank::WordStarts } else { MatchRank::Anywhere }
-    }
-
-    /// Sets the text at the right edge, such as a time or a size. Not matched by the filter.
-    pub fn with_detail(self, detail: &str) -> Self {
-        Self { detail: clean::clean_line(detail).into_owned(), ..self }
-    }
 }
 
 impl Picker {
@@ -187,6 +87,8 @@ impl Picker {
             action_hint: "enter select".into(),
             count_text: Box::default(),
             ranks_starts: false,
+            shows_selected_text: false,
+            text_key: Box::default(),
         };
         picker.update_matches();
         picker.cursor = picker.selectable_from(0, 1);

@@ -74,6 +74,14 @@ pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> 
     wrap_with(pieces, shape, Some(continuation_mark))
 }
 
+/// Cleans and wraps a text with commands, such as a rule. Each row that goes on with a line is marked in `mark_style`, so
+/// that a break within a word cannot pass for a space.
+pub fn wrap_commands(text: &str, style: Style, mark_style: Style, width: usize) -> Vec<Line<'static>> {
+    let text = crate::text::clean::clean_text(text);
+    let shape = Shape { verbatim: true, ..Shape::with_width(width) };
+    wrap_code(&[Piece::new(text, style)], &shape, &Piece::new(CONTINUATION_MARK, mark_style)).lines
+}
+
 /// Prefix of a continuation line.
 pub const CONTINUATION_MARK: &str = "↪ ";
 

@@ -1,9 +1,10 @@
 //! Drawing of a list: frame, filter, and rows in columns.
 
+use super::row_columns::{RowColumns, SHORT_SECONDARY_CELLS};
 use super::{Picker, Row};
 use crate::text::{clean, width};
 use crate::tui::parts::filter::{Filter, highlight_matches};
-use crate::tui::parts::frame::{Frame, hidden_rows_text, inner_area, set_lines};
+use crate::tui::parts::frame::{Frame, hidden_rows_text, inner_area, set_lines, shorten_hints};
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -22,20 +23,14 @@ const MAX_NOTE_ROWS: u16 = 5;
 const MIN_HEIGHT: u16 = 8;
 /// Maximum width of the main column, so that the other columns line up.
 const MAX_MAIN_CELLS: usize = 48;
-/// Maximum cells of a text in the second column that is never cut to make room for a long main text, such as
-/// `copy, waiting for you`.
-const SHORT_SECONDARY_CELLS: usize = 32;
-
 /// Maximum number of rows for which the second column may wrap.
 const MAX_WRAPPING_ROWS: usize = 8;
-/// A second column narrower than this is cut, not wrapped.
-const MIN_WRAP_CELLS: usize = 16;
 
 impl Picker {
     /// Draws the list over the middle of `area`. Returns the position of the filter's cursor.
     pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         let frame_area = self.list_area(area.intersection(buffer.area));
-        let (_, list) = self.split_area(inner_area(frame_area));
+        let (_, list, _) = self.split_area(inner_area(frame_area));
         self.page_rows.set(usize::from(list.height).max(1));
         self.scroll_to_cursor(usize::from(list.height));
         let top = self.first_visible.get();
@@ -63,26 +58,40 @@ impl Picker {
         };
         let save_key = self.save_key.as_ref().filter(|key| !key.is_empty());
         let save_hint = save_key.map(|key| format!(" · {key} save")).unwrap_or_default();
-        let hints = [
-            format!("↑↓ move · {}{save_hint} · type to filter · esc back", self.action_hint),
-            format!("{}{save_hint} · esc back", self.action_hint),
-            format!("{} · esc back", self.action_hint),
-        ];
+        let action = format!("{}{save_hint}", self.row_hint());
+        let join =
+            |parts: &[&str]| parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" · ");
+        let row_hint = self.row_hint();
+        let mut hints = vec![join(&["↑↓ move", &action, "type to filter", "esc back"]), join(&[&action, "esc back"])];
+        hints.extend(shorten_hints(&row_hint, "esc back"));
         let close_hint = ["esc back".to_owned()];
         let hints = if is_usable { &hints[..] } else { &close_hint[..] };
         let frame = Frame { title: &title, right_title: &count, hints, is_listening: true, ..Frame::default() };
         let inner = frame.draw(frame_area, buffer, theme);
-        let (filter_area, list) = self.split_area(inner);
+        let (filter_area, list, text_area) = self.split_area(inner);
+        self.draw_selected_text(text_area, buffer, theme);
         let cursor = self.draw_filter(filter_area, buffer, theme);
         let note = Rect { y: filter_area.bottom(), height: list.y - filter_area.bottom(), ..list };
         set_lines(&wrap::wrap_plain(&self.note, theme.warning, usize::from(list.width).max(1)), note, buffer);
         if self.position_count() == 0 {
             let message = if self.rows.is_empty() { &self.empty_text } else { "No matches" };
-            buffer.set_stringn(list.x, list.y, fit_to_area(message, list), usize::from(list.width), theme.dim);
+            set_lines(&wrap::wrap_plain(message, theme.dim, usize::from(list.width).max(1)), list, buffer);
         } else {
             self.draw_rows(list, buffer, theme);
         }
         cursor
+    }
+
+    /// Returns the key hints for the selected row. A key that is a letter goes to a filter that has text.
+    fn row_hint(&self) -> String {
+        match self.selected_row().and_then(|row| self.rows[row].hints.as_deref()) {
+            Some((enter, letters)) => {
+                let letters = Some(letters).filter(|_| self.filter_text().is_empty());
+                let parts = [Some(enter), letters].into_iter().flatten().filter(|part| !part.is_empty());
+                parts.cloned().collect::<Vec<_>>().join(" · ")
+            }
+            None => self.action_hint.to_string(),
+        }
     }
 
     /// Returns the part of an area for the list: all of a small area, otherwise its middle, as tall as all rows need without
@@ -95,9 +104,10 @@ impl Picker {
         let width = if area.width < MAX_WIDTH + 12 { area.width } else { MAX_WIDTH };
         let note_rows = usize::from(self.note_rows(inner_area(Rect { width, ..area }).width));
         // The rows of the border and the filter, of the note, and of the typed name.
-        let extra_rows = 3 + note_rows + usize::from(self.typed_verb.is_some());
+        let text_rows = self.max_text_rows(inner_area(Rect { width, ..area }));
+        let extra_rows = 3 + note_rows + usize::from(self.typed_verb.is_some()) + usize::from(text_rows);
         let lines = match self.rows.len() {
-            ..=MAX_WRAPPING_ROWS => {
+            ..=MAX_WRAPPING_ROWS if !self.shows_selected_text => {
                 self.count_lines(&self.rows.iter().collect::<Vec<_>>(), inner_area(Rect { width, ..area }))
             }
             count => count,
@@ -108,14 +118,16 @@ impl Picker {
         Rect { x, y, width, height }
     }
 
-    /// Returns the areas of the filter and of the rows, with room for the note between them. An area of one row has no
-    /// filter.
-    fn split_area(&self, inner: Rect) -> (Rect, Rect) {
+    /// Returns the areas of the filter and of the rows, with room for the note between them, and of the text of the selected
+    /// row. An area of one row has no filter.
+    fn split_area(&self, inner: Rect) -> (Rect, Rect, Rect) {
         let filter_rows = u16::from(inner.height > 1);
         let remaining = inner.height - filter_rows;
         let note_height = self.note_rows(inner.width).min(remaining.saturating_sub(2));
         let list = Rect { y: inner.y + filter_rows + note_height, height: remaining - note_height, ..inner };
-        (Rect { height: filter_rows, ..inner }, list)
+        let text_rows = self.selected_text_rows(list);
+        let list = Rect { height: list.height - text_rows, ..list };
+        (Rect { height: filter_rows, ..inner }, list, Rect { y: list.bottom(), height: text_rows, ..inner })
     }
 
     /// Returns the rows of the note in an area of this width, at most [`MAX_NOTE_ROWS`].
@@ -170,6 +182,13 @@ impl Picker {
         // The cursor sign and the gaps between the columns take 6 cells.
         let other_cells =
             6 + widest_cells(|row| &row.secondary, SHORT_SECONDARY_CELLS) + widest_cells(|row| &row.detail, usize::MAX);
+        if rows.iter().any(|row| row.is_halved) {
+            // The gaps before the other columns take 2 cells each.
+            let free_cells = row_cells(list).saturating_sub(widest_cells(|row| &row.detail, usize::MAX) + 2);
+            let secondary_cells = widest_cells(|row| &row.secondary, usize::MAX).min(SHORT_SECONDARY_CELLS);
+            let max_main = free_cells.saturating_sub(secondary_cells + 2).max(free_cells / 2);
+            return widest_main.unwrap_or(0).min(max_main.clamp(12, MAX_MAIN_CELLS));
+        }
         let max_main = match rows.iter().any(|row| row.is_pinned) {
             true => (usize::from(list.width) / 3).clamp(12, MAX_MAIN_CELLS),
             // In a narrow list, the second column is dropped before the main text is cut.
@@ -186,12 +205,27 @@ impl Picker {
         rows.iter().map(|row| RowColumns::new(row, row_width, main_cells).secondary_lines(row).len()).sum()
     }
 
+    /// Returns whether any row is cut in a list of this size in which no second column wraps. Assumed for a list of many rows,
+    /// not all of which are looked at for each frame.
+    pub(super) fn has_cut_row(&self, list: Rect) -> bool {
+        if self.rows.len() > MAX_WRAPPING_ROWS {
+            return true;
+        }
+        let rows: Vec<&Row> = self.rows.iter().collect();
+        let (row_width, main_cells) = (row_cells(list), self.main_column_cells(&rows, list));
+        rows.iter().any(|row| RowColumns::new(row, row_width, main_cells).is_cut(row))
+    }
+
     /// Returns whether second columns wrap: in a list of few rows that all fit that way.
     fn wraps_secondary(&self, rows: &[&Row], list: Rect) -> bool {
+        if self.shows_selected_text {
+            return false;
+        }
         let typed_rows = usize::from(self.typed_choice().is_some());
         self.rows.len() <= MAX_WRAPPING_ROWS && self.count_lines(rows, list) + typed_rows <= usize::from(list.height)
     }
 
+    /// Draws the rows.
     fn draw_rows(&self, list: Rect, buffer: &mut Buffer, theme: &Theme) {
         let mut filter = Filter::new(self.filter.text());
         let positions =
@@ -199,7 +233,10 @@ impl Picker {
         let rows: Vec<&Row> = self.matches[positions.clone()].iter().map(|row| &self.rows[*row]).collect();
         let main_cells = self.main_column_cells(&rows, list);
         let is_wrapping = self.wraps_secondary(&rows, list);
-        let row_columns = |row| RowColumns::new(row, row_cells(list), main_cells);
+        let row_columns = |row| {
+            let columns = RowColumns::new(row, row_cells(list), main_cells);
+            if self.shows_selected_text { columns.without_short_cut(row) } else { columns }
+        };
         let row_height = |row| if is_wrapping { row_columns(row).secondary_lines(row).len() } else { 1 };
         // The typed name is drawn below the last row.
         if let (Some(typed), Some(verb)) = (self.typed_choice(), self.typed_verb)
@@ -249,52 +286,6 @@ impl Picker {
     }
 }
 
-/// Cells of the columns of a row. The main text has priority, then the detail; the second column gets the rest.
-struct RowColumns {
-    /// Maximum cells of the main text.
-    main: usize,
-    /// First cell of the second column.
-    secondary_start: usize,
-    /// Cells of the second column; 0 if there is no room.
-    secondary: usize,
-    /// Cells of the detail; 0 if there is no room.
-    detail: usize,
-}
-
-impl RowColumns {
-    /// Divides `row_width` cells, of which rows reserve `main_cells` for their main texts.
-    fn new(row: &Row, row_width: usize, main_cells: usize) -> Self {
-        let [text_cells, secondary_cells, detail_cells] =
-            [&row.text, &row.secondary, &row.detail].map(|text| width::text_width(text));
-        // Two blanks separate the columns. The detail is left out if it does not fit next to the main text, of which
-        // `main_cells`, but at least 12 cells, are enough.
-        let has_detail = detail_cells > 0 && text_cells.min(main_cells.max(12)) + detail_cells + 2 <= row_width;
-        let (detail, free_cells) =
-            if has_detail { (detail_cells, row_width - detail_cells - 2) } else { (0, row_width) };
-        let main = if row.is_pinned {
-            main_cells
-        } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) {
-            main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
-        } else {
-            free_cells
-        };
-        let secondary_start = main_cells.max(text_cells.min(main)) + 2;
-        // A second column of fewer than 4 cells would be unreadable.
-        let secondary = if secondary_start + 4 <= free_cells { free_cells - secondary_start } else { 0 };
-        Self { main, secondary_start, secondary, detail }
-    }
-
-    /// Returns the lines of the second column: several if its text does not fit into one and the column is wide enough to
-    /// wrap.
-    fn secondary_lines(&self, row: &Row) -> Vec<String> {
-        if self.secondary < MIN_WRAP_CELLS || width::text_width(&row.secondary) <= self.secondary {
-            return vec![row.secondary.clone()];
-        }
-        let lines = wrap::wrap_plain(&row.secondary, Style::new(), self.secondary);
-        lines.iter().map(Line::to_string).collect()
-    }
-}
-
 /// Returns the texts of a row in its columns.
 fn row_spans(
     row: &Row,
@@ -305,8 +296,11 @@ fn row_spans(
     theme: &Theme,
 ) -> Vec<Span<'static>> {
     let marks = filter.matched_graphemes(&row.search_text);
-    let text = width::fit_start(&row.text, columns.main);
-    let mut spans = highlight_matches(&text, &marks, style, theme.search_match);
+    let text = row.fit_text(columns.main);
+    // Nothing is highlighted in a path without its middle, whose characters have other places.
+    let is_moved = row.path_start.is_some() && *text != row.text;
+    let text_marks = if is_moved { &[] } else { marks.as_slice() };
+    let mut spans = highlight_matches(&text, text_marks, style, theme.search_match);
     let mut used = width::text_width(&text);
     if !row.secondary.is_empty() && columns.secondary > 0 {
         let skipped = row.text.graphemes(true).count() + 1;

@@ -276,3 +276,33 @@ fn hidden_rows_are_counted_even_with_a_long_title() {
         assert!((0..16).all(|n| screen.contains(&format!("row {n}"))) && !screen.contains("more"), "{screen}");
     }
 }
+
+/// The text below the list has all of the selected row, and the rows stay in place when the selection moves.
+#[test]
+fn the_whole_text_of_the_selected_row_is_below_a_list_that_cuts_rows() {
+    let long = "allow bash_exec exactly: cargo test --workspace --all-features retry (run.sh unchanged)";
+    let rows = |count: usize| {
+        let short = (1..count).map(|number| Row::new(&format!("rule {number}")).with_secondary("no calls"));
+        std::iter::once(Row::new(long).with_secondary("2 calls here · every project")).chain(short).collect::<Vec<_>>()
+    };
+    for (size, count, has_text) in
+        [((60, 15), 4, true), ((60, 15), 30, true), ((80, 24), 4, true), ((60, 9), 4, false), ((160, 24), 4, true)]
+    {
+        let mut picker = Picker::new("Rules", "", rows(count)).with_selected_text();
+        let text_of = |screen: &str| {
+            let rows: Vec<&str> = screen.lines().map(|row| row.trim_matches(['│', ' '])).collect();
+            let line = rows.iter().rposition(|row| row.len() > 3 && row.chars().all(|c| c == '─'));
+            line.map(|line| rows[line + 1..].iter().take(3).copied().collect::<String>().replace([' ', '↪'], ""))
+        };
+        let screen = screen_text(&picker, size.0, size.1);
+        // The text breaks at blanks, and each row that goes on is marked.
+        let whole = format!("{long} · 2 calls here · every project").replace(' ', "");
+        assert_eq!(text_of(&screen), has_text.then_some(whole), "{size:?}, {count}: {screen}");
+        press_keys(&mut picker, "down");
+        let moved = screen_text(&picker, size.0, size.1);
+        assert_eq!(text_of(&moved), has_text.then(|| "rule1·nocalls".to_owned()), "{size:?}, {count}: {moved}");
+        let row_of = |screen: &str| screen.lines().position(|row| row.contains(" rule 2 "));
+        assert_eq!(row_of(&screen), row_of(&moved), "{screen}\n{moved}");
+        assert!(row_of(&screen).is_some(), "{screen}");
+    }
+}
