@@ -36,7 +36,7 @@ pub use explanation::{ExplainedCheck, explain_verdict};
 pub use grant_edit::{edit_scope, editable_scope, needs_shell};
 pub use grant_scopes::{WITH_INPUT, can_be_rule, example_call, explain_no_scopes, grant_scopes, grant_scopes_beside};
 pub use mode::Mode;
-pub use rule::{Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
+pub use rule::{DisabledRule, Rule, RuleEffect, RuleLocation, RuleScope, RuleTarget, Rules};
 pub use subject::Subject;
 pub use trial_effects::{is_tried_first, judge_trial};
 pub use verdict::{Policy, Verdict, Withheld};

@@ -17,11 +17,12 @@ pub struct GrantOption {
     pub example: Option<String>,
 }
 
-/// A grant or a rule that allows calls.
+/// A grant, or a rule of any verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastingApproval {
     pub source: ApprovalSource,
-    /// Calls of this session that it allowed: the entry of the plan and a short description.
+    /// Calls of this session that it allowed: the entry of the plan and a short description. Empty for a rule that asks
+    /// or denies.
     pub allowed_calls: Vec<(usize, String)>,
 }
 
@@ -69,7 +70,7 @@ pub fn explain_no_grant(state: &State) -> Option<String> {
     policy::explain_no_scopes(&call.name, plan)
 }
 
-/// Returns the grants of this session, then the rules that allow calls, each with the calls it allowed.
+/// Returns the grants of this session, then the rules that allow, ask and deny, each with the calls it allowed.
 pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
     let plans = recorded_plans(state);
     let calls_matching = |predicate: &dyn Fn(&RecordedPlan<'_>) -> bool| {
@@ -83,16 +84,19 @@ pub fn list_lasting_approvals(state: &State) -> Vec<LastingApproval> {
         }),
         source: ApprovalSource::Session(session_grant.clone()),
     });
-    let allowing = state.rules.list.iter().filter(|rule| rule.effect == RuleEffect::Allow);
+    let mut rules: Vec<&Rule> = state.rules.list.iter().collect();
+    rules.sort_by_key(|rule| rule.effect);
     // A call covered by a grant was allowed by the grant, not by a rule.
     let is_not_granted = |recorded: &RecordedPlan<'_>| {
         let earlier_grants =
             state.session.grants().iter().filter(|session_grant| session_grant.entry_index < recorded.entry_index);
         earlier_grants.into_iter().all(|session_grant| !grant_covers(&session_grant.grant, &recorded.subject))
     };
-    let from_rules = allowing.map(|rule| LastingApproval {
+    let from_rules = rules.into_iter().map(|rule| LastingApproval {
         allowed_calls: calls_matching(&|recorded| {
-            policy::rule_allows_some_part(rule, &recorded.subject) && is_not_granted(recorded)
+            rule.effect == RuleEffect::Allow
+                && policy::rule_allows_some_part(rule, &recorded.subject)
+                && is_not_granted(recorded)
         }),
         source: ApprovalSource::Rule(Box::new(rule.clone())),
     });

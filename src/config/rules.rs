@@ -203,6 +203,7 @@ impl ProjectSource {
     /// Adds a file's problems to `loaded` and its rules that apply here to `rules`.
     fn add_rules(&self, loaded: &mut LoadedRules, rules: &mut Vec<Rule>, parsed: ParsedRules, today: &str) {
         loaded.problems.extend(parsed.problems);
+        loaded.rules.disabled.extend(parsed.disabled);
         loaded.old_names.extend(parsed.old_names);
         if let Some(reason) = parsed.unsafe_problem {
             loaded.rules.read_error.get_or_insert(reason);

@@ -16,11 +16,23 @@ pub struct Rules {
     /// Copies of the rules that ask or deny, one for each other name of their paths, with the index in `list` of the
     /// original rule. Never listed to the user.
     pub aliases: Vec<(usize, Rule)>,
+    /// Rules that are not in force because they have an error, in file order. Never matched against calls.
+    pub disabled: Vec<DisabledRule>,
     /// File, line and reason if a file that may hold rules that deny or ask cannot be read completely. Every call that
     /// reads, writes or runs anything then asks.
     pub read_error: Option<String>,
     /// Date at which they were loaded, as `2026-11-22`; empty if unknown.
     pub today: String,
+}
+
+/// A rule that is not in force because it has an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisabledRule {
+    /// The rule as far as it can be read, such as `allow npx tsc`.
+    pub description: String,
+    /// What is wrong, and what follows from it.
+    pub reason: String,
+    pub location: RuleLocation,
 }
 
 /// One rule.
@@ -329,7 +341,7 @@ impl Rules {
         let new_index = |(index, rule): &(usize, Rule)| Some((kept.binary_search(index).ok()?, rule.clone()));
         let aliases = self.aliases.iter().filter_map(new_index).collect();
         let list = kept.iter().map(|index| self.list[*index].clone()).collect();
-        Self { list, aliases, read_error: self.read_error.clone(), today: self.today.clone() }
+        Self { list, aliases, ..self.clone() }
     }
 
     /// Returns the first rule with this effect that matches the call. If an alias matches, this is its original rule.

@@ -20,7 +20,7 @@ use crate::chat::audit::AuditKey;
 use crate::chat::{
     ApplyOptions, CallId, CheckpointSpan, Digest, DryRunSummary, ForkMode, RewindPoint, ServerReport, SessionId,
 };
-use crate::policy::Mode;
+use crate::policy::{DisabledRule, Mode};
 use crate::text::link::LinkTarget;
 use ratatui::text::Line;
 use std::cell::Cell;
@@ -116,11 +116,14 @@ pub enum ConfirmedAction {
     Quit,
 }
 
-/// Rows of the list of grants: a heading, the grants and rules, a heading, the calls with a verdict.
+/// Rows of the list of grants: a heading and the grants and rules in force, a heading and the disabled rules if there are
+/// any, a heading and the calls with a verdict.
 #[derive(Debug, Clone)]
 pub struct GrantList {
     /// Grants and rules.
     pub approvals: Vec<LastingApproval>,
+    /// Rules that are not in force because they have an error.
+    pub disabled: Vec<DisabledRule>,
     /// Calls with a verdict, newest first.
     pub calls: Vec<CallId>,
     /// Calls that rules allowed in other sessions, once they are counted; see [`super::host::HostReply::RuleUses`].
@@ -131,6 +134,7 @@ pub struct GrantList {
 #[derive(Debug, Clone, Copy)]
 pub enum GrantRow<'a> {
     Approval(&'a LastingApproval),
+    Disabled(&'a DisabledRule),
     Call(&'a CallId),
 }
 
@@ -141,7 +145,12 @@ impl GrantList {
         if let Some(approval) = self.approvals.get(index) {
             return Some(GrantRow::Approval(approval));
         }
-        self.calls.get(index.checked_sub(self.approvals.len() + 1)?).map(GrantRow::Call)
+        let index = index.checked_sub(self.approvals.len() + 1)?;
+        if let Some(rule) = self.disabled.get(index) {
+            return Some(GrantRow::Disabled(rule));
+        }
+        let disabled_rows = if self.disabled.is_empty() { 0 } else { self.disabled.len() + 1 };
+        self.calls.get(index.checked_sub(disabled_rows)?).map(GrantRow::Call)
     }
 }
 
@@ -211,6 +220,8 @@ pub struct Reader {
 pub enum ReaderBody {
     /// Plain text.
     Plain,
+    /// Text with commands, whose rows are marked if they go on with a line.
+    Commands,
     /// Plain text with a bar before the lines from outside.
     Barred,
     /// Terminal output of a command.
@@ -272,6 +283,7 @@ impl Reader {
                 output::lay_out_output(&self.text, theme.text, theme, width)
             }
             ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
+            ReaderBody::Commands => wrap::wrap_commands(&self.text, theme.text, theme.dim, width),
             ReaderBody::Barred => wrap_barred(&self.text, theme.text, theme.border_dim, "", width).lines,
             ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
             ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),

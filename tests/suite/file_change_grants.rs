@@ -79,7 +79,7 @@ fn r11_one_choice_allows_edits_and_new_files_until_it_is_revoked() {
 
     submit_message(&mut program, "/grants");
     program.until("❯ file changes in this project, edit and write");
-    program.press_until("x", "Revoke it?");
+    program.press_until("x", "Revoke this");
     program.press_until("y", "Revoked: every file change of the project");
     drop(program);
     let mut program = user.start(&["--continue"]);

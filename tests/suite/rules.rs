@@ -89,7 +89,7 @@ fn r11_rule_stored_from_a_prompt_survives_a_restart_and_can_be_revoked() {
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
-    program.press_until("x", "Revoke it?");
+    program.press_until("x", "Revoke this");
     program.press_until("y", "Revoked: allow bash_exec touch …");
     assert!(!rules_text(&user).contains("touch"), "{}", rules_text(&user));
     program.until("In force: none");

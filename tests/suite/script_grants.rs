@@ -96,8 +96,8 @@ fn r11_session_grant_ends_too_and_grants_and_explain_state_why() {
     // Every call is listed with its reason.
     submit_message(&mut program, "/grants");
     program.until("bash run.sh (run.sh unchanged)");
-    program.until("needed approval: run.sh has changed");
-    program.until("needed approval: script run.sh");
+    program.until("you denied · run.sh has changed");
+    program.until("you granted · runs the script run.sh");
     // Each listed call opens its record.
     program.press_keys(DOWN);
     program.press_until("\r", "since you allowed it on call 1 of this session");

@@ -114,6 +114,17 @@ pub(super) fn find_old_keys(
     })
 }
 
+/// Describes a rule that may be invalid by its verdict, tool and target, as far as they can be read: `allow npx tsc`.
+pub(super) fn describe_table(table: &dyn TableLike) -> String {
+    let text_of = |key: &&str| match table.get(find_written_key(table, key))? {
+        Item::Value(Value::Array(words)) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
+        item => item.as_str().map(str::to_owned),
+    };
+    let keys = ["verdict", "tool", "command", "prefix", "path", "host"];
+    let texts: Vec<String> = keys.iter().filter_map(text_of).filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() { "a rule".to_owned() } else { texts.join(" ") }
+}
+
 /// Returns the key as it is written in the rule: its old name if the rule has only that.
 fn find_written_key<'k>(table: &dyn TableLike, key: &'k str) -> &'k str {
     let old = RENAMED_KEYS.iter().find(|(_, new)| *new == key).map(|(old, _)| *old);

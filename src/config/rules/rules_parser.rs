@@ -3,7 +3,7 @@
 use super::rule_parser;
 use crate::config::Problem;
 use crate::config::problem::line_at;
-use crate::policy::{Rule, RuleEffect, RuleScope};
+use crate::policy::{DisabledRule, Rule, RuleEffect, RuleLocation, RuleScope};
 use toml_edit::{Document, Item, TableLike};
 
 /// Content of a rules file.
@@ -12,6 +12,8 @@ pub struct ParsedRules {
     /// Rules in file order, expired ones included.
     pub rules: Vec<Rule>,
     pub problems: Vec<Problem>,
+    /// Rules that are not in force because they have an error; `problems` has each of the errors.
+    pub disabled: Vec<DisabledRule>,
     /// Notices about old names of keys, each at its first line. Rules with old names apply too.
     pub old_names: Vec<Problem>,
     /// First problem that may have disabled an asking or denying rule, if any. Every call asks because of it.
@@ -94,6 +96,13 @@ pub fn parse_rules(text: &str, file: &str, tools: &[String], default_scope: &Rul
                     None => old_keys.push((old, new, next_line(key_offset), 1)),
                 }
             }
+            if rule.is_none() {
+                let reasons = errors.iter().map(|error| describe_error(&error.message, error.fails_closed));
+                let reason = reasons.collect::<Vec<_>>().join(" ");
+                let location = RuleLocation { file: file.to_owned(), line: rule_line };
+                let description = rule_parser::describe_table(table);
+                parsed.disabled.push(DisabledRule { description, reason, location });
+            }
             for error in errors {
                 let line = error.offset.map_or(rule_line, |error_offset| next_line(Some(error_offset)));
                 parsed.report_error(file, line, &error.message, error.fails_closed);
@@ -142,11 +151,34 @@ impl ParsedRules {
         if fails_closed {
             self.unsafe_problem.get_or_insert(format!("{file}:{line}: {message}"));
         }
-        let consequence = match fails_closed {
-            true => "Correct it: until then every call asks",
-            false => "Correct it: until then the rule is disabled",
-        };
-        let message = format!("{message}{} {consequence}", end_of(message));
-        self.problems.push(Problem::in_file(file, line, message));
+        self.problems.push(Problem::in_file(file, line, describe_error(message, fails_closed)));
+    }
+}
+
+/// Returns what is wrong, and what follows from it.
+fn describe_error(message: &str, fails_closed: bool) -> String {
+    let consequence = match fails_closed {
+        true => "Correct it: until then every call asks",
+        false => "Correct it: until then the rule is disabled",
+    };
+    format!("{message}{} {consequence}", end_of(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_that_is_not_in_force_is_kept_as_disabled_with_its_reason() {
+        let text = "[[rule]]\nverdict = \"allow\"\nprefix = [\"npx\", \"tsc\"]\n\n[[rule]]\nverdict = \"allow\"\nprefix = \"cargo test\"\n\n\
+            [[rule]]\npath = \".env\"\n";
+        let parsed = parse_rules(text, "rules.toml", &[], &RuleScope::EveryProject);
+        let found: Vec<_> =
+            parsed.disabled.iter().map(|rule| (rule.description.as_str(), rule.location.line)).collect();
+        assert_eq!((found, parsed.rules.len()), (vec![("allow npx tsc", 1), (".env", 9)], 1));
+        let reason = &parsed.disabled[0].reason;
+        assert!(reason.contains("too broad") && reason.ends_with("until then the rule is disabled"), "{reason}");
+        let reason = &parsed.disabled[1].reason;
+        assert!(reason.contains("no verdict") && reason.ends_with("until then every call asks"), "{reason}");
     }
 }

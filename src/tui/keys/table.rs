@@ -233,7 +233,7 @@ default_keys! {
         PageUp "page-up"  PageDown "page-down"
         Top "ctrl-home"  Bottom "ctrl-end"
         Close "esc"
-    [Grants] Revoke "x"
+    [Grants] Revoke "x"  OpenFull "alt-o"
     [Background] StopCommand "x"
     [Page]
         Close "esc" "q"

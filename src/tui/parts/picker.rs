@@ -120,11 +120,6 @@ impl Picker {
         Self { action_hint: hint.into(), ..self }
     }
 
-    /// Sets the hint of [`Self::with_action_hint`] in a list whose rows changed.
-    pub fn set_action_hint(&mut self, hint: String) {
-        self.action_hint = hint.into();
-    }
-
     /// Sets what is counted in the title while nothing is filtered, such as `2 in force · 9 calls`.
     pub fn set_count_text(&mut self, text: String) {
         self.count_text = text.into();

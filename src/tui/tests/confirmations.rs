@@ -249,19 +249,33 @@ fn a_call_in_the_list_of_grants_shows_the_end_of_a_long_path_and_the_decision() 
         let mut screen = Screen::with_turn();
         screen.resize_screen(width, height);
         let Intent::Act(plan) = prompt_position::edit_intent() else { panic!("an edit is an act") };
-        let summary = "src/tui/prompts/approval/approval_layout.rs".to_owned();
-        screen.run_call("edit_file", Intent::Act(Box::new(Plan { summary, ..*plan })), "Changed it.");
+        screen.run_call("edit_file", Intent::Act(Box::new(Plan { summary: path.to_owned(), ..*plan })), "Changed it.");
         screen.send_text("/grants");
         let text = screen.screen_text();
-        assert!(text.contains("approval_layout.rs · needed"), "{text}");
+        assert!(text.contains(&format!("{shown_path}  you approved")), "{text}");
     }
 }
 
 #[test]
-fn a_call_in_the_list_of_grants_shows_the_start_of_a_long_command() {
+fn a_call_in_the_list_of_grants_shows_the_start_of_a_long_command_and_the_decision() {
+    let command = "make --directory build/release --jobs 4 all install check";
     let mut screen = Screen::with_turn();
-    screen.run_call("bash_exec", command_intent("make --directory build/release all install"), "made\nexit 0");
-    screen.send_text("/grants");
-    let text = screen.screen_text();
-    assert!(text.contains("Run make --directory bu… · needed"), "{text}");
+    screen.run_call("bash_exec", command_intent(command), "made\nexit 0");
+    screen.send_text("go on");
+    screen.receive_call("b", "bash_exec", command_intent(command));
+    screen.advance_ms(2000);
+    screen.press_key("n");
+    screen.receive_reply("Denied.");
+    for ((width, height), shown) in [
+        ((120, 36), "Run make --directory build/release --jobs 4 all…"),
+        ((80, 24), "Run make --directory build/release --jobs 4 all…"),
+    ] {
+        screen.resize_screen(width, height);
+        screen.send_text("/grants");
+        let text = screen.screen_text();
+        for decision in ["you approved", "you denied"] {
+            assert!(text.contains(&format!("{shown}  {decision}")), "{decision}: {text}");
+        }
+        screen.press_key("esc");
+    }
 }

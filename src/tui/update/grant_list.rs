@@ -1,56 +1,60 @@
-//! The list of grants and rules in force, and of all judged calls (those with a verdict). Rules are edited and revoked
-//! there.
+//! The list of grants and rules in force, of disabled rules, and of all judged calls (those with a verdict). Rules are
+//! edited and revoked there.
 
-use super::{agent_events, rule_edits};
+use super::{agent_events, popup_stack, rule_edits};
 use crate::agent::{ApprovalSource, Event, LastingApproval, list_lasting_approvals};
 use crate::chat::audit::{Record, collect_records};
-use crate::chat::{Decider, Entry, GrantScope, pluralize, script};
-use crate::text::clean::clean_line;
-use crate::text::width;
+use crate::chat::{Decider, Entry, Grant, GrantScope, pluralize, script};
+use crate::policy::{RuleEffect, RuleScope, Rules, editable_scope};
 use crate::tui::host::HostRequest;
-use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::keys::{Action, Scope};
 use crate::tui::open_session::OpenSession;
 use crate::tui::parts::call_action::{PlannedCall, name_action, names_path};
 use crate::tui::parts::confirmation::{AnswerLabels, Confirmation};
 use crate::tui::parts::decision_label::{describe_verdict, label_decision};
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::parts::scope_choice::scope_row::label_scope;
-use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup};
+use crate::tui::popup::{ConfirmedAction, GrantList, GrantRow, List, Popup, ReaderBody};
 use crate::tui::state::State;
 use std::collections::HashMap;
-
-/// Columns for the action and the summary of a call.
-const CALL_COLUMNS: usize = 24;
 
 /// Opens the list at once; its times follow when the host has loaded them.
 pub fn open_grants(state: &mut State) {
     let approvals = list_lasting_approvals(&state.agent);
     let judged = judged_calls(state.agent.session.entries());
     let calls = judged.iter().map(|record| record.call.id.clone()).collect();
-    let rows = list_rows(&approvals, &judged, &state.session, &state.agent.rules.today, &HashMap::new());
-    let mut picker = Picker::new("Grants and rules", "", rows);
-    describe_list(&mut picker, &approvals, judged.len(), &state.keys);
-    let rules = approvals.iter().filter_map(|approval| match &approval.source {
-        ApprovalSource::Rule(rule) => Some((**rule).clone()),
-        ApprovalSource::Session(_) => None,
+    let rules = &state.agent.rules;
+    let revoke_key = state.keys.first_chord(Scope::Grants, Action::Revoke);
+    let text_key = state.keys.first_chord(Scope::Grants, Action::OpenFull);
+    let rows = list_rows(&approvals, rules, &judged, &state.session, &HashMap::new(), &revoke_key);
+    let mut picker = Picker::new("Grants and rules", "", rows)
+        .with_selected_text()
+        .with_text_key(text_key)
+        .with_action_hint(String::new());
+    describe_list(&mut picker, &approvals, rules, judged.len());
+    let disabled = rules.disabled.clone();
+    let allowing = approvals.iter().filter_map(|approval| match &approval.source {
+        ApprovalSource::Rule(rule) if rule.effect == RuleEffect::Allow => Some((**rule).clone()),
+        ApprovalSource::Rule(_) | ApprovalSource::Session(_) => None,
     });
-    let count_request = HostRequest::CountRuleUses(rules.collect(), state.session.id.clone());
-    let grants = GrantList { approvals, calls, earlier_uses: HashMap::new() };
+    let count_request = HostRequest::CountRuleUses(allowing.collect(), state.session.id.clone());
+    let grants = GrantList { approvals, disabled, calls, earlier_uses: HashMap::new() };
     state.viewport.popups.push(Popup::List(picker, List::Grants(grants)));
     state.send_request(count_request);
     state.send_request(HostRequest::ReloadRules);
     state.send_request(HostRequest::ReadEntryTimes(state.session.id.clone()));
 }
 
-/// Sets what the list counts, and the keys that do something in it.
-fn describe_list(picker: &mut Picker, approvals: &[LastingApproval], call_count: usize, keys: &Keymap) {
-    let revoke_key = keys.first_chord(Scope::Grants, Action::Revoke);
-    picker.set_count_text(format!("{} in force · {}", approvals.len(), pluralize(call_count, "call")));
-    picker.set_action_hint(match (approvals.is_empty(), revoke_key.as_str()) {
-        (true, _) => "enter open".to_owned(),
-        (false, "") => "enter edit or open".to_owned(),
-        (false, key) => format!("enter edit or open · {key} revoke"),
-    });
+/// Sets what the list counts, and the note on rules that cannot be read.
+fn describe_list(picker: &mut Picker, approvals: &[LastingApproval], rules: &Rules, call_count: usize) {
+    let disabled = match rules.disabled.len() {
+        0 => String::new(),
+        count => format!(" · {count} disabled"),
+    };
+    picker.set_count_text(format!("{} in force{disabled} · {}", approvals.len(), pluralize(call_count, "call")));
+    let read_error =
+        rules.read_error.as_ref().map(|reason| format!("Every call asks until this is corrected: {reason}"));
+    picker.set_note(&read_error.unwrap_or_default());
 }
 
 /// Returns every call that was planned and received a verdict, newest first.
@@ -60,16 +64,18 @@ fn judged_calls(entries: &[Entry]) -> Vec<Record<'_>> {
 
 /// Refreshes the list after the rules or the known times of the session's entries may have changed.
 pub fn refresh_grants(state: &mut State) {
+    let revoke_key = state.keys.first_chord(Scope::Grants, Action::Revoke);
     let judged = judged_calls(state.agent.session.entries());
     for popup in &mut state.viewport.popups {
-        if let Popup::List(picker, List::Grants(GrantList { approvals, calls, earlier_uses })) = popup {
+        if let Popup::List(picker, List::Grants(GrantList { approvals, disabled, calls, earlier_uses })) = popup {
+            let rules = &state.agent.rules;
             *approvals = list_lasting_approvals(&state.agent);
+            disabled.clone_from(&rules.disabled);
             // A call made after the list was opened appears when it is opened again.
             let listed: Vec<Record<'_>> =
                 judged.iter().filter(|record| calls.contains(&record.call.id)).cloned().collect();
-            let today = &state.agent.rules.today;
-            picker.set_rows(list_rows(approvals, &listed, &state.session, today, earlier_uses));
-            describe_list(picker, approvals, listed.len(), &state.keys);
+            picker.set_rows(list_rows(approvals, rules, &listed, &state.session, earlier_uses, &revoke_key));
+            describe_list(picker, approvals, rules, listed.len());
         }
     }
 }
@@ -87,11 +93,13 @@ pub fn set_earlier_uses(state: &mut State, uses: HashMap<String, (usize, String)
 /// Returns the rows of the list, in the order of [`GrantList::row`].
 fn list_rows(
     approvals: &[LastingApproval],
+    rules: &Rules,
     judged: &[Record<'_>],
     session: &OpenSession,
-    today: &str,
     earlier_uses: &HashMap<String, (usize, String)>,
+    revoke_key: &str,
 ) -> Vec<Row> {
+    let revoke_hint = if revoke_key.is_empty() { String::new() } else { format!("{revoke_key} revoke") };
     let times = session.entry_times.as_slice();
     let heading = match approvals.is_empty() {
         true => "In force: none",
@@ -100,10 +108,17 @@ fn list_rows(
     let history = if judged.is_empty() { "Calls: none yet" } else { "Calls and how they were decided" };
     let approval_rows = approvals.iter().enumerate().map(|(number, approval)| {
         let time = approval.grant_entry().and_then(|entry| times.get(entry)).map_or("", String::as_str);
-        let secondary =
-            format!("{} · {}", describe_uses(approval, times, earlier_uses), describe_origin(approval, today));
-        Row::new(&name_approval(approval)).with_secondary(&secondary).with_detail(time).with_key(number.to_string())
+        let facts = [describe_uses(approval, times, earlier_uses), describe_origin(approval, &rules.today)];
+        let secondary = facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
+        let row = Row::with_lines(&name_approval(approval)).with_secondary(&secondary).searched_by_text();
+        row.with_detail(time).with_key(number.to_string()).with_hints(enter_hint(approval), &revoke_hint)
     });
+    let disabled_rows = rules.disabled.iter().enumerate().map(|(number, rule)| {
+        let secondary = format!("{} · {}", rule.reason, rule.location);
+        let row = Row::with_lines(&format!("disabled: {}", rule.description)).with_secondary(&secondary);
+        row.searched_by_text().with_key(format!("disabled {number}")).with_hints("enter show reason", "")
+    });
+    let disabled_heading = (!rules.disabled.is_empty()).then(|| Row::heading("Disabled until corrected"));
     let call_rows = judged.iter().map(|record| {
         let Some(Entry::Planned { title, summary, access, verdict, reason, preview, .. }) = record.last_plan() else {
             return Row::new("");
@@ -116,36 +131,51 @@ fn list_rows(
         let time = times.get(record.reply_index).map_or("", String::as_str);
         let plan = PlannedCall { title, summary, access, preview };
         let action = name_action(&record.call.name, Some(plan));
-        let mut summary = clean_line(record.summary()).into_owned();
-        if names_path(&record.call.name) {
-            let columns = CALL_COLUMNS.saturating_sub(width::text_width(&action) + 1);
-            summary = width::fit_path(&summary, columns).into_owned();
-        }
-        let call = format!("{action} {summary}");
-        // The reason is what the user looks for here, so it comes early enough for a narrow terminal.
-        let text = format!("{} · {decision}", width::fit_start(call.trim_end(), CALL_COLUMNS));
-        Row::new(&text).with_detail(time).with_key(record.call.id.0.as_str())
+        let row = match names_path(&record.call.name) {
+            true => Row::new(&action).with_path(plan.subject()),
+            false => Row::new(format!("{action} {}", plan.subject()).trim_end()),
+        };
+        row.with_secondary(&decision)
+            .with_detail(time)
+            .with_key(record.call.id.0.as_str())
+            .halved()
+            .with_hints("enter open", "")
     });
     let headings = |text: &str| std::iter::once(Row::heading(text));
-    headings(heading).chain(approval_rows).chain(headings(history)).chain(call_rows).collect()
+    let approval_rows = headings(heading).chain(approval_rows).chain(disabled_heading).chain(disabled_rows);
+    approval_rows.chain(headings(history)).chain(call_rows).collect()
 }
 
-/// Names what a grant or rule allows: its command, prefix or path.
+/// Returns the key hint for what Enter does with a grant or rule; empty if its text cannot be edited.
+fn enter_hint(approval: &LastingApproval) -> &'static str {
+    let is_editable = match &approval.source {
+        ApprovalSource::Session(session_grant) => editable_scope(&session_grant.grant).is_ok(),
+        ApprovalSource::Rule(rule) if rule.scope == RuleScope::TrustedProject => return "enter open file",
+        ApprovalSource::Rule(rule) => rule.editable_text().is_ok(),
+    };
+    if is_editable { "enter edit" } else { "" }
+}
+
+/// Names a grant or rule: its command, prefix or path, and the verdict of a rule.
 fn name_approval(approval: &LastingApproval) -> String {
     match &approval.source {
-        ApprovalSource::Session(session_grant) => match &session_grant.grant.scope {
-            GrantScope::Command { command, network, .. } => {
-                let network_note = if *network { " (with network access)" } else { "" };
-                let scripts = &session_grant.grant.scripts;
-                let script_note = match scripts.is_empty() {
-                    true => String::new(),
-                    false => format!(" ({} unchanged)", script::join_names(scripts)),
-                };
-                format!("{command}{network_note}{script_note}")
-            }
-            _ => label_scope(&session_grant.grant),
-        },
+        ApprovalSource::Session(session_grant) => name_grant(&session_grant.grant),
         ApprovalSource::Rule(rule) => rule.describe(),
+    }
+}
+
+/// Names what a grant of this session allows.
+pub fn name_grant(grant: &Grant) -> String {
+    match &grant.scope {
+        GrantScope::Command { command, network, .. } => {
+            let network_note = if *network { " (with network access)" } else { "" };
+            let script_note = match grant.scripts.is_empty() {
+                true => String::new(),
+                false => format!(" ({} unchanged)", script::join_names(&grant.scripts)),
+            };
+            format!("{command}{network_note}{script_note}")
+        }
+        _ => label_scope(grant),
     }
 }
 
@@ -166,12 +196,16 @@ fn describe_origin(approval: &LastingApproval, today: &str) -> String {
     }
 }
 
-/// Describes the calls that the grant or rule allowed, in this session and in others.
+/// Describes the calls that the grant or rule allowed, in this session and in others. Empty for a rule that asks or denies,
+/// whose calls are not counted.
 fn describe_uses(
     approval: &LastingApproval,
     times: &[String],
     earlier_uses: &HashMap<String, (usize, String)>,
 ) -> String {
+    if matches!(&approval.source, ApprovalSource::Rule(rule) if rule.effect != RuleEffect::Allow) {
+        return String::new();
+    }
     let here = describe_covered_calls(approval, times);
     let earlier = match &approval.source {
         ApprovalSource::Rule(rule) => earlier_uses.get(&rule.reason_start()),
@@ -205,23 +239,27 @@ fn describe_covered_calls(approval: &LastingApproval, times: &[String]) -> Strin
 
 /// Opens the call in a row, or the field for the rule in it. The list stays open below.
 pub fn open_grant_row(state: &mut State, picker: Picker, grants: GrantList, row: usize) {
-    let row = grants.row(row);
-    let (approval, call) = match row {
-        Some(GrantRow::Approval(approval)) => (Some(approval.clone()), None),
-        Some(GrantRow::Call(call)) => (None, Some(call.clone())),
-        None => (None, None),
-    };
-    state.viewport.popups.push(Popup::List(picker, List::Grants(grants)));
-    if let Some(call) = call {
-        super::audit_list::open_audit_page(state, &call);
-    }
-    match approval.map(|approval| approval.source) {
-        Some(ApprovalSource::Rule(rule)) => rule_edits::open_rule_edit(state, &rule),
-        Some(ApprovalSource::Session(_)) => {
-            let key = state.keys.first_chord(Scope::Grants, Action::Revoke);
-            state.show_info(&format!("A grant of this session cannot be edited · {key} revokes it"));
+    // The list is below what is opened.
+    state.viewport.popups.push(Popup::List(picker, List::Grants(grants.clone())));
+    match grants.row(row) {
+        Some(GrantRow::Approval(approval)) => match approval.source.clone() {
+            ApprovalSource::Rule(rule) => rule_edits::open_rule_edit(state, *rule),
+            ApprovalSource::Session(grant) => rule_edits::open_grant_edit(state, grant),
+        },
+        Some(GrantRow::Disabled(rule)) => {
+            let text = format!("{}\n\n{}.\n\nIt is in {}.", rule.description, rule.reason, rule.location);
+            popup_stack::open_reader(state, "Disabled rule", &text, false);
         }
+        Some(GrantRow::Call(call)) => super::audit_list::open_audit_page(state, call),
         None => {}
+    }
+}
+
+/// Opens the whole text of the selected row in the pager.
+pub fn open_selected_text(state: &mut State) {
+    let Some(Popup::List(picker, List::Grants(_))) = state.viewport.popups.last() else { return };
+    if let Some(text) = picker.selected_text() {
+        popup_stack::push_reader(state, "Grants and rules", text.into(), ReaderBody::Commands);
     }
 }
 
@@ -229,17 +267,32 @@ pub fn open_grant_row(state: &mut State, picker: Picker, grants: GrantList, row:
 pub fn revoke_selected(state: &mut State) {
     let Some(Popup::List(picker, List::Grants(grants))) = state.viewport.popups.last() else { return };
     let earlier_uses = grants.earlier_uses.clone();
-    let Some(GrantRow::Approval(approval)) = picker.selected_row().and_then(|row| grants.row(row)) else {
-        return state.show_info("Only a grant or a rule can be revoked");
+    let approval = match picker.selected_row().and_then(|row| grants.row(row)) {
+        Some(GrantRow::Approval(approval)) => approval.clone(),
+        Some(GrantRow::Disabled(rule)) => {
+            let text = format!("It is not in force: correct or remove it in {}", rule.location);
+            return state.show_info(&text);
+        }
+        Some(GrantRow::Call(_)) | None => return state.show_info("Only a grant or a rule can be revoked"),
     };
-    let approval = approval.clone();
-    let facts = vec![
+    let loss = match &approval.source {
+        ApprovalSource::Rule(rule) if rule.effect == RuleEffect::Deny => "such calls are then no longer denied",
+        ApprovalSource::Rule(rule) if rule.effect == RuleEffect::Ask => "such calls may then run without asking",
+        ApprovalSource::Rule(_) | ApprovalSource::Session(_) => "",
+    };
+    let facts = [
         name_approval(&approval),
+        loss.to_owned(),
         describe_origin(&approval, &state.agent.rules.today),
         describe_uses(&approval, &state.session.entry_times, &earlier_uses),
     ];
+    let facts = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
     let labels = AnswerLabels { confirm: "revoke", cancel: "keep" };
-    let confirmation = Confirmation::new("Revoke it?", labels, facts);
+    let title = match &approval.source {
+        ApprovalSource::Session(_) => "Revoke this grant?",
+        ApprovalSource::Rule(_) => "Revoke this rule?",
+    };
+    let confirmation = Confirmation::new(title, labels, facts);
     state.viewport.popups.push(Popup::Confirmation(confirmation, ConfirmedAction::RevokeGrant(Box::new(approval))));
 }
 
@@ -267,3 +320,6 @@ pub fn record_rule_revoked(state: &mut State, description: String, by: Decider) 
     // The list is refreshed with the reply.
     state.send_request(HostRequest::ReloadRules);
 }
+
+#[cfg(test)]
+mod tests;

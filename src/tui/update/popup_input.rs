@@ -48,12 +48,11 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         Popup::RuleEdit(_) => return rule_edits::handle_rule_edit_key(state, &key),
         Popup::Links(_) => return link_letters::handle_link_key(state, &key),
         Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
-        Popup::List(picker, List::Grants(_)) if picker.filter_text().is_empty() => {
-            match keys.lookup(Scope::Grants, &key) {
-                Some(_) => return grant_list::revoke_selected(state),
-                None => picker.handle_key(&key, keys),
-            }
-        }
+        Popup::List(picker, List::Grants(_)) => match keys.lookup(Scope::Grants, &key) {
+            Some(Action::OpenFull) => return grant_list::open_selected_text(state),
+            Some(_) if picker.filter_text().is_empty() => return grant_list::revoke_selected(state),
+            Some(_) | None => picker.handle_key(&key, keys),
+        },
         Popup::List(picker, List::Background) if picker.filter_text().is_empty() => {
             match keys.lookup(Scope::Background, &key) {
                 Some(_) => return background_list::confirm_stop(state),
