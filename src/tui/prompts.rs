@@ -12,6 +12,7 @@ pub mod sampling_prompt;
 mod scrolled_body;
 pub mod trust_prompt;
 
+use super::focus::{Focus, current_focus};
 use super::keys::{Action, Scope};
 use super::parts::frame::PromptContext;
 use super::parts::listening::{KeyReceiver, Listening};
@@ -181,6 +182,9 @@ impl State {
         if message.is_empty() {
             message = hint.to_owned();
         }
+        if message.is_empty() {
+            message = self.focus_hint();
+        }
         if message.is_empty() && listening == Listening::Unsent && !prompt.takes_text(listening) {
             message = self.draft_hint();
         }
@@ -204,6 +208,19 @@ impl State {
             sandbox_note: &self.settings.sandbox_note,
             context: PromptContext { listening, keys: &self.keys, theme: &self.theme, message },
             now: self.timing.now,
+        }
+    }
+
+    /// Returns the hint that a prompt shows while keys go to the transcript or its search; empty if they do not.
+    fn focus_hint(&self) -> String {
+        let (receiver, scope) = match current_focus(self) {
+            Focus::Transcript => ("transcript", Scope::Transcript),
+            Focus::Search => ("search", Scope::TextField),
+            Focus::Popup | Focus::Prompt | Focus::Composer => return String::new(),
+        };
+        match self.keys.first_chord(scope, Action::Close).as_str() {
+            "" => format!("keys go to the {receiver}"),
+            key => format!("keys go to the {receiver} · {key} to answer"),
         }
     }
 

@@ -19,6 +19,7 @@ mod model_list;
 mod mouse;
 mod popup_input;
 mod popup_stack;
+mod press_hints;
 mod prompt_keys;
 mod provider_list;
 pub mod rehearsal_list;
@@ -50,6 +51,7 @@ use std::time::Duration;
 /// resulting state is the same.
 pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<Effect> {
     let is_user_input = is_input(&event);
+    let draft_before = state.prompts.has_keyboard.then(|| state.input.composer.text());
     match event {
         Event::Tick(now) => {
             advance_clock(state, now);
@@ -89,9 +91,14 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
         // The event loop ends the program on this event.
         Event::TerminalLost => {}
     }
+    // The draft was edited, so the next letter belongs to it and must not answer.
+    if draft_before.is_some_and(|text| text != state.input.composer.text()) {
+        state.prompts.has_keyboard = false;
+    }
     state.viewport.transcript.sync_selected_call(&state.agent);
     background_list::refresh_background(state);
     agent_events::sync_prompt_and_title(state);
+    press_hints::remove_outdated_hints(state);
     transcript_change::measure_transcript(state, cache);
     state.save_unsent_if_due(is_user_input);
     state.take_effects()
@@ -127,14 +134,16 @@ fn is_input(event: &Event) -> bool {
 ///
 /// Returns whether the next frame differs because of that.
 pub fn record_frame(state: &mut State, now: Duration, drawn_prompt: Option<DrawnPrompt>) -> bool {
-    state.timing.now = now;
+    // What became due while the frame was drawn is not on it, and no timer is left that would draw it.
+    advance_clock(state, now);
+    let is_outdated = std::mem::take(&mut state.timing.is_changed_by_time);
     if let Some(Popup::Confirmation(confirmation, _)) = state.viewport.popups.last_mut() {
-        return confirmation.record_frame(now);
+        return confirmation.record_frame(now) || is_outdated;
     }
-    let (Some(prompt), Some(frame)) = (state.prompts.front_mut(), drawn_prompt) else { return false };
+    let (Some(prompt), Some(frame)) = (state.prompts.front_mut(), drawn_prompt) else { return is_outdated };
     let first_drawn_before = prompt.first_drawn();
     prompt.record_frame(now, frame);
-    first_drawn_before != prompt.first_drawn()
+    first_drawn_before != prompt.first_drawn() || is_outdated
 }
 
 /// Applies the options of the command line: the first message, rehearsed calls to approve, or the session list. Returns

@@ -148,11 +148,7 @@ impl Confirmation {
         let AnswerLabels { confirm, cancel } = self.labels;
         let answers = format!("{yes} {confirm} · {no} {cancel}");
         if is_read {
-            return vec![
-                format!("{answers} · {} close", key(Action::Close)),
-                answers,
-                format!("{yes} confirm · {no} cancel"),
-            ];
+            return vec![answers, format!("{yes} confirm · {no} cancel")];
         }
         let (read_key, read) = match self.has_difference {
             true => (key(Action::PageDown), "read every line"),

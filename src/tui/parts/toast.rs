@@ -85,9 +85,9 @@ impl Toasts {
         self.update_visibility(now);
     }
 
-    /// Removes a toast whose text is outdated.
-    pub fn remove_text(&mut self, text: &str, now: Duration) {
-        self.list.retain(|toast| toast.text != text);
+    /// Removes the hints that do not hold.
+    pub fn retain_hints(&mut self, now: Duration, holds: impl Fn(&str) -> bool) {
+        self.list.retain(|toast| toast.kind != Kind::Hint || holds(&toast.text));
         self.update_visibility(now);
     }
 

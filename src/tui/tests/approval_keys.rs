@@ -117,6 +117,21 @@ fn one_esc_stops_a_turn_and_two_are_needed_if_a_prompt_is_open() {
 }
 
 #[test]
+fn the_hint_at_a_second_esc_goes_with_the_turn_or_the_prompt() {
+    for key in ["ctrl-c", "n"] {
+        let mut screen = screen_with_approval();
+        screen.advance_ms(2000);
+        screen.press_key("esc");
+        assert!(screen.screen_text().contains("Press esc again to stop the turn"));
+        screen.advance_ms(600);
+        screen.press_key(key);
+        let text = screen.screen_text();
+        assert!(!text.contains("esc again"), "{key}: {text}");
+        assert_eq!(text.contains("Press ctrl-c again to quit"), key == "ctrl-c", "{text}");
+    }
+}
+
+#[test]
 fn a_parked_question_becomes_a_chip_and_can_be_reopened() {
     let mut screen = Screen::with_turn();
     screen.receive_call("q", "ask_question", question_intent());

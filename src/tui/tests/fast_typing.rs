@@ -358,3 +358,39 @@ fn r03_enter_held_since_sending_answers_nothing_and_is_explained() {
         assert!(screen.count_decisions() > 0, "{pause}: {}", screen.screen_text());
     }
 }
+
+/// Also if Tab gave the prompt the keyboard before, with an empty draft or in the middle of one.
+#[test]
+fn a_letter_typed_into_the_draft_takes_the_keyboard_from_the_prompt() {
+    for draft in ["", "hello"] {
+        let mut screen = screen_with_approval();
+        screen.type_text(draft);
+        screen.press_key("tab");
+        screen.advance_ms(2000);
+        screen.type_text("w");
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        let text = screen.state.input.composer.text();
+        assert_eq!((screen.count_decisions(), text.as_str()), (0, format!("{draft}wy").as_str()));
+        screen.press_key("tab");
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        assert_eq!(screen.count_decisions(), 1, "{draft}");
+    }
+}
+
+/// A frame takes long enough for a prompt to become ready while it is drawn: nothing else would draw the next one.
+#[test]
+fn a_slow_frame_is_followed_by_one_with_the_state_of_its_end() {
+    let mut screen = screen_with_approval();
+    screen.handle_event(Event::Focused(true));
+    let mut draw_until = |ms| {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+        let drawn = view::draw_screen(&screen.state, &mut screen.cache, &mut buffer);
+        let now = screen.state.timing.now + Duration::from_millis(ms);
+        update::record_frame(&mut screen.state, now, drawn.prompt)
+    };
+    assert!(!draw_until(100));
+    assert!(draw_until(600), "the prompt became ready");
+    assert!(!draw_until(600));
+}

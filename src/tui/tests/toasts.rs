@@ -149,6 +149,29 @@ fn the_hint_at_a_second_press_goes_when_that_would_do_nothing() {
     assert!(!screen.effects.contains(&Effect::Quit));
 }
 
+#[test]
+fn the_hint_at_a_second_press_goes_when_something_else_happened() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("Done."), turn_end()]);
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("Press esc again to rewind"));
+    screen.type_text("more");
+    assert!(!screen.screen_text().contains("esc again"), "{}", screen.screen_text());
+    // A key that quits after any other key is still named.
+    screen.press_key("ctrl-c");
+    screen.type_text(" words");
+    assert!(screen.screen_text().contains("Press ctrl-c again to quit"), "{}", screen.screen_text());
+    // The consequence that was named must still be true.
+    let mut screen = Screen::with_turn();
+    screen.receive_call("q", "ask_question", question_intent());
+    screen.advance_ms(2000);
+    screen.press_key("ctrl-c");
+    assert!(screen.screen_text().contains("the question keeps waiting"), "{}", screen.screen_text());
+    screen.press_key("1");
+    screen.advance_ms(600);
+    screen.press_key("enter");
+    assert!(!screen.screen_text().contains("keeps waiting"), "{}", screen.screen_text());
+}
+
 /// A toast above a prompt takes the last rows of the transcript before its text is cut.
 #[test]
 fn a_toast_is_shown_whole_above_a_prompt_if_there_are_rows() {

@@ -1,5 +1,8 @@
 //! Runs the actions of keys and commands that do not depend on the focus.
 
+use super::press_hints::{
+    REWIND_HINT, STOP_HINT, STOP_UNANSWERED_HINT, describe_quit, is_double_press, is_leaving, show_press_hint,
+};
 use super::transcript_change::change_transcript;
 use super::{
     agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, popup_stack, prompt_keys,
@@ -12,17 +15,12 @@ use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
-use crate::tui::parts::toast::Kind;
 use crate::tui::parts::call_action::{PlannedCall, describe_call};
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
-use crate::tui::popup::{List, PickedAction, Popup, ReaderBody};
+use crate::tui::popup::{PickedAction, ReaderBody};
 use crate::tui::state::State;
 use crate::tui::text::pieces::OUTSIDE_BAR;
 use crossterm::event::KeyEvent;
-use std::time::Duration;
-
-/// Two presses within this time count as a double press.
-const DOUBLE_PRESS: Duration = Duration::from_secs(1);
 
 /// Runs the global action of a key, if any. While a failed request can be retried, the key that retries it takes
 /// precedence.
@@ -154,13 +152,6 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
     }
 }
 
-/// Shown after the first Esc while a prompt is open.
-const STOP_HINT: &str = "Press esc again to stop the turn";
-/// Shown after the first Esc on an empty draft between turns.
-const REWIND_HINT: &str = "Press esc again to rewind";
-/// Shown after the first Esc while a question is parked.
-const STOP_UNANSWERED_HINT: &str = "Press esc again to stop without an answer";
-
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.
 fn stop_turn(state: &mut State) {
     // Esc also parks a question prompt that does not accept answers yet, and nothing is lost.
@@ -177,18 +168,9 @@ fn stop_turn(state: &mut State) {
     let has_prompt = state.prompts.current.is_some();
     // Unlike `current`, `front` excludes a parked prompt.
     let has_open_prompt = state.prompts.front().is_some();
-    let is_double_press = state
-        .input
-        .last_stop
-        .take()
-        .is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS);
-    if has_prompt && !is_double_press {
+    if has_prompt && !is_double_press(state.input.last_stop.take(), state.timing.now) {
         state.input.last_stop = Some(state.timing.now);
         return show_press_hint(state, if has_open_prompt { STOP_HINT } else { STOP_UNANSWERED_HINT });
-    }
-    // The turn is stopped, so the hint is outdated.
-    for hint in [STOP_HINT, STOP_UNANSWERED_HINT] {
-        state.notices.toasts.remove_text(hint, state.timing.now);
     }
     // The countdown, which shows the reason of the retry, ends with the turn: a notice keeps the reason visible.
     if let crate::agent::Phase::Replying(draft) = &state.agent.phase
@@ -206,28 +188,20 @@ fn offer_rewind(state: &mut State) {
         return;
     }
     let now = state.timing.now;
-    if state.input.last_stop.take().is_some_and(|pressed_at| now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
-        state.notices.toasts.remove_text(REWIND_HINT, now);
+    if is_double_press(state.input.last_stop.take(), now) {
         return rewind_list::open_rewind_list(state);
     }
     state.input.last_stop = Some(now);
     show_press_hint(state, REWIND_HINT);
 }
 
-/// Shows what a second press does, until it would be too late to count as one.
-fn show_press_hint(state: &mut State, hint: &str) {
-    let now = state.timing.now;
-    state.notices.toasts.push_until(Kind::Hint, hint, now + DOUBLE_PRESS, now);
-}
-
 /// Handles Ctrl-C: closes the popup in front, otherwise stops the turn. A double press quits.
 pub fn stop_or_quit(state: &mut State) {
-    if state.input.last_quit.is_some_and(|pressed_at| state.timing.now.saturating_sub(pressed_at) < DOUBLE_PRESS) {
+    if is_double_press(state.input.last_quit, state.timing.now) {
         return session_exit::quit_confirmed(state);
     }
     state.input.last_quit = Some(state.timing.now);
-    let is_leaving = matches!(state.viewport.popups.last(), Some(Popup::List(_, List::UnsavedSession(_))));
-    if is_leaving {
+    if is_leaving(state) {
         // The list of exit choices stays open, so that the second press quits instead of asking again.
     } else if !state.viewport.popups.is_empty() {
         popup_stack::close_popup(state);
@@ -236,14 +210,6 @@ pub fn stop_or_quit(state: &mut State) {
     } else if !state.agent.is_idle() {
         agent_events::handle_agent_event(state, crate::agent::Event::TurnInterrupted);
     }
-    let quit_key = state.keys.first_chord(Scope::Anywhere, Action::StopOrQuit);
-    let consequence = match (is_leaving, state.has_question_prompt()) {
-        (true, _) => format!(" and lose {}", state.session.saving.describe_loss(state.agent.session.entries())),
-        (false, true) => "; the question keeps waiting".to_owned(),
-        (false, false) if !state.agent.background.is_empty() => {
-            format!("; {} in background ends", state.agent.background.len())
-        }
-        (false, false) => String::new(),
-    };
-    show_press_hint(state, &format!("Press {quit_key} again to quit{consequence}"));
+    let hint = describe_quit(state);
+    show_press_hint(state, &hint);
 }

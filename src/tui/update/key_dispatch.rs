@@ -110,10 +110,12 @@ fn dispatch_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
             Some(Action::ExplainCall) => call_reason::explain_selected_call(state, cache),
             Some(action) => run_transcript_action(state, cache, action),
             None => match Chord::from(&key).typed_character() {
-                // Typed characters go to the composer.
+                // Typed characters go to the text field of a prompt, otherwise to the composer.
                 Some(_) => {
                     state.viewport.transcript.clear_selection();
-                    composer_input::handle_composer_key(state, cache, key)
+                    if !(state.is_typing_in_prompt() && prompt_keys::handle_prompt_key(state, key)) {
+                        composer_input::handle_composer_key(state, cache, key)
+                    }
                 }
                 None => handle_global_key(state, cache, key),
             },

@@ -67,7 +67,7 @@ fn explain_typed_key(state: &State, key: &KeyEvent) -> String {
     let focus_key = state.keys.first_chord(Scope::Composer, Action::SwitchFocus);
     let message = format!("{reason} · {focus_key} to answer");
     let fits = width::text_width(&message) + MESSAGE_MARGIN <= usize::from(state.viewport.size.0);
-    if focus_key.is_empty() || state.prompts.has_keyboard || !fits { reason } else { message }
+    if focus_key.is_empty() || !fits { reason } else { message }
 }
 
 /// Explains that the key of the last answer is repeating or still held: it answers nothing until it is released.

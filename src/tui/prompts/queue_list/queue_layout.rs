@@ -6,6 +6,7 @@ use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_summary::{CallSummary, summarize_arguments};
 use crate::tui::parts::frame::{Frame, PromptContext, hidden_rows_text, inner_area, is_readable};
 use crate::tui::parts::key_hints::{self, key_hint};
+use crate::tui::parts::listening::Listening;
 use crate::tui::parts::text_field::TextField;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::text::{Piece, revealed_pieces, wrap};
@@ -56,7 +57,7 @@ impl QueueList {
             right_title: &right_title,
             hints: &self.hints(keys, selected_count),
             message,
-            is_listening: listening.is_listening() || self.is_writing(),
+            is_listening: listening.is_listening() || self.is_writing() && listening != Listening::Unseen,
             is_destructive: false,
         };
         let mut inner = frame.draw(area, buffer, theme);
