@@ -28,6 +28,7 @@ pub mod update;
 pub mod user_input;
 pub mod view;
 mod wakeups;
+pub mod workspace_data;
 
 pub use event::Event;
 pub use host::{AgentLink, Connection, Host, HostReply, HostRequest, LinkStatus};

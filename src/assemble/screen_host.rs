@@ -6,6 +6,7 @@ mod model_switch;
 mod rule_changes;
 mod server_requests;
 mod trust_prompt;
+mod workspace_files;
 
 use super::connected_model::ConnectedModel;
 use super::connector::Connector;
@@ -314,6 +315,8 @@ impl Host for ScreenHost {
             HostRequest::CountRuleUses(rules, except) => self.count_rule_uses(rules, except),
             HostRequest::ListFiles => self.list_files(),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
+            HostRequest::Workspace(request) => self.answer_workspace_request(request),
+            HostRequest::CopyWorkspaceFile(address) => self.copy_workspace_file(address),
             HostRequest::SaveTheme(name) => {
                 let file = self.session_builder.places.settings();
                 self.run_in_background(move || {

@@ -16,10 +16,14 @@ pub fn read_size(path: &str, location: &Location) -> Option<ImageSize> {
     let metadata = fs::metadata(&location.real).ok().filter(fs::Metadata::is_file)?;
     let mut header = Vec::new();
     File::open(&location.real).ok()?.take(MAX_HEADER_BYTES).read_to_end(&mut header).ok()?;
-    image::detect_type(&header)?;
-    let size = imagesize::blob_size(&header).ok()?;
-    let pixels = (u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?);
-    Some(ImageSize { pixels, bytes: metadata.len() })
+    Some(ImageSize { pixels: parse_size(&header)?, bytes: metadata.len() })
+}
+
+/// Returns the width and height of a picture in pixels, of which this is the beginning.
+pub fn parse_size(header: &[u8]) -> Option<(u32, u32)> {
+    image::detect_type(header)?;
+    let size = imagesize::blob_size(header).ok()?;
+    Some((u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?))
 }
 
 #[cfg(test)]

@@ -46,9 +46,13 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         Focus::Popup => match state.viewport.popups.last() {
             Some(Popup::List(_, List::Grants(_))) => vec![Scope::Grants, Scope::List],
             Some(Popup::List(_, List::Background)) => vec![Scope::Background, Scope::List],
+            Some(Popup::List(_, List::Files(_) | List::FileVersions(_))) => vec![Scope::Files, Scope::List],
             Some(Popup::List(..)) => vec![Scope::List],
+            Some(Popup::Reader(reader)) if reader.file_page().is_some() => vec![Scope::Files, Scope::Page],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
-            Some(Popup::ApiKey(_) | Popup::Credential(_) | Popup::RuleEdit(_)) => vec![Scope::TextField],
+            Some(Popup::ApiKey(_) | Popup::Credential(_) | Popup::RuleEdit(_) | Popup::ProjectCopy(_)) => {
+                vec![Scope::TextField]
+            }
             Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_)) | None => vec![Scope::Page],
         },
         Focus::Search => vec![Scope::TextField],

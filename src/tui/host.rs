@@ -1,10 +1,12 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
 pub use super::host_data::{
-    Connection, CredentialRequest, FormRequest, InspectionReason, LinkStatus, ListState, ListedCredential, ListedState,
-    LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SamplingReview,
+    Connection, CredentialRequest, FormRequest, ForwardEnd, InspectionReason, LinkStatus, ListState, ListedCredential,
+    ListedState, LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SamplingReview,
     SamplingSubject, SessionRow,
 };
+
+pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
 
 use crate::agent;
 use crate::chat::sampling::SamplingStep;
@@ -191,6 +193,10 @@ pub enum HostRequest {
     },
     /// Check whether the targets of these links exist. Reply: `LinkStatuses`.
     CheckLinks(Vec<LinkTarget>),
+    /// List or read files of the session's workspace. Reply: `Workspace`.
+    Workspace(WorkspaceRequest),
+    /// Copy the file of a workspace with this address, to be opened. Reply: `WorkspaceFileCopied`, or `Notice`.
+    CopyWorkspaceFile(String),
     /// Save the theme the user chose.
     SaveTheme(String),
     /// Add a message of the user to the history of the composer.
@@ -243,6 +249,10 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
+    /// Files of the session's workspace.
+    Workspace(WorkspaceReply),
+    /// A read-only copy of a file of a workspace.
+    WorkspaceFileCopied(PathBuf),
     /// Model servers that answered.
     LocalServers(Vec<LocalServer>),
     /// Another provider is ready; `SwitchConnection` starts to use it.
@@ -386,14 +396,3 @@ pub struct AgentLink {
 /// Forwards the bytes of the user's running command and of the terminal, which is in raw mode, to each other. Blocks until
 /// one of them ends, the user takes the terminal back, or the given function returns true.
 pub type Forward = Box<dyn FnMut(&mut dyn FnMut() -> bool) -> ForwardEnd + Send>;
-
-/// Reason why forwarding ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForwardEnd {
-    /// The command ended, or the user took the terminal back.
-    Returned,
-    /// The terminal is gone.
-    TerminalLost,
-    /// The caller stopped it.
-    Stopped,
-}

@@ -12,6 +12,17 @@ pub struct Rehearsal {
     pub summary: DryRunSummary,
 }
 
+/// Reason why forwarding ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForwardEnd {
+    /// The command ended, or the user took the terminal back.
+    Returned,
+    /// The terminal is gone.
+    TerminalLost,
+    /// The caller stopped it.
+    Stopped,
+}
+
 /// A credential that a tool needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialRequest {

@@ -3,9 +3,11 @@
 use super::host::{HostRequest, ListedCredential, LocalServer, ModelRow, SessionRow};
 use super::parts::audit_page::AuditPage;
 use super::parts::confirmation::Confirmation;
+use super::parts::file_page::FilePage;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
 use super::parts::picker::Picker;
+use super::parts::project_copy::ProjectCopy;
 use super::parts::rehearsal_lines;
 use super::parts::rule_edit::RuleEdit;
 use super::parts::secret_field::SecretField;
@@ -15,6 +17,7 @@ use super::text::markdown::lay_out_markdown;
 use super::text::pieces::wrap_barred;
 use super::text::{output, wrap};
 use super::theme::Theme;
+use super::workspace_data::{ListedFile, ListedVersion};
 use crate::agent::LastingApproval;
 use crate::chat::audit::AuditKey;
 use crate::chat::{
@@ -45,6 +48,8 @@ pub enum Popup {
     Credential(CredentialEntry),
     /// Field for the text of a rule.
     RuleEdit(Box<RuleEdit>),
+    /// Field for the path in the project that a file of the workspace is copied to.
+    ProjectCopy(Box<ProjectCopy>),
     /// Asks the user to confirm an action.
     Confirmation(Confirmation, ConfirmedAction),
     /// A text to read.
@@ -78,6 +83,10 @@ pub enum List {
     Modes(Vec<(Mode, bool)>),
     /// Background commands, in the order of the session.
     Background,
+    /// Files of the session's workspace.
+    Files(FileList),
+    /// Versions of a file of the workspace, newest first.
+    FileVersions(FileVersions),
     /// MCP servers.
     Servers(Vec<ServerReport>),
     /// Messages of the user to go back to, oldest first.
@@ -167,6 +176,27 @@ pub struct RehearsalView {
     pub pending_action: Option<RowAction>,
 }
 
+/// Files of the session's workspace as the list shows them.
+#[derive(Debug, Clone, Default)]
+pub struct FileList {
+    /// Files, most recently changed first.
+    pub files: Vec<ListedFile>,
+    /// Index of the file in each row; `None` for the heading of a folder.
+    pub rows: Vec<Option<usize>>,
+    /// Length of the index when the files were listed; `None` before.
+    pub index_length: Option<u64>,
+    /// When to look for changes again.
+    pub next_check: Duration,
+}
+
+/// Versions of a file of the workspace.
+#[derive(Debug, Clone)]
+pub struct FileVersions {
+    pub file: ListedFile,
+    /// Versions, newest first; empty until they are loaded.
+    pub versions: Vec<ListedVersion>,
+}
+
 /// Sessions of a list and the results of a search in them.
 #[derive(Debug, Clone, Default)]
 pub struct SessionSearch {
@@ -234,6 +264,8 @@ pub enum ReaderBody {
     Rehearsal(Arc<DryRunSummary>, RehearsalPart),
     /// Everything known about a call; the text is empty.
     Audit(Arc<AuditPage>),
+    /// Preview of a file of the workspace; the text is empty.
+    File(Arc<FilePage>),
 }
 
 /// A part of the rehearsal.
@@ -291,7 +323,23 @@ impl Reader {
                 let lines = page.lay_out_lines(width.min(MAX_AUDIT_COLUMNS));
                 lines.into_iter().map(|line| Line::styled(line, theme.text)).collect()
             }
+            ReaderBody::File(page) => page.lay_out_lines(width, theme),
         })
+    }
+
+    /// Returns the page of a file, if this is one.
+    pub fn file_page(&self) -> Option<&Arc<FilePage>> {
+        match &self.body {
+            ReaderBody::File(page) => Some(page),
+            ReaderBody::Plain
+            | ReaderBody::Commands
+            | ReaderBody::Barred
+            | ReaderBody::Terminal
+            | ReaderBody::Markdown
+            | ReaderBody::Background(_)
+            | ReaderBody::Rehearsal(..)
+            | ReaderBody::Audit(_) => None,
+        }
     }
 }
 

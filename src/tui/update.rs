@@ -8,6 +8,7 @@ mod call_reason;
 mod clipboard_copy;
 mod composer_input;
 mod confirmation_keys;
+mod file_list;
 mod grant_list;
 mod help_lists;
 mod host_replies;
@@ -20,6 +21,7 @@ mod mouse;
 mod popup_input;
 mod popup_stack;
 mod press_hints;
+mod project_copies;
 mod prompt_keys;
 mod provider_list;
 pub mod rehearsal_list;
@@ -97,6 +99,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
     }
     state.viewport.transcript.sync_selected_call(&state.agent);
     background_list::refresh_background(state);
+    file_list::check_for_changes(state);
     agent_events::sync_prompt_and_title(state);
     press_hints::remove_outdated_hints(state);
     transcript_change::measure_transcript(state, cache);

@@ -30,11 +30,16 @@ impl State {
         let shows_times = matches!(self.viewport.popups.last(), Some(Popup::List(_, List::Background)));
         let next_second = (shows_times && !self.agent.background.is_empty())
             .then(|| Duration::from_secs(self.timing.now.as_secs() + 1));
+        let next_file_check = match self.viewport.popups.last() {
+            Some(Popup::List(_, List::Files(files))) => Some(files.next_check),
+            _ => None,
+        };
         let prompt_change =
             listening_start(self.prompt_listening()).or_else(|| listening_start(self.confirmation_listening()));
         activity_tick
             .into_iter()
             .chain(next_second)
+            .chain(next_file_check)
             .chain(prompt_change)
             .chain(self.held_key_deadline())
             .chain(self.prompts.front().and_then(|prompt| prompt.next_change(self.timing.now)))

@@ -174,4 +174,5 @@ mod web_pages;
 mod web_searches;
 mod wire;
 mod workspace_calls;
+mod workspace_page;
 mod workspaces;

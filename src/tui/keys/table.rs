@@ -39,6 +39,8 @@ scopes! {
     Grants "Grants and rules"
     /// In the list of background commands, while its filter is empty.
     Background "Background commands"
+    /// In the list of the session's files, in that of the versions of one, and on the page of one.
+    Files "Files of the session"
     /// In a text field of a prompt or list.
     TextField "Text field"
     /// On a page of text.
@@ -147,6 +149,10 @@ actions! {
     MoveToBackground "move_to_background" "Move running command to the background"
     Revoke "revoke" "Revoke the grant or rule"
     StopCommand "stop_command" "Stop the background command"
+    OpenFile "open_file" "Open the file in its program"
+    CopyAddress "copy_address" "Copy the address of the file"
+    ListVersions "list_versions" "List the versions of the file"
+    CopyToProject "copy_to_project" "Copy the file into the project"
     ScrollUp "scroll_up" "Scroll up"
     ScrollDown "scroll_down" "Scroll down"
     ScrollTop "scroll_top" "Scroll to start"
@@ -235,6 +241,11 @@ default_keys! {
         Close "esc"
     [Grants] Revoke "x"  OpenFull "alt-o"
     [Background] StopCommand "x"
+    [Files]
+        OpenFile "ctrl-o"
+        CopyAddress "alt-y"
+        ListVersions "alt-v"
+        CopyToProject "alt-p"
     [Page]
         Close "esc" "q"
         Up "up" "k"  Down "down" "j"

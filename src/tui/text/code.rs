@@ -32,6 +32,22 @@ pub fn lay_out_highlighted(language: &str, code: &str, width: usize, theme: &The
     lay_out_block(code, highlighting.as_ref(), width, theme)
 }
 
+/// Returns whether this language, or the one of the file with this name, is highlighted.
+pub fn knows_language(name: &str) -> bool {
+    languages::find_language(name).is_some()
+}
+
+/// Lays out a block of clean code of any length, of which the first [`MAX_LINES`] lines are highlighted.
+pub fn lay_out_beginning_highlighted(language: &str, code: &str, width: usize, theme: &Theme) -> Page {
+    let end = code.match_indices('\n').nth(MAX_LINES - 1).map_or(code.len(), |(position, _)| position + 1);
+    let (beginning, rest) = code.split_at(end);
+    let mut page = lay_out_highlighted(language, beginning, width, theme);
+    if !rest.is_empty() {
+        page.append_page(lay_out_block(rest, None, width, theme));
+    }
+    page
+}
+
 /// Lays out a block of clean code on its background, `width` columns wide, with the given highlighting.
 pub fn lay_out_block(code: &str, highlighting: Option<&Highlighting>, width: usize, theme: &Theme) -> Page {
     let mut page = Page::default();

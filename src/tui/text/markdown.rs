@@ -11,6 +11,7 @@ pub mod unrendered_text;
 
 pub use markup::{harden_breaks, has_markup};
 pub use stable_prefix::{complete_rows_length, defines_reference, stable_prefix};
+pub use table::lay_out_cells;
 
 use super::Page;
 use crate::text::clean::clean_text;

@@ -141,7 +141,8 @@ fn followed_command(popup: &Popup) -> Option<u32> {
             | ReaderBody::Terminal
             | ReaderBody::Markdown
             | ReaderBody::Rehearsal(..)
-            | ReaderBody::Audit(_) => None,
+            | ReaderBody::Audit(_)
+            | ReaderBody::File(_) => None,
         },
         _ => None,
     }

@@ -3,6 +3,7 @@
 use super::clipboard_copy;
 use crate::text::link::LinkTarget;
 use crate::tui::effect::Effect;
+use crate::tui::host::HostRequest;
 use crate::tui::keys::Chord;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{LINK_LETTERS, LinkLetter, Links, Popup};
@@ -58,7 +59,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) {
             state.viewport.popups.push(Popup::Links(links));
         }
         LinkTarget::Workspace(address) => {
-            state.show_warning(&format!("Cannot open {address}: it is not a file on this machine"));
+            state.push_effect(Effect::Request(HostRequest::CopyWorkspaceFile(address.clone())));
         }
     }
 }

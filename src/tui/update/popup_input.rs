@@ -3,8 +3,9 @@
 use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
-    audit_list, background_list, clipboard_copy, confirmation_keys, grant_list, link_letters, mode_list, model_list,
-    provider_list, rehearsal_list, rewind_list, rule_edits, server_list, session_exit, session_list, theme_list,
+    audit_list, background_list, clipboard_copy, confirmation_keys, file_list, grant_list, help_lists, link_letters,
+    mode_list, model_list, project_copies, provider_list, rehearsal_list, rewind_list, rule_edits, server_list,
+    session_exit, session_list, theme_list,
 };
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
@@ -30,6 +31,11 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             return;
         }
         Popup::Reader(reader) => {
+            if reader.file_page().is_some()
+                && let Some(action) = keys.lookup(Scope::Files, &key)
+            {
+                return file_list::run_file_action(state, action);
+            }
             match keys.lookup(Scope::Page, &key) {
                 Some(Action::Close) => return close_popup(state),
                 Some(action) => {
@@ -46,6 +52,7 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         }
         Popup::Credential(_) => return provider_list::handle_credential_key(state, &key),
         Popup::RuleEdit(_) => return rule_edits::handle_rule_edit_key(state, &key),
+        Popup::ProjectCopy(_) => return project_copies::handle_project_copy_key(state, &key),
         Popup::Links(_) => return link_letters::handle_link_key(state, &key),
         Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
         Popup::List(picker, List::Grants(_)) => match keys.lookup(Scope::Grants, &key) {
@@ -59,6 +66,10 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
                 None => picker.handle_key(&key, keys),
             }
         }
+        Popup::List(picker, List::Files(_) | List::FileVersions(_)) => match keys.lookup(Scope::Files, &key) {
+            Some(action) => return file_list::run_file_action(state, action),
+            None => picker.handle_key(&key, keys),
+        },
         Popup::List(picker, _) => picker.handle_key(&key, keys),
     };
     handle_pick(state, cache, pick)
@@ -77,6 +88,10 @@ pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) 
             edit.field.insert(text);
             return;
         }
+        Some(Popup::ProjectCopy(copy)) => {
+            copy.field.insert(text);
+            return;
+        }
         Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => return,
     };
     handle_pick(state, cache, pick)
@@ -90,7 +105,7 @@ pub fn scroll_popup(state: &mut State, cache: &mut LayoutCache, lines: isize) {
         Some(Popup::Help(help)) => return help.scroll(lines),
         Some(Popup::Confirmation(confirmation, _)) => return confirmation.scroll(lines),
         Some(Popup::Credential(entry)) => return entry.scroll_lines(lines),
-        Some(Popup::Links(_) | Popup::ApiKey(_) | Popup::RuleEdit(_)) | None => return,
+        Some(Popup::Links(_) | Popup::ApiKey(_) | Popup::RuleEdit(_) | Popup::ProjectCopy(_)) | None => return,
     };
     handle_pick(state, cache, pick)
 }
@@ -149,6 +164,8 @@ fn pick_list_row(state: &mut State, cache: &mut LayoutCache, picker: Picker, lis
         List::Rehearsal(view) => rehearsal_list::pick_rehearsal_row(state, picker, view, row),
         List::Grants(grants) => grant_list::open_grant_row(state, picker, grants, row),
         List::Background => background_list::open_background_row(state, picker, row),
+        List::Files(files) => file_list::open_file_row(state, picker, files, row),
+        List::FileVersions(versions) => file_list::open_version_row(state, picker, versions, row),
         List::Servers(servers) => server_list::open_server_row(state, picker, servers, row),
         List::Audit(keys) => audit_list::open_audit_row(state, picker, keys, row),
         List::Modes(modes) => pick_item(modes, row, |(mode, needs_no_confirmation)| match needs_no_confirmation {

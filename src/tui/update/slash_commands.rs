@@ -1,8 +1,8 @@
 //! Slash commands, which are also the entries of the command palette: their names, labels and what they do.
 
 use super::{
-    actions, agent_events, audit_list, background_list, grant_list, help_lists, mode_list, model_list, popup_stack,
-    rehearsal_list, rewind_list, server_list, session_exit,
+    actions, agent_events, audit_list, background_list, file_list, grant_list, help_lists, mode_list, model_list,
+    popup_stack, rehearsal_list, rewind_list, server_list, session_exit,
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
@@ -43,6 +43,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     }),
     command(&["background", "jobs"], "List background commands", |state, _| {
         background_list::open_background_list(state);
+    }),
+    command(&["files", "workspace"], "List and read the files of the session's workspace", |state, _| {
+        file_list::open_file_list(state);
     }),
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),

@@ -35,6 +35,7 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
         Popup::ApiKey(field) => drawn = draw_key_input(state, field, area, buffer),
         Popup::Credential(entry) => (drawn.area, drawn.cursor) = entry.draw(&state.keys, area, buffer, theme),
         Popup::RuleEdit(edit) => (drawn.area, drawn.cursor) = edit.draw(&state.keys, area, buffer, theme),
+        Popup::ProjectCopy(copy) => (drawn.area, drawn.cursor) = copy.draw(&state.keys, area, buffer, theme),
         Popup::Reader(reader) => draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
@@ -59,6 +60,7 @@ fn dim_background(state: &State, buffer: &mut Buffer) {
             | Popup::ApiKey(_)
             | Popup::Credential(_)
             | Popup::RuleEdit(_)
+            | Popup::ProjectCopy(_)
             | Popup::Confirmation(..)
             | Popup::Reader(_),
         ) => {

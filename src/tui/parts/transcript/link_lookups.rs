@@ -55,19 +55,18 @@ impl LinkLookups {
     pub fn target_exists(&self, target: &LinkTarget) -> bool {
         match target {
             LinkTarget::Web(_) => true,
-            LinkTarget::Workspace(_) => false,
-            LinkTarget::File { .. } => self.look_up(target) != LinkStatus::Missing,
+            LinkTarget::Workspace(_) | LinkTarget::File { .. } => self.look_up(target) != LinkStatus::Missing,
         }
     }
 
     /// Returns the size of the picture that a link names; `None` while its lookup is pending and for other targets.
     pub fn picture_size(&self, target: &LinkTarget) -> Option<ImageSize> {
         match target {
-            LinkTarget::File { .. } => match self.look_up(target) {
+            LinkTarget::File { .. } | LinkTarget::Workspace(_) => match self.look_up(target) {
                 LinkStatus::Picture(size) => Some(size),
                 LinkStatus::Missing | LinkStatus::Exists => None,
             },
-            LinkTarget::Web(_) | LinkTarget::Workspace(_) => None,
+            LinkTarget::Web(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Lays out tables: columns shrink evenly and cells wrap; if columns get too narrow, rows become lists.
 
+use crate::text::clean::clean_text;
+use crate::text::truncation::truncate_end;
 use crate::text::width::text_width;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece};
@@ -11,18 +13,53 @@ use ratatui::text::{Line, Span};
 const COLUMN_SEPARATOR: &str = " │ ";
 /// Minimum width of a column that has to shrink; if the table still does not fit, its rows become lists.
 const MIN_COLUMN: usize = 10;
+/// Characters of a heading of [`lay_out_cells`] that each row repeats.
+const MAX_REPEATED_HEADING_CHARS: usize = 40;
 
 type Cell = Vec<Piece>;
 
+/// Lays out rows of text that is cleaned first as a table; the first row is the heading. Columns of numbers are aligned at
+/// the right. If rows become lists, empty values are left out and long headings are truncated: a file may have hundreds of
+/// columns.
+pub fn lay_out_cells(rows: &[Vec<String>], width: usize, theme: &Theme) -> Page {
+    let column_count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let column_cells = |column: usize| rows.iter().skip(1).filter_map(move |row| row.get(column));
+    let is_number = |cell: &String| cell.trim().parse::<f64>().is_ok();
+    let is_numeric = |column: usize| {
+        let mut filled = column_cells(column).filter(|cell| !cell.trim().is_empty()).peekable();
+        filled.peek().is_some() && filled.all(is_number)
+    };
+    let alignments: Vec<Alignment> =
+        (0..column_count).map(|column| if is_numeric(column) { Alignment::Right } else { Alignment::Left }).collect();
+    let to_pieces = |row: usize, cells: &Vec<String>| {
+        let style = if row == 0 { theme.text.patch(theme.strong) } else { theme.text };
+        cells.iter().map(|cell| vec![Piece::new(clean_text(cell), style)]).collect()
+    };
+    let mut cells: Vec<Vec<Cell>> = rows.iter().enumerate().map(|(row, cells)| to_pieces(row, cells)).collect();
+    if let Some(page) = lay_out_fitting_grid(&cells, &alignments, width.max(1), theme) {
+        return page;
+    }
+    if let [heading, _, ..] = cells.as_mut_slice() {
+        for piece in heading.iter_mut().flatten() {
+            piece.text = truncate_end(&piece.text, MAX_REPEATED_HEADING_CHARS);
+        }
+        // The values of a longer row need headings.
+        heading.resize(column_count, Cell::new());
+    }
+    lay_out_lists(&cells, width.max(1), theme, |value| value.iter().any(|piece| !piece.text.trim().is_empty()))
+}
+
 /// Lays out rows; the first one is the heading.
 pub(super) fn lay_out_table(rows: &[Vec<Cell>], alignments: &[Alignment], width: usize, theme: &Theme) -> Page {
+    lay_out_fitting_grid(rows, alignments, width, theme).unwrap_or_else(|| lay_out_lists(rows, width, theme, |_| true))
+}
+
+/// Lays out rows in columns; `None` if the columns would become too narrow.
+fn lay_out_fitting_grid(rows: &[Vec<Cell>], alignments: &[Alignment], width: usize, theme: &Theme) -> Option<Page> {
     let natural_widths: Vec<usize> = (0..alignments.len())
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(natural_width).max().unwrap_or(0))
         .collect();
-    match fit_columns(&natural_widths, width) {
-        Some(widths) => lay_out_grid(rows, alignments, &widths, theme),
-        None => lay_out_lists(rows, width, theme),
-    }
+    Some(lay_out_grid(rows, alignments, &fit_columns(&natural_widths, width)?, theme))
 }
 
 fn natural_width(cell: &Cell) -> usize {
@@ -94,8 +131,8 @@ fn lay_out_grid_row(row: &[Cell], alignments: &[Alignment], widths: &[usize], th
     page
 }
 
-/// Lays out each row as a list of `heading: value`, separated by blank lines.
-fn lay_out_lists(rows: &[Vec<Cell>], width: usize, theme: &Theme) -> Page {
+/// Lays out each row as a list of `heading: value` with the values for which `is_shown` is true, separated by blank lines.
+fn lay_out_lists(rows: &[Vec<Cell>], width: usize, theme: &Theme, is_shown: impl Fn(&Cell) -> bool) -> Page {
     let mut page = Page::default();
     let Some((heading, rows)) = rows.split_first() else { return page };
     let indent = vec![Piece::new("  ", theme.text)];
@@ -109,7 +146,7 @@ fn lay_out_lists(rows: &[Vec<Cell>], width: usize, theme: &Theme) -> Page {
         if index > 0 {
             push_line(Cell::new());
         }
-        for (name, value) in heading.iter().zip(row) {
+        for (name, value) in heading.iter().zip(row).filter(|(_, value)| is_shown(value)) {
             let mut line = name.clone();
             line.push(Piece::new(": ", theme.dim));
             line.extend(value.iter().cloned());
@@ -117,4 +154,43 @@ fn lay_out_lists(rows: &[Vec<Cell>], width: usize, theme: &Theme) -> Page {
         }
     }
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::Themes;
+
+    fn lay_out(rows: &[Vec<String>], width: usize) -> Vec<String> {
+        let theme = Themes::bundled().choose_theme("dark", None);
+        lay_out_cells(rows, width, &theme).lines.iter().map(Line::to_string).collect()
+    }
+
+    fn to_cells(row: &[&str]) -> Vec<String> {
+        row.iter().map(|cell| (*cell).to_owned()).collect()
+    }
+
+    #[test]
+    fn rows_of_a_file_with_many_columns_become_short_lists() {
+        let headings: Vec<String> = (0..200).map(|column| format!("{column:03}{}", "x".repeat(487))).collect();
+        let mut rows = vec![headings];
+        rows.resize(1000, to_cells(&["1", "2"]));
+        let lines = lay_out(&rows, 120);
+        assert_eq!(lines.len(), 999 * 2 + 998);
+        assert_eq!(lines[..2], [format!("000{}…: 1", "x".repeat(37)), format!("001{}…: 2", "x".repeat(37))]);
+    }
+
+    #[test]
+    fn lists_have_no_empty_values_and_each_value_of_a_long_row() {
+        let rows = [to_cells(&["first heading", "second heading"]), to_cells(&["1", " ", "three"]), to_cells(&["4"])];
+        assert_eq!(lay_out(&rows, 16), ["first heading: 1", ": three", "", "first heading: 4"]);
+        let heading = [to_cells(&["x".repeat(50).as_str(), "second"])];
+        assert_eq!(lay_out(&heading, 12).concat().matches('x').count(), 50);
+    }
+
+    #[test]
+    fn short_rows_fill_the_columns_of_a_grid() {
+        let rows = [to_cells(&["a"]), to_cells(&["1", "b"])];
+        assert_eq!(lay_out(&rows, 16), ["a │  ", "──┼──", "1 │ b"]);
+    }
 }

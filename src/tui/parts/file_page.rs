@@ -1,0 +1,109 @@
+//! The page of a file of the workspace: facts about it, and its beginning laid out by its type.
+
+use crate::text::clean::clean_text;
+use crate::text::workspace_address::AddressTarget;
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::text::wrap::wrap_plain;
+use crate::tui::text::{code, markdown, output};
+use crate::tui::theme::Theme;
+use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
+use ratatui::text::Line;
+use std::sync::Arc;
+
+/// The page of a file.
+#[derive(Debug, Clone)]
+pub struct FilePage {
+    pub file: ListedFile,
+    /// The shown version.
+    pub target: AddressTarget,
+    /// The beginning of the file, or why it cannot be read; `None` until it is loaded.
+    pub preview: Option<Arc<Result<FilePreview, String>>>,
+}
+
+impl FilePage {
+    /// Returns the hints for the keys of a file, such as `ctrl-o open`. A key that is not bound is left out.
+    pub fn key_hints(keys: &Keymap, has_versions: bool) -> Vec<String> {
+        let versions = has_versions.then_some((Action::ListVersions, "versions"));
+        let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy address")].into_iter();
+        let actions = actions.chain(versions).chain([(Action::CopyToProject, "to project")]);
+        let hints = actions.map(|(action, label)| (keys.first_chord(Scope::Files, action), label));
+        hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}")).collect()
+    }
+
+    /// Returns the page as lines of this width.
+    pub fn lay_out_lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let preview = match self.preview.as_deref() {
+            None => return wrap_plain("Loading…", theme.dim, width),
+            Some(Err(reason)) => return wrap_plain(reason, theme.warning, width),
+            Some(Ok(preview)) => preview,
+        };
+        let mut lines = wrap_plain(&preview.facts.join(" · "), theme.dim, width);
+        lines.push(Line::default());
+        lines.extend(lay_out_content(&preview.content, width, theme));
+        if !preview.omission.is_empty() {
+            lines.push(Line::default());
+            lines.extend(wrap_plain(&preview.omission, theme.dim, width));
+        }
+        lines
+    }
+}
+
+fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    match content {
+        PreviewContent::Markdown(text) => markdown::lay_out_markdown(text, width, theme, &|_| false, &|_| None).lines,
+        PreviewContent::Text { name, text } if code::knows_language(name) => {
+            code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme).lines
+        }
+        PreviewContent::Text { text, .. } => output::lay_out_output(text, theme.text, theme, width),
+        PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme).lines,
+        PreviewContent::NoText(description) => wrap_plain(description, theme.text, width),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::Themes;
+    use proptest::prelude::*;
+
+    fn page_of(content: PreviewContent) -> FilePage {
+        let (id, path, time) = ("01A".to_owned(), "a".to_owned(), String::new());
+        let file = ListedFile { id: id.clone(), path, version: 1, size: 1, time };
+        let facts = vec!["text/plain".to_owned(), "1 byte".to_owned()];
+        let preview =
+            FilePreview { facts, content, omission: "… Not shown: 1 byte after the first 1 byte.".to_owned() };
+        FilePage { file, target: AddressTarget::Id(id, None), preview: Some(Arc::new(Ok(preview))) }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_page_and_none_can_draw_outside_it(text in "[a漢\u{1b}\u{202e}\u{7}\t\n,\"|`#{}:\\[-]{0,60}", width in 4..60_usize) {
+            let theme = Themes::bundled().choose_theme("dark", None);
+            let rows = text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+            for content in [
+                PreviewContent::Markdown(text.clone()),
+                PreviewContent::Text { name: "a.rs".into(), text: text.clone() },
+                PreviewContent::Text { name: "json".into(), text: text.clone() },
+                PreviewContent::Text { name: "notes".into(), text: text.clone() },
+                PreviewContent::Table(rows),
+            ] {
+                for line in page_of(content.clone()).lay_out_lines(width, &theme) {
+                    prop_assert!(line.width() <= width, "{content:?}: {line}");
+                    let hidden = |c: char| c.is_control() || c == '\u{202e}';
+                    prop_assert!(!line.to_string().contains(hidden), "{content:?}: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn code_beyond_the_limit_of_highlighting_is_shown_without_colours() {
+        let theme = Themes::bundled().choose_theme("dark", None);
+        let text = "let x = 1;\n".repeat(code::MAX_LINES + 2);
+        let lines = page_of(PreviewContent::Text { name: "a.rs".into(), text }).lay_out_lines(40, &theme);
+        let code_lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.to_string().contains("let x")).collect();
+        assert_eq!(code_lines.len(), code::MAX_LINES + 2);
+        let has_colours = |line: &Line<'_>| line.spans.iter().any(|span| span.content == "let");
+        assert!(has_colours(code_lines[code::MAX_LINES - 1]) && !has_colours(code_lines[code::MAX_LINES]));
+    }
+}
