@@ -80,7 +80,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
                 state.input.recent_keys.record_other_press(state.timing.now);
             }
         }
-        Event::Resized(width, height) => state.viewport.size = (width, height),
+        Event::Resized(width, height) => transcript_change::resize_screen(state, cache, (width, height)),
         Event::Agent(event) => agent_events::handle_agent_event(state, event),
         Event::Host(reply) => host_replies::handle_host_reply(state, cache, reply),
         Event::Edited(text) => {

@@ -58,7 +58,7 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         bars::draw_horizontal_line(state, areas.separator, buffer);
     }
     bars::draw_chips(state, cache, areas.chip, buffer);
-    bars::draw_footer(state, areas.footer, buffer);
+    bars::draw_footer(state, cache, areas.footer, buffer);
     let mut drawn = draw_prompt_and_composer(state, areas, buffer);
     let toasts = layout::toast_area(state);
     let popup = popups::draw_popup(state, buffer);

@@ -287,6 +287,18 @@ impl Transcript {
         }
     }
 
+    /// Returns whether the selected item is open, so that its key closes it.
+    pub fn is_selection_open(&self, layouts: &mut Layouts<'_>) -> bool {
+        let Some(item) = self.selected_item(layouts) else { return false };
+        match layouts.read_runs().item_form(&self.toggled, item) {
+            ItemForm::RunHeader { .. } => self.toggled.contains(&item),
+            ItemForm::Entry { is_toggled } | ItemForm::RunCall { is_toggled } => {
+                entry_layout::is_open(&layouts.context, item, is_toggled)
+            }
+            ItemForm::Folded => false,
+        }
+    }
+
     /// Selects the nearest entry that can be opened.
     fn select_openable_entry(&mut self, layouts: &mut Layouts<'_>, direction: Direction) {
         let count = layouts.context.agent.session.entries().len();

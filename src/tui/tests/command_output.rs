@@ -91,7 +91,7 @@ fn colours_are_shown_but_neither_copied_nor_sent() {
     assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
     assert_eq!(text_colour(&mut screen, "pale"), Color::Rgb(250, 250, 250));
     screen.press_key("o");
-    assert!(screen.screen_text().contains("bash_exec {"), "the pager is open: {}", screen.screen_text());
+    assert!(screen.screen_text().contains("│ $ make"), "the pager is open: {}", screen.screen_text());
     assert_eq!(text_colour(&mut screen, "ok 3 tests"), success);
     screen.press_key("esc");
     screen.state.theme = Themes::bundled().choose_theme("light", None);
@@ -320,4 +320,23 @@ fn lines_left_out_of_a_failed_command_are_counted() {
         assert_eq!(shown, note, "{text}");
         assert_eq!(text.contains("line 1\n"), output.starts_with("line") && note.is_none(), "{text}");
     }
+}
+
+/// The pager names a call as its row does, and shows a command as a shell does.
+#[test]
+fn the_pager_of_a_command_has_the_words_of_its_row() {
+    let mut screen = coloured_screen();
+    approve_command(&mut screen);
+    screen.finish_call("a", Outcome::Done("made".into()));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    assert!(screen.footer_text().contains("enter open"), "{}", screen.footer_text());
+    screen.press_key("enter");
+    assert!(screen.footer_text().contains("enter close"), "{}", screen.footer_text());
+    screen.press_key("enter");
+    assert!(screen.footer_text().contains("enter open"), "{}", screen.footer_text());
+    screen.press_key("o");
+    let text = screen.screen_text();
+    assert!(text.contains("╭─ Run make ─") && text.contains("│ $ make "), "{text}");
+    assert!(!text.contains("bash_exec"), "{text}");
 }

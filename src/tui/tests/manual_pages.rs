@@ -53,3 +53,35 @@ fn every_page_fits_every_width() {
         screen.press_key("esc");
     }
 }
+
+#[test]
+fn a_page_shows_its_position_and_key_help_returns_to_it() {
+    let mut screen = Screen::new();
+    screen.resize_screen(60, 15);
+    screen.send_text("/help providers");
+    let page = screen.screen_text();
+    let total = page.split("─ 1–13 of ").nth(1).and_then(|rest| rest.split(' ').next());
+    let total = total.unwrap_or_else(|| panic!("{page}"));
+    assert!(page.contains("↑↓ scroll · home/end · ") && page.contains("esc back"), "{page}");
+    screen.press_key("end");
+    let end = screen.screen_text();
+    assert!(end.contains(&format!("–{total} of {total} ─")) && !end.contains("─ 1–"), "{end}");
+    screen.press_key("f1");
+    assert!(matches!(screen.state.viewport.popups.last(), Some(Popup::Help(_))));
+    assert!(screen.screen_text().contains("Key bindings"));
+    screen.press_key("f1");
+    screen.press_key("esc");
+    assert_eq!(screen.screen_text(), end);
+}
+
+#[test]
+fn a_page_that_fits_has_no_position() {
+    let mut screen = Screen::new();
+    screen.state.show_notice("the disk is full", crate::tui::parts::toast::Kind::Warning);
+    screen.send_text("/notices");
+    let page = screen.screen_text();
+    assert!(
+        page.contains("╭─ Warnings so far ──") && page.contains("╰─ esc back ─") && !page.contains(" of "),
+        "{page}"
+    );
+}

@@ -117,7 +117,7 @@ fn an_open_run_shows_its_calls_and_each_of_them_opens() {
 
     ────────────────────────────────────────────────────────────────────────────────
      ❯ Write a message, / for commands, @ for files
-     ask mode              enter open · ↑↓ move · o open in full · w why · esc back
+     ask mode             enter close · ↑↓ move · o open in full · w why · esc back
     ");
     // The calls are selected one by one.
     for (_, path) in READS {

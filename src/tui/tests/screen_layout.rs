@@ -192,6 +192,10 @@ fn the_footer_shows_the_keys_of_a_selected_call() {
         assert!(!text.contains("help"), "{width}: {text}");
         screen.press_key("esc");
         assert!(footer(&mut screen).contains("? help"));
+        // A question mark does nothing in a popup, which covers the footer of a tiny screen.
+        screen.send_text("/theme");
+        let text = footer(&mut screen);
+        assert!(text.contains("f1 help") || height == 12, "{width}: {text}");
     }
 }
 

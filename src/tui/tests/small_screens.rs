@@ -264,3 +264,40 @@ fn everything_behind_a_popup_is_dimmed() {
         assert!(rows > 0 && marked == 0, "{name}: {marked} of {rows}\n{}", screen.screen_text());
     }
 }
+
+/// The terminal shrinks and grows while a row in the middle of a long transcript is selected.
+#[test]
+fn the_selected_row_stays_visible_when_the_terminal_is_resized() {
+    let mut screen = Screen::with_turn();
+    for number in 0..12 {
+        let id = format!("r{number}");
+        screen.receive_call(&id, "bash_exec", command_intent(&format!("echo {id}")));
+        screen.advance_ms(2000);
+        screen.press_key("y");
+        screen.finish_call(&id, Outcome::Done(format!("{id} {}\nexit 0", "word ".repeat(40))));
+    }
+    screen.receive_reply(&"A reply with some words that take several rows in a narrow terminal. ".repeat(6));
+    for presses in [1, 4, 9, 12] {
+        for _ in 0..presses {
+            screen.press_key("alt-up");
+        }
+        let name = format!("Run echo r{} ", 12 - presses);
+        for size in [(60, 15), (40, 9), (120, 36), (30, 8), (80, 24)] {
+            screen.resize_screen(size.0, size.1);
+            let rows = selected_rows(&mut screen);
+            let is_shown = rows.len() == 1 && rows[0].contains(&name);
+            assert!(is_shown, "{size:?}, {name}: {rows:?}\n{}", screen.screen_text());
+        }
+        screen.press_key("esc");
+        screen.press_key("ctrl-end");
+    }
+    // What the user scrolled away from stays where it is.
+    screen.resize_screen(60, 15);
+    screen.press_key("alt-up");
+    for _ in 0..4 {
+        screen.press_key("page-up");
+    }
+    assert!(selected_rows(&mut screen).is_empty(), "{}", screen.screen_text());
+    screen.resize_screen(70, 14);
+    assert!(selected_rows(&mut screen).is_empty(), "{}", screen.screen_text());
+}

@@ -169,7 +169,7 @@ fn the_work_of_a_sub_agent_is_one_row_until_opened() {
 
 ────────────────────────────────────────────────────────────────────────────────
  ❯ Write a message, / for commands, @ for files
- ask mode              enter open · ↑↓ move · o open in full · w why · esc back
+ ask mode             enter close · ↑↓ move · o open in full · w why · esc back
 "#);
 }
 

@@ -23,6 +23,9 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     let page_height = usize::from(state.viewport.size.1.saturating_sub(4)).max(1);
     let keys = &state.keys;
     let Some(popup) = state.viewport.popups.last_mut() else { return };
+    if keys.lookup(Scope::Anywhere, &key) == Some(Action::Help) && !matches!(popup, Popup::Help(_)) {
+        return help_lists::open_help(state);
+    }
     let pick = match popup {
         Popup::Help(help) => {
             if help.handle_key(&key, keys) == help_page::KeyResult::Close {

@@ -18,6 +18,16 @@ pub fn change_transcript<R>(
     result
 }
 
+/// Changes the size of the screen. A selection that was visible stays visible.
+pub fn resize_screen(state: &mut State, cache: &mut LayoutCache, size: (u16, u16)) {
+    let is_visible = change_transcript(state, cache, |transcript, layouts| transcript.shows_selection(layouts));
+    state.viewport.size = size;
+    if is_visible {
+        measure_transcript(state, cache);
+        change_transcript(state, cache, Transcript::show_selection);
+    }
+}
+
 /// Opens or closes an item, and keeps its start on the screen. Once it is closed, the view follows the end again if that
 /// shows the item.
 pub fn toggle_item(state: &mut State, cache: &mut LayoutCache, item: usize) {

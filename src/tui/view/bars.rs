@@ -86,7 +86,7 @@ pub fn highlight_dry_run(state: &State, footer: Rect, buffer: &mut Buffer) {
 }
 
 /// Draws dry run state, permission mode, usage, current activity and pending prompts.
-pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn draw_footer(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let session = &state.agent.session;
     let mut bar = StatusBar::with_separator(" · ", theme.dim);
@@ -138,8 +138,10 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
             ("up", "down") => "↑↓".to_owned(),
             (up, down) => format!("{up} {down}").trim().to_owned(),
         };
+        let mut layouts = Layouts { context: state.layout_context(), cache, height: 0 };
+        let is_open = state.viewport.transcript.is_selection_open(&mut layouts);
         let hints = [
-            (chord(Action::Toggle), "open", 1),
+            (chord(Action::Toggle), if is_open { "close" } else { "open" }, 1),
             (move_keys, "move", 4),
             (chord(Action::OpenFull), "open in full", 5),
             (chord(Action::ExplainCall), "why", 6),
@@ -177,7 +179,8 @@ pub fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
         bar.push_left(total_text, theme.dim, 11);
     }
-    let help = match state.input.composer.is_empty() && state.prompts.current.is_none() {
+    let has_keys = current_focus(state) == Focus::Composer && state.prompts.current.is_none();
+    let help = match state.input.composer.is_empty() && has_keys {
         true => state.keys.first_chord(Scope::Composer, Action::HelpWhenEmpty),
         false => state.keys.first_chord(Scope::Anywhere, Action::Help),
     };

@@ -1,9 +1,11 @@
 //! Draws the popup in front, over everything else.
 
 use super::{bars, layout};
-use crate::text::clean;
 use crate::text::reveal::reveal_to_string;
-use crate::tui::parts::frame::{Frame, PromptContext, set_lines};
+use crate::text::{clean, width};
+use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::file_page::FilePage;
+use crate::tui::parts::frame::{Frame, PromptContext, inner_area, rows_position_text, set_lines, shorten_hints};
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::secret_field::SecretField;
 use crate::tui::parts::status_bar::StatusBar;
@@ -118,12 +120,33 @@ fn popup_area(state: &State, screen_area: Rect) -> Rect {
 }
 
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
-    let hints = ["↑↓ move · page-up/page-down page · esc back".to_owned(), "esc back".to_owned()];
-    let frame = Frame { title: &reader.title, hints: &hints, is_listening: true, ..Frame::default() };
-    let inside = frame.draw(area, buffer, &state.theme);
+    let inside = inner_area(area);
+    let rows = usize::from(inside.height);
     let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
-    let top = reader.top.get().min(lines.len().saturating_sub(usize::from(inside.height)));
+    let top = reader.top.get().min(lines.len().saturating_sub(rows));
     reader.top.set(top);
+    let key = |action| state.keys.first_chord(Scope::Page, action);
+    let file_keys = reader.file_page().map(|_| FilePage::key_hints(&state.keys, true)).unwrap_or_default();
+    let back_hints = shorten_hints(&file_keys.join(" · "), &format!("{} back", key(Action::Close)));
+    let back = back_hints[0].clone();
+    let position = rows_position_text(top, rows, lines.len());
+    let scroll_hints = position.as_ref().map(|_| {
+        let arrows = match (&*key(Action::Up), &*key(Action::Down)) {
+            ("up", "down") => "↑↓".to_owned(),
+            (up, down) => format!("{up} {down}"),
+        };
+        let (page_up, page_down) = (key(Action::PageUp), key(Action::PageDown));
+        let short = format!("{arrows} scroll · {}/{}", key(Action::Top), key(Action::Bottom));
+        [format!("{short} · {page_up}/{page_down} · {back}"), format!("{short} · {back}")]
+    });
+    let hints: Vec<String> = scroll_hints.into_iter().flatten().chain(back_hints).collect();
+    let position = position.unwrap_or_default();
+    // The position is shown even if the title has to be cut. `Frame::draw` needs 10 more cells than the two texts.
+    let title_cells = usize::from(area.width).saturating_sub(width::text_width(&position) + 10);
+    let title =
+        if position.is_empty() { reader.title.as_str().into() } else { width::fit_start(&reader.title, title_cells) };
+    let frame = Frame { title: &title, right_title: &position, hints: &hints, is_listening: true, ..Frame::default() };
+    frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);
 }
 

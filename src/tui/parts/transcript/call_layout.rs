@@ -44,10 +44,8 @@ pub fn lay_out_call(
         page.append_page(context.lay_out_plain(&unmade, context.theme.warning, "    "));
     }
     page.append_page(lay_out_saved_picture(context, call, outcome));
-    let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
-    let not_applied = find_not_applied(call, outcome);
-    // Short diffs, and the list of changes that were not applied, are open by default.
-    if (short_diff.is_some() || not_applied.is_some()) != is_toggled {
+    let (short_diff, not_applied) = default_details(call, outcome);
+    if is_call_open(call, outcome, is_toggled) {
         match short_diff {
             // Without the header of the diff, because the row of the call shows the path.
             Some(diff) => page.lines.extend(indented_diff(context, diff).skip(1)),
@@ -65,17 +63,34 @@ pub fn lay_out_call(
     page
 }
 
+/// Returns the short diff of a call and the list of changes that were not applied, which are open by default.
+fn default_details<'a>(call: &'a CallState, outcome: &'a Outcome) -> (Option<&'a Diff>, Option<&'a str>) {
+    let short_diff = edit_diff(call).filter(|diff| is_short_diff(diff) && is_success(outcome));
+    (short_diff, find_not_applied(call, outcome))
+}
+
+/// Returns whether the details of a settled call are shown.
+pub fn is_call_open(call: &CallState, outcome: &Outcome, is_toggled: bool) -> bool {
+    let (short_diff, not_applied) = default_details(call, outcome);
+    (short_diff.is_some() || not_applied.is_some()) != is_toggled
+}
+
 /// Returns the call and everything the model receives as its result, for the pager. `staging_note` precedes the result of
 /// a rehearsed call.
 pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>) -> String {
     let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
     let edit_notice = call.edit_notice().unwrap_or_default();
-    let (name, arguments) = (mark_hidden(&call.call.name), format_arguments(&call.call.arguments));
+    let request = match call.plan.as_ref().map(|plan| &plan.preview) {
+        Some(Preview::Command(line)) => format!("$ {}", mark_hidden(&line.command)),
+        Some(Preview::Edit(_) | Preview::Batch(_) | Preview::Text(_)) | None => {
+            format!("{} {}", mark_hidden(&call.call.name), format_arguments(&call.call.arguments))
+        }
+    };
     let changes = match call.trial.as_ref().filter(|trial| !trial.paths.is_empty()) {
         Some(trial) => format!("changes of its trial:\n{}\n\noutput:\n", trial.paths.join("\n")),
         None => String::new(),
     };
-    format!("{name} {arguments}\n\n{staging_note}{edit_notice}{changes}{}", outcome.text())
+    format!("{request}\n\n{staging_note}{edit_notice}{changes}{}", outcome.text())
 }
 
 fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item = Line<'static>> {

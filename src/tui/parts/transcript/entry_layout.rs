@@ -195,6 +195,18 @@ pub fn can_open(context: &LayoutContext<'_>, index: usize) -> bool {
     }
 }
 
+/// Returns whether an entry is open, so that its key closes it.
+pub fn is_open(context: &LayoutContext<'_>, index: usize, is_toggled: bool) -> bool {
+    match context.agent.session.entries().get(index) {
+        Some(Entry::Settled { call, outcome, .. }) => context
+            .agent
+            .session
+            .find_call(call)
+            .is_some_and(|call| call_layout::is_call_open(call, outcome, is_toggled)),
+        Some(_) | None => is_toggled,
+    }
+}
+
 /// Returns whether a blank line precedes the entry. There is none between the rows of calls and reasoning.
 fn needs_blank_line(context: &LayoutContext<'_>, index: usize) -> bool {
     let entries = context.agent.session.entries();

@@ -51,6 +51,12 @@ impl Transcript {
         }
     }
 
+    /// Returns whether the start of the selected entry is visible; false without one.
+    pub fn shows_selection(&mut self, layouts: &mut Layouts<'_>) -> bool {
+        let item = self.selected_item(layouts);
+        item.is_some_and(|item| self.shows_start(layouts, item))
+    }
+
     /// Scrolls to the selected entry once the rows of the transcript are known: a selection may take rows from the prompt,
     /// and a view that does not show the end leaves a row to the chip that says so.
     pub fn show_selection(&mut self, layouts: &mut Layouts<'_>) {
