@@ -69,9 +69,8 @@ fn notifies_of_a_prompt_that_appears_without_focus() {
         all.contains("\x1b]9;aye is waiting for your approval\x1b\\\x07")
     };
     submit_message(&mut program, "go");
-    program.until("$ echo 0");
+    program.until_prompt("$ echo 0");
     assert!(!has_notification(&program.bytes()), "the window has focus");
-    program.wait_ms(700);
     program.press_keys("n");
     program.until("As you like.");
     submit_message(&mut program, "again");

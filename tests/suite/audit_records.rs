@@ -204,11 +204,10 @@ fn r15_real_program_records_key_and_time_and_runs_no_changed_script() {
     let script = program.project().join("x.sh");
     std::fs::write(&script, "echo 1 >> ran\n").unwrap();
     terminal_session::submit_message(&mut program, "go");
-    program.until("$ sh ./x.sh");
-    program.wait_ms(700);
+    program.until_prompt("$ sh ./x.sh");
     program.press_keys("y");
     program.until("✓ Run");
-    program.until("$ sh ./x.sh");
+    program.until_prompt("$ sh ./x.sh");
     std::fs::write(&script, "echo 2 >> ran\n").unwrap();
     program.wait_ms(1300);
     program.press_keys("y");

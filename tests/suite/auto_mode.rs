@@ -267,8 +267,9 @@ fn a_command_that_never_ends_asks_at_once() {
     let commands = ["touch made; tail -f a.txt".to_owned()];
     let (_runtime, _service, mut program) = start_in_repository(&commands, Setup::new(&[]));
     submit_message(&mut program, "go");
-    let screen = program.until_prompt("Run a command?");
-    assert!(screen.contains("y approve · t try it first"), "{screen}");
+    program.until_prompt("Run a command?");
+    // The sandbox of trials is tested when the first command waits.
+    program.until("y approve · t try it first");
     let entries = read_session(&Setup::with_home(&program.root, &[]));
     assert!(!entries.iter().any(|entry| matches!(entry, Entry::Tried { .. })), "{entries:#?}");
     assert_eq!(program.file("made"), None);

@@ -251,9 +251,8 @@ fn keys_at_the_wrong_moment_say_why_and_do_nothing() {
     ];
     let (_runtime, _service, mut program) = start_session(answers, (60, 15), &[]);
     submit_message(&mut program, "go");
-    // The short command only reads, so it runs without approval.
-    program.until("✓ Run echo short");
-    program.until_prompt("Run a command?");
+    // The short command only reads, so it runs without approval. Its row may be above the prompt's rows.
+    program.until_prompt("$ echo rea");
     program.press_keys("y");
     program.until("ready");
     program.press_keys(ALT_UP);

@@ -24,8 +24,10 @@ fn start_server(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> (u1
     let port = serve_connections(move |mut socket| {
         let head = read_request(&mut socket);
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-        let _ = socket.write_all(&answer(&path));
+        let response = answer(&path);
+        // Recorded first: the program may have ended before the write returns.
         log.lock().unwrap().push(path);
+        let _ = socket.write_all(&response);
     });
     (port, requested)
 }

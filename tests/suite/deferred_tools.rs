@@ -36,9 +36,7 @@ fn run_tool(name: &str, text: &str) -> Answer {
 fn start_session(user: &User, server: &McpServer, arguments: &[&str]) -> Program {
     let mut program = user.start(arguments);
     program.until("Messages go to");
-    let catalogue = user.path("home/aye/data/mcp.json");
-    program.until_condition("the tools of the server", |_| catalogue.exists());
-    server.wait_for("tools/list");
+    server.until_offered(&mut program, user);
     program
 }
 

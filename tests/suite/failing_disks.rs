@@ -148,11 +148,10 @@ fn r53_shows_a_disk_that_became_read_only_and_asks_before_quitting() {
     let screen = program.until("Quit without saving");
     assert!(screen.contains("Read-only file system") && screen.contains("loses 1 message, 1 reply"), "{screen}");
     // The session is saved to another folder, complete.
-    program.press_keys("project");
-    program.until("1 of");
+    let project = program.project();
+    program.press_until("\x1b[B", &format!("❯ Save to {}/aye-", project.display()));
     program.press_keys("\r");
     assert_eq!(program.wait_for_exit(), 1);
-    let project = program.project();
     let copies: Vec<PathBuf> = std::fs::read_dir(&project).unwrap().map(|entry| entry.unwrap().path()).collect();
     let copy = copies.iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
     let read = aye::store::read(copy).unwrap();

@@ -43,7 +43,7 @@ fn r51_a_fork_copies_selected_answers_and_leaves_the_original_unanswered() {
     program.press_keys("2");
     program.until("✓ a trait");
     program.press_keys("\r");
-    program.until("2 of 2 · 1 answered");
+    program.until_prompt("2 of 2 · 1 answered");
     program.wait_ms(600);
     program.press_keys("1");
     program.until("[x] Linux");

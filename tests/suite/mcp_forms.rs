@@ -53,6 +53,7 @@ fn a_question_of_a_server_is_answered_and_the_model_never_sees_it() {
     program.press_until("\r", "keep text");
     program.press_keys("\x15");
     program.type_text("Ada");
+    program.press_until("\r", "Your answers");
     program.press_until("\r", "Sent to MCP server test");
     program.until_idle("Done.");
     assert_eq!(server.wait_for_reply(), json!({ "action": "accept", "content": { "size": "m", "name": "Ada" } }));

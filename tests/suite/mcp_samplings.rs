@@ -317,8 +317,7 @@ fn a_project_cannot_allow_requests() {
     program.until_prompt("Trust the files of this project?");
     program.press_until("\x1b[F", "y trust");
     program.press_until("y", "Trusted: ");
-    let catalogue = user.path("home/aye/data/mcp.json");
-    program.until_condition("the tools of the server", |_| catalogue.exists());
+    server.until_offered(&mut program, &user);
     program.press_keys("\x15");
     submit_message(&mut program, "go");
     program.until_idle("Done.");

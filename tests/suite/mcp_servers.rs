@@ -43,10 +43,7 @@ pub fn run_turn(user: &User) -> String {
 pub fn start_session(user: &User, server: &McpServer) -> Program {
     let mut program = user.start(&[]);
     program.until("Messages go to");
-    // The tools are known once the file of accepted ones exists.
-    let catalogue = user.path("home/aye/data/mcp.json");
-    program.until_condition("the tools of the server", |_| catalogue.exists());
-    server.wait_for("tools/list");
+    server.until_offered(&mut program, user);
     program
 }
 
@@ -445,9 +442,7 @@ fn servers_of_a_project_start_only_after_trust() {
     program.until_prompt("Trust the files of this project?");
     program.press_keys("\x1b[F");
     program.press_until("y", "Trusted: ");
-    server.wait_for("tools/list");
-    let catalogue = user.path("home/aye/data/mcp.json");
-    program.until_condition("the tools of the server", |_| catalogue.exists());
+    server.until_offered(&mut program, &user);
     program.press_keys("\x15");
     submit_message(&mut program, "go");
     program.until_idle("Second.");

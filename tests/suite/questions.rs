@@ -82,7 +82,7 @@ fn r51_half_answered_question_prompt_survives_a_kill_unchanged() {
     program.press_keys("2");
     program.until("✓ a trait");
     program.press_keys("\r");
-    program.until("2 of 2 · 1 answered");
+    program.until_prompt("2 of 2 · 1 answered");
     program.wait_ms(600);
     program.press_keys("1");
     program.until("[x] Linux");

@@ -187,6 +187,40 @@ fn the_tour_reports_a_dry_run() {
 }
 
 #[test]
+fn the_last_page_says_how_the_rehearsed_command_ended() {
+    let outcomes = [
+        ("exit 0", "The command was rehearsed."),
+        ("Dry run: this was not done.", "The command was rehearsed."),
+        ("The user denied this call. It was not run.", "The command was denied."),
+        ("Refused: plan mode allows only reading inside the project.", "The command was denied."),
+        ("The user interrupted this call. Changes it had made remain.", "The command was stopped."),
+        ("Not run: the user stopped the turn before this call started.", "The command was stopped."),
+    ];
+    let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
+    for (result, remark) in outcomes {
+        for (answer, edit) in
+            [(question_answer("a Clock trait"), "- the edit: src/retry.rs:6\n"), (declined.into(), "")]
+        {
+            let mut conversation = TourConversation::new();
+            let answer_call = |call: &ToolCall| match call.name.as_str() {
+                "ask_question" => answer.clone(),
+                _ => "done".to_owned(),
+            };
+            conversation.play_turn("hi", &answer_call);
+            let text = conversation.play_dry_run_in_fork(&|_| result.to_owned());
+            let page = text.split("[bash_exec]").nth(1).unwrap_or_else(|| panic!("{text}"));
+            let start = format!("{remark}\n\nThe source code is still there; open it from here:\n\n{edit}- the test: ");
+            assert!(page.starts_with(&start), "{result}: {page}");
+            for part in ["- the library: src/retry.rs:", "`/rehearsal`", "`/audit`", "This is the end of the tour."] {
+                assert!(page.contains(part), "{result}, {part}: {page}");
+            }
+            // It is shown once; the next message gets a hint.
+            assert_eq!(conversation.play_turn("and now?", &answer_call), texts::AFTER[0], "{result}");
+        }
+    }
+}
+
+#[test]
 fn without_an_option_the_tour_edits_nothing_or_uses_the_first() {
     let declined = r#"{"type":"question_answers","status":"declined","answers":[]}"#;
     let text = TourConversation::new()

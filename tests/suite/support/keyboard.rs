@@ -50,7 +50,8 @@ impl Program {
         }
     }
 
-    /// Waits until the program has read the previous keys, and for the pause after them. Gives up after some seconds.
+    /// Waits until the program has read and handled the previous keys, and for the pause after them. Gives up after some
+    /// seconds.
     fn wait_until_read(&mut self) {
         let Some((mut last_read, gap)) = self.last_press.take() else { return };
         let deadline = last_read + Duration::from_secs(5);
@@ -58,16 +59,43 @@ impl Program {
             std::thread::sleep(Duration::from_millis(1));
             last_read = Instant::now();
         }
-        std::thread::sleep((last_read + gap).saturating_duration_since(Instant::now()));
+        // The program holds a key back until it knows that no paste follows. On a busy machine it may begin to do so late.
+        let last_handled = self.wait_until_screen_rests(deadline);
+        let next_press = (last_read + gap).max(last_handled + NEXT_KEY);
+        std::thread::sleep(next_press.saturating_duration_since(Instant::now()));
+        self.wait_until_screen_rests(deadline);
     }
 
     /// Returns whether the program's thread that reads keys is running. The thread reads the clock only after it has
     /// read a key: if the next key is sent before that, both keys may seem to come at the same time.
     fn is_reading(&self) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid())).into_iter().flatten().flatten();
-        let read = |thread: &std::fs::DirEntry, file: &str| std::fs::read_to_string(thread.path().join(file));
-        let mut readers = threads.filter(|thread| read(thread, "comm").is_ok_and(|name| name == "keyboard\n"));
-        readers.any(|thread| read(&thread, "stat").is_ok_and(|stat| stat.contains(") R ")))
+        let is_reader = |thread: &std::path::Path| {
+            std::fs::read_to_string(thread.join("comm")).is_ok_and(|name| name == "keyboard\n")
+        };
+        threads.map(|thread| thread.path()).any(|thread| is_reader(&thread) && is_busy(&thread))
+    }
+
+    /// Waits until the program's first thread, which handles events and draws, waits for something.
+    fn wait_until_screen_rests(&self, deadline: Instant) -> Instant {
+        let thread = format!("/proc/{0}/task/{0}", self.pid());
+        while is_busy(thread.as_ref()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Instant::now()
+    }
+
+    /// Waits until no thread of the program has anything left to do, at two moments in a row: what one thread has sent
+    /// to another has then been handled.
+    pub fn until_all_threads_rest(&mut self) {
+        let tasks = format!("/proc/{}/task", self.pid());
+        let mut rests = 0;
+        self.until_condition("all threads rest", |_| {
+            let threads = std::fs::read_dir(&tasks).into_iter().flatten().flatten();
+            let is_any_busy = threads.map(|thread| thread.path()).any(|thread| is_busy(&thread));
+            rests = if is_any_busy { 0 } else { rests + 1 };
+            rests == 2
+        });
     }
 
     /// The number of bytes in the terminal that the program has not read.
@@ -115,13 +143,24 @@ impl Program {
         self.wait(&format!("{text} as a link"), is_linked)
     }
 
-    /// Presses a key repeatedly until the text is on the screen. Nothing on the screen shows when the key is accepted
-    /// again.
+    /// Presses a key until the text is on the screen. The key is pressed again only if the program can have ignored it:
+    /// once the prompt that was open is gone, it would be typed into the message or answer the next prompt.
     pub fn press_until(&mut self, key: &str, text: &str) {
+        let is_letter = matches!(key.as_bytes(), [key] if key.is_ascii_graphic());
+        let mut pressed_at = None;
         self.until_condition(&format!("{key:?} makes {text}"), |program| {
             if !program.screen().contains(text) {
-                program.press_keys(key);
-                program.wait_ms(600);
+                let cells = program.parser.screen();
+                let prompt = prompt_row(cells).map(|row| row_text(cells, row));
+                let is_ready = match prompt {
+                    Some(_) => !is_letter || !has_head(cells) || is_prompt_active(cells),
+                    None => !is_letter || cells.hide_cursor(),
+                };
+                if is_ready && pressed_at.as_ref().is_none_or(|earlier| *earlier == prompt) {
+                    program.press_keys(key);
+                    program.wait_ms(600);
+                    pressed_at = Some(prompt);
+                }
             }
             program.screen().contains(text)
         });
@@ -186,13 +225,35 @@ impl Program {
     }
 }
 
+/// Returns whether a thread runs, waits for a processor or waits for a disk.
+fn is_busy(thread: &std::path::Path) -> bool {
+    let stat = std::fs::read_to_string(thread.join("stat"));
+    stat.is_ok_and(|stat| [") R ", ") D "].iter().any(|state| stat.contains(state)))
+}
+
 /// Returns whether the prompt on the screen takes an answer: its border is then brighter than the line below the head.
 fn is_prompt_active(screen: &vt100::Screen) -> bool {
     let first_cell = |row: u16| screen.cell(row, 0).expect("a screen has cells");
     let color = |row: u16| (first_cell(row).fgcolor(), first_cell(row).dim());
-    let top = (0..screen.size().0.get()).rev().find(|row| ["╭", "┏"].contains(&first_cell(*row).contents()));
-    top.is_some_and(|top| {
-        assert_eq!(first_cell(1).contents(), "─", "there is no rule to compare the border with");
+    prompt_row(screen).is_some_and(|top| {
+        assert!(has_head(screen), "there is no line below the head to compare the border with");
         color(top) != color(1)
     })
+}
+
+/// Returns whether there is a line below the head. A list that fills a small screen covers it.
+fn has_head(screen: &vt100::Screen) -> bool {
+    screen.cell(1, 0).is_some_and(|cell| cell.contents() == "─")
+}
+
+/// The row with the title of the open prompt.
+fn prompt_row(screen: &vt100::Screen) -> Option<u16> {
+    let starts_prompt = |row: &u16| screen.cell(*row, 0).is_some_and(|cell| ["╭", "┏"].contains(&cell.contents()));
+    (0..screen.size().0.get()).rev().find(starts_prompt)
+}
+
+/// The text of a row of the screen.
+fn row_text(screen: &vt100::Screen, row: u16) -> String {
+    let cells = (0..screen.size().1.get()).filter_map(|column| screen.cell(row, column));
+    cells.map(vt100::Cell::contents).collect()
 }

@@ -4,6 +4,8 @@
 use super::folder::Folder;
 use super::mcp_without_handshake::{self, has_no_handshake};
 use super::oauth_server::OAuthServer;
+use super::program::Program;
+use super::user::User;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -173,6 +175,15 @@ impl McpServer {
             assert!(Instant::now() < deadline, "no {method} in {:#?}", self.received());
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Waits until this program has connected to the server and offers its tools. Only for the first server of the user.
+    pub fn until_offered(&self, program: &mut Program, user: &User) {
+        self.wait_for("tools/list");
+        // The program stores the definitions, and then sends them to its session.
+        let catalogue = user.path("home/aye/data/mcp.json");
+        program.until_condition("the definitions of the server", |_| catalogue.exists());
+        program.until_all_threads_rest();
     }
 
     /// The process IDs of all processes that were this server.
