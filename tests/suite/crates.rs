@@ -25,10 +25,17 @@ struct Crate {
     licence: String,
 }
 
-/// Lists all dependencies. Returns `None`, and reports it, if this user cannot start the cargo that built the suite.
+/// Lists all dependencies. Returns `None`, and reports it, if this user cannot start the cargo that built the suite or
+/// the compiler that cargo asks for its version, for example because another user installed them.
 fn list_crates() -> Option<BTreeSet<Crate>> {
-    if let Err(error) = Command::new(env!("CARGO")).arg("--version").output() {
-        report_skipped(&format!("cargo cannot be started here: {error}"));
+    let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    for program in [env!("CARGO"), &compiler] {
+        let reason = match Command::new(program).arg("-vV").output() {
+            Ok(done) if done.status.success() => continue,
+            Ok(done) => String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        report_skipped(&format!("{program} cannot be started here: {reason}"));
         return None;
     }
     let output = Command::new(env!("CARGO"))
