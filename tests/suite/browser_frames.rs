@@ -40,7 +40,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
     );
     let same = format!("<p style='height:500px'></p>{}<input aria-label=Field>", button("Same"));
     let other = format!(
-        "<form action=/sent><input name=who aria-label=Who></form><p style='height:500px'></p>{}\
+        "<form action=/sent aria-label=Order><input name=who aria-label=Who></form><p style='height:500px'></p>{}\
          <iframe src='http://127.0.0.1:{port}/deep'></iframe>",
         button("Other")
     );
@@ -85,7 +85,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
     let settled = until_settled(&user, &mut program, 11);
     let texts: Vec<&str> = settled.iter().map(Outcome::text).collect();
     let expected = "- button \"Top\" [e1]\n- Iframe \"Same\"\n  - button \"Same\" [e2]\n  - textbox \"Field\" [e3]\n\
-        - Iframe (of localhost)\n  - form\n    - textbox \"Who\" [e4]\n  - button \"Other\" [e5]\n\
+        - Iframe (of localhost)\n  - form \"Order\"\n    - textbox \"Who\" [e4]\n  - button \"Other\" [e5]\n\
         \x20 - Iframe\n    - button \"Deep\" [e6]\n";
     assert!(texts[0].ends_with(expected), "{}", texts[0]);
     for (index, part) in [

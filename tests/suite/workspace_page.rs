@@ -296,7 +296,7 @@ fn the_page_shows_the_workspace_of_a_dry_run() {
     submit_message(&mut program, "/files");
     program.until_all(&["plan.md", "1 file · 11 bytes"]);
     program.press_keys("\x1bp");
-    program.until("Not available in a dry run.");
+    program.until("A dry run copies nothing into the project.");
     program.press_keys("\r");
     program.until_all(&["The plan", "text/markdown", "write_workspace_file"]);
 }

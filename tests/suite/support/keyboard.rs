@@ -63,6 +63,10 @@ impl Program {
         let last_handled = self.wait_until_screen_rests(deadline);
         let next_press = (last_read + gap).max(last_handled + NEXT_KEY);
         std::thread::sleep(next_press.saturating_duration_since(Instant::now()));
+        // The pause may be over before the thread that reads keys got a processor to notice the end of its own.
+        while self.is_reading() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         self.wait_until_screen_rests(deadline);
     }
 
