@@ -15,5 +15,6 @@ pub mod reveal;
 pub mod tokens;
 pub mod truncation;
 pub mod unique_keys;
+pub mod web_destination;
 pub mod width;
 pub mod workspace_address;

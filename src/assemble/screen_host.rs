@@ -1,6 +1,7 @@
 //! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
 mod credential_requests;
+mod links;
 mod lookups;
 mod model_switch;
 mod rule_changes;
@@ -315,8 +316,8 @@ impl Host for ScreenHost {
             HostRequest::CountRuleUses(rules, except) => self.count_rule_uses(rules, except),
             HostRequest::ListFiles => self.list_files(),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
+            HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),
-            HostRequest::CopyWorkspaceFile(address) => self.copy_workspace_file(address),
             HostRequest::SaveTheme(name) => {
                 let file = self.session_builder.places.settings();
                 self.run_in_background(move || {

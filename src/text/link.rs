@@ -211,7 +211,13 @@ fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> boo
     let candidate = &candidate[..trimmed_length(candidate)];
     let (target, length) = parse_file(candidate)?;
     let position = word.start + start;
-    exists(&target).then_some(FoundLink { range: position..position + length, target })
+    if exists(&target) {
+        return Some(FoundLink { range: position..position + length, target });
+    }
+    // Without a line that the file does not have, the path is still a link.
+    let LinkTarget::File { path, line: Some(_), .. } = target else { return None };
+    let (range, target) = (position..position + path.len(), file_without_position(path));
+    exists(&target).then_some(FoundLink { range, target })
 }
 
 /// Parses a path and position at the start of a word; returns its length.
@@ -219,10 +225,14 @@ fn parse_file(word: &str) -> Option<(LinkTarget, usize)> {
     if word.is_empty() || word.len() > MAX_PATH_BYTES || word.contains("://") || word.contains(char::is_control) {
         return None;
     }
-    let whole_word = || (LinkTarget::File { path: word.to_owned(), line: None, end: None, column: None }, word.len());
+    let whole_word = || (file_without_position(word.to_owned()), word.len());
     let (target, length) = find_position(word).unwrap_or_else(whole_word);
     let LinkTarget::File { path, line, .. } = &target else { return None };
     is_path(path, line.is_some()).then_some((target, length))
+}
+
+fn file_without_position(path: String) -> LinkTarget {
+    LinkTarget::File { path, line: None, end: None, column: None }
 }
 
 /// Finds a position such as `:10`, `:10-20`, `:10:5`, `#L10` or `#L10-L20`; returns the file with this position, and the end of

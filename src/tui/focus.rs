@@ -48,7 +48,7 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
             Some(Popup::List(_, List::Background)) => vec![Scope::Background, Scope::List],
             Some(Popup::List(_, List::Files(_) | List::FileVersions(_))) => vec![Scope::Files, Scope::List],
             Some(Popup::List(..)) => vec![Scope::List],
-            Some(Popup::Reader(reader)) if reader.file_page().is_some() => vec![Scope::Files, Scope::Page],
+            Some(Popup::Reader(reader)) if reader.has_file_keys() => vec![Scope::Files, Scope::Page],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
             Some(Popup::ApiKey(_) | Popup::Credential(_) | Popup::RuleEdit(_) | Popup::ProjectCopy(_)) => {
                 vec![Scope::TextField]

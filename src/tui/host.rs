@@ -6,6 +6,7 @@ pub use super::host_data::{
     SamplingSubject, SessionRow,
 };
 
+use super::workspace_data::FilePreview;
 pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
 
 use crate::agent;
@@ -195,8 +196,8 @@ pub enum HostRequest {
     CheckLinks(Vec<LinkTarget>),
     /// List or read files of the session's workspace. Reply: `Workspace`.
     Workspace(WorkspaceRequest),
-    /// Copy the file of a workspace with this address, to be opened. Reply: `WorkspaceFileCopied`, or `Notice`.
-    CopyWorkspaceFile(String),
+    /// Read the file that a link names, around its line. Reply: `LinkPreviewed`.
+    PreviewLink(LinkTarget),
     /// Save the theme the user chose.
     SaveTheme(String),
     /// Add a message of the user to the history of the composer.
@@ -249,10 +250,10 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
+    /// What a link names, or why it cannot be shown: one sentence.
+    LinkPreviewed(LinkTarget, Result<FilePreview, String>),
     /// Files of the session's workspace.
     Workspace(WorkspaceReply),
-    /// A read-only copy of a file of a workspace.
-    WorkspaceFileCopied(PathBuf),
     /// Model servers that answered.
     LocalServers(Vec<LocalServer>),
     /// Another provider is ready; `SwitchConnection` starts to use it.

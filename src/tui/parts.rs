@@ -15,6 +15,8 @@ pub mod frame;
 pub mod help_page;
 pub mod key_hints;
 pub mod line_cache;
+pub mod link_hints;
+pub mod link_page;
 pub mod listening;
 pub mod picker;
 pub mod project_copy;

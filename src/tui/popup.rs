@@ -6,6 +6,8 @@ use super::parts::confirmation::Confirmation;
 use super::parts::file_page::FilePage;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
+use super::parts::link_hints::LinkHints;
+use super::parts::link_page::LinkPage;
 use super::parts::picker::Picker;
 use super::parts::project_copy::ProjectCopy;
 use super::parts::rehearsal_lines;
@@ -24,7 +26,6 @@ use crate::chat::{
     ApplyOptions, CallId, CheckpointSpan, Digest, DryRunSummary, ForkMode, RewindPoint, ServerReport, SessionId,
 };
 use crate::policy::{DisabledRule, Mode};
-use crate::text::link::LinkTarget;
 use ratatui::text::Line;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -55,7 +56,7 @@ pub enum Popup {
     /// A text to read.
     Reader(Reader),
     /// A letter on each link.
-    Links(Links),
+    Links(LinkHints),
 }
 
 /// Contents of a list.
@@ -266,6 +267,8 @@ pub enum ReaderBody {
     Audit(Arc<AuditPage>),
     /// Preview of a file of the workspace; the text is empty.
     File(Arc<FilePage>),
+    /// Preview of what a link names; the text is empty.
+    Link(Arc<LinkPage>),
 }
 
 /// A part of the rehearsal.
@@ -324,10 +327,16 @@ impl Reader {
                 lines.into_iter().map(|line| Line::styled(line, theme.text)).collect()
             }
             ReaderBody::File(page) => page.lay_out_lines(width, theme),
+            ReaderBody::Link(page) => page.lay_out(width, theme).0,
         })
     }
 
-    /// Returns the page of a file, if this is one.
+    /// Returns whether the page is one of a file, with its keys.
+    pub fn has_file_keys(&self) -> bool {
+        matches!(self.body, ReaderBody::File(_) | ReaderBody::Link(_))
+    }
+
+    /// Returns the page of a file of the workspace, if this is one.
     pub fn file_page(&self) -> Option<&Arc<FilePage>> {
         match &self.body {
             ReaderBody::File(page) => Some(page),
@@ -338,35 +347,11 @@ impl Reader {
             | ReaderBody::Markdown
             | ReaderBody::Background(_)
             | ReaderBody::Rehearsal(..)
+            | ReaderBody::Link(_)
             | ReaderBody::Audit(_) => None,
         }
     }
 }
-
-/// Links on the screen, each with its letter.
-#[derive(Debug, Clone, Default)]
-pub struct Links {
-    /// Links in reading order.
-    pub links: Vec<LinkLetter>,
-    /// Rows covered by toasts when the letters were assigned.
-    pub toast_rows: u16,
-    /// The chosen web address, shown for confirmation before it is opened.
-    pub pending_address: Option<String>,
-}
-
-/// A link with its letter.
-#[derive(Debug, Clone)]
-pub struct LinkLetter {
-    /// Key to press.
-    pub letter: char,
-    /// Column and row of its first cell.
-    pub position: (u16, u16),
-    /// Target of the link.
-    pub target: Arc<LinkTarget>,
-}
-
-/// Letters for links, home row first. No digits: digits answer questions.
-pub const LINK_LETTERS: &str = "asdfghjklqwertyuiopzxcvbnm";
 
 /// Action of a row in the list of a rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq)]

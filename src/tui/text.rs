@@ -8,6 +8,7 @@ pub mod bidi;
 pub mod code;
 pub mod diff;
 pub mod markdown;
+pub mod numbered_lines;
 pub mod output;
 mod page;
 pub mod pieces;

@@ -14,7 +14,7 @@ mod help_lists;
 mod host_replies;
 mod key_dispatch;
 mod key_explanations;
-mod link_letters;
+mod link_hints;
 mod mode_list;
 mod model_list;
 mod mouse;

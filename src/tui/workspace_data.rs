@@ -4,6 +4,8 @@ pub mod preview;
 
 use crate::chat::SessionId;
 use crate::text::workspace_address::AddressTarget;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 /// Request for files of the open session's workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub enum WorkspaceRequest {
     ListVersions(String),
     /// Read the beginning of a file. Reply: `Previewed`.
     Preview(AddressTarget),
+    /// Copy the file with this address of a workspace, to be opened. Reply: `Copied`, or a notice.
+    Copy(String),
 }
 
 /// Result of a [`WorkspaceRequest`]. An error is one sentence for the user.
@@ -32,6 +36,8 @@ pub enum WorkspaceReply {
         /// Newest first.
         versions: Result<Vec<ListedVersion>, String>,
     },
+    /// A copy of a file, for a program that opens it.
+    Copied(PathBuf),
     Previewed {
         target: AddressTarget,
         preview: Result<FilePreview, String>,
@@ -78,6 +84,18 @@ pub struct FilePreview {
     pub omission: String,
 }
 
+/// Lines of a text file around those that a link names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedLines {
+    /// Name of the file, which decides its language.
+    pub name: String,
+    pub text: String,
+    /// Number of the first line, from 1.
+    pub first: usize,
+    /// Numbers of the lines that the link names.
+    pub marked: RangeInclusive<usize>,
+}
+
 /// Content of a preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PreviewContent {
@@ -87,6 +105,7 @@ pub enum PreviewContent {
         name: String,
         text: String,
     },
+    Lines(NumberedLines),
     /// Rows of cells, of which the first is the heading.
     Table(Vec<Vec<String>>),
     /// Content that is not text: what it is, as one sentence.

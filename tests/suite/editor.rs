@@ -125,7 +125,7 @@ fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
     let names = ["src/a b.rs", "-flag.rs", "$(touch pwned).rs", "it's\"q.rs"];
     let mut setup = Setup::new(&["--base-url", "http://127.0.0.1:9/v1", "--model", "m"]).size(100, 30);
     for name in names {
-        setup = setup.with_file(name, "x\n");
+        setup = setup.with_file(name, &"x\n".repeat(7));
     }
     let editor = setup.root.path().join("editor");
     write_script(&editor, RECORD_ARGUMENTS);

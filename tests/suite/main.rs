@@ -74,6 +74,7 @@ mod key_store_faults;
 #[cfg(target_os = "linux")]
 mod key_stores;
 mod kills;
+mod links;
 mod live_sandbox;
 mod manual;
 mod mcp_changes;

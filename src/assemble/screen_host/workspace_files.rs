@@ -1,6 +1,7 @@
 //! Lists and reads the files of the session's workspace for the screen.
 
 use super::ScreenHost;
+use super::links::copy_file;
 use crate::project::picture;
 use crate::store::local_time;
 use crate::text::byte_size::format_bytes;
@@ -16,6 +17,13 @@ impl ScreenHost {
         let workspace = self.workspace();
         self.run_in_background(move || {
             let reply = match request {
+                WorkspaceRequest::Copy(address) => match copy_file(&workspace, &address) {
+                    Ok(path) => WorkspaceReply::Copied(path),
+                    Err(reason) => {
+                        let reason = reason.trim_end_matches('.');
+                        return Some(HostReply::Notice(format!("Cannot open {address}: {reason}.")));
+                    }
+                },
                 WorkspaceRequest::List { seen_length } => list_files(&workspace, seen_length)?,
                 WorkspaceRequest::ListVersions(id) => {
                     let versions = list_versions(&workspace, &id);
@@ -63,7 +71,7 @@ fn list_versions(workspace: &Workspace, id: &str) -> Result<Vec<ListedVersion>, 
 }
 
 /// Reads the beginning of a file and prepares it for the screen.
-fn read_preview(workspace: &Workspace, target: &AddressTarget) -> Result<FilePreview, String> {
+pub(super) fn read_preview(workspace: &Workspace, target: &AddressTarget) -> Result<FilePreview, String> {
     let file = workspace.find(target).map_err(|error| error.to_string())?;
     let bytes = workspace.read_beginning(&file, MAX_PREVIEW_BYTES).map_err(|error| error.to_string())?;
     let (name, media_type, size) = (file.path.file_name(), file.media_type.as_str(), file.size);

@@ -4,7 +4,7 @@ use crate::text::clean::clean_text;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::wrap::wrap_plain;
-use crate::tui::text::{code, markdown, output};
+use crate::tui::text::{code, markdown, numbered_lines, output};
 use crate::tui::theme::Theme;
 use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
 use ratatui::text::Line;
@@ -32,20 +32,37 @@ impl FilePage {
 
     /// Returns the page as lines of this width.
     pub fn lay_out_lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let preview = match self.preview.as_deref() {
-            None => return wrap_plain("Loading…", theme.dim, width),
-            Some(Err(reason)) => return wrap_plain(reason, theme.warning, width),
-            Some(Ok(preview)) => preview,
-        };
-        let mut lines = wrap_plain(&preview.facts.join(" · "), theme.dim, width);
-        lines.push(Line::default());
-        lines.extend(lay_out_content(&preview.content, width, theme));
-        if !preview.omission.is_empty() {
-            lines.push(Line::default());
-            lines.extend(wrap_plain(&preview.omission, theme.dim, width));
-        }
-        lines
+        lay_out_preview(self.preview.as_deref(), width, theme).0
     }
+}
+
+/// Returns a preview, which is `None` until it is loaded, as lines of this width, and the index of the first marked line.
+pub fn lay_out_preview(
+    preview: Option<&Result<FilePreview, String>>,
+    width: usize,
+    theme: &Theme,
+) -> (Vec<Line<'static>>, Option<usize>) {
+    let preview = match preview {
+        None => return (wrap_plain("Loading…", theme.dim, width), None),
+        Some(Err(reason)) => return (wrap_plain(reason, theme.warning, width), None),
+        Some(Ok(preview)) => preview,
+    };
+    let mut lines = wrap_plain(&preview.facts.join(" · "), theme.dim, width);
+    lines.push(Line::default());
+    let mut marked = None;
+    match &preview.content {
+        PreviewContent::Lines(numbered) => {
+            let (content, index) = numbered_lines::lay_out_numbered(numbered, width, theme);
+            marked = index.map(|index| lines.len() + index);
+            lines.extend(content);
+        }
+        content => lines.extend(lay_out_content(content, width, theme)),
+    }
+    if !preview.omission.is_empty() {
+        lines.push(Line::default());
+        lines.extend(wrap_plain(&preview.omission, theme.dim, width));
+    }
+    (lines, marked)
 }
 
 fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -56,6 +73,7 @@ fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme) -> Vec
         }
         PreviewContent::Text { text, .. } => output::lay_out_output(text, theme.text, theme, width),
         PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme).lines,
+        PreviewContent::Lines(numbered) => numbered_lines::lay_out_numbered(numbered, width, theme).0,
         PreviewContent::NoText(description) => wrap_plain(description, theme.text, width),
     }
 }

@@ -5,7 +5,7 @@ use super::press_hints::{
 };
 use super::transcript_change::change_transcript;
 use super::{
-    agent_events, clipboard_copy, help_lists, link_letters, mode_list, model_list, popup_stack, prompt_keys,
+    agent_events, clipboard_copy, help_lists, link_hints, mode_list, model_list, popup_stack, prompt_keys,
     provider_list, rewind_list, search_input, session_exit, session_list, theme_list, transcript_change,
     trust_decision, user_messages,
 };
@@ -43,7 +43,7 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
         | Action::SelectPrevious
         | Action::SelectNext => run_transcript_action(state, cache, action),
         Action::SearchTranscript => search_input::open_transcript_search(state),
-        Action::OpenLink => link_letters::show_link_letters(state, cache),
+        Action::OpenLink => link_hints::show_link_hints(state, cache),
         Action::Copy => clipboard_copy::offer_copy(state, cache),
         Action::Palette => help_lists::open_palette(state),
         Action::Sessions => session_list::open_session_list(state, PickedAction::Open),

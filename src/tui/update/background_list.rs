@@ -142,7 +142,8 @@ fn followed_command(popup: &Popup) -> Option<u32> {
             | ReaderBody::Markdown
             | ReaderBody::Rehearsal(..)
             | ReaderBody::Audit(_)
-            | ReaderBody::File(_) => None,
+            | ReaderBody::File(_)
+            | ReaderBody::Link(_) => None,
         },
         _ => None,
     }

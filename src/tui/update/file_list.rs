@@ -4,6 +4,7 @@ use super::{clipboard_copy, popup_stack, project_copies};
 use crate::chat::pluralize;
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
+use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, WorkspaceReply, WorkspaceRequest};
 use crate::tui::keys::{Action, Keymap};
 use crate::tui::parts::file_page::FilePage;
@@ -53,6 +54,9 @@ pub fn handle_workspace_reply(state: &mut State, reply: WorkspaceReply) {
             }
         }
         WorkspaceReply::Listed { .. } => {}
+        WorkspaceReply::Copied(file) => {
+            state.push_effect(Effect::OpenFile { path: file.to_string_lossy().into_owned(), line: None });
+        }
         WorkspaceReply::Versions { id, versions } => {
             for popup in &mut state.viewport.popups {
                 if let Popup::List(picker, List::FileVersions(list)) = popup
@@ -175,7 +179,7 @@ pub fn run_file_action(state: &mut State, action: Action) {
     let Some((file, target)) = selected_file(state) else { return };
     let address = WorkspaceAddress { target: target.clone(), media_type: None }.to_string();
     match action {
-        Action::OpenFile => state.send_request(HostRequest::CopyWorkspaceFile(address)),
+        Action::OpenFile => state.send_request(HostRequest::Workspace(WorkspaceRequest::Copy(address))),
         Action::CopyAddress => clipboard_copy::copy_text(state, &address),
         Action::CopyToProject => project_copies::open_project_copy(state, &file, target),
         Action::ListVersions => open_version_list(state, file),

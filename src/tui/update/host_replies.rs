@@ -1,11 +1,10 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, file_list, grant_list, model_list, popup_stack, prompt_keys, provider_list,
+    agent_events, audit_list, file_list, grant_list, link_hints, model_list, popup_stack, prompt_keys, provider_list,
     rehearsal_list, rewind_list, rule_edits, sampling_decision, server_list, server_texts, session_list,
     trust_decision,
 };
-use crate::tui::effect::Effect;
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
 use crate::tui::parts::completion::Candidate;
@@ -122,10 +121,8 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             server_texts::insert_prompt(state, &draft, &server, result)
         }
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
+        HostReply::LinkPreviewed(target, preview) => link_hints::show_preview(state, &target, preview),
         HostReply::Workspace(reply) => file_list::handle_workspace_reply(state, reply),
-        HostReply::WorkspaceFileCopied(file) => {
-            state.push_effect(Effect::OpenFile { path: file.to_string_lossy().into_owned(), line: None });
-        }
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),
         HostReply::Credentials(credentials) => provider_list::set_credentials(state, credentials),
         HostReply::CredentialConnected(name) => provider_list::show_connected(state, &name),

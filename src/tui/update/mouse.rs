@@ -2,7 +2,7 @@
 //! A click never answers a prompt.
 
 use super::transcript_change::{change_transcript, toggle_item};
-use super::{link_letters, prompt_keys};
+use super::{link_hints, prompt_keys};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::state::State;
 use crate::tui::view::{layout, visible_lines};
@@ -66,7 +66,7 @@ fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u1
         toggle_item(state, cache, clicked.position.item);
     }
     if let Some(target) = target {
-        link_letters::open_link(state, &target);
+        link_hints::open_link(state, &target);
     }
 }
 

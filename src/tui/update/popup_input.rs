@@ -3,7 +3,7 @@
 use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
-    audit_list, background_list, clipboard_copy, confirmation_keys, file_list, grant_list, help_lists, link_letters,
+    audit_list, background_list, clipboard_copy, confirmation_keys, file_list, grant_list, help_lists, link_hints,
     mode_list, model_list, project_copies, provider_list, rehearsal_list, rewind_list, rule_edits, server_list,
     session_exit, session_list, theme_list,
 };
@@ -13,9 +13,9 @@ use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::help_page;
 use crate::tui::parts::picker::{Pick, Picker};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
-use crate::tui::popup::{List, Popup};
+use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::state::State;
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 /// Handles a key for the popup in front.
 pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEvent) {
@@ -34,10 +34,14 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             return;
         }
         Popup::Reader(reader) => {
-            if reader.file_page().is_some()
-                && let Some(action) = keys.lookup(Scope::Files, &key)
-            {
-                return file_list::run_file_action(state, action);
+            let file_action = keys.lookup(Scope::Files, &key);
+            match (&reader.body, file_action) {
+                (ReaderBody::File(_), Some(action)) => return file_list::run_file_action(state, action),
+                (ReaderBody::Link(_), Some(action)) => return link_hints::run_page_action(state, action),
+                (ReaderBody::Link(_), None) if key.code == KeyCode::Enter && key.kind == KeyEventKind::Press => {
+                    return link_hints::run_page_action(state, Action::OpenFile);
+                }
+                _ => {}
             }
             match keys.lookup(Scope::Page, &key) {
                 Some(Action::Close) => return close_popup(state),
@@ -56,7 +60,7 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
         Popup::Credential(_) => return provider_list::handle_credential_key(state, &key),
         Popup::RuleEdit(_) => return rule_edits::handle_rule_edit_key(state, &key),
         Popup::ProjectCopy(_) => return project_copies::handle_project_copy_key(state, &key),
-        Popup::Links(_) => return link_letters::handle_link_key(state, &key),
+        Popup::Links(_) => return link_hints::handle_link_key(state, &key),
         Popup::Confirmation(..) => return confirmation_keys::handle_confirmation_key(state, &key),
         Popup::List(picker, List::Grants(_)) => match keys.lookup(Scope::Grants, &key) {
             Some(Action::OpenFull) => return grant_list::open_selected_text(state),

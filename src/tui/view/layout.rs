@@ -1,5 +1,6 @@
 //! Layout of the screen, for sizes from one cell up.
 
+use crate::tui::parts::frame::inner_area;
 use crate::tui::popup::Popup;
 use crate::tui::state::State;
 use ratatui::layout::Rect;
@@ -142,11 +143,31 @@ pub fn compute_areas(state: &State) -> Areas {
     }
 }
 
-/// Returns the rows for toasts. While each link shows the letter that opens it (`Popup::Links`), the rows for toasts are
-/// fixed, so that no letter moves off its link.
+/// Returns the area for a popup. It leaves the first and last row of the screen visible if there is space; in a dry
+/// run always the footer. Toasts are drawn below it.
+pub fn popup_area(state: &State) -> Rect {
+    let screen_area = Rect::new(0, 0, state.viewport.size.0, state.viewport.size.1);
+    let margin = if screen_area.height >= 16 { 1 } else { 0 };
+    let footer_rows = margin.max(compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
+    let toasts = toast_area(state);
+    let bottom = if toasts.is_empty() {
+        screen_area.height - footer_rows
+    } else {
+        toasts.y.min(screen_area.height - footer_rows)
+    };
+    Rect { y: screen_area.y + margin, height: bottom.saturating_sub(margin), ..screen_area }
+}
+
+/// Returns the area inside the frame of a page that fills the area for a popup.
+pub fn page_area(state: &State) -> Rect {
+    inner_area(popup_area(state))
+}
+
+/// Returns the rows for toasts. While each link shows its hint (`Popup::Links`), the rows for toasts are fixed, so that no
+/// hint moves off its link.
 fn toast_rows(state: &State, width: u16, max_rows: u16) -> u16 {
     match state.viewport.popups.last() {
-        Some(Popup::Links(links)) => links.toast_rows,
+        Some(Popup::Links(hints)) => hints.toast_rows,
         Some(_) | None => state.notices.toasts.fit_rows(width, max_rows).1,
     }
 }

@@ -2,14 +2,17 @@
 
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
+use crate::text::web_destination::find_destination;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::file_page::FilePage;
 use crate::tui::parts::frame::{Frame, PromptContext, inner_area, rows_position_text, set_lines, shorten_hints};
+use crate::tui::parts::link_hints::LinkHints;
+use crate::tui::parts::link_page::LinkPage;
 use crate::tui::parts::listening::Listening;
 use crate::tui::parts::secret_field::SecretField;
 use crate::tui::parts::status_bar::StatusBar;
-use crate::tui::popup::{Links, List, Popup, Reader};
+use crate::tui::popup::{List, Popup, Reader, ReaderBody};
 use crate::tui::state::State;
 use crate::tui::text::wrap;
 use ratatui::buffer::Buffer;
@@ -27,8 +30,7 @@ pub struct DrawnPopup {
 /// Draws the popup in front, if any.
 pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
     let theme = &state.theme;
-    let screen_area = buffer.area;
-    let area = popup_area(state, screen_area);
+    let area = layout::popup_area(state);
     dim_background(state, buffer);
     let mut drawn = DrawnPopup { area, cursor: None };
     match state.viewport.popups.last()? {
@@ -43,9 +45,9 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
         }
-        Popup::Links(Links { pending_address: Some(address), .. }) => draw_address(state, address, area, buffer),
-        Popup::Links(links) => {
-            draw_letters(state, links, buffer);
+        Popup::Links(LinkHints { pending_address: Some(address), .. }) => draw_address(state, address, area, buffer),
+        Popup::Links(hints) => {
+            draw_hints(state, hints, buffer);
             drawn.area = Rect::default();
         }
     }
@@ -105,20 +107,6 @@ fn draw_key_input(state: &State, field: &SecretField, area: Rect, buffer: &mut B
     DrawnPopup { area, cursor: Some(cursor) }
 }
 
-/// Returns the area for a popup. It leaves the first and last row of the screen visible if there is space; in a dry
-/// run always the footer. Toasts are drawn below it.
-fn popup_area(state: &State, screen_area: Rect) -> Rect {
-    let margin = if screen_area.height >= 16 { 1 } else { 0 };
-    let footer_rows = margin.max(layout::compute_areas(state).footer.height * u16::from(state.agent.is_dry_run()));
-    let toasts = layout::toast_area(state);
-    let bottom = if toasts.is_empty() {
-        screen_area.height - footer_rows
-    } else {
-        toasts.y.min(screen_area.height - footer_rows)
-    };
-    Rect { y: screen_area.y + margin, height: bottom.saturating_sub(margin), ..screen_area }
-}
-
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let inside = inner_area(area);
     let rows = usize::from(inside.height);
@@ -126,7 +114,11 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let top = reader.top.get().min(lines.len().saturating_sub(rows));
     reader.top.set(top);
     let key = |action| state.keys.first_chord(Scope::Page, action);
-    let file_keys = reader.file_page().map(|_| FilePage::key_hints(&state.keys, true)).unwrap_or_default();
+    let file_keys = match &reader.body {
+        ReaderBody::File(_) => FilePage::key_hints(&state.keys, true),
+        ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
+        _ => Vec::new(),
+    };
     let back_hints = shorten_hints(&file_keys.join(" · "), &format!("{} back", key(Action::Close)));
     let back = back_hints[0].clone();
     let position = rows_position_text(top, rows, lines.len());
@@ -150,27 +142,34 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     set_lines(&lines[top..], inside, buffer);
 }
 
-/// Shows a web address in full before it is opened.
+/// Shows where a web address leads and the address in full before it is opened.
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
     let frame = Frame { title: "Open this address?", hints: &hints, is_listening: true, ..Frame::default() };
     // The frame takes four columns and two rows.
     let width = usize::from(area.width.saturating_sub(4)).max(1);
-    let lines = wrap::wrap_plain(&reveal_to_string(address), state.theme.text, width);
+    let (theme, mut lines) = (&state.theme, Vec::new());
+    if let Some(destination) = find_destination(address) {
+        lines.extend(wrap::wrap_plain(&format!("Leads to {}", destination.host), theme.strong, width));
+        lines.extend(destination.warnings.iter().flat_map(|warning| wrap::wrap_plain(warning, theme.warning, width)));
+    }
+    lines.extend(wrap::wrap_plain(&reveal_to_string(address), theme.text, width));
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
-    let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, &state.theme);
+    let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, theme);
     set_lines(&lines, inside, buffer);
 }
 
-/// Draws a letter on each link, and the targets in the bottom row.
-fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
+/// Draws the hint on each link, and the targets in the bottom row.
+fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     let screen_area = buffer.area;
-    for link in &links.links {
-        if screen_area.contains(Position::from(link.position)) {
-            buffer.set_string(link.position.0, link.position.1, link.letter.to_string(), state.theme.search_match);
+    for link in hints.open_links() {
+        let rest = &link.hint[hints.typed.map_or(0, char::len_utf8)..];
+        let (x, y) = (link.position.0 + hints.typed.map_or(0, |_| 1), link.position.1);
+        if screen_area.contains(Position::new(x, y)) {
+            buffer.set_stringn(x, y, rest, usize::from(screen_area.right() - x), state.theme.search_match);
         }
     }
-    let targets: Vec<String> = links.links.iter().map(|link| format!("{} {}", link.letter, link.target)).collect();
+    let targets: Vec<String> = hints.open_links().map(|link| format!("{} {}", link.hint, link.target)).collect();
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.background.patch(state.theme.text));
@@ -179,7 +178,8 @@ fn draw_letters(state: &State, links: &Links, buffer: &mut Buffer) {
     if state.agent.is_dry_run() {
         bar.push_left("DRY RUN", state.theme.danger, 0);
     }
-    bar.push_left(format!("open: {}", targets.join("  ")), state.theme.accent, 0).shrink_last();
-    bar.push_right("shift copy · esc back", state.theme.dim, 1);
+    let (verb, other) = if hints.is_preview { ("preview", "open") } else { ("open", "preview") };
+    bar.push_left(format!("{verb}: {}", targets.join("  ")), state.theme.accent, 0).shrink_last();
+    bar.push_right(format!("p {other} · shift copy · esc back"), state.theme.dim, 1);
     bar.draw(row, buffer);
 }

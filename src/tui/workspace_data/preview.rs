@@ -1,6 +1,6 @@
 //! Prepares the beginning of a file for its page: by its media type, up to limits, with what is not shown.
 
-use super::PreviewContent;
+use super::{NumberedLines, PreviewContent};
 use crate::chat::{image, pluralize};
 use crate::text::byte_size::format_bytes;
 use crate::text::delimited_rows::{RowLimits, parse_rows};
@@ -13,6 +13,11 @@ pub const MAX_PREVIEW_BYTES: u64 = 256_000;
 const TABLE_LIMITS: RowLimits = RowLimits { rows: 1000, cells: 20_000 };
 /// Characters of a cell.
 const MAX_CELL_CHARS: usize = 500;
+/// Lines before and after the ones of a link.
+const LINES_BEFORE: usize = 300;
+const LINES_AFTER: usize = 700;
+/// Lines that the preview of a link shows, so that all are highlighted.
+const MAX_LINK_LINES: usize = 1900;
 /// Lines of indented JSON.
 const MAX_JSON_LINES: usize = 2000;
 
@@ -70,6 +75,28 @@ impl FileBeginning<'_> {
             }
         };
         (shown.content, omission)
+    }
+
+    /// Prepares the lines around those with these numbers, and describes what is not shown or missing: one sentence, empty if
+    /// nothing is.
+    pub fn prepare_lines(&self, (line, end): (usize, usize)) -> (PreviewContent, String) {
+        let Some(text) = self.text() else { return self.prepare_content() };
+        let first = line.saturating_sub(LINES_BEFORE).max(1);
+        let last = end.saturating_add(LINES_AFTER).min(first.saturating_add(MAX_LINK_LINES));
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        // The last lines, if there are none with these numbers.
+        let first = first.min(lines.len().saturating_sub(LINES_BEFORE)).max(1);
+        let shown = lines.get(first - 1..last.min(lines.len())).unwrap_or_default().concat();
+        let omission = match (end > lines.len(), self.is_cut()) {
+            (true, true) => {
+                format!("Line {end} is beyond the first {} of the file.", format_bytes(self.bytes.len() as u64))
+            }
+            (true, false) => format!("Line {end} does not exist: the file has {}.", pluralize(lines.len(), "line")),
+            (false, _) if last < lines.len() || self.is_cut() => "… Open the file to see the rest.".to_owned(),
+            (false, _) => String::new(),
+        };
+        let numbered = NumberedLines { name: self.name.to_owned(), text: shown, first, marked: line..=end };
+        (PreviewContent::Lines(numbered), omission)
     }
 
     fn is_cut(&self) -> bool {
@@ -197,6 +224,39 @@ mod tests {
             let (_, omission) = prepare(media_type, bytes, size);
             assert!(omission.starts_with("… Not shown: ") && omission.contains(&format!("{shown}.")), "{omission}");
         }
+    }
+
+    #[test]
+    fn the_lines_of_a_link_are_shown_with_those_around_them() {
+        let text: String = (1..=3000).map(|number| format!("line {number}\n")).collect();
+        let beginning = |text: &'static str, size: usize| FileBeginning {
+            name: "a.rs",
+            media_type: "text/plain",
+            size: size as u64,
+            bytes: text.as_bytes(),
+        };
+        let text: &'static str = text.leak();
+        for (lines, first, last, omission) in [
+            ((1, 1), 1, 701, "… Open the file to see the rest."),
+            ((1000, 1000), 700, 1700, "… Open the file to see the rest."),
+            ((1000, 5000), 700, 2600, "Line 5000 does not exist: the file has 3000 lines."),
+            ((2999, 3000), 2699, 3000, ""),
+            ((9000, 9000), 2700, 3000, "Line 9000 does not exist: the file has 3000 lines."),
+        ] {
+            let (PreviewContent::Lines(shown), found) = beginning(text, text.len()).prepare_lines(lines) else {
+                panic!()
+            };
+            let last_line = shown.text.lines().last().unwrap();
+            assert_eq!((shown.first, last_line, found.as_str()), (first, format!("line {last}").as_str(), omission));
+            assert_eq!(shown.text.lines().next(), Some(format!("line {first}").as_str()));
+            assert_eq!(shown.marked, lines.0..=lines.1);
+        }
+        let (_, omission) = beginning("a\nb", 10).prepare_lines((7, 7));
+        assert_eq!(omission, "Line 7 is beyond the first 3 bytes of the file.");
+        let (content, _) = beginning("", 0).prepare_lines((1, 1));
+        let PreviewContent::Lines(shown) = content else { panic!() };
+        assert_eq!((shown.text.as_str(), shown.first), ("", 1));
+        assert!(matches!(beginning("a\0", 2).prepare_lines((1, 1)).0, PreviewContent::NoText(_)));
     }
 
     #[test]

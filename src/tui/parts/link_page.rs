@@ -1,0 +1,31 @@
+//! The page of a file that a link names: its beginning, or the lines around the one that the link names.
+
+use super::file_page::lay_out_preview;
+use crate::text::link::LinkTarget;
+use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::theme::Theme;
+use crate::tui::workspace_data::FilePreview;
+use ratatui::text::Line;
+use std::sync::Arc;
+
+/// The page of a link.
+#[derive(Debug, Clone)]
+pub struct LinkPage {
+    pub target: Arc<LinkTarget>,
+    /// What is shown, or why it cannot be read; `None` until it is loaded.
+    pub preview: Option<Arc<Result<FilePreview, String>>>,
+}
+
+impl LinkPage {
+    /// Returns the page as lines of this width, and the index of the first one that the link names.
+    pub fn lay_out(&self, width: usize, theme: &Theme) -> (Vec<Line<'static>>, Option<usize>) {
+        lay_out_preview(self.preview.as_deref(), width, theme)
+    }
+
+    /// Returns the hints for the keys of the page.
+    pub fn key_hints(keys: &Keymap) -> Vec<String> {
+        let copy = keys.first_chord(Scope::Files, Action::CopyAddress);
+        let copy = (!copy.is_empty()).then(|| format!("{copy} copy"));
+        ["enter open".to_owned()].into_iter().chain(copy).collect()
+    }
+}

@@ -1,0 +1,163 @@
+//! Links in the real program: hints, previews, what is opened with which program, and addresses that mislead.
+
+use crate::support::program::{Program, Setup};
+use crate::support::service::Answer;
+use crate::support::stored_files::write_script;
+use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::user::User;
+use std::path::PathBuf;
+
+/// A user whose model writes this reply, with programs that record their arguments: the editor, and the opener of the system.
+fn user_with_reply(reply: &str) -> User {
+    let answers: Vec<Answer> = vec![text_answer(reply)];
+    let user = User::new(answers);
+    for name in ["editor", "bin/xdg-open", "bin/open"] {
+        std::fs::create_dir_all(user.path("bin")).unwrap();
+        write_script(
+            &user.path(name),
+            "for word in \"$@\"; do echo \"$word\"; done > \"$0.tmp\"; mv \"$0.tmp\" \"$0.argv\"",
+        );
+    }
+    user
+}
+
+fn setup(user: &User) -> Setup {
+    let path = format!("{}:{}", user.path("bin").display(), std::env::var("PATH").unwrap());
+    user.setup(&[]).env("EDITOR", &user.path("editor").display().to_string()).env("PATH", &path)
+}
+
+/// Starts the program, sends a message, and waits for the end of the reply.
+fn start_with_reply(setup: Setup, end: &str) -> Program {
+    let mut program = setup.start();
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_idle(end);
+    program
+}
+
+/// Waits for the arguments that a program was started with.
+fn until_started(program: &mut Program, recorded: &PathBuf) -> String {
+    program.until_condition("the program is started", |_| recorded.exists());
+    std::fs::read_to_string(recorded).unwrap().trim_end().to_owned()
+}
+
+#[test]
+fn a_link_is_previewed_at_its_line_and_opened_from_there() {
+    let text: String = (1..=400).map(|number| format!("let line_{number} = {number};\n")).collect();
+    let user = user_with_reply("See src/a.rs:200-201 and src/a.rs:401 and notes.md.");
+    let setup = setup(&user).with_file("src/a.rs", &text).with_file("notes.md", "# Notes\n\nAll **good**.\n");
+    let mut program = start_with_reply(setup, "notes.md");
+    program.until_linked("src/a.rs:200-201");
+    program.press_keys("\x0f");
+    let screen = program.until_all(&["open: a src/a.rs:200-201", "s src/a.rs  d notes.md", "p preview"]);
+    assert!(!screen.contains("s src/a.rs:401"), "there is no such line: {screen}");
+    program.press_keys("p");
+    program.until("preview: a src/a.rs:200-201");
+    program.press_keys("a");
+    let screen = program.until_all(&["▌200 let line_200", "▌201 let line_201", "199 let line_199", "enter open"]);
+    let row = screen.lines().position(|line| line.contains("▌200")).unwrap();
+    assert!((5..20).contains(&row), "in the upper part: {screen}");
+    // Scrolling reaches the lines before it, and Enter leaves the preview for the editor.
+    program.press_keys("\x1b[5~");
+    program.until("let line_180");
+    program.press_keys("\r");
+    let arguments = until_started(&mut program, &user.path("editor.argv"));
+    assert!(arguments.ends_with("src/a.rs"), "{arguments}");
+    program.until_gone("enter open");
+    // A link without a line shows the file as its kind.
+    program.press_keys("\x0f");
+    program.until("open: a");
+    program.press_keys("p");
+    program.until("preview: a");
+    program.press_keys("d");
+    let screen = program.until_all(&["Notes", "text/markdown"]);
+    assert!(!screen.contains("**good**"), "{screen}");
+    std::fs::remove_file(program.project().join("notes.md")).unwrap();
+    program.press_keys("\x1b");
+    program.until_gone("text/markdown");
+    program.press_keys("\x0f");
+    program.until("open: a");
+    program.press_keys("p");
+    program.until("preview: a");
+    program.press_keys("d");
+    program.until("Cannot show notes.md:");
+}
+
+#[test]
+fn a_preview_shows_no_secret() {
+    let user = user_with_reply("The key is in .env and config/.env:1 then.");
+    let setup = setup(&user).with_file(".env", "SECRET=hunter2\n").with_file("config/.env", "SECRET=hunter2\n");
+    let mut program = start_with_reply(setup, "then.");
+    program.until_linked("config/.env:1");
+    program.press_keys("\x0f");
+    program.until("open: a");
+    program.press_keys("p");
+    program.until("preview: a");
+    program.press_keys("a");
+    let screen = program.until("it may hold secrets");
+    assert!(!screen.contains("hunter2"), "{screen}");
+}
+
+#[test]
+fn many_links_have_hints_of_two_letters() {
+    let names: Vec<String> = (10..60).map(|number| format!("f{number}.rs")).collect();
+    let user = user_with_reply(&format!("{} end", names.join(" ")));
+    let mut setup = setup(&user);
+    for name in &names {
+        setup = setup.with_file(name, "x\n");
+    }
+    let mut program = start_with_reply(setup, "end");
+    program.until_linked("f59.rs");
+    program.press_keys("\x0f");
+    program.until("open: a f10.rs");
+    // With 50 links the last two letters begin hints of two: 23 are single.
+    program.press_keys("n");
+    let screen = program.until("open: na f33.rs");
+    assert!(!screen.contains("a f10.rs"), "{screen}");
+    program.press_keys("s");
+    let arguments = until_started(&mut program, &user.path("editor.argv"));
+    assert!(arguments.ends_with("f34.rs"), "{arguments}");
+    // Shift copies, and another key closes.
+    program.press_keys("\x0f");
+    program.until("open: a f10.rs");
+    program.press_keys("m");
+    program.until("open: ma");
+    program.press_keys("S");
+    program.until("Copied 1 line");
+    program.press_keys("\x0f");
+    program.until("open: a f10.rs");
+    program.press_keys("m");
+    program.until("open: ma");
+    program.press_keys("7");
+    program.until_gone("open: ma");
+}
+
+#[test]
+fn a_web_address_says_where_it_leads_and_opens_only_after_enter() {
+    let reply =
+        "[bank](https://bank.example@evil.example/a?b) [look](https://b\u{430}nk.example/) https://docs.rs/x end";
+    let user = user_with_reply(reply);
+    let mut program = start_with_reply(setup(&user), "end");
+    program.until_linked("https://docs.rs/x");
+    let opener = if cfg!(target_os = "macos") { "bin/open.argv" } else { "bin/xdg-open.argv" };
+    for (hint, expected) in [
+        ("a", ["Leads to evil.example", "is a user name and not the host", "https://bank.example@evil.example/a?b"]),
+        ("s", ["Leads to xn--bnk-6cd.example", "letters of other alphabets", "Open this address?"]),
+        ("d", ["Leads to docs.rs", "https://docs.rs/x", "Open this address?"]),
+    ] {
+        program.press_keys("\x0f");
+        program.until("open: a");
+        program.press_keys(hint);
+        program.until_all(&expected);
+        program.press_keys(if hint == "d" { "\r" } else { "\x1b" });
+        program.until_gone("Open this address?");
+    }
+    assert_eq!(until_started(&mut program, &user.path(opener)), "https://docs.rs/x");
+    // A preview fetches nothing.
+    program.press_keys("\x0f");
+    program.until("open: a");
+    program.press_keys("p");
+    program.until("preview: a");
+    program.press_keys("d");
+    program.until_all(&["Open this address?", "Leads to docs.rs"]);
+}
