@@ -15,6 +15,7 @@ use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit};
 use anyhow::Result;
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -151,11 +152,18 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
             Links::On => true,
             Links::Off => false,
         },
+        link_scheme: screen.link_scheme,
+        is_remote: is_remote(&|name| std::env::var_os(name)),
         has_bell: screen.bell,
         theme: screen.theme.clone(),
         auto_theme: String::new(),
         editor: screen.editor.clone(),
     }
+}
+
+/// Returns whether the terminal is on another machine: programs that are opened would run on this one.
+fn is_remote(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    ["SSH_CONNECTION", "SSH_TTY"].into_iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Panics in debug builds if `AYE_PANIC` is set, shortly after the start: on the main thread for `main`, otherwise on

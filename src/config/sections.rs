@@ -292,6 +292,8 @@ section! {
         ascii: Option<bool> => Switch,
         /// Write terminal hyperlinks.
         links: Links => Choice(Links::WORDS),
+        /// Program that opens hyperlinks to files.
+        link_scheme: LinkScheme => Choice(LinkScheme::WORDS),
         /// Ring the bell when a prompt is waiting.
         bell: bool = true => Switch,
         /// Command that opens a file. `None`: `$VISUAL`, then `$EDITOR`.
@@ -303,6 +305,23 @@ impl Screen {
     /// Returns the theme for a light or dark terminal; dark if unknown.
     pub fn auto_theme(&self, is_light: Option<bool>) -> &str {
         if is_light == Some(true) { &self.theme_light } else { &self.theme_dark }
+    }
+}
+
+words! {
+    /// Scheme of hyperlinks to files, which decides the program that opens them.
+    pub enum LinkScheme {
+        /// The terminal's program for files.
+        #[default]
+        File = "file",
+        Vscode = "vscode",
+        VscodeInsiders = "vscode-insiders",
+        Vscodium = "vscodium",
+        Cursor = "cursor",
+        Zed = "zed",
+        /// Editors of `JetBrains`.
+        Idea = "idea",
+        Textmate = "textmate",
     }
 }
 

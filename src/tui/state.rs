@@ -18,6 +18,7 @@ use super::theme::{Theme, Themes};
 use super::user_input::UserInput;
 use crate::agent;
 use crate::chat::{CallId, SessionId};
+use crate::config::LinkScheme;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,6 +43,10 @@ pub struct Settings {
     pub terminal_reorders: bool,
     /// True if the terminal supports links (OSC 8).
     pub has_links: bool,
+    /// Scheme of links to files, unless the session is remote.
+    pub link_scheme: LinkScheme,
+    /// True if the terminal is on another machine, connected by SSH.
+    pub is_remote: bool,
     /// True if a waiting prompt may ring the bell.
     pub has_bell: bool,
     /// The configured theme: a name, or `auto`.

@@ -4,6 +4,7 @@ use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::stored_files::write_script;
 use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::tool_service::add_settings;
 use crate::support::user::User;
 use std::path::PathBuf;
 
@@ -160,4 +161,34 @@ fn a_web_address_says_where_it_leads_and_opens_only_after_enter() {
     program.until("preview: a");
     program.press_keys("d");
     program.until_all(&["Open this address?", "Leads to docs.rs"]);
+}
+
+#[test]
+fn links_to_files_have_the_scheme_of_the_editor_except_in_a_remote_session() {
+    let address = |user: &User, setup: Setup| {
+        let setup = setup.with_file("src/a.rs", &"x\n".repeat(9));
+        add_settings(user, "[screen]\nlinks = \"on\"\nlink_scheme = \"vscode\"\n");
+        let mut program = start_with_reply(setup, "end");
+        program.until_linked("src/a.rs:7");
+        let project = program.project().canonicalize().unwrap();
+        let local = format!("vscode://file{}/src/a.rs:7:1", project.display());
+        let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+        assert!(user.path("editor").exists());
+        (bytes.contains(&local), bytes.contains("vscode:"), bytes.contains("/src/a.rs#L7"))
+    };
+    let user = user_with_reply("See src/a.rs:7 end");
+    assert_eq!(address(&user, setup(&user)), (true, true, false));
+    let user = user_with_reply("See src/a.rs:7 end");
+    assert_eq!(address(&user, setup(&user).env("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")), (false, false, true));
+}
+
+#[test]
+fn a_remote_session_says_where_an_address_would_open() {
+    let user = user_with_reply("https://docs.rs/x end");
+    let mut program = start_with_reply(setup(&user).env("SSH_TTY", "/dev/pts/1"), "end");
+    program.until_linked("https://docs.rs/x");
+    program.press_keys("\x0f");
+    program.until("open: a");
+    program.press_keys("a");
+    program.until_all(&["Leads to docs.rs", "This is a remote session", "y copy"]);
 }

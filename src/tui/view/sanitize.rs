@@ -2,6 +2,7 @@
 
 use super::LinkedCells;
 use super::visible_lines::PlacedLink;
+use crate::config::LinkScheme;
 use crate::text::link::LinkTarget;
 use crate::tui::state::Settings;
 use ratatui::buffer::Buffer;
@@ -34,15 +35,31 @@ fn link_address(target: &LinkTarget, settings: &Settings) -> Option<String> {
         LinkTarget::Workspace(_) => None,
         // The terminal does not know which user's home directory is meant.
         LinkTarget::File { path, .. } if path.starts_with('~') => None,
-        LinkTarget::File { path, line, .. } => {
+        LinkTarget::File { path, line, column, .. } => {
             let path = settings.folder.join(path);
-            let line = line.map(|line| format!("#L{line}")).unwrap_or_default();
-            Some(format!(
-                "file://{}{}{line}",
-                percent_encode(&settings.host_name, ""),
-                percent_encode(path.to_str()?, "%#?;")
-            ))
+            let path = percent_encode(path.to_str()?, "%#?;&+");
+            let scheme = if settings.is_remote { LinkScheme::File } else { settings.link_scheme };
+            Some(file_address(scheme, &settings.host_name, &path, line.map(|line| (line, column.unwrap_or(1)))))
         }
+    }
+}
+
+/// Returns the address of a file, of which `path` is percent-encoded, and of a line and column in it.
+fn file_address(scheme: LinkScheme, host_name: &str, path: &str, position: Option<(usize, usize)>) -> String {
+    let after_path = position.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+    let as_query = position.map(|(line, column)| format!("&line={line}&column={column}")).unwrap_or_default();
+    match scheme {
+        LinkScheme::File => {
+            let line = position.map(|(line, _)| format!("#L{line}")).unwrap_or_default();
+            format!("file://{}{path}{line}", percent_encode(host_name, ""))
+        }
+        LinkScheme::Vscode => format!("vscode://file{path}{after_path}"),
+        LinkScheme::VscodeInsiders => format!("vscode-insiders://file{path}{after_path}"),
+        LinkScheme::Vscodium => format!("vscodium://file{path}{after_path}"),
+        LinkScheme::Cursor => format!("cursor://file{path}{after_path}"),
+        LinkScheme::Zed => format!("zed://file{path}{after_path}"),
+        LinkScheme::Idea => format!("idea://open?file={path}{as_query}"),
+        LinkScheme::Textmate => format!("txmt://open?url=file://{path}{as_query}"),
     }
 }
 
@@ -90,5 +107,31 @@ mod tests {
         let settings = crate::tui::view::tests::settings();
         let file = LinkTarget::File { path: "a b#.rs".into(), line: Some(3), end: None, column: None };
         assert_eq!(link_address(&file, &settings).as_deref(), Some("file://here/project/a%20b%23.rs#L3"));
+    }
+
+    #[test]
+    fn the_scheme_decides_the_program_except_in_a_remote_session() {
+        let settings =
+            |link_scheme, is_remote| Settings { link_scheme, is_remote, ..crate::tui::view::tests::settings() };
+        let file = |line, column| LinkTarget::File { path: "a&b.rs".into(), line, end: None, column };
+        for (scheme, without_line, with_line) in [
+            (LinkScheme::File, "file://here/project/a%26b.rs", "file://here/project/a%26b.rs#L3"),
+            (LinkScheme::Vscode, "vscode://file/project/a%26b.rs", "vscode://file/project/a%26b.rs:3:7"),
+            (LinkScheme::Zed, "zed://file/project/a%26b.rs", "zed://file/project/a%26b.rs:3:7"),
+            (
+                LinkScheme::Idea,
+                "idea://open?file=/project/a%26b.rs",
+                "idea://open?file=/project/a%26b.rs&line=3&column=7",
+            ),
+        ] {
+            let address = |target: &LinkTarget, is_remote| link_address(target, &settings(scheme, is_remote)).unwrap();
+            assert_eq!(address(&file(None, None), false), without_line);
+            assert_eq!(address(&file(Some(3), Some(7)), false), with_line);
+            assert_eq!(
+                address(&file(Some(3), None), true),
+                "file://here/project/a%26b.rs#L3",
+                "the path is not on that machine"
+            );
+        }
     }
 }

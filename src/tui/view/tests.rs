@@ -13,6 +13,8 @@ pub fn settings() -> Settings {
         is_ascii: false,
         terminal_reorders: false,
         has_links: false,
+        link_scheme: crate::config::LinkScheme::File,
+        is_remote: false,
         has_bell: true,
         theme: "auto".into(),
         auto_theme: "dark".into(),
