@@ -17,4 +17,4 @@ pub use index::StoredFile;
 pub use index_line::Origin;
 pub use limits::Limits;
 pub use media_type::{detect_media_type, is_text};
-pub use session_workspace::{NewFile, Workspace};
+pub use session_workspace::{ChangedCopy, NewFile, Workspace};

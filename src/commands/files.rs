@@ -2,7 +2,7 @@
 
 use super::export_file;
 use super::folder::open_places;
-use super::output::{confirm, print_lines};
+use super::output::{confirm, print_lines, print_notice};
 use crate::assemble::sandbox_setup::workspace_limits;
 use crate::chat::{SessionId, pluralize};
 use crate::cli::files::{FilesCommand, ListOptions, SessionPlace};
@@ -187,7 +187,15 @@ fn open_workspace(place: &SessionPlace, named: Option<&str>) -> Result<Workspace
         None => sessions.find_continued(&folder),
     }
     .map_err(UsageError::from_error)?;
-    Ok(Workspace::new(&places, session, load_limits(&places)))
+    let workspace = Workspace::new(&places, session, load_limits(&places));
+    // What was saved in opened copies since aye last looked belongs to the files that this command is about.
+    for copy in workspace.store_changed_copies().map_err(to_usage_error)? {
+        if let Err(error) = copy.stored {
+            let (name, place) = (copy.name, copy.copy.display());
+            print_notice(&format!("The changes of {name} are not stored. {error} They are in {place}."))?;
+        }
+    }
+    Ok(workspace)
 }
 
 fn load_limits(places: &Places) -> workspace::Limits {

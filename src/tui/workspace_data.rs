@@ -18,6 +18,8 @@ pub enum WorkspaceRequest {
     Preview(AddressTarget),
     /// Copy the file with this address of a workspace, to be opened. Reply: `Copied`, or a notice.
     Copy(String),
+    /// Store what other programs saved in opened copies. Reply: `Done` or `Notice`, or none if nothing was saved.
+    StoreChangedCopies,
 }
 
 /// Result of a [`WorkspaceRequest`]. An error is one sentence for the user.

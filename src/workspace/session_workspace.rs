@@ -1,6 +1,7 @@
 //! The workspace of a session: reading, writing and deleting files.
 
 mod locked_changes;
+mod opened_copies;
 
 use super::contents::Contents;
 use super::index::{FileRecord, Index, StoredFile};
@@ -10,9 +11,8 @@ use super::{Error, Limits, detect_media_type};
 use crate::chat::SessionId;
 use crate::store::{Places, private_files};
 use crate::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath};
-use std::fs::Permissions;
+pub use opened_copies::ChangedCopy;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -177,25 +177,6 @@ impl Workspace {
         }
     }
 
-    /// Returns the path of a read-only copy with the name of the file, for a program that opens it. It is removed by
-    /// [`Self::prune`] and with the session.
-    ///
-    /// # Errors
-    /// If the content cannot be read, or the copy cannot be written.
-    pub fn copy_to_open(&self, file: &StoredFile) -> Result<PathBuf, Error> {
-        let bytes = self.read(file)?;
-        let folder = self.copies_folder().join(format!("{}-{}", file.id, file.version));
-        let path = folder.join(file.path.file_name());
-        let write = || -> io::Result<()> {
-            private_files::create_folder(&folder)?;
-            // Replaced even if it exists: a program may have changed it nevertheless.
-            private_files::replace(&path, &bytes)?;
-            std::fs::set_permissions(&path, Permissions::from_mode(0o400))
-        };
-        write().map_err(Error::with_path(&folder))?;
-        Ok(path)
-    }
-
     /// Stores a file, or a new version of it. Nothing is added if the content is the one it has.
     ///
     /// # Errors
@@ -282,11 +263,14 @@ impl Workspace {
     /// the number of versions, and the bytes that this frees.
     ///
     /// # Errors
-    /// If that cannot be recorded. The workspace is then unchanged.
+    /// If that cannot be recorded, or changes in such a copy cannot be stored first. The copies are then kept.
     pub fn prune(&self) -> Result<(usize, u64), Error> {
         // Without a folder there is no file, and none is created.
         if self.refresh()?.index.files().next().is_none() {
             return Ok((0, 0));
+        }
+        for copy in self.store_changed_copies()? {
+            copy.stored?;
         }
         let mut writer = self.start_writing()?;
         let bytes_before = writer.index.old_bytes;
@@ -299,11 +283,6 @@ impl Workspace {
             _ => {}
         }
         Ok((old_versions.len(), bytes_before - writer.index.old_bytes))
-    }
-
-    /// Folder of the copies that other programs open.
-    fn copies_folder(&self) -> PathBuf {
-        self.folder.join("open")
     }
 
     /// Reads what was added to the index.

@@ -283,6 +283,35 @@ fn a_file_is_opened_in_the_editor_and_its_address_is_copied() {
 }
 
 #[test]
+fn what_the_editor_saves_becomes_a_version() {
+    let user = user_with_session();
+    let id = store(&user, "reports/a.txt", b"one");
+    let editor = user.path("editor");
+    write_script(&editor, "printf ' and two' >> \"$1\"; echo \"$1\" > \"$0.name\"");
+    let mut program = open_files(resume(&user).env("EDITOR", &editor.to_string_lossy()));
+    program.until("a.txt");
+    program.press_keys("\x0f");
+    program.until("version 2");
+    let print_file = || {
+        let setup = Setup::with_home(&user.root, &["files", "cat", &id, "--session", SESSION]);
+        setup.run_piped("").0
+    };
+    assert_eq!(print_file(), "one and two");
+    // A program that is still open saves later.
+    let copy = std::fs::read_to_string(user.path("editor.name")).unwrap();
+    std::fs::write(copy.trim(), "three").unwrap();
+    program.until("version 3");
+    // So does one that saves once no list is open: the next look at the files finds it.
+    program.press_keys("\x1b");
+    program.until_gone("Files of this session");
+    std::fs::write(copy.trim(), "four").unwrap();
+    program.press_keys("\x1b[O\x1b[I");
+    program.until("Saved: reports/a.txt is now version 4");
+    std::fs::write(copy.trim(), "five").unwrap();
+    assert_eq!(print_file(), "five");
+}
+
+#[test]
 fn the_page_shows_the_workspace_of_a_dry_run() {
     let write: Answer = calls_answer_after(
         Duration::ZERO,

@@ -106,7 +106,9 @@ fn find_file(workspace: &Workspace, address: &str) -> Result<(Option<Workspace>,
 /// Makes the copy of a file of a workspace that the screen opens.
 pub(super) fn copy_file(workspace: &Workspace, address: &str) -> Result<PathBuf, String> {
     let (other, file) = find_file(workspace, address)?;
-    other.as_ref().unwrap_or(workspace).copy_to_open(&file).map_err(|error| error.to_string())
+    // Another session's workspace is only read, and an earlier version stays what it was.
+    let is_writable = other.is_none() && file.is_latest;
+    other.as_ref().unwrap_or(workspace).copy_to_open(&file, is_writable).map_err(|error| error.to_string())
 }
 
 /// Returns the size of a picture; `None` for other files and above [`MAX_PICTURE_BYTES`].
@@ -172,7 +174,6 @@ mod tests {
         }
         let copy = copy_file(&workspace, &format!("workspace://{}", stored.id)).unwrap();
         assert_eq!((copy.file_name().unwrap().to_str(), std::fs::read(&copy).unwrap()), (Some("q1.md"), b"x".to_vec()));
-        assert!(std::fs::metadata(&copy).unwrap().permissions().readonly());
         assert_eq!(copy_file(&workspace, &format!("workspace://{}", stored.id)).unwrap(), copy);
     }
 

@@ -24,6 +24,7 @@ impl ScreenHost {
                         return Some(HostReply::Notice(format!("Cannot open {address}: {reason}.")));
                     }
                 },
+                WorkspaceRequest::StoreChangedCopies => return store_changed_copies(&workspace),
                 WorkspaceRequest::List { seen_length } => list_files(&workspace, seen_length)?,
                 WorkspaceRequest::ListVersions(id) => {
                     let versions = list_versions(&workspace, &id);
@@ -39,8 +40,32 @@ impl ScreenHost {
     }
 }
 
+/// Stores what other programs saved in copies, and returns what to say about it.
+fn store_changed_copies(workspace: &Workspace) -> Option<HostReply> {
+    let copies = match workspace.store_changed_copies() {
+        Ok(copies) => copies,
+        Err(error) => return Some(HostReply::Notice(format!("Cannot store the changes of an opened file. {error}"))),
+    };
+    let failures: Vec<String> = copies
+        .iter()
+        .filter_map(|copy| {
+            let error = copy.stored.as_ref().err()?;
+            let (name, place) = (&copy.name, copy.copy.display());
+            Some(format!("The changes of {name} are not stored. {error} They are in {place}."))
+        })
+        .collect();
+    if !failures.is_empty() {
+        return Some(HostReply::Notice(failures.join(" ")));
+    }
+    let stored = copies.iter().filter_map(|copy| copy.stored.as_ref().ok());
+    let stored: Vec<String> = stored.map(|file| format!("{} is now version {}", file.path, file.version)).collect();
+    (!stored.is_empty()).then(|| HostReply::Done(format!("Saved: {}", stored.join(", "))))
+}
+
 /// Lists the files; returns `None` if the index still has the length that the screen has seen.
 fn list_files(workspace: &Workspace, seen_length: Option<u64>) -> Option<WorkspaceReply> {
+    // A failure is said when the copy was closed, and again with the next message.
+    let _ = workspace.store_changed_copies();
     // Read first: a change during the listing is then found by the next request.
     let index_length = workspace.index_length();
     if seen_length == Some(index_length) {

@@ -43,6 +43,13 @@ pub fn check_for_changes(state: &mut State) {
     }
 }
 
+/// Stores what other programs saved in files of the workspace that were opened.
+pub fn store_changed_copies(state: &mut State) {
+    if state.session.has_opened_copies {
+        state.send_request(HostRequest::Workspace(WorkspaceRequest::StoreChangedCopies));
+    }
+}
+
 /// Shows what the host has read. A reply for something that has been closed is dropped.
 pub fn handle_workspace_reply(state: &mut State, reply: WorkspaceReply) {
     match reply {
@@ -56,6 +63,9 @@ pub fn handle_workspace_reply(state: &mut State, reply: WorkspaceReply) {
         WorkspaceReply::Listed { .. } => {}
         WorkspaceReply::Copied(file) => {
             state.push_effect(Effect::OpenFile { path: file.to_string_lossy().into_owned(), line: None });
+            state.session.has_opened_copies = true;
+            // An editor in the terminal has ended by then; of another program the change is found later.
+            store_changed_copies(state);
         }
         WorkspaceReply::Versions { id, versions } => {
             for popup in &mut state.viewport.popups {

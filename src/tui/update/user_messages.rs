@@ -1,6 +1,6 @@
 //! Sends user messages and takes queued ones back.
 
-use super::agent_events;
+use super::{agent_events, file_list};
 use crate::agent::Event;
 use crate::chat::attachments::own_text;
 use crate::chat::image;
@@ -21,6 +21,7 @@ pub fn send_message(state: &mut State, text: String) {
         state.show_warning(notice);
     }
     state.viewport.transcript.follow_end();
+    file_list::store_changed_copies(state);
     agent_events::handle_agent_event(state, Event::UserMessage(text));
     state.send_request(HostRequest::AddToHistory(draft));
 }

@@ -1,6 +1,7 @@
 //! Tests of a workspace: what a change leaves after any failure.
 
 mod damage;
+mod opened_copies;
 
 use super::*;
 use crate::chat::Digest;
@@ -255,16 +256,6 @@ fn the_last_version_before_rehearsed_ones_is_not_dropped() {
     for number in [1, 3, 4] {
         assert!(matches!(find(number), Err(Error::Dropped { .. })), "{number}");
     }
-}
-
-#[test]
-fn pruning_removes_the_copies_that_were_opened() {
-    let scene = Scene::new();
-    let file = write(&scene.workspace, "a", b"one").unwrap();
-    let copy = scene.workspace.copy_to_open(&file).unwrap();
-    scene.workspace.prune().unwrap();
-    assert!(!copy.exists());
-    assert!(scene.workspace.copy_to_open(&file).unwrap().exists());
 }
 
 #[test]
