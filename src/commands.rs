@@ -11,6 +11,7 @@ mod folder;
 pub mod help;
 mod mcp;
 mod models;
+mod open;
 mod output;
 mod rehearsal;
 mod rules;
@@ -53,6 +54,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             let list = FilesCommand::Ls(arguments.list);
             ignore_closed_pipe(files::run(arguments.command.unwrap_or(list)))
         }
+        Command::Open(arguments) => open::run(&arguments),
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),
             None => rules::run(&RulesCommand::List(arguments.list)),

@@ -1,7 +1,7 @@
 //! The commands and their options.
 
 use super::credentials::Credentials;
-use super::files::Files;
+use super::files::{Files, SessionPlace};
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
@@ -24,6 +24,8 @@ pub enum Command {
     Checkpoints(Checkpoints),
     /// List, read, copy and restore the files of a session's workspace [default: ls]
     Files(Files),
+    /// Open a file, a file of a session's workspace, or a web address
+    Open(Open),
     /// List, check and explain the rules that allow, ask and deny [default: list]
     Rules(Rules),
     /// List the calls of a session with their approvals and outcomes [default: the last one]
@@ -54,6 +56,17 @@ pub struct Help {
     /// Command or topic [default: list both]
     #[arg(value_name = "TOPIC")]
     pub words: Vec<String>,
+}
+
+/// `aye open`.
+#[derive(Debug, Clone, Args)]
+pub struct Open {
+    /// PATH, PATH:LINE, workspace:// address, or web address
+    #[arg(value_name = "LINK")]
+    pub target: String,
+    /// Session and folder.
+    #[command(flatten)]
+    pub place: SessionPlace,
 }
 
 /// `aye rehearsal`.

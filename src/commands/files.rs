@@ -162,7 +162,7 @@ fn origin() -> Origin {
 }
 
 /// Opens the workspace that a file belongs to, and parses the file: an address, an ID, or a path.
-fn find_workspace(place: &SessionPlace, file: &str) -> Result<(Workspace, AddressTarget)> {
+pub(super) fn find_workspace(place: &SessionPlace, file: &str) -> Result<(Workspace, AddressTarget)> {
     let parsed = match file.starts_with(SCHEME) {
         true => file.parse::<WorkspaceAddress>().map(|address| address.target),
         false => file.parse().or_else(|_| ScopedPath::parse(file).map(AddressTarget::Path)),
@@ -204,7 +204,7 @@ fn load_limits(places: &Places) -> workspace::Limits {
 }
 
 /// An error of the file system is no mistake of the user.
-fn to_usage_error(error: workspace::Error) -> anyhow::Error {
+pub(super) fn to_usage_error(error: workspace::Error) -> anyhow::Error {
     match error {
         workspace::Error::Io { .. } | workspace::Error::Busy(_) | workspace::Error::Damaged(_) => error.into(),
         workspace::Error::Missing(_) => {

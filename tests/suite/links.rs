@@ -192,3 +192,43 @@ fn a_remote_session_says_where_an_address_would_open() {
     program.press_keys("a");
     program.until_all(&["Leads to docs.rs", "This is a remote session", "y copy"]);
 }
+
+#[test]
+fn aye_open_opens_a_file_at_a_line_a_workspace_file_and_an_address() {
+    let user = user_with_reply("unused");
+    let run = |arguments: &[&str]| {
+        let setup = Setup::with_home(&user.root, &[&["open"], arguments].concat());
+        let path = format!("{}:{}", user.path("bin").display(), std::env::var("PATH").unwrap());
+        let editor = user.path("editor").display().to_string();
+        setup
+            .with_file("src/a b.rs", "one\n")
+            .with_file("odd:3", "x")
+            .env("EDITOR", &editor)
+            .env("PATH", &path)
+            .run_piped("")
+    };
+    let opened = |name: &str| {
+        let text = std::fs::read_to_string(user.path(name)).unwrap();
+        std::fs::remove_file(user.path(name)).unwrap();
+        text.trim_end().to_owned()
+    };
+    for (link, end) in [("src/a b.rs:1", "/src/a b.rs"), ("./src/a b.rs", "/src/a b.rs"), ("odd:3", "/odd:3")] {
+        let (out, err, code) = run(&[link]);
+        assert_eq!((out.as_str(), err.as_str(), code), ("", "", 0), "{link}");
+        assert!(opened("editor.argv").ends_with(end), "{link}");
+    }
+    let (_, err, code) = run(&["missing.rs:3"]);
+    assert!(code == 2 && err.contains("Cannot open missing.rs: there is no such file."), "{err}");
+    let (_, err, code) = run(&["file:///etc/../x y"]);
+    assert!(code == 2 && err.contains("Cannot open"), "{err}");
+    let (_, err, code) = run(&["javascript:alert(1)"]);
+    assert!(code == 2 && err.contains("PATH:LINE"), "{err}");
+    let (_, err, code) = run(&["https://docs.rs/x"]);
+    assert_eq!((err.as_str(), code), ("", 0));
+    let opener = if cfg!(target_os = "macos") { "bin/open.argv" } else { "bin/xdg-open.argv" };
+    let deadline = std::time::Instant::now() + crate::support::keyboard::PATIENCE;
+    while !user.path(opener).exists() && std::time::Instant::now() < deadline {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(opened(opener), "https://docs.rs/x");
+}
