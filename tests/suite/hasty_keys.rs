@@ -148,6 +148,10 @@ fn r03_enter_held_after_sending_answers_no_question() {
                         program.press_keys(key);
                     }
                     program.wait_ms(200);
+                } else if program.screen().contains("keys go to the composer") {
+                    // On a busy machine the repeats may come together as a paste, which leaves line breaks in the draft.
+                    program.press_keys("\x15");
+                    program.press_keys("\x7f");
                 }
                 program.screen().contains(&format!("Reply {trial}."))
             });
