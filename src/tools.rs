@@ -46,6 +46,7 @@ pub mod restore_files;
 pub mod result_files;
 mod result_kind;
 mod result_outline;
+mod result_sections;
 mod run_mcp_tool;
 mod run_tool;
 mod sandbox_hints;

@@ -1,10 +1,11 @@
 //! Outlines of the omitted part of a long result: the ranges in which it can be read.
 
+use super::result_sections::Sections;
 use super::summary_line::first_line;
 use std::ops::Range;
 
 /// Maximum number of ranges.
-const MAX_RANGES: usize = 16;
+const MAX_RANGES: usize = 24;
 /// Bytes of a range, if that makes no more than [`MAX_RANGES`]. One call of `read_workspace_file` returns more.
 const RANGE_BYTES: usize = 40_000;
 /// Bytes that a first line is made of.
@@ -13,31 +14,53 @@ const LINE_BYTES: usize = 400;
 const LINE_CHARS: usize = 60;
 
 /// Returns a line `OFFSET+LENGTH: FIRST LINE` for each part of a range of bytes. The parts are in characters of the
-/// text, follow each other, and together are the range. They end with a line if they can.
+/// text, follow each other, and together are the range. They begin with headings of Markdown, or with values of JSON, which are
+/// named by their path; otherwise they end with a line if they can.
 pub(super) fn outline_range(text: &str, range: Range<usize>) -> String {
     let end = text.floor_char_boundary(range.end);
     let mut start = text.floor_char_boundary(range.start).min(end);
     let bytes = RANGE_BYTES.max((end - start).div_ceil(MAX_RANGES));
+    let sections = Sections::find(text, &(start..end), MAX_RANGES - 1);
     let mut offset = text[..start].chars().count();
     let mut outline = String::new();
     for number in 1..=MAX_RANGES {
         let part = match number {
             MAX_RANGES => &text[start..end],
-            _ => cut_part(&text[start..end], bytes),
+            _ => cut_part(text, start..end, bytes, sections.as_ref()),
         };
         if part.is_empty() {
             break;
         }
         let length = part.chars().count();
-        let line = first_line(&part[..part.floor_char_boundary(LINE_BYTES)], LINE_CHARS);
+        let path = sections.as_ref().and_then(|sections| sections.describe(start));
+        let beginning = &part[..part.floor_char_boundary(LINE_BYTES)];
+        let line =
+            first_line(&path.map_or_else(|| beginning.to_owned(), |path| format!("{path} {beginning}")), LINE_CHARS);
         outline.push_str(&format!("{offset}+{length}: {line}\n"));
         (start, offset) = (start + part.len(), offset + length);
     }
     outline
 }
 
+/// Returns the beginning of a range of a text, at most `bytes` long: up to the next heading, the last value that begins in it,
+/// or else the end of a line if one ends there.
+fn cut_part<'a>(text: &'a str, range: Range<usize>, bytes: usize, sections: Option<&Sections>) -> &'a str {
+    let limit = range.end.min(range.start.saturating_add(bytes));
+    let section = match sections {
+        Some(Sections::Headings(offsets)) => offsets.iter().find(|offset| **offset > range.start),
+        Some(Sections::Values { offsets, .. }) if limit < range.end => {
+            offsets[..offsets.partition_point(|offset| *offset <= limit)].last()
+        }
+        Some(Sections::Values { .. }) | None => None,
+    };
+    if let Some(offset) = section.filter(|offset| (range.start + 1..=limit).contains(*offset)) {
+        return &text[range.start..*offset];
+    }
+    cut_lines(&text[range], bytes)
+}
+
 /// Returns the beginning of a text, at most `bytes` long, up to the end of a line if one ends there.
-fn cut_part(text: &str, bytes: usize) -> &str {
+fn cut_lines(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
     }
@@ -65,10 +88,38 @@ mod tests {
         assert_eq!(outline_range(&"x".repeat(100), 10..30), "10+20: xxxxxxxxxxxxxxxxxxxx\n");
     }
 
+    #[test]
+    fn the_parts_of_a_page_begin_with_its_headings() {
+        let section = |name: &str, lines: usize| format!("## {name}\n{}", "text\n".repeat(lines));
+        let text = format!("{}{}{}", section("One", 10), section("Two", 20), section("Three", 12_000));
+        let outline = outline_range(&text, 3..text.len());
+        let lines: Vec<&str> = outline.lines().collect();
+        assert_eq!(lines[0].split_once(": ").unwrap().1, "One…");
+        assert_eq!(lines[1], format!("{}+107: ## Two…", 7 + 50));
+        assert_eq!(lines[2].split_once(": ").unwrap(), ("164+39999", "## Three…"));
+        assert_eq!(lines.len(), 4, "a long section is divided: {outline}");
+    }
+
+    #[test]
+    fn the_parts_of_json_begin_with_values_and_name_their_path() {
+        let rows: Vec<String> = (0..5000).map(|number| format!("{{\"id\":{number},\"name\":\"é\"}}")).collect();
+        let text = format!("{{\"total\":5000,\"rows\":[{}]}}", rows.join(","));
+        let outline = outline_range(&text, 100..text.len() - 100);
+        let parts = parse_parts(&outline);
+        assert!(parts.len() > 2, "{outline}");
+        for (line, (offset, length)) in outline.lines().zip(parts).skip(1) {
+            let part: String = text.chars().skip(offset).take(length).collect();
+            let index = line.split_once("rows[").unwrap().1.split_once(']').unwrap().0;
+            assert!(part.starts_with(&format!("{{\"id\":{index},")), "{line}");
+            let whole = serde_json::from_str::<serde_json::Value>(&format!("[{}]", part.trim_end_matches(',')));
+            assert!(whole.is_ok() || offset + length == text.chars().count() - 100, "whole rows: {line}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
         #[test]
-        fn the_parts_together_are_the_range(line in "[a-zé🙂]{0,9}", lines in 0..200_000_usize, cut in 0..2000_usize) {
+        fn the_parts_together_are_the_range(line in "[#]{0,2} ?[a-zé🙂\\[\\]{}\":,1]{0,9}", lines in 0..200_000_usize, cut in 0..2000_usize) {
             let text = format!("{line}\n").repeat(lines);
             let range = text.floor_char_boundary(cut.min(text.len()))..text.floor_char_boundary(text.len().saturating_sub(cut));
             prop_assume!(range.start <= range.end);

@@ -271,7 +271,7 @@ fn a_long_result_is_kept_as_a_whole_and_its_ranges_are_the_rest() {
         assert_eq!(offset.parse(), Ok(next), "{outline}");
         (next, ranges) = (next + length.parse::<usize>().unwrap(), ranges + 1);
     }
-    assert_eq!((next, ranges), (1_000_000 - 49_152 / 3, 16), "{outline}");
+    assert_eq!((next, ranges), (1_000_000 - 49_152 / 3, 24), "{outline}");
     let whole = user.run_headless(&["files", "cat", address]).0;
     assert!(
         whole.len() == 1_000_000 && whole.starts_with(&shown[shown.find('\n').unwrap() + 1..][..100]),
