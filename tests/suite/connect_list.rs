@@ -60,7 +60,8 @@ fn r57_keys_that_arrive_with_the_choice_go_into_the_field() {
         program.press_until("\x1bc", "Credential github");
         program.type_text("github");
         program.until_gone("Enter an API key");
-        // One write, so that no frame is drawn between the choice and the secret.
+        // One write, so that no frame is drawn between the choice and the secret. It must not seem to go on with the filter.
+        program.wait_ms(200);
         program.press_keys(at_once);
         program.type_text(rest);
         let screen = program.until(&"•".repeat(SECRET.len()));
