@@ -20,6 +20,8 @@ mod git_state;
 mod groups;
 pub mod guard;
 pub mod hook;
+#[cfg(target_os = "linux")]
+pub mod network_namespace;
 mod operations;
 pub mod output;
 pub mod overlay_sandbox;

@@ -4,6 +4,7 @@ use super::overlay_mounts;
 use super::overlay_spec::{IN_OVERLAY_ARGUMENT, OverlaySpec};
 use super::setup_error::{AtStep, SetupError, SetupStep};
 use crate::project::guard::lifeline::{Report, send_report};
+use crate::project::network_namespace::map_user;
 use crate::project::rehearsal::lock_existing;
 use crate::project::sandbox::namespaces;
 use rustix::process::{getegid, geteuid};
@@ -11,7 +12,6 @@ use rustix::thread::{
     CapabilitySet, UnshareFlags, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode};
@@ -60,14 +60,7 @@ fn leave_namespaces() -> Result<(), SetupError> {
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     namespaces::unshare_namespaces(NAMESPACES | UnshareFlags::NEWUSER).at_step(SetupStep::Namespaces)?;
-    let write_map = |file: &str, mapping: String| fs::write(format!("/proc/self/{file}"), mapping);
-    let map_user = || {
-        write_map("setgroups", "deny".to_owned())?;
-        write_map("uid_map", format!("{user} {user} 1"))?;
-        write_map("gid_map", format!("{group} {group} 1"))?;
-        keep_capabilities()
-    };
-    map_user().at_step(SetupStep::UserMapping)
+    map_user(user, group).and_then(|()| keep_capabilities()).at_step(SetupStep::UserMapping)
 }
 
 /// Makes the capabilities of the namespace's only user survive the start of the next program.

@@ -6,12 +6,11 @@ use super::overlay_spec::{OverlaySpec, WritablePlace};
 use super::setup_error::{AtStep, SetupError, SetupStep};
 use super::{masks, resource_limits, root_file_system};
 use crate::chat::SandboxAccess;
+use crate::project::network_namespace::bring_up_loopback;
 use crate::project::sandbox::SandboxSpec;
 use crate::project::sandbox::landlock_rules::DEVICES;
 use crate::project::sandbox::namespaces::MountRestriction;
 use crate::project::sensitive_files::mount_points::read_mounts;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sendto, socket_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs;
 use std::io;
@@ -140,25 +139,4 @@ fn mount_devices<const N: usize>(devices: [(&str, io::Result<OwnedFd>); N]) -> i
     // mode.
     restrict_mount(dev, RECURSIVE, MountRestriction::ReadOnlyDevices)?;
     attach(&mount_memory(SHARED_MEMORY_LIMIT, 0o1777)?, &dev.join("shm"))
-}
-
-/// Brings up the loopback of the new network namespace with a 32-byte netlink message.
-fn bring_up_loopback() -> io::Result<()> {
-    const NEW_LINK: u16 = 16;
-    const REQUEST: u16 = 1;
-    const UP: u32 = 1;
-    let mut message = Vec::new();
-    message.extend(32u32.to_ne_bytes());
-    message.extend(NEW_LINK.to_ne_bytes());
-    message.extend(REQUEST.to_ne_bytes());
-    // Sequence number and port of the message, both unused.
-    message.extend([0; 8]);
-    // Any family; interface 1, which is the loopback; set the flag UP and change nothing else.
-    message.extend([0; 4]);
-    message.extend(1i32.to_ne_bytes());
-    message.extend(UP.to_ne_bytes());
-    message.extend(UP.to_ne_bytes());
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-    sendto(&socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
-    Ok(())
 }
