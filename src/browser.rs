@@ -2,6 +2,8 @@
 //! of this program, which reaches the same addresses as the other requests of tools.
 
 mod actions;
+mod chromium_driver;
+mod driver;
 mod element;
 pub mod executable;
 mod frame;
@@ -9,8 +11,9 @@ mod frame_place;
 mod keystroke;
 pub mod known_page;
 mod message_head;
-pub mod page;
+mod page;
 mod page_state;
+pub mod page_watch;
 mod pipe;
 mod process;
 mod proxy;

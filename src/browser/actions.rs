@@ -1,8 +1,9 @@
 //! Does the actions on the page.
 
+use super::driver::Driver;
 use super::frame::Element;
 use super::keystroke::Keystroke;
-use super::page::{HistoryEntry, LoadStage, Page, PageError};
+use super::page_watch::{HistoryEntry, LoadStage, PageError};
 use super::snapshot::References;
 use super::step::{ActionKind, Direction, Step};
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ const PREPARE_FIELD: &str = "function(selects) {
     const prepared = () => {
         const active = this.getRootNode().activeElement;
         const isFocused = active === this || this.isContentEditable && active?.isContentEditable;
-        return document.hasFocus() && isFocused ? 'text' : 'error:the field does not take the focus';
+        return isFocused ? 'text' : 'error:the field does not take the focus';
     };
     if (this.disabled) return 'error:the field is disabled';
     if (this.readOnly) return 'error:the field is read-only';
@@ -46,9 +47,6 @@ const PREPARE_FIELD: &str = "function(selects) {
     }
     return 'error:the element is no text field';
 }";
-
-/// Checks that keys still go to the document of the field.
-const CHECK_FOCUS: &str = "function() { return document.hasFocus() ? 'ok' : 'error:the field has lost the focus'; }";
 
 /// Sets the value of a field that has no text.
 const SET_FIELD: &str = "function(value) {
@@ -95,7 +93,7 @@ const SCROLL: &str = "function(x, y) {
     }
 }";
 
-impl Page {
+impl dyn Driver {
     /// Does an action, `back` and `forward` only to this address. Only documents of the allowed hosts can become the page.
     pub async fn act(&self, step: &Step, address: Option<&str>, references: &References) -> Result<(), PageError> {
         let node = || self.find_element(&step.target, references);
@@ -108,16 +106,16 @@ impl Page {
                 let [_, forward] = self.read_history().await?;
                 return self.go_through_history(forward, address).await;
             }
-            ActionKind::Reload => return self.reload().await,
+            ActionKind::Reload => return self.reload_page().await,
             ActionKind::Wait => return self.wait_for_element(&step.target, references).await,
             ActionKind::Scroll => return self.scroll(step.direction).await,
             ActionKind::Press => {
                 let key = Keystroke::parse(&step.value).map_err(PageError::Failed)?;
-                self.press(&key).await?;
+                self.press(&key, None).await?;
             }
-            ActionKind::Click => self.click_at(self.find_middle(&node().await?).await?, 1).await?,
-            ActionKind::Dblclick => self.click_at(self.find_middle(&node().await?).await?, 2).await?,
-            ActionKind::Hover => self.click_at(self.find_middle(&node().await?).await?, 0).await?,
+            ActionKind::Click => self.click(&node().await?, 1).await?,
+            ActionKind::Dblclick => self.click(&node().await?, 2).await?,
+            ActionKind::Hover => self.click(&node().await?, 0).await?,
             ActionKind::Check => self.set_checked(&node().await?, true).await?,
             ActionKind::Uncheck => self.set_checked(&node().await?, false).await?,
             ActionKind::Fill => self.fill(&node().await?, &step.value).await?,
@@ -126,7 +124,7 @@ impl Page {
                 self.call_function(&node().await?, SELECT_OPTION, &[json!(step.value)]).await?;
             }
         }
-        self.settle().await
+        self.watch().settle().await
     }
 
     async fn type_text(&self, element: &Element, text: &str) -> Result<(), PageError> {
@@ -134,39 +132,41 @@ impl Page {
         if kind != "text" {
             return Err(PageError::failed("Only text can be typed there; use fill."));
         }
+        self.check_focus(element).await?;
         for character in text.chars() {
             // A page must not receive what is typed for a frame of another host.
             if element.frame.parent.is_some() {
-                self.call_function(element, CHECK_FOCUS, &[]).await?;
+                self.check_focus(element).await?;
             }
             let name = match character {
                 '\n' => "Enter".to_owned(),
                 '\t' => "Tab".to_owned(),
                 character => character.to_string(),
             };
-            self.press(&Keystroke::parse(&name).map_err(PageError::Failed)?).await?;
+            self.press(&Keystroke::parse(&name).map_err(PageError::Failed)?, Some(element)).await?;
         }
         Ok(())
     }
 
     async fn fill(&self, element: &Element, value: &str) -> Result<(), PageError> {
-        self.send_about(element, "DOM.scrollIntoViewIfNeeded").await?;
+        self.scroll_into_view(element).await?;
         let kind = self.call_function(element, PREPARE_FIELD, &[json!(true)]).await?;
         if kind == "set" {
             return self.call_function(element, SET_FIELD, &[json!(value)]).await.map(drop);
         }
+        self.check_focus(element).await?;
         if value.is_empty() {
-            return self.press(&Keystroke::parse("Delete").map_err(PageError::Failed)?).await;
+            return self.press(&Keystroke::parse("Delete").map_err(PageError::Failed)?, Some(element)).await;
         }
-        self.send("Input.insertText", json!({ "text": value })).await.map(drop)
+        self.insert_text(element, value).await
     }
 
     async fn set_checked(&self, element: &Element, wanted: bool) -> Result<(), PageError> {
         if self.call_function(element, READ_CHECKED, &[]).await? == wanted {
             return Ok(());
         }
-        self.click_at(self.find_middle(element).await?, 1).await?;
-        self.settle().await?;
+        self.click(element, 1).await?;
+        self.watch().settle().await?;
         match self.call_function(element, READ_CHECKED, &[]).await {
             Ok(state) if state != wanted => Err(PageError::failed("The click did not change the element.")),
             Err(PageError::Lost) => Err(PageError::Lost),
@@ -175,34 +175,27 @@ impl Page {
         }
     }
 
-    async fn press(&self, key: &Keystroke) -> Result<(), PageError> {
-        for event in key.to_events() {
-            self.send("Input.dispatchKeyEvent", event).await?;
-        }
-        Ok(())
-    }
-
     async fn scroll(&self, direction: Direction) -> Result<(), PageError> {
         let (x, y) = direction.to_signs();
         let root = self.find_root().await?;
         let has_moved = self.call_function(&root, SCROLL, &[json!(x), json!(y)]).await?;
         if has_moved != Value::Bool(true) {
-            self.add_note(&format!("Nothing was scrolled: there is no more {}.", direction.name()));
+            self.watch().add_note(&format!("Nothing was scrolled: there is no more {}.", direction.name()));
         }
-        self.settle().await
+        self.watch().settle().await
     }
 
     async fn wait_for_element(&self, target: &str, references: &References) -> Result<(), PageError> {
         let look = async {
             loop {
                 let found = match self.find_element(target, references).await {
-                    Ok(element) => self.send_about(&element, "DOM.getContentQuads").await,
+                    Ok(element) => self.is_visible(&element).await,
                     Err(error) => Err(error),
                 };
                 match found {
-                    Ok(quads) if quads["quads"].as_array().is_some_and(|quads| !quads.is_empty()) => return Ok(()),
+                    Ok(true) => return Ok(()),
                     Err(PageError::Lost) => return Err(PageError::Lost),
-                    Ok(_) | Err(PageError::Failed(_)) => tokio::time::sleep(WAIT_INTERVAL).await,
+                    Ok(false) | Err(PageError::Failed(_)) => tokio::time::sleep(WAIT_INTERVAL).await,
                 }
             }
         };
@@ -217,18 +210,19 @@ impl Page {
         let Some(entry) = entry.filter(|entry| Some(entry.url.as_str()) == address) else {
             return Err(PageError::failed("The history has changed since the call was planned. Nothing was done."));
         };
-        self.send("Page.navigateToHistoryEntry", json!({ "entryId": entry.id })).await?;
-        self.settle().await
+        self.open_history_entry(&entry).await?;
+        self.watch().settle().await
     }
 
-    async fn reload(&self) -> Result<(), PageError> {
-        let before = self.state().document;
-        self.send("Page.reload", json!({})).await?;
-        self.settle().await?;
-        if self.state().document == before {
-            self.add_note("The page was not reloaded.");
+    async fn reload_page(&self) -> Result<(), PageError> {
+        let before = self.watch().state().document;
+        self.reload().await?;
+        self.watch().settle().await?;
+        self.refresh().await?;
+        if self.watch().state().document == before {
+            self.watch().add_note("The page was not reloaded.");
             return Ok(());
         }
-        self.wait_for_stage(LoadStage::Load).await
+        self.watch().wait_for_stage(LoadStage::Load).await
     }
 }

@@ -3,18 +3,18 @@
 //! Functions run in a world of their own, in which scripts of the page can change nothing.
 
 use super::frame::{Element, Frame};
-use super::page::{Page, PageError};
-use super::snapshot::References;
+use super::page::Page;
+use super::page_watch::PageError;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Looks for an element of a frame at its place, and the time between two: other processes scroll a little later.
-const LOOKS: u32 = 5;
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+pub const LOOKS: u32 = 5;
+pub const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Whether the pointer would hit the element at a point, or what is there instead. `isFrame` if the element is the frame in
 /// which the pointer is to hit another one; otherwise no frame may be there, because it would receive what is for the element.
-const HIT_TEST: &str = "function(x, y, isFrame) {
+pub const HIT_TEST: &str = "function(x, y, isFrame) {
     let hit = document.elementFromPoint(x, y);
     while (hit && hit.shadowRoot) {
         const inner = hit.shadowRoot.elementFromPoint(x, y);
@@ -31,14 +31,11 @@ const HIT_TEST: &str = "function(x, y, isFrame) {
 }";
 
 impl Page {
-    /// Finds the element of a reference or of a CSS selector, which finds those of the page itself only.
-    pub async fn find_element(&self, target: &str, references: &References) -> Result<Element, PageError> {
-        if let Some(found) = references.find(target) {
-            return found.map(|element| element.element.clone()).map_err(PageError::Failed);
-        }
+    /// Finds the first element of the page itself that a CSS selector matches.
+    pub async fn find_by_selector(&self, selector: &str) -> Result<Element, PageError> {
         let missing = || PageError::Failed("No element of the page matches the target.".to_owned());
         let document = self.send("DOM.getDocument", json!({ "depth": 0 })).await?;
-        let query = json!({ "nodeId": document["root"]["nodeId"], "selector": target });
+        let query = json!({ "nodeId": document["root"]["nodeId"], "selector": selector });
         let found = self.send("DOM.querySelector", query).await.map_err(|error| match error {
             PageError::Lost => PageError::Lost,
             PageError::Failed(_) => {
@@ -155,7 +152,7 @@ impl Page {
     }
 }
 
-fn invisible() -> PageError {
+pub fn invisible() -> PageError {
     PageError::failed("The element is not visible.")
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A frame of another site has a process of its own, with a protocol session of its own.
 
-use super::page::{Page, PageError};
+use super::page::Page;
+use super::page_watch::PageError;
 use crate::web::target::{PrivateHosts, parse_target};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -12,19 +13,19 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// Maximum number of frames that are looked at, with the page.
-const MAX_FRAMES: usize = 50;
+pub const MAX_FRAMES: usize = 50;
 /// Time in which a frame inside the page must answer, since another site may hold it up.
-const ANSWER_TIME: Duration = Duration::from_secs(3);
+pub const ANSWER_TIME: Duration = Duration::from_secs(3);
 /// Time in which a frame tells whether it has the focus.
 const FOCUS_TIME: Duration = Duration::from_millis(500);
 /// Name of the host of a frame that cannot be known. No host has it.
-const UNKNOWN_HOST: &str = "an unknown host";
+pub const UNKNOWN_HOST: &str = "an unknown host";
 
 /// A frame. The page itself is one without a parent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame {
     pub id: String,
-    /// Protocol session of its process.
+    /// Protocol session of its process in Chromium, the realm of scripts in Firefox.
     pub session: String,
     /// Name of its document.
     pub document: String,
@@ -45,7 +46,7 @@ pub struct FrameParent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     pub frame: Arc<Frame>,
-    /// Number by which the process of the frame knows it.
+    /// Number by which the process of the frame in Chromium, or the realm of its scripts in Firefox, knows it.
     pub node: i64,
 }
 
@@ -186,7 +187,7 @@ fn list_frames(tree: &Value, add: &mut impl FnMut(&Value)) {
 
 /// Returns the host that the content of a frame is from: the one of its address, or, for a document that another one wrote,
 /// the one of the writer.
-fn find_host(frame: &Value, parent: Option<&str>, private_hosts: &PrivateHosts) -> Option<String> {
+pub fn find_host(frame: &Value, parent: Option<&str>, private_hosts: &PrivateHosts) -> Option<String> {
     let host_of_address = |address: &str| parse_target(address, private_hosts).ok().map(|target| target.host);
     match text(frame, "url") {
         "about:srcdoc" => parent.map(str::to_owned),

@@ -1,7 +1,8 @@
 //! Where frames are on the page: coordinates of a frame, of its process and of the page.
 
 use super::frame::Frame;
-use super::page::{Page, PageError, VISIBLE_SIZE};
+use super::page::Page;
+use super::page_watch::{PageError, VISIBLE_SIZE};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl Placement {
 
 impl FramePlace {
     /// Returns the place of the page itself.
-    fn page() -> Self {
+    pub fn page() -> Self {
         let bounds = [0.0, 0.0, f64::from(VISIBLE_SIZE.0), f64::from(VISIBLE_SIZE.1)];
         Self { of_session: Placement::PAGE, of_view: Placement::PAGE, bounds }
     }
@@ -53,7 +54,7 @@ impl FramePlace {
     }
 
     /// Returns the place of a frame inside this one, which its element shows at this rectangle. `width` is that of its view.
-    fn place_inside(&self, shown_at: Bounds, width: f64, has_own_session: bool) -> Option<Self> {
+    pub fn place_inside(&self, shown_at: Bounds, width: f64, has_own_session: bool) -> Option<Self> {
         let [left, top, right, bottom] = shown_at;
         let (left, top) = self.of_session.to_page((left, top));
         let (right, bottom) = self.of_session.to_page((right, bottom));

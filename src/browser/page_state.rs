@@ -41,6 +41,7 @@ pub struct PageState {
     pub document: String,
     /// Stages that the document has reached, such as `load`.
     stages: Vec<String>,
+    /// True from the beginning of a navigation until its document is loaded or it has failed.
     pub is_loading: bool,
     /// Why a document was refused since the call began, as a sentence for the model.
     pub refused: Option<String>,
@@ -80,6 +81,12 @@ impl PageState {
     /// Returns the address of the page, checked; `None` for an empty page and one that could not be loaded.
     pub fn target(&self) -> Option<Target> {
         parse_target(&self.url, &self.private_hosts).ok()
+    }
+
+    /// Returns whether the browser shows an error of its own instead of the page.
+    pub fn is_error_page(&self) -> bool {
+        // Firefox has one for each kind of error.
+        self.url.starts_with("chrome-error:") || self.url.starts_with("about:") && self.url.contains("error?")
     }
 
     /// Adds a note with text of the page.
@@ -147,9 +154,7 @@ impl PageState {
             "Page.lifecycleEvent" if is_main && text("name") == "init" => self.begin_document(text("loaderId")),
             // Those of an earlier document may arrive late.
             "Page.lifecycleEvent" if is_main && text("loaderId") == self.document => {
-                let stage =
-                    Some(text("name")).filter(|stage| self.stages.len() < MAX_STAGES && !self.has_reached(stage));
-                self.stages.extend(stage.map(str::to_owned));
+                self.add_stage(text("name"));
             }
             "Page.frameStartedNavigating" | "Page.frameStartedLoading" if is_main => self.is_loading = true,
             "Page.frameStoppedLoading" if is_main => self.is_loading = false,
@@ -178,8 +183,15 @@ impl PageState {
         Vec::new()
     }
 
+    /// Records that the document has reached a stage.
+    pub fn add_stage(&mut self, stage: &str) {
+        if self.stages.len() < MAX_STAGES && !self.has_reached(stage) {
+            self.stages.push(stage.to_owned());
+        }
+    }
+
     /// Begins a document if it is another one.
-    fn begin_document(&mut self, document: &str) {
+    pub fn begin_document(&mut self, document: &str) {
         if self.document != document {
             document.clone_into(&mut self.document);
             self.stages.clear();
@@ -187,7 +199,7 @@ impl PageState {
     }
 
     /// Checks whether the requested document may become the page: of an allowed host, and never from `https` to `http`.
-    fn check_request(&mut self, url: &str, is_redirect: bool) -> Result<(), String> {
+    pub fn check_request(&mut self, url: &str, is_redirect: bool) -> Result<(), String> {
         let target = parse_target(url, &self.private_hosts)?;
         let verb = if is_redirect { "redirects" } else { "leads" };
         let needs_call = |what: &str| {

@@ -1,4 +1,5 @@
-//! Messages of the Chrome DevTools Protocol over a pipe: JSON, each message ended by a zero byte.
+//! Commands, answers and events of a browser, which are JSON: over a pipe, where a zero byte ends each message, or over another
+//! transport.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Maximum bytes of a message. A page with a larger accessibility tree ends the browser.
-const MAX_MESSAGE_BYTES: usize = 64 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
 
 /// Something that happened in the browser.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,10 +33,16 @@ pub enum CommandError {
 
 type Answer = Result<Value, CommandError>;
 
+/// Called with each message.
+pub type OnMessage = Box<dyn FnMut(&[u8]) + Send>;
+
+/// Messages to send.
+pub type Messages = mpsc::UnboundedReceiver<String>;
+
 /// Sends commands.
 #[derive(Clone)]
 pub struct Outbox {
-    messages: mpsc::UnboundedSender<Vec<u8>>,
+    messages: mpsc::UnboundedSender<String>,
     next_id: Arc<AtomicU64>,
 }
 
@@ -57,10 +64,8 @@ impl Outbox {
         if !session.is_empty() {
             message["sessionId"] = session.into();
         }
-        let mut bytes = message.to_string().into_bytes();
-        bytes.push(0);
         // If the browser has ended, the answer says so.
-        let _ = self.messages.send(bytes);
+        let _ = self.messages.send(message.to_string());
         id
     }
 }
@@ -70,37 +75,55 @@ impl Connection {
     /// commands are answered. Neither may block. Requires a tokio runtime.
     pub fn new(
         socket: UnixStream,
-        mut on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static,
+        on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static,
         on_end: impl FnOnce() + Send + 'static,
     ) -> Self {
         let (reader, mut writer) = socket.into_split();
-        let (messages, mut queue) = mpsc::unbounded_channel::<Vec<u8>>();
-        let outbox = Outbox { messages, next_id: Arc::new(AtomicU64::new(1)) };
-        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
-        let (event_outbox, answered) = (outbox.clone(), waiting.clone());
-        let read = tokio::spawn(async move {
-            let on_message = |message: &[u8]| match parse_message(message) {
-                Some(Message::Answer(id, answer)) => {
-                    let mut waiting = answered.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(sender) = waiting.as_mut().and_then(|waiting| waiting.remove(&id)) {
-                        let _ = sender.send(answer);
-                    }
-                }
-                Some(Message::Event(event)) => on_event(&event, &event_outbox),
-                None => {}
-            };
-            read_messages(reader, on_message).await;
-            on_end();
-            *answered.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        });
-        let write = tokio::spawn(async move {
+        let write = |mut queue: Messages| async move {
             while let Some(message) = queue.recv().await {
-                if writer.write_all(&message).await.is_err() {
+                let mut bytes = message.into_bytes();
+                bytes.push(0);
+                if writer.write_all(&bytes).await.is_err() {
                     return;
                 }
             }
+        };
+        Self::with_transport(|on_message| read_messages(reader, on_message), write, on_event, on_end)
+    }
+
+    /// The same over any transport: `read` calls its argument with each message until the connection ends, and `write` sends the
+    /// messages that it receives.
+    pub fn with_transport<R, W>(
+        read: impl FnOnce(OnMessage) -> R,
+        write: impl FnOnce(Messages) -> W,
+        mut on_event: impl FnMut(&BrowserEvent, &Outbox) + Send + 'static,
+        on_end: impl FnOnce() + Send + 'static,
+    ) -> Self
+    where
+        R: Future<Output = ()> + Send + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let (messages, queue) = mpsc::unbounded_channel();
+        let outbox = Outbox { messages, next_id: Arc::new(AtomicU64::new(1)) };
+        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let (event_outbox, answered) = (outbox.clone(), waiting.clone());
+        let on_message = move |message: &[u8]| match parse_message(message) {
+            Some(Message::Answer(id, answer)) => {
+                let mut waiting = answered.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(sender) = waiting.as_mut().and_then(|waiting| waiting.remove(&id)) {
+                    let _ = sender.send(answer);
+                }
+            }
+            Some(Message::Event(event)) => on_event(&event, &event_outbox),
+            None => {}
+        };
+        let (read, ended) = (read(Box::new(on_message)), waiting.clone());
+        let read = tokio::spawn(async move {
+            read.await;
+            on_end();
+            *ended.lock().unwrap_or_else(PoisonError::into_inner) = None;
         });
-        Self { outbox, waiting, tasks: [read, write] }
+        Self { outbox, waiting, tasks: [read, tokio::spawn(write(queue))] }
     }
 
     /// Sends a command and waits for its answer.
@@ -135,7 +158,9 @@ enum Message {
 fn parse_message(bytes: &[u8]) -> Option<Message> {
     let mut message: Value = serde_json::from_slice(bytes).ok()?;
     if let Some(id) = message["id"].as_u64() {
-        let answer = match message["error"]["message"].as_str() {
+        // Chromium sends an object, Firefox a code and a sentence next to it.
+        let error = message["error"].as_str().map_or(&message["error"]["message"], |_| &message["message"]);
+        let answer = match error.as_str() {
             Some(error) => Err(CommandError::Refused(error.to_owned())),
             None => Ok(message["result"].take()),
         };

@@ -1,7 +1,7 @@
 //! The process of the browser: how it is started, and that it ends with this program.
 
 use super::executable::BrowserProgram;
-use super::page::VISIBLE_SIZE;
+use super::page_watch::VISIBLE_SIZE;
 use crate::project::stdio_program::{ProgramFolder, StdioProgram};
 use rustix::process::geteuid;
 use std::path::Path;
@@ -54,15 +54,15 @@ const NETWORK_OPTIONS: [&str; 5] = [
 ];
 
 /// A running browser. Dropping it ends the browser with all its processes and removes its folder.
-pub struct BrowserProcess(StdioProgram);
+pub struct BrowserProcess(pub StdioProgram);
 
 impl BrowserProcess {
-    /// Starts the browser with a new profile. Its requests go through the proxy at this port of the loopback interface.
+    /// Starts Chromium with a new profile. Its requests go through the proxy at this port of the loopback interface.
     /// Returns the socket for messages. Requires a tokio runtime.
     ///
     /// # Errors
     /// Part of a sentence.
-    pub fn start(program: &BrowserProgram, proxy_port: u16) -> Result<(Self, UnixStream), String> {
+    pub fn start_chromium(program: &BrowserProgram, proxy_port: u16) -> Result<(Self, UnixStream), String> {
         let command_line = command_line(&program.path, proxy_port, geteuid().is_root());
         let parent = std::path::absolute(std::env::temp_dir()).map_err(|error| error.to_string())?;
         let folder = ProgramFolder::PrivateIn(&parent);

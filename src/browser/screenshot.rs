@@ -1,7 +1,9 @@
 //! Pictures of the page, with labels for the references of the last snapshot.
 
+use super::driver::Driver;
 use super::element::middle_of_quad;
-use super::page::{Page, PageError};
+use super::page::Page;
+use super::page_watch::PageError;
 use super::snapshot::{PageElement, References};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -34,7 +36,7 @@ const DRAW_LABELS: &str = "function(labels) {
 }";
 const REMOVE_LABELS: &str = "function() { document.getElementById('aye-labels')?.remove(); return 'ok'; }";
 
-impl Page {
+impl dyn Driver {
     /// Returns a picture of the visible part of the page, as PNG. With references, they are drawn on it.
     pub async fn capture(&self, references: Option<&References>) -> Result<Vec<u8>, PageError> {
         let root = self.find_root().await?;
@@ -45,25 +47,24 @@ impl Page {
             None => Vec::new(),
         };
         if labels.is_empty() {
-            return self.take_picture().await;
+            return decode_picture(&self.take_picture().await?);
         }
         self.call_function(&root, DRAW_LABELS, &[Value::Array(labels)]).await?;
         let picture = self.take_picture().await;
         self.call_function(&root, REMOVE_LABELS, &[]).await?;
-        picture
+        decode_picture(&picture?)
     }
+}
 
-    async fn take_picture(&self) -> Result<Vec<u8>, PageError> {
+impl Page {
+    /// Returns a picture of the visible part of the page, in Base64.
+    pub async fn take_picture(&self) -> Result<String, PageError> {
         let captured = self.send("Page.captureScreenshot", json!({ "format": "png" })).await?;
-        let bytes = BASE64_STANDARD.decode(captured["data"].as_str().unwrap_or_default()).unwrap_or_default();
-        if !bytes.starts_with(b"\x89PNG") || bytes.len() > MAX_PICTURE_BYTES {
-            return Err(PageError::failed("The browser returned no usable picture."));
-        }
-        Ok(bytes)
+        Ok(captured["data"].as_str().unwrap_or_default().to_owned())
     }
 
     /// Returns the labels of visible elements.
-    async fn find_labels(&self, references: &References) -> Result<Vec<Value>, PageError> {
+    pub async fn find_labels(&self, references: &References) -> Result<Vec<Value>, PageError> {
         let mut elements: Vec<_> = references.elements().iter().collect();
         elements.sort_by_key(|(number, _)| **number);
         let mut places = HashMap::new();
@@ -90,6 +91,14 @@ impl Page {
         }
         Ok(labels)
     }
+}
+
+fn decode_picture(base64: &str) -> Result<Vec<u8>, PageError> {
+    let bytes = BASE64_STANDARD.decode(base64).unwrap_or_default();
+    if !bytes.starts_with(b"\x89PNG") || bytes.len() > MAX_PICTURE_BYTES {
+        return Err(PageError::failed("The browser returned no usable picture."));
+    }
+    Ok(bytes)
 }
 
 /// Returns what is known about something visible.

@@ -1,10 +1,12 @@
 //! The browser of a session: started by the first call that needs it, with one page that stays open between calls.
 
+use super::driver::Driver;
 use super::executable::BrowserProgram;
 use super::frame::Frame;
 use super::known_page::{KnownPage, PlannedPage};
-use super::page::{LoadStage, Page, PageError};
+use super::page::Page;
 use super::page_state::display_url;
+use super::page_watch::{LoadStage, PageError};
 use super::process::BrowserProcess;
 use super::proxy::{FailedRequest, Proxy};
 use super::snapshot::{References, Snapshot, render_snapshot};
@@ -44,7 +46,7 @@ const LOST_PAGE: &str = "No page is open. The session was resumed, and pages and
                          browser_navigate first.";
 
 struct Running {
-    page: Page,
+    page: Box<dyn Driver>,
     process: BrowserProcess,
     proxy: Proxy,
     references: References,
@@ -102,7 +104,7 @@ impl BrowserSession {
     /// A text for the model.
     pub async fn navigate(&self, url: &Url, target: &Target, stage: LoadStage) -> Result<String, String> {
         let mut running = self.running.lock().await;
-        let has_ended = running.as_ref().is_some_and(|browser| browser.page.has_ended());
+        let has_ended = running.as_ref().is_some_and(|browser| browser.page.watch().has_ended());
         if has_ended {
             *running = None;
         }
@@ -112,11 +114,15 @@ impl BrowserSession {
         };
         browser.page.begin_call(vec![target.host.clone()], &target.url);
         if has_ended {
-            browser.page.add_note("The browser had ended and was started again. Its pages and logins are gone.");
+            browser
+                .page
+                .watch()
+                .add_note("The browser had ended and was started again. Its pages and logins are gone.");
         }
         if self.has_lost_pages.swap(false, Ordering::SeqCst) {
             browser
                 .page
+                .watch()
                 .add_note("The browser is new, because the session was resumed. Earlier pages and logins are gone.");
         }
         let done = timeout(CALL_TIME, browser.navigate(url, target, stage)).await;
@@ -149,15 +155,10 @@ impl BrowserSession {
         let fail =
             |reason: &str| format!("The browser could not be started: {}.", clean_line(reason.trim_end_matches('.')));
         let proxy = Proxy::start(self.private_hosts.clone()).await.map_err(|error| fail(&error.to_string()))?;
-        let (mut process, socket) = BrowserProcess::start(&self.program, proxy.port).map_err(|error| fail(&error))?;
-        match Page::attach(socket, self.private_hosts.clone()).await {
-            Ok(page) => Ok(Running { page, process, proxy, references: References::default(), frames: Vec::new() }),
-            Err(PageError::Failed(reason)) => Err(fail(&reason)),
-            Err(PageError::Lost) => {
-                let end = process.explain_end().await;
-                Err(fail(&end.unwrap_or_else(|| "it closed the connection".to_owned())))
-            }
-        }
+        let started = BrowserProcess::start_chromium(&self.program, proxy.port);
+        let (process, socket) = started.map_err(|error| fail(&error))?;
+        let attached = Page::attach(socket, self.private_hosts.clone()).await;
+        Running::new(attached, process, proxy).await.map_err(|error| fail(&error))
     }
 
     /// Remembers the page after a call, and explains a failure.
@@ -182,7 +183,7 @@ impl BrowserSession {
                 if hangs { PageError::Lost } else { PageError::Failed(text) }
             }
         };
-        let has_ended = running.as_ref().is_some_and(|browser| browser.page.has_ended());
+        let has_ended = running.as_ref().is_some_and(|browser| browser.page.watch().has_ended());
         let error = if has_ended { PageError::Lost } else { error };
         let page = match running.as_ref().filter(|_| error != PageError::Lost) {
             Some(browser) => timeout(DESCRIBE_TIME, browser.describe_page()).await.ok().and_then(Result::ok),
@@ -205,6 +206,24 @@ impl BrowserSession {
 }
 
 impl Running {
+    /// Puts a started browser together, or returns why its page cannot be used, as part of a sentence.
+    async fn new(
+        attached: Result<impl Driver + 'static, PageError>,
+        mut process: BrowserProcess,
+        proxy: Proxy,
+    ) -> Result<Self, String> {
+        match attached {
+            Ok(page) => {
+                let page = Box::new(page);
+                Ok(Self { page, process, proxy, references: References::default(), frames: Vec::new() })
+            }
+            Err(PageError::Failed(reason)) => Err(reason),
+            Err(PageError::Lost) => {
+                Err(process.explain_end().await.unwrap_or_else(|| "it closed the connection".to_owned()))
+            }
+        }
+    }
+
     async fn navigate(
         &mut self,
         url: &Url,
@@ -227,7 +246,7 @@ impl Running {
     }
 
     async fn act(&mut self, step: &Step, planned: &PlannedPage) -> Result<(String, KnownPage), PageError> {
-        self.begin_planned_call(planned)?;
+        self.begin_planned_call(planned).await?;
         self.proxy.take_failures();
         if let Some(expected) = &planned.element {
             self.take_snapshot().await?;
@@ -251,7 +270,7 @@ impl Running {
         is_annotated: bool,
         planned: &PlannedPage,
     ) -> Result<((Vec<u8>, String), KnownPage), PageError> {
-        self.begin_planned_call(planned)?;
+        self.begin_planned_call(planned).await?;
         self.take_snapshot().await?;
         let picture = self.page.capture(is_annotated.then_some(&self.references)).await?;
         let page = self.describe_page().await?;
@@ -259,11 +278,12 @@ impl Running {
     }
 
     /// Begins a call on the page that it was planned for.
-    fn begin_planned_call(&self, planned: &PlannedPage) -> Result<(), PageError> {
-        if self.page.has_ended() {
+    async fn begin_planned_call(&self, planned: &PlannedPage) -> Result<(), PageError> {
+        if self.page.watch().has_ended() {
             return Err(PageError::Lost);
         }
-        let state = self.page.state();
+        self.page.refresh().await?;
+        let state = self.page.watch().state();
         let is_planned = |target: &Target| {
             let document = planned.document.as_ref();
             let is_document = |(name, path): &(String, String)| *name == state.document && path == target.url.path();
@@ -289,7 +309,7 @@ impl Running {
     async fn report(&mut self, failures: Vec<FailedRequest>) -> Result<(String, KnownPage), PageError> {
         let snapshot = self.take_snapshot().await?;
         let page = self.describe_page().await?;
-        let state = self.page.state();
+        let state = self.page.watch().state();
         let mut lines = vec![display_url(&page.target.url), UNTRUSTED_MARK.to_owned()];
         lines.extend((!snapshot.title.is_empty()).then(|| format!("title: {}", snapshot.title)));
         lines.extend(state.refused.into_iter().chain(state.notes));
@@ -305,7 +325,7 @@ impl Running {
     /// Describes the page for the next plans. Fails if it is empty.
     async fn describe_page(&self) -> Result<KnownPage, PageError> {
         let history = self.page.read_history().await?.map(|entry| entry.map(|entry| entry.url));
-        let state = self.page.state();
+        let state = self.page.watch().state();
         let target = state.target().ok_or_else(|| PageError::failed(NO_PAGE))?;
         let references = Arc::new(self.references.for_document(&state.document));
         let focused_host = self.page.find_focused_host(&self.frames).await?;

@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::browser::page::LoadStage;
+use crate::browser::page_watch::LoadStage;
 use crate::browser::session::BrowserSession;
 use crate::chat::{Access, FetchAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::Reader;
