@@ -1,11 +1,13 @@
-//! The browser of a session: an installed Chromium without a window, driven by pipe. All its traffic goes through a proxy
-//! of this program, which reaches the same addresses as the other requests of tools.
+//! The browser of a session: an installed Chromium without a window, driven by pipe, or on Linux a Firefox in a network of its
+//! own. All its traffic goes through a proxy of this program, which reaches the same addresses as the other requests of tools.
 
 mod actions;
 mod chromium_driver;
 mod driver;
 mod element;
 pub mod executable;
+#[cfg(target_os = "linux")]
+pub mod firefox;
 mod frame;
 mod frame_place;
 mod keystroke;

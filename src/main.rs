@@ -17,6 +17,11 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == aye::web::pdf_process::ARGUMENT) {
         return aye::web::pdf_process::run_converter();
     }
+    // Firefox is started by a process that enters a network of its own.
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == aye::browser::firefox::launcher::ARGUMENT) {
+        return aye::browser::firefox::launcher::run_launcher();
+    }
     // With `alone`, this process becomes the program that prints an API key, detached from the terminal. With `terminal`
     // it becomes the user's command, in a terminal of its own.
     if std::env::args_os().nth(2).is_some_and(|argument| argument == "--") {

@@ -7,11 +7,11 @@ use super::session_builder::SessionBuilder;
 use super::settings_profiles::SettingsProfiles;
 use super::tool_list::{format_rows, list_tools};
 use super::web_search::{SearchChoice, WEB_SEARCH};
-use crate::browser::executable::find_browser_program;
+use crate::browser::executable::{BrowserProgram, find_browser_program};
 use crate::chat::CommandSandbox;
 use crate::config::rules::ProjectSource;
 use crate::config::tool_files::{ToolFile, read_project_tools, read_user_tools, trusted_project_tools};
-use crate::config::{Config, Network};
+use crate::config::{Config, Network, Web};
 use crate::project::sandbox::writable_folders::expand_home;
 use crate::runtime::Runtime;
 use crate::store::Places;
@@ -171,16 +171,21 @@ impl ToolFactory {
     }
 }
 
+/// Returns the browser for sessions in this folder, or why there is none; `None` if it is turned off.
+pub(crate) fn find_browser(web: &Web, folder: &Path) -> Option<Result<BrowserProgram, String>> {
+    let path = web.browser_path.as_deref().map(expand_home);
+    web.browser.then(|| find_browser_program(path.as_deref(), folder))
+}
+
 /// Returns the settings of the tools in this folder.
 pub(crate) fn tool_settings(config: &Config, sandbox: CommandSandbox, folder: &Path) -> ToolSettings {
     let Config { shell, web, .. } = config;
-    let browser_path = web.browser_path.as_deref().map(expand_home);
     ToolSettings {
         default_timeout: shell.timeout,
         max_timeout: shell.max_timeout,
         sandbox,
         allow_network: shell.network != Network::Off,
-        browser: web.browser.then(|| find_browser_program(browser_path.as_deref(), folder)).flatten(),
+        browser: find_browser(web, folder).and_then(Result::ok),
         has_requests: web.fetch,
         private_hosts: PrivateHosts(web.private_hosts.clone()),
         project_programs: ProjectPrograms::new(folder, std::env::var_os("PATH").as_deref()),

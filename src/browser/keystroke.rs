@@ -80,6 +80,16 @@ impl Keystroke {
         }
     }
 
+    /// Returns the name of the key, which is the character that it enters if it has one.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// Returns the names of the modifiers.
+    pub fn modifiers(&self) -> impl DoubleEndedIterator<Item = &'static str> {
+        MODIFIERS.into_iter().filter(|(name, bit)| self.modifiers & bit != 0 && *name != "Ctrl").map(|(name, _)| name)
+    }
+
     /// Returns the parameters of the two events of the key: pressed and released.
     pub fn to_events(&self) -> [Value; 2] {
         let Self { key, code, key_code, text, modifiers } = self;

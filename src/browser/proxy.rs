@@ -91,6 +91,21 @@ impl Proxy {
         stall_time: Duration,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Self::serve(listener, private_hosts, upstream, idle_time, stall_time)
+    }
+
+    /// Starts the proxy on a socket that listens already, such as one of another network.
+    pub fn start_on(listener: TcpListener, private_hosts: PrivateHosts) -> io::Result<Self> {
+        Self::serve(listener, private_hosts, Matcher::from_system(), IDLE_TIME, STALL_TIME)
+    }
+
+    fn serve(
+        listener: TcpListener,
+        private_hosts: PrivateHosts,
+        upstream: Matcher,
+        idle_time: Duration,
+        stall_time: Duration,
+    ) -> io::Result<Self> {
         let port = listener.local_addr()?.port();
         let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let failures = Mutex::default();

@@ -2,6 +2,13 @@
 
 use super::driver::Driver;
 use super::executable::BrowserProgram;
+#[cfg(target_os = "linux")]
+use super::executable::is_firefox;
+#[cfg(target_os = "linux")]
+use super::firefox::{
+    page::FirefoxPage,
+    process::{receive_sockets, start_firefox},
+};
 use super::frame::Frame;
 use super::known_page::{KnownPage, PlannedPage};
 use super::page::Page;
@@ -22,6 +29,9 @@ use tokio::time::{error::Elapsed, timeout};
 
 /// Time limit of a call, without the start of the browser.
 const CALL_TIME: Duration = Duration::from_secs(45);
+/// Time in which Firefox must be ready for commands, and in which it must answer the first ones.
+#[cfg(target_os = "linux")]
+const START_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of reported refusals of a page's requests.
 const MAX_REFUSALS: usize = 5;
 /// Time in which the browser describes its page after a call that failed.
@@ -154,11 +164,30 @@ impl BrowserSession {
     async fn start(&self) -> Result<Running, String> {
         let fail =
             |reason: &str| format!("The browser could not be started: {}.", clean_line(reason.trim_end_matches('.')));
+        #[cfg(target_os = "linux")]
+        if is_firefox(&self.program.path) {
+            return self.start_firefox().await.map_err(|error| fail(&error));
+        }
         let proxy = Proxy::start(self.private_hosts.clone()).await.map_err(|error| fail(&error.to_string()))?;
         let started = BrowserProcess::start_chromium(&self.program, proxy.port);
         let (process, socket) = started.map_err(|error| fail(&error))?;
         let attached = Page::attach(socket, self.private_hosts.clone()).await;
         Running::new(attached, process, proxy).await.map_err(|error| fail(&error))
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn start_firefox(&self) -> Result<Running, String> {
+        let (program, launcher) = start_firefox(&self.program)?;
+        let mut process = BrowserProcess(program);
+        let sockets = timeout(START_TIME, receive_sockets(&launcher)).await;
+        let (listener, connection) = match sockets.map_err(|_| "it did not answer".to_owned())? {
+            Ok(sockets) => sockets,
+            Err(error) => return Err(process.explain_end().await.unwrap_or_else(|| error.to_string())),
+        };
+        let proxy = Proxy::start_on(listener, self.private_hosts.clone()).map_err(|error| error.to_string())?;
+        let attached = timeout(START_TIME, FirefoxPage::attach(connection, self.private_hosts.clone())).await;
+        let attached = attached.unwrap_or_else(|_| Err(PageError::failed("it did not answer")));
+        Running::new(attached, process, proxy).await
     }
 
     /// Remembers the page after a call, and explains a failure.
