@@ -1,7 +1,8 @@
 //! Pages that change between a plan and its call, calls that fail, and browsers that end: nothing is done elsewhere, and nothing
 //! is left.
 
-use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, installed_browser, open, start, until_settled, user_with};
+use crate::for_each_browser;
+use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, open, start, until_settled, user_with};
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::tool_service::call;
 use crate::support::user::User;
@@ -9,7 +10,14 @@ use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+for_each_browser!(
+    an_approved_action_is_not_done_on_another_page,
+    a_failed_action_keeps_the_history,
+    a_resumed_session_has_a_new_browser
+);
 
 const HTML: &str = "200 OK\r\nContent-Type: text/html";
 
@@ -18,9 +26,7 @@ fn act(arguments: Value) -> crate::support::service::Answer {
 }
 
 /// The prompt shows the page that was open when the call was planned.
-#[test]
-fn an_approved_action_is_not_done_on_another_page() {
-    let Some(browser) = installed_browser() else { return };
+fn an_approved_action_is_not_done_on_another_page(browser: &Path) {
     for (move_on, arguments, part) in [
         ("location = '/pay'", json!({ "action": "click", "target": "button" }), "click the element button"),
         ("location = '/pay'", json!({ "action": "press", "value": "Enter" }), "press Enter"),
@@ -38,7 +44,7 @@ fn an_approved_action_is_not_done_on_another_page() {
         let server = WebServer::start().with_page("/", HTML, page.as_bytes()).with_page("/pay", HTML, pay);
         let navigate = json!({ "url": server.url("/"), "wait_for": "load" });
         let answers = vec![call("browser_navigate", navigate), act(arguments), text_answer("Done.")];
-        let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+        let user = user_with(answers, &server, browser).with_rules(OPEN_RULE);
         let mut program = start(&user, &[]);
         program.until_prompt(part);
         let server = server.with_page("/go", HTML, b"");
@@ -55,9 +61,7 @@ fn an_approved_action_is_not_done_on_another_page() {
     }
 }
 
-#[test]
-fn a_failed_action_keeps_the_history() {
-    let Some(browser) = installed_browser() else { return };
+fn a_failed_action_keeps_the_history(browser: &Path) {
     let server = WebServer::start().with_page("/", HTML, b"<a href=/two>Two</a>").with_page(
         "/two",
         HTML,
@@ -74,7 +78,7 @@ fn a_failed_action_keeps_the_history() {
         act(json!({ "action": "back" })),
         text_answer("Done."),
     ];
-    let user = user_with(answers, &server, &browser).with_rules(&format!("{OPEN_RULE}{ACT_RULE}"));
+    let user = user_with(answers, &server, browser).with_rules(&format!("{OPEN_RULE}{ACT_RULE}"));
     let mut program = start(&user, &[]);
     approve(&mut program, "Act on the web page?", "click the element a");
     approve(&mut program, "Save a picture of the web page?", "screenshot.png");
@@ -122,9 +126,7 @@ fn a_browser_that_does_not_start_asks_first_and_leaves_nothing() {
 }
 
 /// Pages and logins end with the program. The model is told once.
-#[test]
-fn a_resumed_session_has_a_new_browser() {
-    let Some(browser) = installed_browser() else { return };
+fn a_resumed_session_has_a_new_browser(browser: &Path) {
     let server = WebServer::start().with_page("/", HTML, b"<button>One</button>");
     let answers = vec![
         open(&server.url("/")),
@@ -134,7 +136,7 @@ fn a_resumed_session_has_a_new_browser() {
         open(&server.url("/")),
         text_answer("Again."),
     ];
-    let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+    let user = user_with(answers, &server, browser).with_rules(OPEN_RULE);
     let mut program = start(&user, &[]);
     program.until_idle("Done.");
     program.press_keys("\x04");

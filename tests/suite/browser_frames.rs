@@ -1,6 +1,7 @@
 //! Frames of a page in the real program: their elements are listed and acted on, and those of another host ask.
 
-use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, installed_browser, open, start, until_settled};
+use crate::for_each_browser;
+use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, open, start, until_settled};
 use crate::support::service::Answer;
 use crate::support::terminal_session::text_answer;
 use crate::support::tool_service::{add_settings, call};
@@ -9,6 +10,11 @@ use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use serde_json::{Value, json};
 use std::path::Path;
+
+for_each_browser!(
+    elements_of_frames_are_listed_and_acted_on,
+    an_approved_action_is_not_done_in_another_document_of_the_frame
+);
 
 const HTML: &str = "200 OK\r\nContent-Type: text/html";
 
@@ -25,9 +31,7 @@ fn user_with_both_hosts(answers: Vec<Answer>, server: &WebServer, browser: &Path
     user.with_rules(&format!("{OPEN_RULE}{ACT_RULE}"))
 }
 
-#[test]
-fn elements_of_frames_are_listed_and_acted_on() {
-    let Some(browser) = installed_browser() else { return };
+fn elements_of_frames_are_listed_and_acted_on(browser: &Path) {
     let server = WebServer::start();
     let port = server.port;
     let button = |name: &str| format!("<button onclick=\"this.textContent='{name} done'\">{name}</button>");
@@ -40,7 +44,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
     );
     let same = format!("<p style='height:500px'></p>{}<input aria-label=Field>", button("Same"));
     let other = format!(
-        "<form action=/sent aria-label=Order><input name=who aria-label=Who></form><p style='height:500px'></p>{}\
+        "<form action=/sent aria-label=Ask><input name=who aria-label=Who></form><p style='height:500px'></p>{}\
          <iframe src='http://127.0.0.1:{port}/deep'></iframe>",
         button("Other")
     );
@@ -64,7 +68,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
         act(json!({ "action": "press", "value": "Enter" })),
         text_answer("Done."),
     ];
-    let user = user_with_both_hosts(answers, &server, &browser);
+    let user = user_with_both_hosts(answers, &server, browser);
     let mut program = start(&user, &[]);
     // The first action after a page was opened asks. The host of the frame is that of the page.
     let screen = approve(&mut program, "Act on the web page?", "click button");
@@ -85,7 +89,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
     let settled = until_settled(&user, &mut program, 11);
     let texts: Vec<&str> = settled.iter().map(Outcome::text).collect();
     let expected = "- button \"Top\" [e1]\n- Iframe \"Same\"\n  - button \"Same\" [e2]\n  - textbox \"Field\" [e3]\n\
-        - Iframe (of localhost)\n  - form \"Order\"\n    - textbox \"Who\" [e4]\n  - button \"Other\" [e5]\n\
+        - Iframe (of localhost)\n  - form \"Ask\"\n    - textbox \"Who\" [e4]\n  - button \"Other\" [e5]\n\
         \x20 - Iframe\n    - button \"Deep\" [e6]\n";
     assert!(texts[0].ends_with(expected), "{}", texts[0]);
     for (index, part) in [
@@ -106,9 +110,7 @@ fn elements_of_frames_are_listed_and_acted_on() {
 }
 
 /// The prompt shows an element of the document that was in the frame when the call was planned.
-#[test]
-fn an_approved_action_is_not_done_in_another_document_of_the_frame() {
-    let Some(browser) = installed_browser() else { return };
+fn an_approved_action_is_not_done_in_another_document_of_the_frame(browser: &Path) {
     let server = WebServer::start();
     let port = server.port;
     let page = format!("<iframe src='http://localhost:{port}/frame'></iframe>");
@@ -120,7 +122,7 @@ fn an_approved_action_is_not_done_in_another_document_of_the_frame() {
     let navigate = json!({ "url": server.url("/"), "wait_for": "load" });
     let click = act(json!({ "action": "click", "target": "e1" }));
     let answers = vec![call("browser_navigate", navigate), click, text_answer("Done.")];
-    let user = user_with_both_hosts(answers, &server, &browser);
+    let user = user_with_both_hosts(answers, &server, browser);
     let mut program = start(&user, &[]);
     program.until_prompt("click button \"Go\"");
     let server = server.with_page("/go", HTML, b"");

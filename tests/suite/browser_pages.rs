@@ -1,7 +1,8 @@
 //! The browser in the real program: pages are opened, acted on and photographed; no address of a private network is reached;
 //! no process is left. Tests that need an installed browser are left out without one.
 
-use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, installed_browser, open, start, until_settled, user_with};
+use crate::for_each_browser;
+use crate::support::browser::{ACT_RULE, OPEN_RULE, approve, open, start, until_settled, user_with};
 use crate::support::program::{Program, list_descendants};
 use crate::support::service::Answer;
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
@@ -12,7 +13,16 @@ use aye::chat::Outcome;
 use serde_json::{Value, json};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+for_each_browser!(
+    a_page_is_opened_filled_sent_and_photographed,
+    no_private_address_is_reached_by_a_page,
+    a_page_that_hangs_is_left,
+    a_killed_browser_settles_the_call_and_is_started_again,
+    a_program_that_ends_leaves_no_browser_and_no_profile
+);
 
 const FORM: &[u8] = b"<title>Form</title><h1>Order</h1><form action=/sent>\
     <label>Name <input name=who></label><label><input type=checkbox name=gift> Gift</label>\
@@ -22,9 +32,7 @@ const FORM: &[u8] = b"<title>Form</title><h1>Order</h1><form action=/sent>\
 /// What the form sends.
 const SENT: &str = "/sent?who=Ada+%26+Bob%21&gift=on&size=l";
 
-#[test]
-fn a_page_is_opened_filled_sent_and_photographed() {
-    let Some(browser) = installed_browser() else { return };
+fn a_page_is_opened_filled_sent_and_photographed(browser: &Path) {
     let html = "200 OK\r\nContent-Type: text/html";
     let server = WebServer::start().with_page("/", html, FORM).with_page(SENT, html, b"<h1>Thanks</h1>");
     let act = |arguments: Value| call("browser_act", arguments);
@@ -47,7 +55,7 @@ fn a_page_is_opened_filled_sent_and_photographed() {
         act(json!({ "action": "press", "value": "Control+a" })),
         text_answer("Done."),
     ];
-    let user = user_with(answers, &server, &browser);
+    let user = user_with(answers, &server, browser);
     let mut program = start(&user, &[]);
     let screen = approve(&mut program, "Open in the browser?", "Its scripts run.");
     assert!(screen.contains(&server.url("/")) && screen.contains("private network"), "{screen}");
@@ -95,9 +103,7 @@ fn a_page_is_opened_filled_sent_and_photographed() {
 }
 
 /// A server that must never be reached, by any means of a page.
-#[test]
-fn no_private_address_is_reached_by_a_page() {
-    let Some(browser) = installed_browser() else { return };
+fn no_private_address_is_reached_by_a_page(browser: &Path) {
     let (canary, udp_canary) = (WebServer::start(), UdpSocket::bind("127.0.0.1:0").unwrap());
     udp_canary.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
     let (port, udp) = (canary.port, udp_canary.local_addr().unwrap().port());
@@ -147,7 +153,7 @@ fn no_private_address_is_reached_by_a_page() {
     let mut answers: Vec<Answer> =
         calls.iter().map(|call| calls_answer_after(Duration::ZERO, std::slice::from_ref(call))).collect();
     answers.extend([open(&format!("http://localhost:{port}/name")), text_answer("Done.")]);
-    let user = user_with(answers, &server, &browser).with_rules(&format!("{OPEN_RULE}{ACT_RULE}"));
+    let user = user_with(answers, &server, browser).with_rules(&format!("{OPEN_RULE}{ACT_RULE}"));
     let mut program = start(&user, &[]);
     // After the first page that was read, and for a host without a rule.
     let screen = approve(&mut program, "Open in the browser?", "/away");
@@ -224,9 +230,7 @@ fn without_a_browser_its_tools_are_hidden() {
 }
 
 /// A page whose script never ends holds up its call only, which ends the browser.
-#[test]
-fn a_page_that_hangs_is_left() {
-    let Some(browser) = installed_browser() else { return };
+fn a_page_that_hangs_is_left(browser: &Path) {
     let html = "200 OK\r\nContent-Type: text/html";
     let hang = b"<button onclick='for (;;) {}'>Hang</button>";
     let server = WebServer::start().with_page("/", html, hang);
@@ -236,7 +240,7 @@ fn a_page_that_hangs_is_left() {
         open(&server.url("/")),
         text_answer("Done."),
     ];
-    let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+    let user = user_with(answers, &server, browser).with_rules(OPEN_RULE);
     let mut program = start(&user, &[]);
     approve(&mut program, "Act on the web page?", "click button");
     program.until_condition("the call is settled", |_| outcomes(&user).len() >= 2);
@@ -260,7 +264,8 @@ fn until_browser_runs(program: &mut Program) -> Vec<i32> {
 fn is_browser(pid: i32) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
-    !line.contains("\0guard\0") && (line.contains("--remote-debugging-pipe") || line.contains("--type="))
+    let options = ["--remote-debugging-", "--type=", "\0-contentproc\0"];
+    !line.contains("\0guard\0") && options.iter().any(|option| line.contains(option))
 }
 
 fn until_gone(pids: &[i32]) {
@@ -271,9 +276,7 @@ fn until_gone(pids: &[i32]) {
     }
 }
 
-#[test]
-fn a_killed_browser_settles_the_call_and_is_started_again() {
-    let Some(browser) = installed_browser() else { return };
+fn a_killed_browser_settles_the_call_and_is_started_again(browser: &Path) {
     let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/html", b"<button>One</button>");
     let answers = vec![
         open(&server.url("/")),
@@ -286,7 +289,7 @@ fn a_killed_browser_settles_the_call_and_is_started_again() {
         open(&server.url("/")),
         text_answer("Again."),
     ];
-    let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+    let user = user_with(answers, &server, browser).with_rules(OPEN_RULE);
     let mut program = start(&user, &[]);
     approve(&mut program, "Open in the browser?", "/never");
     program.until_condition("the page is requested", |_| server.requests().iter().any(|line| line.contains("/never")));
@@ -313,13 +316,11 @@ fn a_killed_browser_settles_the_call_and_is_started_again() {
     assert!(matches!(&settled[5], Outcome::Done(text) if text.contains("button \"One\"")), "{settled:#?}");
 }
 
-#[test]
-fn a_program_that_ends_leaves_no_browser_and_no_profile() {
-    let Some(browser) = installed_browser() else { return };
+fn a_program_that_ends_leaves_no_browser_and_no_profile(browser: &Path) {
     let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/html", b"<button>One</button>");
     for is_killed in [true, false] {
         let user =
-            user_with(vec![open(&server.url("/")), text_answer("Done.")], &server, &browser).with_rules(OPEN_RULE);
+            user_with(vec![open(&server.url("/")), text_answer("Done.")], &server, browser).with_rules(OPEN_RULE);
         let mut program = start(&user, &[]);
         program.until_idle("Done.");
         let processes = until_browser_runs(&mut program);
@@ -345,4 +346,25 @@ fn a_program_that_ends_leaves_no_browser_and_no_profile() {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Firefox listens on a port, which must be in a network that only it is in.
+#[cfg(target_os = "linux")]
+#[test]
+fn firefox_is_in_a_network_of_its_own() {
+    let Some(browser) = crate::support::browser::installed_firefox() else { return };
+    let server = WebServer::start().with_page("/", "200 OK\r\nContent-Type: text/html", b"<button>One</button>");
+    let answers = vec![open(&server.url("/")), text_answer("Done.")];
+    let user = user_with(answers, &server, &browser).with_rules(OPEN_RULE);
+    let mut program = start(&user, &[]);
+    program.until_idle("Done.");
+    let network = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
+    let interfaces = |process: i32| std::fs::read_to_string(format!("/proc/{process}/net/dev")).unwrap();
+    let processes = until_browser_runs(&mut program);
+    // Its own sandbox gives some of its processes a further network.
+    for process in &processes {
+        assert_ne!(network(&process.to_string()), network("self"));
+        assert_eq!(interfaces(*process).lines().skip(2).filter(|line| !line.trim().starts_with("lo:")).count(), 0);
+    }
+    assert!(std::net::TcpStream::connect(("127.0.0.1", 9222)).is_err(), "the port can be reached");
 }

@@ -1,6 +1,7 @@
 //! The browser behind the proxy that the environment names: its requests go through that, and no others.
 
-use crate::support::browser::{approve, installed_browser, open, until_settled};
+use crate::for_each_browser;
+use crate::support::browser::{approve, open, until_settled};
 use crate::support::program::Program;
 use crate::support::terminal_session::{submit_message, text_answer};
 use crate::support::tool_service::add_settings;
@@ -8,6 +9,8 @@ use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use aye::chat::Outcome;
 use std::path::Path;
+
+for_each_browser!(pages_are_requested_through_the_proxy_of_the_environment);
 
 const HTML: &str = "200 OK\r\nContent-Type: text/html";
 
@@ -19,16 +22,14 @@ fn start_with_proxy(user: &User, browser: &Path, variable: &str, proxy: &str) ->
     program
 }
 
-#[test]
-fn pages_are_requested_through_the_proxy_of_the_environment() {
-    let Some(browser) = installed_browser() else { return };
+fn pages_are_requested_through_the_proxy_of_the_environment(browser: &Path) {
     let page =
         b"<title>Shop</title><button>Buy</button><img src=http://10.0.0.1/x><script src=http://cdn.example/y></script>";
     let proxy = WebServer::start().with_page("http://shop.example/", HTML, page);
     let answers = vec![open("http://shop.example/"), open("http://wiki/"), text_answer("Done.")];
     let user = User::new(answers);
     let mut program =
-        start_with_proxy(&user, &browser, "HTTP_PROXY", &format!("http://me:pass@127.0.0.1:{}", proxy.port));
+        start_with_proxy(&user, browser, "HTTP_PROXY", &format!("http://me:pass@127.0.0.1:{}", proxy.port));
     let screen = approve(&mut program, "Open in the browser?", "shop.example");
     assert!(screen.contains("through the proxy of HTTP_PROXY"), "{screen}");
     approve(&mut program, "Open in the browser?", "http://wiki/");

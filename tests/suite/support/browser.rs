@@ -8,7 +8,7 @@ use super::terminal_session::submit_message;
 use super::tool_service::{add_settings, call, outcomes};
 use super::user::User;
 use super::web_server::WebServer;
-use aye::browser::executable::find_browser;
+use aye::browser::executable::{CHROMIUM_NAMES, FIREFOX_NAMES, find_program};
 use aye::chat::Outcome;
 use serde_json::json;
 use std::io;
@@ -21,9 +21,22 @@ pub const OPEN_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_nav
 /// Allows to act on them too.
 pub const ACT_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_act\"\nhost = \"127.0.0.1\"\n";
 
-/// Returns an installed browser; reports that the test is left out if there is none.
+/// Makes tests of functions that have the path of a browser: one for each browser, left out if it is not installed.
+#[macro_export]
+macro_rules! for_each_browser {
+    ($($name:ident),+ $(,)?) => {
+        mod chromium {
+            $(#[test] fn $name() { $crate::support::browser::installed_browser().iter().for_each(|browser| super::$name(browser)); })+
+        }
+        mod firefox {
+            $(#[test] fn $name() { $crate::support::browser::installed_firefox().iter().for_each(|browser| super::$name(browser)); })+
+        }
+    };
+}
+
+/// Returns an installed Chromium; reports that the test is left out if there is none.
 pub fn installed_browser() -> Option<PathBuf> {
-    let Some(found) = find_browser(None, std::env::var_os("PATH").as_deref()) else {
+    let Some(found) = find_installed(&CHROMIUM_NAMES) else {
         report_skipped("no Chromium is installed");
         return None;
     };
@@ -34,6 +47,25 @@ pub fn installed_browser() -> Option<PathBuf> {
         report_skipped("Chromium does not start");
     }
     starts.then_some(found)
+}
+
+/// Returns an installed Firefox that can have a network of its own; reports that the test is left out if there is none.
+pub fn installed_firefox() -> Option<PathBuf> {
+    let Some(found) = find_installed(&FIREFOX_NAMES) else {
+        report_skipped("no Firefox is installed");
+        return None;
+    };
+    #[cfg(target_os = "linux")]
+    match aye::browser::firefox::launcher::test_network(Path::new(env!("CARGO_BIN_EXE_aye"))) {
+        Ok(()) => return Some(found),
+        Err(reason) => report_skipped(&reason),
+    }
+    None
+}
+
+fn find_installed(names: &[&str]) -> Option<PathBuf> {
+    let search_path = std::env::var_os("PATH")?;
+    names.iter().find_map(|name| find_program(name, &search_path))
 }
 
 /// Loads a page in a browser without a profile; its output is the elements of the page.
