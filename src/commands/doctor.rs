@@ -4,6 +4,7 @@
 //! findings. The slow checks run concurrently, with a time limit of 2.5 s each; the key store has one of 3 s for each secret,
 //! one after the other.
 
+mod browser_check;
 mod bundle;
 mod finding;
 mod folders;
@@ -81,10 +82,12 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     // It has a time limit of its own for each secret.
     let key_store_credentials = tool_credentials.clone();
     let key_store = tokio::task::spawn_blocking(move || saved_secrets::check_key_store(&key_store_credentials));
-    let (terminal, sandbox, overlay, sessions, project, rules, server) = tokio::join!(
+    let (web, browser_folder) = (config.web.clone(), folder.clone());
+    let (terminal, sandbox, overlay, browser, sessions, project, rules, server) = tokio::join!(
         run_check("terminal", terminal_check::check_terminal),
         run_check("sandbox", move || machine::check_sandbox(&shell, &sandbox_places)),
         run_check("overlay", move || machine::check_overlay(overlay_mode, overlay_folder.as_deref(), &overlay_places)),
+        run_check("browser", move || browser_check::check_browser(&web, browser_folder.as_deref())),
         run_check("sessions", move || folders::check_sessions(&session_places)),
         run_check("project", move || machine::check_project(folder.as_deref())),
         run_check("rules", move || rules_check::check_rules(rules_folder.as_deref(), &rules_places)),
@@ -93,6 +96,7 @@ async fn run_checks(arguments: &Doctor) -> Result<Report> {
     findings.extend(terminal);
     findings.extend(sandbox);
     findings.extend(overlay);
+    findings.extend(browser);
     findings.push(simulator_check::check_simulator(tour, &connector));
     findings.extend(settings_check::check_settings(&connector.settings, &places));
     findings.extend(rules);
