@@ -183,7 +183,7 @@ section! {
         search_url: Option<String> => Address,
         /// Offer the tools of a browser to the model, if one is installed.
         browser: bool = true => Switch,
-        /// Program of the browser. `None`: the first one in `PATH`.
+        /// Program of the browser. `None`: the first Chromium in `PATH`, otherwise Firefox.
         browser_path: Option<PathBuf> => File,
         /// Hosts in private networks that may be requested: a name or an address, with a port or without.
         private_hosts: Vec<String> => Names,
