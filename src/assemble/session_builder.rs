@@ -118,6 +118,12 @@ impl SessionBuilder {
         Ok(session)
     }
 
+    /// Stores what was saved in opened copies of a session's workspace since aye last looked. A failure is reported with the
+    /// next message of the session.
+    fn store_changed_copies(&self, id: &SessionId) {
+        let _ = Workspace::new(&self.places, id.clone(), self.workspace_limits).store_changed_copies();
+    }
+
     /// Continues a session: in its own folder, as a dry run if it is one, and with its last model if it is available
     /// and no flag overrides it; otherwise with `model`.
     pub(super) fn continue_session(
@@ -127,6 +133,7 @@ impl SessionBuilder {
         connector: &Connector,
     ) -> Result<Session> {
         let (log, stored) = self.stored_sessions().open(id).map_err(UsageError::from_error)?;
+        self.store_changed_copies(id);
         // A damaged first line is reported below, with its consequence.
         let file_notices = stored.notices.iter().filter(|notice| notice.problem != Problem::NoHeader);
         let mut notices: Vec<String> = file_notices.map(ToString::to_string).collect();
@@ -192,6 +199,7 @@ impl SessionBuilder {
         model: &ConnectedModel,
         connector: &Connector,
     ) -> Result<Session> {
+        self.store_changed_copies(id);
         let copied = CopiedPart { mode: fork_mode, before_entry };
         let copy =
             store::fork_session(&self.places, id, &self.folder, copied, rehearsal::remove_folder).map_err(|error| {

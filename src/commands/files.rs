@@ -189,13 +189,23 @@ fn open_workspace(place: &SessionPlace, named: Option<&str>) -> Result<Workspace
     .map_err(UsageError::from_error)?;
     let workspace = Workspace::new(&places, session, load_limits(&places));
     // What was saved in opened copies since aye last looked belongs to the files that this command is about.
+    store_changed_copies(&workspace)?;
+    Ok(workspace)
+}
+
+/// Stores what was saved in opened copies and returns those files. A notice says which cannot be stored.
+pub(super) fn store_changed_copies(workspace: &Workspace) -> Result<Vec<StoredFile>> {
+    let mut files = Vec::new();
     for copy in workspace.store_changed_copies().map_err(to_usage_error)? {
-        if let Err(error) = copy.stored {
-            let (name, place) = (copy.name, copy.copy.display());
-            print_notice(&format!("The changes of {name} are not stored. {error} They are in {place}."))?;
+        match copy.stored {
+            Ok(file) => files.push(file),
+            Err(error) => {
+                let (name, place) = (copy.name, copy.copy.display());
+                print_notice(&format!("The changes of {name} are not stored. {error} They are in {place}."))?;
+            }
         }
     }
-    Ok(workspace)
+    Ok(files)
 }
 
 fn load_limits(places: &Places) -> workspace::Limits {

@@ -1,6 +1,6 @@
 //! `aye open`: opens a file, a file of a workspace or a web address, as the screen opens a link.
 
-use super::files::{find_workspace, to_usage_error};
+use super::files::{find_workspace, store_changed_copies, to_usage_error};
 use super::folder::open_places;
 use super::output::print_lines;
 use crate::chat::image;
@@ -21,7 +21,9 @@ pub(super) fn run(arguments: &Open) -> Result<ExitCode> {
     let (_, folder) = open_places(&place.place)?;
     match parse_link(target) {
         // A file whose name looks like a position is meant as it is written.
-        _ if folder.join(target).exists() => open_file(&folder, &folder.join(target), None, place)?,
+        _ if !target.is_empty() && folder.join(target).exists() => {
+            open_file(&folder, &folder.join(target), None, place)?
+        }
         Some(LinkTarget::Web(address)) => external::open_web(&address)?,
         Some(LinkTarget::Workspace(address)) => return open_workspace_file(&address, place),
         Some(LinkTarget::File { path, line, .. }) if folder.join(&path).exists() => {
@@ -55,13 +57,15 @@ fn open_file(folder: &Path, file: &Path, line: Option<usize>, place: &SessionPla
 fn open_workspace_file(address: &str, place: &SessionPlace) -> Result<ExitCode> {
     let (workspace, target) = find_workspace(place, address)?;
     let file = workspace.find(&target).map_err(to_usage_error)?;
-    let copy = workspace.copy_to_open(&file, file.is_latest).map_err(to_usage_error)?;
+    // Another session's file is only read, unless that session is named by an option.
+    let is_writable = file.is_latest && target.session().is_none();
+    let copy = workspace.copy_to_open(&file, is_writable).map_err(to_usage_error)?;
     let (_, folder) = open_places(&place.place)?;
-    open_file(&folder, &copy, None, place)?;
-    let mut lines = Vec::new();
-    for copy in workspace.store_changed_copies().map_err(to_usage_error)? {
-        let stored = copy.stored.map_err(to_usage_error)?;
-        lines.push(clean_line(&format!("{} is now version {}", stored.path, stored.version)).into_owned());
-    }
-    print_lines(lines)
+    let opened = open_file(&folder, &copy, None, place);
+    // Also if the editor ended with an error, it may have saved before.
+    let stored = store_changed_copies(&workspace)?;
+    let lines = stored.iter().map(|file| format!("{} is now version {}", file.path, file.version));
+    let lines: Vec<String> = lines.map(|line| clean_line(&line).into_owned()).collect();
+    let code = print_lines(lines)?;
+    opened.map(|()| code)
 }

@@ -28,8 +28,6 @@ pub struct OpenSession {
     pub sampling_reviews: Vec<Arc<SamplingReview>>,
     /// Servers with a request of this session that has not ended.
     pub open_samplings: Vec<String>,
-    /// True once a file of the workspace was opened in another program, which may save changes in its copy.
-    pub has_opened_copies: bool,
 }
 
 /// Trust in the project: what the trust prompt asks, and what the user refused.

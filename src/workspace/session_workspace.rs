@@ -276,13 +276,10 @@ impl Workspace {
         let bytes_before = writer.index.old_bytes;
         let old_versions = writer.index.all_droppable_versions();
         self.drop_versions(&mut writer, &old_versions)?;
-        match std::fs::remove_dir_all(self.copies_folder()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Error::with_path(&self.copies_folder())(error));
-            }
-            _ => {}
-        }
-        Ok((old_versions.len(), bytes_before - writer.index.old_bytes))
+        let (count, freed) = (old_versions.len(), bytes_before - writer.index.old_bytes);
+        drop(writer);
+        self.remove_copies()?;
+        Ok((count, freed))
     }
 
     /// Reads what was added to the index.

@@ -297,16 +297,23 @@ fn what_the_editor_saves_becomes_a_version() {
         setup.run_piped("").0
     };
     assert_eq!(print_file(), "one and two");
-    // A program that is still open saves later.
+    // A program that is still open saves later, and the user comes back from it.
     let copy = std::fs::read_to_string(user.path("editor.name")).unwrap();
     std::fs::write(copy.trim(), "three").unwrap();
+    program.press_keys("\x1b[O\x1b[I");
     program.until("version 3");
-    // So does one that saves once no list is open: the next look at the files finds it.
     program.press_keys("\x1b");
     program.until_gone("Files of this session");
     std::fs::write(copy.trim(), "four").unwrap();
     program.press_keys("\x1b[O\x1b[I");
     program.until("Saved: reports/a.txt is now version 4");
+    // One that saves after the end of aye is found when the session is continued.
+    program.press_keys("\x04");
+    program.wait_for_exit();
+    std::fs::write(copy.trim(), "after the end").unwrap();
+    let mut program = open_files(resume(&user));
+    program.until("version 5");
+    drop(program);
     std::fs::write(copy.trim(), "five").unwrap();
     assert_eq!(print_file(), "five");
 }

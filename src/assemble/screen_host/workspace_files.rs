@@ -40,7 +40,7 @@ impl ScreenHost {
     }
 }
 
-/// Stores what other programs saved in copies, and returns what to say about it.
+/// Stores what other programs saved in copies. Returns a notification about it, if there is anything to report.
 fn store_changed_copies(workspace: &Workspace) -> Option<HostReply> {
     let copies = match workspace.store_changed_copies() {
         Ok(copies) => copies,
@@ -64,8 +64,6 @@ fn store_changed_copies(workspace: &Workspace) -> Option<HostReply> {
 
 /// Lists the files; returns `None` if the index still has the length that the screen has seen.
 fn list_files(workspace: &Workspace, seen_length: Option<u64>) -> Option<WorkspaceReply> {
-    // A failure is said when the copy was closed, and again with the next message.
-    let _ = workspace.store_changed_copies();
     // Read first: a change during the listing is then found by the next request.
     let index_length = workspace.index_length();
     if seen_length == Some(index_length) {

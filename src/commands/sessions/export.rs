@@ -9,6 +9,7 @@ use crate::chat::{SessionId, pluralize};
 use crate::cli::bail_usage;
 use crate::cli::sessions::{ExportFormat, ExportSession};
 use crate::commands::export_file;
+use crate::commands::files::store_changed_copies;
 use crate::commands::output::print_notice;
 use crate::store::StoredSession;
 use crate::text::byte_size::format_bytes;
@@ -37,7 +38,10 @@ impl SessionStore {
         let stored = self.read_session(&id)?;
         let workspace = Workspace::new(&self.places, id.clone(), Limits::default());
         let mut files = match options.with_files {
-            true => IncludedFiles::find(&workspace, &stored)?,
+            true => {
+                store_changed_copies(&workspace)?;
+                IncludedFiles::find(&workspace, &stored)?
+            }
             false => IncludedFiles::default(),
         };
         if options.with_files && files.is_empty() {

@@ -29,6 +29,7 @@ pub fn open_file_list(state: &mut State) {
     let picker = Picker::new("Files of this session", "Loading…", Vec::new()).with_action_hint(hint);
     let next_check = state.timing.now;
     state.viewport.popups.push(Popup::List(picker, List::Files(FileList { next_check, ..FileList::default() })));
+    store_changed_copies(state);
     check_for_changes(state);
 }
 
@@ -43,11 +44,9 @@ pub fn check_for_changes(state: &mut State) {
     }
 }
 
-/// Stores what other programs saved in files of the workspace that were opened.
+/// Stores what other programs saved in files of the workspace that were opened, also in an earlier run.
 pub fn store_changed_copies(state: &mut State) {
-    if state.session.has_opened_copies {
-        state.send_request(HostRequest::Workspace(WorkspaceRequest::StoreChangedCopies));
-    }
+    state.send_request(HostRequest::Workspace(WorkspaceRequest::StoreChangedCopies));
 }
 
 /// Shows what the host has read. A reply for something that has been closed is dropped.
@@ -63,7 +62,6 @@ pub fn handle_workspace_reply(state: &mut State, reply: WorkspaceReply) {
         WorkspaceReply::Listed { .. } => {}
         WorkspaceReply::Copied(file) => {
             state.push_effect(Effect::OpenFile { path: file.to_string_lossy().into_owned(), line: None });
-            state.session.has_opened_copies = true;
             // An editor in the terminal has ended by then; of another program the change is found later.
             store_changed_copies(state);
         }
