@@ -19,14 +19,13 @@ const LINE_CHARS: usize = 60;
 pub(super) fn outline_range(text: &str, range: Range<usize>) -> String {
     let end = text.floor_char_boundary(range.end);
     let mut start = text.floor_char_boundary(range.start).min(end);
-    let bytes = RANGE_BYTES.max((end - start).div_ceil(MAX_RANGES));
     let sections = Sections::find(text, &(start..end), MAX_RANGES - 1);
     let mut offset = text[..start].chars().count();
     let mut outline = String::new();
-    for number in 1..=MAX_RANGES {
-        let part = match number {
-            MAX_RANGES => &text[start..end],
-            _ => cut_part(text, start..end, bytes, sections.as_ref()),
+    for ranges_left in (1..=MAX_RANGES).rev() {
+        let part = match ranges_left {
+            1 => &text[start..end],
+            _ => cut_part(text, start..end, ranges_left, sections.as_ref()),
         };
         if part.is_empty() {
             break;
@@ -42,15 +41,18 @@ pub(super) fn outline_range(text: &str, range: Range<usize>) -> String {
     outline
 }
 
-/// Returns the beginning of a range of a text, at most `bytes` long: up to the next heading, the last value that begins in it,
-/// or else the end of a line if one ends there.
-fn cut_part<'a>(text: &'a str, range: Range<usize>, bytes: usize, sections: Option<&Sections>) -> &'a str {
+/// Returns the beginning of a range of a text that is divided into this many parts: up to a heading, to the last value that
+/// begins in it, or else to the end of a line if one ends there.
+fn cut_part<'a>(text: &'a str, range: Range<usize>, ranges_left: usize, sections: Option<&'a Sections>) -> &'a str {
+    let bytes = RANGE_BYTES.max(range.len().div_ceil(ranges_left));
     let limit = range.end.min(range.start.saturating_add(bytes));
+    let last_within = |offsets: &'a [usize]| offsets[..offsets.partition_point(|offset| *offset <= limit)].last();
+    // With no range to spare, a part has as many sections as fit.
+    let has_spare = range.len() <= RANGE_BYTES * (ranges_left - 1);
     let section = match sections {
-        Some(Sections::Headings(offsets)) => offsets.iter().find(|offset| **offset > range.start),
-        Some(Sections::Values { offsets, .. }) if limit < range.end => {
-            offsets[..offsets.partition_point(|offset| *offset <= limit)].last()
-        }
+        Some(Sections::Headings(offsets)) if has_spare => offsets.iter().find(|offset| **offset > range.start),
+        Some(Sections::Headings(offsets)) => last_within(offsets),
+        Some(Sections::Values { offsets, .. }) if limit < range.end => last_within(offsets),
         Some(Sections::Values { .. }) | None => None,
     };
     if let Some(offset) = section.filter(|offset| (range.start + 1..=limit).contains(*offset)) {
@@ -98,6 +100,10 @@ mod tests {
         assert_eq!(lines[1], format!("{}+107: ## Two…", 7 + 50));
         assert_eq!(lines[2].split_once(": ").unwrap(), ("164+39999", "## Three…"));
         assert_eq!(lines.len(), 4, "a long section is divided: {outline}");
+        // Many short sections leave enough ranges for a long one after them.
+        let text = format!("{}{}", section("Short", 1).repeat(20), section("Long", 200_000));
+        let parts = parse_parts(&outline_range(&text, 0..text.len()));
+        assert!(parts.iter().all(|(_, length)| *length <= 70_000), "{parts:?}");
     }
 
     #[test]
@@ -112,7 +118,7 @@ mod tests {
             let index = line.split_once("rows[").unwrap().1.split_once(']').unwrap().0;
             assert!(part.starts_with(&format!("{{\"id\":{index},")), "{line}");
             let whole = serde_json::from_str::<serde_json::Value>(&format!("[{}]", part.trim_end_matches(',')));
-            assert!(whole.is_ok() || offset + length == text.chars().count() - 100, "whole rows: {line}");
+            assert!(whole.is_ok() || offset + length >= text.chars().count() - 100, "whole rows: {line}");
         }
     }
 

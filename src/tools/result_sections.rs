@@ -10,6 +10,8 @@ use std::ops::Range;
 const MAIN_SHARE: usize = 80;
 /// Values of an object or array of JSON, above which the text is divided between lines.
 const MAX_VALUES: usize = 200_000;
+/// Begins the output of some programs.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Levels of JSON that are looked at.
 const MAX_LEVELS: usize = 8;
 
@@ -90,11 +92,12 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
 /// Finds the values of the object or array that has most of a JSON text.
 fn find_values(text: &str) -> Option<Sections> {
-    if !text.trim_start().starts_with(['{', '[']) {
+    let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == BYTE_ORDER_MARK);
+    if !trimmed.starts_with(['{', '[']) {
         return None;
     }
     let offset_of = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
-    let (mut value, mut path) = (text.trim(), String::new());
+    let (mut value, mut path) = (trimmed, String::new());
     for level in 1..=MAX_LEVELS {
         let is_array = value.starts_with('[');
         let members = serde_json::from_str::<Members<'_>>(value).ok()?.0;
@@ -180,6 +183,7 @@ mod tests {
         assert_eq!(beginnings(text, &sections), ["\"a\": [1, 2],", "\"b,\\\"\": {\"x\": 3},", "\"c\": \"4\""]);
         let Sections::Values { offsets, .. } = &sections else { panic!("{sections:?}") };
         assert_eq!(sections.describe(offsets[0]), None, "its name is there");
+        assert!(matches!(find("\u{feff}[1, 2]"), Some(Sections::Values { .. })));
         for text in ["{}", "[]", "{\"a\": 1", "[1] 2", "[text]", "{ text }", ""] {
             assert_eq!(find(text), None, "{text}");
         }
