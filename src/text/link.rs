@@ -71,6 +71,17 @@ pub fn parse_link(word: &str) -> Option<LinkTarget> {
     (!has_other_scheme && length == path.len()).then_some(target)
 }
 
+impl LinkTarget {
+    /// Returns the target without a line, also of a file that has one.
+    #[must_use]
+    pub fn without_position(self) -> Self {
+        match self {
+            Self::File { path, .. } => file_without_position(path),
+            Self::Web(_) | Self::Workspace(_) => self,
+        }
+    }
+}
+
 impl std::fmt::Display for LinkTarget {
     /// Formats the target as it is written in prose.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -123,7 +123,9 @@ pub fn open_web(address: &str) -> io::Result<()> {
 
 /// Returns whether the opener may receive this text. The opener itself would also accept files, programs and options.
 fn is_web_address(address: &str) -> bool {
-    (address.starts_with("http://") || address.starts_with("https://")) && !address.contains(char::is_control)
+    let has_scheme =
+        |scheme: &str| address.get(..scheme.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme));
+    (has_scheme("http://") || has_scheme("https://")) && !address.contains(char::is_control)
 }
 
 /// Opens a picture with the system's opener; an editor would show its bytes.
@@ -192,6 +194,7 @@ mod tests {
 
     #[test]
     fn r36_only_web_addresses_are_opened() {
+        assert!(is_web_address("HTTPS://docs.rs/") && is_web_address("http://docs.rs"));
         for address in
             ["file:///etc/passwd", "file:/etc/passwd", "FILE:///x", "javascript:x", "/etc/passwd", "-a", "https://a\nb"]
         {

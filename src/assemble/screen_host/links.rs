@@ -14,6 +14,7 @@ use crate::tui::host::{HostReply, LinkStatus};
 use crate::tui::workspace_data::FilePreview;
 use crate::tui::workspace_data::preview::{FileBeginning, MAX_PREVIEW_BYTES};
 use crate::workspace::{StoredFile, Workspace, detect_media_type};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
@@ -27,8 +28,9 @@ impl ScreenHost {
         let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
         self.run_in_background(move || {
             let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
+            let mut line_counts = HashMap::new();
             let check = |target: LinkTarget| {
-                let status = check_link(&disk, &workspace, &target);
+                let status = check_link(&disk, &workspace, &target, &mut line_counts);
                 (target, status)
             };
             Some(HostReply::LinkStatuses(targets.into_iter().map(check).collect()))
@@ -84,13 +86,29 @@ fn read_file_preview(disk: &Disk, path: &str, lines: Option<(usize, usize)>) -> 
     Ok(FilePreview { facts: facts.into_iter().flatten().collect(), content, omission })
 }
 
-/// Returns whether a file is known to have a line with this number.
-fn has_line(disk: &Disk, location: &Location, number: usize) -> bool {
-    let Ok(file) = disk.open(location) else { return false };
-    let mut reader = BufReader::new(file.take(MAX_LINE_BYTES));
-    // A line is more than the end of the one before it.
-    (1..number).all(|_| reader.skip_until(b'\n').is_ok_and(|read| read > 0))
-        && (number == 1 || reader.fill_buf().is_ok_and(|rest| !rest.is_empty()))
+/// Number of lines of files, by real path.
+type LineCounts = HashMap<PathBuf, usize>;
+
+/// Returns whether a file may have a line with this number. Only files of the project that hold no secrets are read.
+fn has_line(disk: &Disk, location: &Location, number: usize, counts: &mut LineCounts) -> bool {
+    if !location.is_inside || location.is_sensitive {
+        return disk.exists(location);
+    }
+    let count = match counts.get(&location.real) {
+        Some(count) => *count,
+        None => {
+            let Ok(file) = disk.open(location) else { return false };
+            let mut reader = BufReader::new(file.take(MAX_LINE_BYTES));
+            let mut count = 0;
+            while reader.skip_until(b'\n').is_ok_and(|read| read > 0) {
+                count += 1;
+            }
+            counts.insert(location.real.clone(), count);
+            count
+        }
+    };
+    // An empty file can be opened at its first line.
+    number <= count.max(1)
 }
 
 /// Finds the file with a `workspace://` address, and the workspace that it is in.
@@ -121,9 +139,9 @@ fn read_picture_size(workspace: &Workspace, file: &StoredFile) -> Option<ImageSi
 }
 
 /// Checks the target of a link, also its line. For a picture in the project or a workspace, also reads its size.
-fn check_link(disk: &Disk, workspace: &Workspace, target: &LinkTarget) -> LinkStatus {
-    let (path, last_line) = match target {
-        LinkTarget::File { path, line, end, .. } => (path, end.or(*line)),
+fn check_link(disk: &Disk, workspace: &Workspace, target: &LinkTarget, counts: &mut LineCounts) -> LinkStatus {
+    let (path, line) = match target {
+        LinkTarget::File { path, line, .. } => (path, *line),
         LinkTarget::Web(_) => return LinkStatus::Exists,
         LinkTarget::Workspace(address) => {
             let Ok((other, file)) = find_file(workspace, address) else { return LinkStatus::Missing };
@@ -132,7 +150,7 @@ fn check_link(disk: &Disk, workspace: &Workspace, target: &LinkTarget) -> LinkSt
         }
     };
     match disk.locate(path) {
-        Ok(location) if last_line.is_some_and(|line| !has_line(disk, &location, line)) => LinkStatus::Missing,
+        Ok(location) if line.is_some_and(|line| !has_line(disk, &location, line, counts)) => LinkStatus::Missing,
         Ok(location) if disk.exists(&location) => {
             picture::read_size(path, &location).map_or(LinkStatus::Exists, LinkStatus::Picture)
         }
@@ -155,10 +173,11 @@ mod tests {
         let workspace = Workspace::new(&places, SessionId("01A".into()), Limits::default());
         std::fs::write(folder.path().join("a.rs"), "x").unwrap();
         let disk = Disk::new(folder.path()).unwrap();
+        let check = |target: &LinkTarget| check_link(&disk, &workspace, target, &mut LineCounts::new());
         let file_link = |path: &str| LinkTarget::File { path: path.into(), line: None, end: None, column: None };
-        assert_eq!(check_link(&disk, &workspace, &file_link("a.rs")), LinkStatus::Exists);
-        assert_eq!(check_link(&disk, &workspace, &file_link("b.rs")), LinkStatus::Missing);
-        assert_eq!(check_link(&disk, &workspace, &LinkTarget::Web("https://example.com".into())), LinkStatus::Exists);
+        assert_eq!(check(&file_link("a.rs")), LinkStatus::Exists);
+        assert_eq!(check(&file_link("b.rs")), LinkStatus::Missing);
+        assert_eq!(check(&LinkTarget::Web("https://example.com".into())), LinkStatus::Exists);
         let path = WorkspacePath::parse("reports/q1.md").unwrap();
         let new_file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), overwrite: false };
         let stored = workspace.write(&new_file).unwrap();
@@ -170,7 +189,7 @@ mod tests {
             ("workspace:///reports".to_owned(), LinkStatus::Missing),
             ("workspace:///sessions/01JDXA0000000000000000000Z/reports/q1.md".to_owned(), LinkStatus::Missing),
         ] {
-            assert_eq!(check_link(&disk, &workspace, &LinkTarget::Workspace(address.clone())), expected, "{address}");
+            assert_eq!(check(&LinkTarget::Workspace(address.clone())), expected, "{address}");
         }
         let copy = copy_file(&workspace, &format!("workspace://{}", stored.id)).unwrap();
         assert_eq!((copy.file_name().unwrap().to_str(), std::fs::read(&copy).unwrap()), (Some("q1.md"), b"x".to_vec()));
@@ -188,12 +207,17 @@ mod tests {
         std::fs::create_dir(folder.path().join("src")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, folder.path().join("pipe"), 0o600.into()).unwrap();
         let disk = Disk::new(folder.path()).unwrap();
+        std::fs::write(folder.path().join(".env"), "A=1\n").unwrap();
+        let mut counts = LineCounts::new();
         for (path, line, end, exists) in [
+            // A file that may hold secrets is not read for a link.
+            (".env", 9, None, true),
             ("two.rs", 1, None, true),
             ("two.rs", 2, None, true),
             ("two.rs", 3, None, false),
             ("two.rs", 1, Some(2), true),
-            ("two.rs", 2, Some(3), false),
+            ("two.rs", 2, Some(3), true),
+            ("two.rs", 3, Some(9), false),
             ("open.rs", 2, None, true),
             ("open.rs", 3, None, false),
             ("empty.rs", 1, None, true),
@@ -204,7 +228,7 @@ mod tests {
         ] {
             let target = LinkTarget::File { path: path.into(), line: Some(line), end, column: None };
             let status = if exists { LinkStatus::Exists } else { LinkStatus::Missing };
-            assert_eq!(check_link(&disk, &workspace, &target), status, "{target}");
+            assert_eq!(check_link(&disk, &workspace, &target, &mut counts), status, "{target}");
         }
     }
 

@@ -17,6 +17,8 @@ pub struct LinkHints {
     pub typed: Option<char>,
     /// True if the hint shows the target in a page instead of opening it.
     pub is_preview: bool,
+    /// True once a letter was typed with shift: the target is copied.
+    pub is_copy: bool,
     /// The chosen web address, shown for confirmation before it is opened.
     pub pending_address: Option<String>,
 }
@@ -53,7 +55,7 @@ impl LinkHints {
     }
 
     /// Returns the links whose hints go on with what was typed.
-    pub fn open_links(&self) -> impl Iterator<Item = &HintedLink> {
+    pub fn matching_links(&self) -> impl Iterator<Item = &HintedLink> {
         self.links.iter().filter(|link| self.typed.is_none_or(|typed| link.hint.starts_with(typed)))
     }
 
@@ -109,7 +111,7 @@ mod tests {
         assert!(matches!(hints.type_letter('a'), TypedHint::Chosen(_)));
         assert_eq!(hints.type_letter('7'), TypedHint::Unknown);
         assert_eq!(hints.type_letter('m'), TypedHint::Begun);
-        assert_eq!(hints.open_links().count(), 6);
+        assert_eq!(hints.matching_links().count(), 6);
         assert_eq!(hints.type_letter('m'), TypedHint::Unknown);
         assert_eq!(hints.type_letter('s'), TypedHint::Chosen(Arc::new(LinkTarget::Web("https://25".into()))));
     }

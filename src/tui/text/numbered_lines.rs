@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_long_line_goes_on_below_with_its_mark_and_no_control_reaches_the_screen() {
         let (lines, marked) = lay_out(&format!("{}\n\u{1b}]0;x\u{7}b\n", "word ".repeat(6)), 1, 2..=2, 20);
-        assert!(lines[1].starts_with("  ") && lines.len() > 2, "{lines:?}");
+        assert!(lines[1].starts_with(" ↪") && lines.len() > 2, "{lines:?}");
         assert_eq!(marked, Some(2));
         assert!(lines[2..].iter().all(|line| line.starts_with('▌')), "{lines:?}");
         assert!(!lines.concat().contains(char::is_control), "{lines:?}");

@@ -2,6 +2,7 @@
 
 use super::{clipboard_copy, popup_stack};
 use crate::text::link::LinkTarget;
+use crate::text::web_destination::find_destination;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, WorkspaceRequest};
 use crate::tui::keys::{Action, Chord};
@@ -32,6 +33,9 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
     let Some(Popup::Links(mut hints)) = state.viewport.popups.pop() else { return };
     if let Some(address) = hints.pending_address {
         return match key.code {
+            KeyCode::Enter if key.kind == KeyEventKind::Press && find_destination(&address).is_none() => {
+                state.show_info("Not opened: the host of the address cannot be determined");
+            }
             KeyCode::Enter if key.kind == KeyEventKind::Press => state.push_effect(Effect::OpenWeb(address)),
             KeyCode::Char('y' | 'Y') => clipboard_copy::copy_text(state, &address),
             _ => {}
@@ -42,9 +46,10 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
         hints.is_preview = !hints.is_preview;
         return state.viewport.popups.push(Popup::Links(hints));
     }
+    hints.is_copy |= letter.is_uppercase();
     match hints.type_letter(letter.to_ascii_lowercase()) {
         TypedHint::Begun => state.viewport.popups.push(Popup::Links(hints)),
-        TypedHint::Chosen(target) if letter.is_uppercase() => clipboard_copy::copy_text(state, &target.to_string()),
+        TypedHint::Chosen(target) if hints.is_copy => clipboard_copy::copy_text(state, &target.to_string()),
         TypedHint::Chosen(target) if hints.is_preview => open_preview(state, &target),
         TypedHint::Chosen(target) => open_link(state, &target),
         TypedHint::Unknown => {}

@@ -157,6 +157,9 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
         }
         lines.extend(destination.warnings.iter().flat_map(|warning| wrap::wrap_plain(warning, theme.warning, width)));
     }
+    if lines.is_empty() {
+        lines.extend(wrap::wrap_plain("The host of this address cannot be determined.", theme.warning, width));
+    }
     lines.extend(wrap::wrap_plain(&reveal_to_string(address), theme.text, width));
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(area.height);
     let inside = frame.draw(Rect { y: area.bottom() - rows, height: rows, ..area }, buffer, theme);
@@ -166,14 +169,14 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
 /// Draws the hint on each link, and the targets in the bottom row.
 fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     let screen_area = buffer.area;
-    for link in hints.open_links() {
+    for link in hints.matching_links() {
         let rest = &link.hint[hints.typed.map_or(0, char::len_utf8)..];
         let (x, y) = (link.position.0 + hints.typed.map_or(0, |_| 1), link.position.1);
         if screen_area.contains(Position::new(x, y)) {
             buffer.set_stringn(x, y, rest, usize::from(screen_area.right() - x), state.theme.search_match);
         }
     }
-    let targets: Vec<String> = hints.open_links().map(|link| format!("{} {}", link.hint, link.target)).collect();
+    let targets: Vec<String> = hints.matching_links().map(|link| format!("{} {}", link.hint, link.target)).collect();
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, state.theme.background.patch(state.theme.text));

@@ -18,6 +18,8 @@ const LINES_BEFORE: usize = 300;
 const LINES_AFTER: usize = 700;
 /// Lines that the preview of a link shows, so that all are highlighted.
 const MAX_LINK_LINES: usize = 1900;
+/// Bytes of them.
+const MAX_LINK_BYTES: usize = 200_000;
 /// Lines of indented JSON.
 const MAX_JSON_LINES: usize = 2000;
 
@@ -81,21 +83,36 @@ impl FileBeginning<'_> {
     /// nothing is.
     pub fn prepare_lines(&self, (line, end): (usize, usize)) -> (PreviewContent, String) {
         let Some(text) = self.text() else { return self.prepare_content() };
-        let first = line.saturating_sub(LINES_BEFORE).max(1);
-        let last = end.saturating_add(LINES_AFTER).min(first.saturating_add(MAX_LINK_LINES));
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        // The last lines, if there are none with these numbers.
-        let first = first.min(lines.len().saturating_sub(LINES_BEFORE)).max(1);
-        let shown = lines.get(first - 1..last.min(lines.len())).unwrap_or_default().concat();
-        let omission = match (end > lines.len(), self.is_cut()) {
-            (true, true) => {
-                format!("Line {end} is beyond the first {} of the file.", format_bytes(self.bytes.len() as u64))
-            }
-            (true, false) => format!("Line {end} does not exist: the file has {}.", pluralize(lines.len(), "line")),
-            (false, _) if last < lines.len() || self.is_cut() => "… Open the file to see the rest.".to_owned(),
-            (false, _) => String::new(),
+        // Without a line of this number, the last one.
+        let marked = line.min(lines.len()).max(1) - 1;
+        let fits = |count: usize, bytes: usize| count + 1 < MAX_LINK_LINES && bytes <= MAX_LINK_BYTES;
+        let (mut first, mut last) = (marked, marked);
+        let mut bytes = lines.get(marked).map_or(0, |line| line.len());
+        while first > 0 && marked - first < LINES_BEFORE && fits(last - first, bytes + lines[first - 1].len()) {
+            first -= 1;
+            bytes += lines[first].len();
+        }
+        let wanted = end.max(line).saturating_add(LINES_AFTER);
+        while last + 1 < lines.len().min(wanted) && fits(last - first, bytes + lines[last + 1].len()) {
+            last += 1;
+            bytes += lines[last].len();
+        }
+        let mut shown = lines.get(first..=last).unwrap_or_default().concat();
+        let is_line_cut = shown.len() > MAX_LINK_BYTES;
+        shown.truncate(shown.floor_char_boundary(MAX_LINK_BYTES));
+        let is_missing = line > lines.len().max(1);
+        let omission = if is_missing && self.is_cut() {
+            format!("Line {line} is beyond the first {} of the file.", format_bytes(self.bytes.len() as u64))
+        } else if is_missing {
+            format!("Line {line} does not exist: the file has {}.", pluralize(lines.len(), "line"))
+        } else if last + 1 < lines.len() || is_line_cut || self.is_cut() {
+            "… Open the file to see the rest.".to_owned()
+        } else {
+            String::new()
         };
-        let numbered = NumberedLines { name: self.name.to_owned(), text: shown, first, marked: line..=end };
+        let numbered =
+            NumberedLines { name: self.name.to_owned(), text: shown, first: first + 1, marked: line..=end.max(line) };
         (PreviewContent::Lines(numbered), omission)
     }
 
@@ -239,7 +256,7 @@ mod tests {
         for (lines, first, last, omission) in [
             ((1, 1), 1, 701, "… Open the file to see the rest."),
             ((1000, 1000), 700, 1700, "… Open the file to see the rest."),
-            ((1000, 5000), 700, 2600, "Line 5000 does not exist: the file has 3000 lines."),
+            ((1000, 5000), 700, 2599, "… Open the file to see the rest."),
             ((2999, 3000), 2699, 3000, ""),
             ((9000, 9000), 2700, 3000, "Line 9000 does not exist: the file has 3000 lines."),
         ] {
@@ -256,6 +273,16 @@ mod tests {
         let (content, _) = beginning("", 0).prepare_lines((1, 1));
         let PreviewContent::Lines(shown) = content else { panic!() };
         assert_eq!((shown.text.as_str(), shown.first), ("", 1));
+        // Lines as long as those of a minified file.
+        let long: &'static str = format!("{}\nshort\n{}\n", "é".repeat(300_000), "x".repeat(150_000)).leak();
+        for (line, expected, first) in [(1, MAX_LINK_BYTES, 1), (2, 6 + 150_001, 2), (3, 6 + 150_001, 2)] {
+            let (PreviewContent::Lines(shown), omission) = beginning(long, long.len()).prepare_lines((line, line))
+            else {
+                panic!()
+            };
+            assert_eq!((shown.text.len(), shown.first), (expected, first), "{line}");
+            assert_eq!(omission.is_empty(), line > 1, "{line}");
+        }
         assert!(matches!(beginning("a\0", 2).prepare_lines((1, 1)).0, PreviewContent::NoText(_)));
     }
 

@@ -170,7 +170,11 @@ impl<'a> BlockParser<'a> {
             }
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let address = clean_line(&dest_url).into_owned();
-                let target = link::parse_link(&address).filter(|target| (self.exists)(target)).map(Arc::new);
+                let parsed = link::parse_link(&address);
+                // Without a line that the file does not have, the link still leads to the file.
+                let whole_file = parsed.clone().map(LinkTarget::without_position);
+                let found = [parsed, whole_file].into_iter().flatten().find(|target| (self.exists)(target));
+                let target = found.map(Arc::new);
                 self.push_style(if target.is_some() { self.theme.link } else { Style::new() });
                 let title = clean_line(&title).into_owned();
                 self.links.push(OpenLink { target, address, title, first_piece: self.inline.len() });
