@@ -10,6 +10,7 @@ pub mod executable;
 pub mod firefox;
 mod frame;
 mod frame_place;
+mod hit_test;
 mod keystroke;
 pub mod known_page;
 mod message_head;

@@ -88,12 +88,13 @@
 //!   and a copy of a workspace file into the project, is a call that no model makes, prompted and recorded like any other.
 //! - A workspace has contents, which never change but may be removed, and an index in two files with the same lines.
 //!   Writers append under a lock; readers need none, and if the files differ, the lines of both count. A dry run has a
-//!   workspace of its own, in which its calls run.
+//!   workspace of its own, in which its calls run. Another program opens a copy of a file; what it saves there becomes the next
+//!   version, whichever program of aye finds it first.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
-//! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment names
-//!   a proxy that resolves it. A document of another host
-//!   becomes the page only by a call of its own. An action in a frame of another host must be allowed for both hosts. An action
+//! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment
+//!   names a proxy that resolves it. Chromium is driven by a pipe. Firefox has only a port for that, so it runs in a network
+//!   namespace of its own. A document of another host becomes the page only by a call of its own. An action in a frame of another host must be allowed for both hosts. An action
 //!   with a target or a key is planned for a document, its path and, with a reference, its element; these are compared before
 //!   the action.
 //! - A tool of a file renders its whole request when it is planned, without the credential, which is added when it runs. A

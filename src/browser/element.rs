@@ -2,33 +2,12 @@
 //!
 //! Functions run in a world of their own, in which scripts of the page can change nothing.
 
+use super::driver::Driver;
 use super::frame::{Element, Frame};
+use super::hit_test::{invisible, look_until_found};
 use super::page::Page;
 use super::page_watch::PageError;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Looks for an element of a frame at its place, and the time between two: other processes scroll a little later.
-pub const LOOKS: u32 = 5;
-pub const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Whether the pointer would hit the element at a point, or what is there instead. `isFrame` if the element is the frame in
-/// which the pointer is to hit another one; otherwise no frame may be there, because it would receive what is for the element.
-pub const HIT_TEST: &str = "function(x, y, isFrame) {
-    let hit = document.elementFromPoint(x, y);
-    while (hit && hit.shadowRoot) {
-        const inner = hit.shadowRoot.elementFromPoint(x, y);
-        if (!inner || inner === hit) break;
-        hit = inner;
-    }
-    if (!hit) return 'outside';
-    if (isFrame) return hit === this ? 'hit' : 'covered';
-    if (['iframe', 'frame', 'object', 'embed', 'fencedframe'].includes(hit.localName)) return 'frame';
-    for (let node = hit; node; node = node.parentNode || node.host) {
-        if (node === this || node.control === this) return 'hit';
-    }
-    return 'covered';
-}";
 
 impl Page {
     /// Finds the first element of the page itself that a CSS selector matches.
@@ -101,15 +80,7 @@ impl Page {
     /// Scrolls an element into view. Returns its middle on the page, which the pointer would hit.
     pub async fn find_middle(&self, element: &Element) -> Result<(f64, f64), PageError> {
         self.send_about(element, "DOM.scrollIntoViewIfNeeded").await.map_err(lost_or_invisible)?;
-        let mut found = self.hit_middle(element).await;
-        for _ in 1..LOOKS {
-            if element.frame.parent.is_none() || !matches!(found, Err(PageError::Failed(_))) {
-                break;
-            }
-            tokio::time::sleep(LOOK_INTERVAL).await;
-            found = self.hit_middle(element).await;
-        }
-        found
+        look_until_found(element, || self.hit_middle(element)).await
     }
 
     /// Returns the middle of an element on the page, if the pointer would hit it in its frame, and its frame in all around it.
@@ -118,22 +89,8 @@ impl Page {
         let middle = quads["quads"].as_array().into_iter().flatten().find_map(middle_of_quad).ok_or_else(invisible)?;
         let places = self.place_frame(&element.frame).await?;
         let middle = places.first().ok_or_else(invisible)?.1.of_session.to_page(middle);
-        let mut node = element.node;
-        for (depth, (frame, place)) in places.iter().enumerate() {
-            let (x, y) = place.of_view.to_local(middle);
-            let looked_for = Element { frame: frame.clone(), node };
-            let arguments = [json!(x), json!(y), json!(depth > 0)];
-            match self.call_function(&looked_for, HIT_TEST, &arguments).await?.as_str() {
-                Some("hit") => {}
-                Some("covered") => return Err(PageError::failed("Another element covers the target.")),
-                Some("frame") => {
-                    let text = "A frame is at this place. Act on an element inside it, by its reference.";
-                    return Err(PageError::failed(text));
-                }
-                _ => return Err(invisible()),
-            }
-            node = frame.parent.as_ref().map_or(0, |parent| parent.owner);
-        }
+        let driver: &dyn Driver = self;
+        driver.check_hit(element, &places, middle).await?;
         Ok(middle)
     }
 
@@ -150,10 +107,6 @@ impl Page {
         }
         Ok(())
     }
-}
-
-pub fn invisible() -> PageError {
-    PageError::failed("The element is not visible.")
 }
 
 fn lost_or_invisible(error: PageError) -> PageError {

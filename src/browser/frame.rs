@@ -34,6 +34,17 @@ pub struct Frame {
     pub parent: Option<FrameParent>,
 }
 
+impl Frame {
+    /// Returns the frame and all around it, the page last.
+    pub fn with_frames_around(self: &Arc<Self>) -> Vec<&Arc<Self>> {
+        let mut frames = vec![self];
+        while let Some(parent) = frames.last().and_then(|frame| frame.parent.as_ref()) {
+            frames.push(&parent.frame);
+        }
+        frames
+    }
+}
+
 /// Where a frame is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameParent {

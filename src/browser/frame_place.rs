@@ -72,13 +72,9 @@ impl FramePlace {
 impl Page {
     /// Returns a frame and all around it, with their places, the page last.
     pub async fn place_frame(&self, frame: &Arc<Frame>) -> Result<Vec<(Arc<Frame>, FramePlace)>, PageError> {
-        let mut chain = vec![frame];
-        while let Some(parent) = chain.last().and_then(|frame| frame.parent.as_ref()) {
-            chain.push(&parent.frame);
-        }
         let mut place = FramePlace::page();
         let mut places = Vec::new();
-        for frame in chain.into_iter().rev() {
+        for frame in frame.with_frames_around().into_iter().rev() {
             if let Some(parent) = &frame.parent {
                 let invisible = || PageError::failed("The frame of the element is not visible.");
                 let of_owner = json!({ "backendNodeId": parent.owner });

@@ -1,9 +1,10 @@
 //! Where elements and frames of Firefox are on the page.
 
 use super::page::FirefoxPage;
-use crate::browser::element::{HIT_TEST, LOOK_INTERVAL, LOOKS, invisible};
+use crate::browser::driver::Driver;
 use crate::browser::frame::{Element, Frame};
 use crate::browser::frame_place::FramePlace;
+use crate::browser::hit_test::{invisible, look_until_found};
 use crate::browser::page_watch::PageError;
 use crate::browser::snapshot::References;
 use serde_json::{Value, json};
@@ -64,15 +65,7 @@ impl FirefoxPage {
     /// Scrolls an element into view. Returns its middle in its frame, which the pointer would hit there and in all around it.
     pub async fn find_middle(&self, element: &Element) -> Result<(f64, f64), PageError> {
         self.scroll_into_view(element).await?;
-        let mut found = self.hit_middle(element).await;
-        for _ in 1..LOOKS {
-            if element.frame.parent.is_none() || !matches!(found, Err(PageError::Failed(_))) {
-                break;
-            }
-            tokio::time::sleep(LOOK_INTERVAL).await;
-            found = self.hit_middle(element).await;
-        }
-        found
+        look_until_found(element, || self.hit_middle(element)).await
     }
 
     async fn hit_middle(&self, element: &Element) -> Result<(f64, f64), PageError> {
@@ -80,34 +73,16 @@ impl FirefoxPage {
         let middle = ((left + right) / 2.0, (top + bottom) / 2.0);
         let places = self.place_frame(&element.frame).await?;
         let on_page = places.first().ok_or_else(invisible)?.1.of_view.to_page(middle);
-        let mut node = element.node;
-        for (depth, (frame, place)) in places.iter().enumerate() {
-            let (x, y) = place.of_view.to_local(on_page);
-            let looked_for = Element { frame: frame.clone(), node };
-            let arguments = [json!(x), json!(y), json!(depth > 0)];
-            match self.call_function(&looked_for, HIT_TEST, &arguments).await?.as_str() {
-                Some("hit") => {}
-                Some("covered") => return Err(PageError::failed("Another element covers the target.")),
-                Some("frame") => {
-                    let text = "A frame is at this place. Act on an element inside it, by its reference.";
-                    return Err(PageError::failed(text));
-                }
-                _ => return Err(invisible()),
-            }
-            node = frame.parent.as_ref().map_or(0, |parent| parent.owner);
-        }
+        let driver: &dyn Driver = self;
+        driver.check_hit(element, &places, on_page).await?;
         Ok(middle)
     }
 
     /// Returns a frame and all around it, with their places, the page last.
     async fn place_frame(&self, frame: &Arc<Frame>) -> Result<Vec<(Arc<Frame>, FramePlace)>, PageError> {
-        let mut chain = vec![frame];
-        while let Some(parent) = chain.last().and_then(|frame| frame.parent.as_ref()) {
-            chain.push(&parent.frame);
-        }
         let mut place = FramePlace::page();
         let mut places = Vec::new();
-        for frame in chain.into_iter().rev() {
+        for frame in frame.with_frames_around().into_iter().rev() {
             if let Some(parent) = &frame.parent {
                 let hidden = || PageError::failed("The frame of the element is not visible.");
                 let owner = Element { frame: parent.frame.clone(), node: parent.owner };
