@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Open) -> Result<ExitCode> {
             open_file(&folder, &folder.join(path), line, place)?;
         }
         Some(LinkTarget::File { path, .. }) => {
-            bail_usage!("Cannot open {path}: there is no such file. Name it from {}.", folder.display())
+            bail_usage!("Cannot open {path}: there is no such file. Paths are relative to {}.", folder.display())
         }
         None => bail_usage!(
             "Cannot open {target}: there is no such file. Use a path, PATH:LINE, a workspace:// address, or a web address."

@@ -190,7 +190,7 @@ fn a_remote_session_says_where_an_address_would_open() {
     program.press_keys("\x0f");
     program.until("open: a");
     program.press_keys("a");
-    program.until_all(&["Leads to docs.rs", "This is a remote session", "y copy"]);
+    program.until_all(&["Leads to docs.rs", "This session is remote", "y copy"]);
 }
 
 #[test]

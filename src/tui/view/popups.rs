@@ -151,11 +151,11 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let (theme, mut lines) = (&state.theme, Vec::new());
     if let Some(destination) = find_destination(address) {
         lines.extend(wrap::wrap_plain(&format!("Leads to {}", destination.host), theme.strong, width));
+        lines.extend(destination.warnings.iter().flat_map(|warning| wrap::wrap_plain(warning, theme.warning, width)));
         if state.settings.is_remote {
-            let text = "This is a remote session: the address opens on that machine. Copy it to open it on yours.";
+            let text = "This session is remote, and the address opens there. Press y to copy it and open it here.";
             lines.extend(wrap::wrap_plain(text, theme.warning, width));
         }
-        lines.extend(destination.warnings.iter().flat_map(|warning| wrap::wrap_plain(warning, theme.warning, width)));
     }
     if lines.is_empty() {
         lines.extend(wrap::wrap_plain("The host of this address cannot be determined.", theme.warning, width));
