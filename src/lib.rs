@@ -122,6 +122,7 @@ pub mod chat;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod documents;
 pub mod llm;
 pub mod manual;
 pub mod mcp;

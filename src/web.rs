@@ -6,8 +6,6 @@ mod feed_text;
 pub mod guarded_resolver;
 pub mod oauth;
 pub mod page_text;
-pub mod pdf_process;
-mod pdf_text;
 pub mod request;
 pub mod request_credentials;
 pub mod special_addresses;

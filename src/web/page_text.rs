@@ -2,7 +2,7 @@
 //! is.
 
 use super::feed_text::{is_feed, read_feed};
-use super::pdf_process::read_pdf;
+use crate::documents::reader_process::{DocumentFormat, read_document};
 use encoding_rs::{Encoding, UTF_8};
 use htmd::HtmlToMarkdown;
 use std::time::{Duration, Instant};
@@ -48,7 +48,10 @@ pub fn is_pdf(content_type: &str, start: &[u8]) -> bool {
 /// One sentence for the model, if the body is no text.
 pub fn read_page(content_type: &str, body: &[u8]) -> Result<PageText, String> {
     if is_pdf(content_type, body) {
-        return read_pdf(body).map(|text| PageText { text, note: "text of a PDF" });
+        return match read_document(DocumentFormat::Pdf, body) {
+            Ok(text) => Ok(PageText { text, note: "text of a PDF" }),
+            Err(reason) => Err(format!("The PDF cannot be read: {reason}.")),
+        };
     }
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_html = match media_type.as_str() {

@@ -1,8 +1,9 @@
-//! Reads a PDF in a process of its own with limits, so that a faulty or hostile PDF cannot stop aye or use up the machine.
+//! Reads a document in a process of its own with limits, so that a faulty or hostile one cannot stop aye or use up the
+//! machine.
 //!
-//! The process gets the PDF through stdin and writes the text, or the reason why there is none, to stdout.
+//! The process gets the document through stdin and writes the text, or the reason why there is none, to stdout.
 
-use super::pdf_text::{MAX_TEXT, extract_text};
+use super::pdf;
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
@@ -10,29 +11,58 @@ use std::io::{Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// First argument of a process that reads a PDF.
-pub const ARGUMENT: &str = "pdf-text";
+/// First argument of a process that reads a document. The second is the format.
+pub const ARGUMENT: &str = "read-document";
 /// Memory of the process.
 const MAX_MEMORY: u64 = 1 << 30;
 /// Processor time of the process, and the time until it is killed.
 const MAX_SECONDS: u64 = 10;
-/// Stack of the thread that reads the PDF.
+/// Stack of the thread that reads the document.
 const STACK_BYTES: usize = 64 << 20;
-/// Bytes of its output that are read. The last page may have as much text again as all before it, and a note follows.
-const MAX_OUTPUT: u64 = 3 * MAX_TEXT as u64;
 /// Exit code of a process that wrote a reason.
 const NO_TEXT: u8 = 3;
 /// Interval at which the end of the process is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Returns the text of a PDF. Blocks for at most ten seconds.
+/// A format of documents that are read in a process of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// Its text, page by page.
+    Pdf,
+}
+
+impl DocumentFormat {
+    const ALL: [Self; 1] = [Self::Pdf];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pdf => "PDF",
+        }
+    }
+
+    fn read(self, bytes: Vec<u8>) -> Result<String, String> {
+        match self {
+            Self::Pdf => pdf::extract_text(bytes),
+        }
+    }
+
+    /// Returns the bytes of output that are read. The process fails if it writes more.
+    fn max_output(self) -> u64 {
+        match self {
+            // The last page may have as much text again as all before it, and a note follows.
+            Self::Pdf => 3 * pdf::MAX_TEXT as u64,
+        }
+    }
+}
+
+/// Returns the text of a document. Blocks for at most ten seconds.
 ///
 /// # Errors
-/// One sentence that says why there is none.
-pub(super) fn read_pdf(bytes: &[u8]) -> Result<String, String> {
-    let cannot_start = |error: std::io::Error| format!("The PDF cannot be read: {error}.");
+/// Why there is none, worded to follow a colon.
+pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, String> {
+    let cannot_start = |error: std::io::Error| error.to_string();
     let mut command = Command::new(own_program());
-    command.arg(ARGUMENT).env_clear().current_dir("/");
+    command.args([ARGUMENT, format.name()]).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = command.spawn().map_err(cannot_start)?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
@@ -42,7 +72,7 @@ pub(super) fn read_pdf(bytes: &[u8]) -> Result<String, String> {
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
         // More would come from a process that does not keep to its limit. It fails then, because nothing reads it.
-        stdout.map(|stdout| stdout.take(MAX_OUTPUT).read_to_string(&mut text)).transpose().map(|_| text)
+        stdout.map(|stdout| stdout.take(format.max_output()).read_to_string(&mut text)).transpose().map(|_| text)
     });
     let started = Instant::now();
     let status = loop {
@@ -61,12 +91,15 @@ pub(super) fn read_pdf(bytes: &[u8]) -> Result<String, String> {
     match (status.and_then(|status| status.code()), text) {
         (Some(0), Some(text)) => Ok(text),
         (Some(code), Some(reason)) if code == i32::from(NO_TEXT) => Err(reason),
-        _ => Err(format!("The PDF cannot be read within {MAX_SECONDS} s and 1 GiB of memory.")),
+        _ => Err(format!("it cannot be read within {MAX_SECONDS} s and 1 GiB of memory")),
     }
 }
 
-/// Reads a PDF from stdin and writes its text to stdout.
-pub fn run_converter() -> ExitCode {
+/// Reads a document from stdin and writes its text to stdout.
+pub fn run_reader() -> ExitCode {
+    let format = std::env::args_os().nth(2);
+    let format = DocumentFormat::ALL.into_iter().find(|known| format.as_ref().is_some_and(|name| name == known.name()));
+    let Some(format) = format else { return ExitCode::FAILURE };
     for (resource, limit) in [(Resource::As, MAX_MEMORY), (Resource::Cpu, MAX_SECONDS), (Resource::Core, 0)] {
         if lower_limit(resource, limit).is_err() {
             return ExitCode::FAILURE;
@@ -78,7 +111,7 @@ pub fn run_converter() -> ExitCode {
     if std::io::stdin().read_to_end(&mut bytes).is_err() {
         return ExitCode::FAILURE;
     }
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || extract_text(bytes));
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || format.read(bytes));
     let (text, code) = match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(text))) => (text, 0),
         Ok(Ok(Err(reason))) => (reason, NO_TEXT),

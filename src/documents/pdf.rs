@@ -23,11 +23,11 @@ const PARAGRAPH_SHIFT: f64 = 1.9;
 /// Returns the text of a PDF, with a line before each page.
 ///
 /// # Errors
-/// One sentence that says why there is none.
+/// Why there is none, worded to follow a colon.
 pub(super) fn extract_text(bytes: Vec<u8>) -> Result<String, String> {
     let pdf = Pdf::new(bytes).map_err(|error| match error {
-        LoadPdfError::Decryption(_) => "The PDF is encrypted with a password.".to_owned(),
-        LoadPdfError::Invalid => "The PDF is damaged or no PDF.".to_owned(),
+        LoadPdfError::Decryption(_) => "it is encrypted with a password".to_owned(),
+        LoadPdfError::Invalid => "it is damaged or no PDF".to_owned(),
     })?;
     let count = pdf.pages().len();
     let cache = InterpreterCache::new();
@@ -48,8 +48,8 @@ pub(super) fn extract_text(bytes: Vec<u8>) -> Result<String, String> {
     }
     if !has_text {
         return Err(match unreadable {
-            0 => "The PDF has no text; its pages may be pictures.".to_owned(),
-            _ => "The PDF does not say which characters its glyphs are.".to_owned(),
+            0 => "it has no text; its pages may be pictures".to_owned(),
+            _ => "it does not say which characters its glyphs are".to_owned(),
         });
     }
     if unreadable > 0 {
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn says_why_there_is_no_text() {
         let none = extract_text(make_pdf("0 0 10 10 re f")).unwrap_err();
-        assert_eq!(none, "The PDF has no text; its pages may be pictures.");
-        assert_eq!(extract_text(b"%PDF-1.4 nothing".to_vec()).unwrap_err(), "The PDF is damaged or no PDF.");
+        assert_eq!(none, "it has no text; its pages may be pictures");
+        assert_eq!(extract_text(b"%PDF-1.4 nothing".to_vec()).unwrap_err(), "it is damaged or no PDF");
     }
 
     #[test]
