@@ -3,7 +3,8 @@
 //!
 //! The process gets the document through stdin and writes the text, or the reason why there is none, to stdout.
 
-use super::pdf;
+use super::rows::MAX_ROW_BYTES;
+use super::{parquet, pdf, spreadsheet};
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
@@ -29,20 +30,28 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 pub enum DocumentFormat {
     /// Its text, page by page.
     Pdf,
+    /// Its rows as JSON.
+    Parquet,
+    /// Rows of its first sheet as JSON.
+    Xlsx,
 }
 
 impl DocumentFormat {
-    const ALL: [Self; 1] = [Self::Pdf];
+    const ALL: [Self; 3] = [Self::Pdf, Self::Parquet, Self::Xlsx];
 
     fn name(self) -> &'static str {
         match self {
             Self::Pdf => "PDF",
+            Self::Parquet => "Parquet",
+            Self::Xlsx => "XLSX",
         }
     }
 
     fn read(self, bytes: Vec<u8>) -> Result<String, String> {
         match self {
             Self::Pdf => pdf::extract_text(bytes),
+            Self::Parquet => parquet::read_rows(bytes),
+            Self::Xlsx => spreadsheet::read_rows(bytes),
         }
     }
 
@@ -51,6 +60,7 @@ impl DocumentFormat {
         match self {
             // The last page may have as much text again as all before it, and a note follows.
             Self::Pdf => 3 * pdf::MAX_TEXT as u64,
+            Self::Parquet | Self::Xlsx => MAX_ROW_BYTES as u64 + 1,
         }
     }
 }
