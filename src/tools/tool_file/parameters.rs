@@ -1,6 +1,7 @@
 //! Parameters of a tool file: their schema for the model, and the check of a call's arguments.
 
 use crate::chat::ToolSpec;
+use crate::text::unique_keys::parse_unique;
 use crate::tools::Error;
 use crate::tools::arguments::parse_arguments;
 use serde::Deserialize;
@@ -48,7 +49,53 @@ impl ValueType {
         }
     }
 
-    /// Converts a value to this type: a text that stands for a number, a boolean, a list or an object becomes one.
+    /// Converts the value of an argument to this type, if nothing is lost: a text that is a number, `true`, `false`, a list
+    /// or an object becomes one; a number or a list in place of a text becomes its JSON; a single value in place of a list
+    /// becomes a list of it.
+    ///
+    /// # Errors
+    /// What is expected, worded to follow the name of the argument.
+    pub fn convert(self, value: Value) -> Result<Value, String> {
+        if self.matches(&value) {
+            return Ok(value);
+        }
+        let failed =
+            |value: &Value| Err(format!("must be of the type {}, and {value} cannot be converted to it", self.name()));
+        match (self, &value) {
+            (_, Value::Null) => failed(&value),
+            (Self::String, value) => Ok(Value::String(value.to_string())),
+            (Self::Number, Value::String(text)) => parse_number(text.trim()).map_or_else(|| failed(&value), Ok),
+            (Self::Boolean, Value::String(text)) if text.trim().eq_ignore_ascii_case("true") || text.trim() == "1" => {
+                Ok(json!(true))
+            }
+            (Self::Boolean, Value::String(text)) if text.trim().eq_ignore_ascii_case("false") || text.trim() == "0" => {
+                Ok(json!(false))
+            }
+            (Self::Boolean, Value::Number(number)) if number.as_u64() == Some(1) => Ok(json!(true)),
+            (Self::Boolean, Value::Number(number)) if number.as_u64() == Some(0) => Ok(json!(false)),
+            (Self::Array, Value::String(text)) => match parse_unique(text) {
+                Ok((list @ Value::Array(_), None)) => Ok(list),
+                _ => Ok(json!([text])),
+            },
+            (Self::Array, Value::Object(fields)) => {
+                Ok(fields.iter().map(|(name, field)| json!([name, field])).collect())
+            }
+            (Self::Array, value) => Ok(json!([value])),
+            (Self::Object, Value::String(text)) => match parse_unique(text) {
+                Ok((object @ Value::Object(_), None)) => Ok(object),
+                Ok((other, None)) => Self::Object.convert(other).or_else(|_| failed(&value)),
+                _ => failed(&value),
+            },
+            (Self::Object, Value::Array(items)) => {
+                Ok(items.iter().enumerate().map(|(index, item)| (index.to_string(), item.clone())).collect())
+            }
+            (Self::Object, value) => Ok(json!({ "value": value })),
+            (Self::Number | Self::Boolean, _) => failed(&value),
+        }
+    }
+
+    /// Converts the value of a preset to this type: a text that stands for a number, a boolean, a list or an object
+    /// becomes one.
     ///
     /// # Errors
     /// What cannot be converted.
@@ -68,18 +115,29 @@ impl ValueType {
                 "false" | "0" | "no" | "n" | "off" => Ok(Value::Bool(false)),
                 _ => Err(failed()),
             },
-            Self::Number => {
-                let digits = text.strip_prefix('+').unwrap_or(&text);
-                let parsed = digits.parse::<i64>().map(|number| json!(number));
-                let parsed = parsed.or_else(|_| digits.parse::<f64>().map(|number| json!(number)));
-                // A number that is not finite becomes null.
-                parsed.ok().filter(|value| value.is_number()).ok_or_else(failed)
-            }
+            Self::Number => parse_number(&text).ok_or_else(failed),
             Self::Object | Self::Array => {
                 let parsed = serde_json::from_str(&text).ok();
                 parsed.filter(|value| self.matches(value)).ok_or_else(failed)
             }
         }
+    }
+}
+
+/// Parses a number that is finite. An integer of 64 bits keeps all its digits.
+fn parse_number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let integer = digits
+        .parse::<i64>()
+        .map(|number| json!(number))
+        .or_else(|_| digits.parse::<u64>().map(|number| json!(number)));
+    let is_integer = digits.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    match integer {
+        Ok(integer) => Some(integer),
+        // Digits would be lost.
+        Err(_) if is_integer => None,
+        // A number that is not finite becomes null.
+        Err(_) => digits.parse::<f64>().ok().map(|number| json!(number)).filter(Value::is_number),
     }
 }
 
@@ -103,10 +161,11 @@ pub fn arguments_schema(parameters: &[Parameter]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// Checks the arguments of a call, and returns them without optional ones that are null.
+/// Checks the arguments of a call, and returns them without optional ones that are null. A value of another type is
+/// converted if nothing is lost; the prompt shows what is sent.
 ///
 /// # Errors
-/// For the model: which argument is undeclared, missing or of another type.
+/// For the model: which argument is undeclared, missing or cannot be converted.
 pub fn check_arguments(
     spec: &ToolSpec,
     parameters: &[Parameter],
@@ -132,11 +191,11 @@ pub fn check_arguments(
                 return Err(Error::Arguments(message));
             }
             Some(value) if !parameter.value_type.matches(value) => {
-                let expected = parameter.value_type.name();
-                return Err(Error::Arguments(format!(
-                    "The argument “{}” of {} must be of the type {expected}.",
-                    parameter.name, spec.name
-                )));
+                let converted = parameter.value_type.convert(value.clone()).map_err(|reason| {
+                    let message = format!("The argument “{}” of {} {reason}.", parameter.name, spec.name);
+                    Error::Arguments(message)
+                })?;
+                arguments.insert(parameter.name.clone(), converted);
             }
             Some(_) | None => {}
         }
@@ -175,15 +234,50 @@ mod tests {
         };
         let check = |arguments| check_arguments(&spec, &parameters, &arguments).map_err(|error| error.to_string());
         assert_eq!(check(json!({ "id": "a", "n": null })).unwrap(), *json!({ "id": "a" }).as_object().unwrap());
+        let converted = check(json!({ "id": 7, "n": " 1 " })).unwrap();
+        assert_eq!(Value::Object(converted), json!({ "id": "7", "n": 1 }));
         for (arguments, part) in [
             (json!({ "id": "a", "customer_id": 1, "x": 2 }), "no argument “customer_id”, “x”"),
             (json!({ "n": 1 }), "needs the argument “id”"),
             (json!({ "id": null }), "must be of the type string"),
-            (json!({ "id": "a", "n": "1" }), "“n” of find must be of the type number"),
+            (json!({ "id": "a", "n": "abc" }), "“n” of find must be of the type number, and \"abc\" cannot"),
             (json!({}), "without arguments"),
         ] {
             let error = check(arguments).unwrap_err();
             assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_converted_if_nothing_is_lost() {
+        use ValueType::{Array, Boolean, Number, Object, String};
+        for (value_type, value, expected) in [
+            (Array, json!({"a": 1}), Some(json!([["a", 1]]))),
+            (Array, json!("[1, 2]"), Some(json!([1, 2]))),
+            (Array, json!("[1, 2"), Some(json!(["[1, 2"]))),
+            (Array, json!(3), Some(json!([3]))),
+            (Object, json!("{\"a\": 1}"), Some(json!({"a": 1}))),
+            (Object, json!("[5]"), Some(json!({"0": 5}))),
+            (Object, json!("7"), Some(json!({"value": 7}))),
+            (Object, json!("text"), None),
+            (Object, json!([1, 2]), Some(json!({"0": 1, "1": 2}))),
+            (Object, json!(true), Some(json!({"value": true}))),
+            (String, json!([1]), Some(json!("[1]"))),
+            (Number, json!("18446744073709551615"), Some(json!(u64::MAX))),
+            (Number, json!("18446744073709551616"), None),
+            (Number, json!("1e400"), None),
+            (Number, json!("abc"), None),
+            (Number, json!([1, 2]), None),
+            (Number, json!(true), None),
+            (Boolean, json!("TRUE"), Some(json!(true))),
+            (Boolean, json!("0"), Some(json!(false))),
+            (Boolean, json!(1), Some(json!(true))),
+            (Boolean, json!("yes"), None),
+            (Boolean, json!(2), None),
+            (Boolean, json!([]), None),
+            (String, json!(null), None),
+        ] {
+            assert_eq!(value_type.convert(value.clone()).ok(), expected, "{value_type:?} {value}");
         }
     }
 
