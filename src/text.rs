@@ -5,6 +5,7 @@ pub mod clean;
 pub mod delimited_rows;
 pub mod escape_sequences;
 pub mod escaped_path;
+pub mod file_reference;
 pub mod hidden_chars;
 pub mod indented_json;
 pub mod known_secrets;
