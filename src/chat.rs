@@ -79,7 +79,7 @@ pub use message::{Echo, Message, Request};
 pub use partial_reply::{PartialOutput, PartialReply};
 pub use plan::{Intent, Plan, Preview, Task, Work};
 pub use plan_digest::DisplayedPlan;
-pub use preconditions::{FileContent, FileSnapshot, HardLinks, Preconditions, RestrictedPath};
+pub use preconditions::{FileContent, FileSnapshot, HardLinks, Preconditions, ReferencedFile, RestrictedPath};
 pub use question::{
     Answer, AnswerOrigin, AnswerStatus, AnswerValue, Dropped, OptionNote, Question, QuestionAnswer, QuestionOption,
     Questions,
@@ -92,7 +92,7 @@ pub use server_offer::ServerOffer;
 pub use server_report::{ServerReport, ToolsChange, describe_tool_count};
 pub use session::{Session, TokenCount};
 pub use simulated_result::{SimulatedResult, SimulationSource};
-pub use tool::{Outcome, ToolCall, ToolSpec};
+pub use tool::{Outcome, ReferenceUse, ToolCall, ToolSpec};
 pub use trial::{TrialChange, TrialReport};
 pub use trial_counts::TrialCounts;
 pub use turn_end::{Conclusion, TurnEnd};

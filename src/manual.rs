@@ -58,6 +58,7 @@ pub const TOPICS: &[Topic] = &[
     topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("files", &["workspace", "file"], include_str!("../docs/files.md")),
+    topic("references", &["reference", "@@file"], include_str!("../docs/references.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),
     topic("tools", &["tool"], include_str!("../docs/tools.md")),
     topic("credentials", &["credential", "tokens", "oauth"], include_str!("../docs/credentials.md")),

@@ -42,6 +42,7 @@ pub mod read_file;
 pub mod read_only_commands;
 pub mod read_output;
 mod read_workspace_file;
+mod references;
 pub mod restore_files;
 pub mod result_files;
 mod result_kind;

@@ -195,7 +195,7 @@ pub(super) fn as_unicode<S: Serializer>(path: &Path, serializer: S) -> Result<S:
 
 /// Serializes a path as [`as_unicode`] does.
 #[expect(clippy::ref_option, reason = "serde passes a reference")]
-fn option_as_unicode<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn option_as_unicode<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 

@@ -98,6 +98,7 @@ mod tests {
                 hard_links: None,
                 scripts: super::super::Scripts::Known,
                 parts: Vec::new(),
+                references: Vec::new(),
             },
             work: Work::Command(line),
         }

@@ -1,7 +1,8 @@
 //! Preconditions of a plan: the files it was made from and the environment variables of its command.
 
-use super::access::as_unicode;
+use super::access::{as_unicode, option_as_unicode};
 use super::{CommandPart, Digest, Script, Scripts};
+use crate::text::byte_size::format_bytes;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,35 @@ pub struct Preconditions {
     /// or if its parts cannot be judged alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<CommandPart>,
+    /// Files whose content the arguments contain, because they name them with `@@file:`. They are not compared again:
+    /// what runs is what was read for the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<ReferencedFile>,
+}
+
+/// A file, or lines of it, whose content the arguments of a call contain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReferencedFile {
+    /// As it is shown, on one line: relative to the project, or an address of a workspace.
+    pub name: String,
+    /// Lines, such as `[2-9]`, if not the whole file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<String>,
+    /// Path relative to the project, if it is a file of the project.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "option_as_unicode")]
+    pub path: Option<PathBuf>,
+    /// Size of the file or the lines.
+    pub bytes: u64,
+    /// Digest of the file or the lines.
+    pub sha256: Digest,
+}
+
+impl ReferencedFile {
+    /// Describes the file on one line.
+    pub fn describe(&self) -> String {
+        let lines = self.lines.as_deref().unwrap_or_default();
+        format!("{}{lines} · {} · sha256 {}", self.name, format_bytes(self.bytes), self.sha256.short_hex())
+    }
 }
 
 /// A path that limits which rules and grants cover the command that names it: only those for exactly this command, and

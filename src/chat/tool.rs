@@ -4,6 +4,9 @@ use super::CallId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Added to the description of a parameter that may hold references to files. The system prompt explains them.
+const REFERENCE_NOTE: &str = " (@@file: allowed)";
+
 /// Description of a tool for the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolSpec {
@@ -14,6 +17,34 @@ pub struct ToolSpec {
     pub parameters: Value,
     /// True if a file or an MCP server defines it.
     pub is_custom: bool,
+    /// Names of the parameters whose values may hold references to files, and what a reference there stands for.
+    pub file_references: Vec<(String, ReferenceUse)>,
+}
+
+/// What a reference to a file in an argument stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferenceUse {
+    /// Text.
+    Text,
+    /// Data, if the reference is the whole argument and the file has a known format; else text.
+    Data,
+}
+
+impl ToolSpec {
+    /// Allows references to files in these parameters, and says so in their descriptions.
+    #[must_use]
+    pub fn with_file_references(mut self, parameters: &[(&str, ReferenceUse)]) -> Self {
+        for (name, usage) in parameters {
+            if let Some(Value::String(description)) =
+                self.parameters.pointer_mut(&format!("/properties/{name}/description"))
+            {
+                description.push_str(REFERENCE_NOTE);
+            }
+            self.file_references.push(((*name).to_owned(), *usage));
+        }
+        self
+    }
 }
 
 /// A tool call, as the model made it.

@@ -1,7 +1,7 @@
 //! Definition of a tool as its server gives it, and what the model receives of it.
 
 use crate::chat::mcp_names::offered_name;
-use crate::chat::{Digest, ToolSpec};
+use crate::chat::{Digest, ReferenceUse, ToolSpec};
 use crate::text::hidden_chars::{find_hidden, mark_hidden, remove_hidden};
 use crate::text::truncation::{escape_beginning, truncate_end};
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,7 @@ impl Definition {
         ToolSpec {
             name: offered_name(server, &self.name),
             description: clean_description(description, MAX_DESCRIPTION_CHARS),
+            file_references: find_reference_uses(&parameters),
             parameters,
             is_custom: true,
         }
@@ -112,6 +113,20 @@ impl Definition {
         add("schema", &serde_json::to_string_pretty(&self.input_schema).unwrap_or_default());
         lines
     }
+}
+
+/// Returns the arguments in which a server allows references to files, by the keyword `x-file-refs` in their schemas.
+fn find_reference_uses(parameters: &Value) -> Vec<(String, ReferenceUse)> {
+    let properties = parameters["properties"].as_object().into_iter().flatten();
+    let declared = properties.filter_map(|(name, schema)| {
+        let usage = match schema["x-file-refs"].as_str()? {
+            "text" => ReferenceUse::Text,
+            "structured" => ReferenceUse::Data,
+            _ => return None,
+        };
+        Some((name.clone(), usage))
+    });
+    declared.collect()
 }
 
 fn clean_description(text: &str, max_chars: usize) -> String {

@@ -198,6 +198,7 @@ fn matches_with_options(words: &[String], texts: &[&str]) -> bool {
 pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
     let is_match = |path: &Path| path_matches(pattern, path);
     access_matches(pattern, subject.access)
+        || references_path(pattern, subject)
         || subject.command_line.is_some_and(|line| {
             let file_words =
                 subject.parsed_line().map(|parsed_line| parsed_line.file_words.as_slice()).unwrap_or_default();
@@ -208,6 +209,12 @@ pub(super) fn touches_path(pattern: &str, subject: &Subject<'_>) -> bool {
                 || matches_restricted_path
                 || file_words.iter().any(|file_word| word_names_path(file_word, pattern, &line.folder))
         })
+}
+
+/// Returns whether the arguments of the call contain the content of a file that matches the pattern.
+pub(super) fn references_path(pattern: &str, subject: &Subject<'_>) -> bool {
+    let mut paths = subject.preconditions.references.iter().filter_map(|file| file.path.as_deref());
+    paths.any(|path| path_matches(pattern, path))
 }
 
 /// Returns whether a path of this access matches the pattern.

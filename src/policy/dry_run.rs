@@ -52,6 +52,9 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         // An unreadable rules file may have a rule for this very path.
         rules.read_error.is_some() || asking_rules.iter().any(|rule| matches!(rule.target, RuleTarget::Path(_)))
     };
+    if !subject.preconditions.references.is_empty() && path_rule_may_ask() {
+        return true;
+    }
     match subject.access {
         Access::ReadSensitive(_) => true,
         // If a rule asks about a tool that only reads, it asks because of the data that is read.

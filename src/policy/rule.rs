@@ -8,6 +8,9 @@ use jiff::civil::Date;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The tool that reads a file of the project.
+const READ_FILE: &str = "read_file";
+
 /// All rules in force, those of the narrower scope first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
@@ -138,11 +141,18 @@ impl Rule {
     /// Returns whether the rule matches the call. `allow` matches only what it names explicitly; `ask` and `deny` also
     /// match calls that merely contain it.
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
-        self.is_for_tool(subject.tool)
-            && match self.effect {
-                RuleEffect::Allow => self.matches_allow(subject),
-                RuleEffect::Ask | RuleEffect::Deny => self.matches_restriction(subject),
+        match self.effect {
+            RuleEffect::Allow => self.is_for_tool(subject.tool) && self.matches_allow(subject),
+            RuleEffect::Ask | RuleEffect::Deny => {
+                self.is_for_tool(subject.tool) && self.matches_restriction(subject) || self.restricts_reference(subject)
             }
+        }
+    }
+
+    /// Returns whether a rule for reads restricts a file whose content the arguments of the call contain.
+    fn restricts_reference(&self, subject: &Subject<'_>) -> bool {
+        let RuleTarget::Path(pattern) = &self.target else { return false };
+        self.is_for_tool(READ_FILE) && coverage::references_path(pattern, subject)
     }
 
     /// Returns whether the rule is for every tool or for this one.

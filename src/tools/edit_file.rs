@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, closest_match, file_change, planned_path};
-use crate::chat::{Intent, Plan, ToolSpec};
+use crate::chat::{Intent, Plan, ReferenceUse, ToolSpec};
 use crate::project::{self, Location, Reader};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -43,6 +43,7 @@ impl Tool for EditFile {
             }),
             &["path", "old_text", "new_text"],
         )
+        .with_file_references(&[("new_text", ReferenceUse::Text)])
     }
 
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, Tool, parse_plan_data, summary_line};
-use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Work};
+use crate::chat::{Access, ExternalAccess, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, ToolSpec, Work};
 use crate::mcp::unlisted_server::UnlistedServer;
 use crate::project::Reader;
 use crate::text::hidden_chars::mark_hidden;
@@ -58,6 +58,7 @@ impl Tool for RunMcpTool {
             }),
             &["server_url"],
         )
+        .with_file_references(&[("tool_arguments", ReferenceUse::Data)])
     }
 
     fn time_limit(&self) -> Option<Duration> {

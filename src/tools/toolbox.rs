@@ -2,6 +2,7 @@
 
 use super::background_commands::BackgroundCommands;
 use super::connect_credential::{ConnectCredential, CredentialConnector};
+use super::references::{Sources, plan_with_references};
 use super::{Error, Tool, arguments};
 use crate::browser::session::BrowserSession;
 use crate::chat::apply_message::COPY_TO_PROJECT;
@@ -302,7 +303,9 @@ impl Toolbox {
         if !tool.is_offered() && !is_apply_call {
             return Err(self.unknown_tool_error(&call.name));
         }
-        tool.plan_call(&arguments::parse_call_arguments(&call.arguments)?, files)
+        let arguments = arguments::parse_call_arguments(&call.arguments)?;
+        let sources = Sources { project: files, workspace: self.workspace.as_ref() };
+        plan_with_references(&*tool, &arguments, &sources)
     }
 
     fn unknown_tool_error(&self, name: &str) -> Error {

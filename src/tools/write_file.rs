@@ -2,7 +2,7 @@
 
 use super::arguments::{object_spec, parse_arguments};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, file_change, planned_path};
-use crate::chat::{Intent, Plan, ToolSpec};
+use crate::chat::{Intent, Plan, ReferenceUse, ToolSpec};
 use crate::project::Reader;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -37,6 +37,7 @@ impl Tool for WriteFile {
             }),
             &["path", "content"],
         )
+        .with_file_references(&[("content", ReferenceUse::Text)])
     }
 
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {

@@ -6,7 +6,8 @@ use super::result_files::ResultFiles;
 use super::workspace_target::{display_path, open_workspace, rehearse_in_workspace, run_in_workspace, summarize_path};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data, summary_line};
 use crate::chat::{
-    Access, Digest, Edit, Grant, GrantScope, Intent, Plan, Preview, SessionId, ToolSpec, Work, WorkspaceAccess,
+    Access, Digest, Edit, Grant, GrantScope, Intent, Plan, Preview, ReferenceUse, SessionId, ToolSpec, Work,
+    WorkspaceAccess,
 };
 use crate::project::{self, Location, Reader, Writer};
 use crate::text::byte_size::format_bytes;
@@ -76,6 +77,7 @@ pub fn tool_spec() -> ToolSpec {
         }),
         &["path"],
     )
+    .with_file_references(&[("content", ReferenceUse::Text)])
 }
 
 impl WriteWorkspaceFile {

@@ -124,6 +124,7 @@ mod questions;
 mod read_only_sandbox;
 mod real_server;
 mod redaction;
+mod references;
 mod rehearsal_apply;
 #[cfg(target_os = "linux")]
 mod rehearsal_apply_groups;

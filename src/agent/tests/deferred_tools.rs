@@ -6,7 +6,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn spec(name: &str, is_custom: bool) -> ToolSpec {
-    ToolSpec { name: name.into(), description: "d".repeat(400), parameters: json!({}), is_custom }
+    ToolSpec {
+        name: name.into(),
+        description: "d".repeat(400),
+        parameters: json!({}),
+        is_custom,
+        ..ToolSpec::default()
+    }
 }
 
 /// A session with a built-in tool and these custom ones, which are deferred from 100 tokens on.

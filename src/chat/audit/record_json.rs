@@ -56,13 +56,13 @@ fn plan_json(last_plan: Option<&Entry>) -> Value {
     let Some(Entry::Planned { summary, access, destroys, preconditions, verdict, reason, .. }) = last_plan else {
         return json!({
             "summary": null, "access": null, "destroys": null, "policy_verdict": null, "verdict": null, "why": null,
-            "files": [], "environment": [],
+            "files": [], "references": [], "environment": [],
         });
     };
     json!({
         "summary": summary, "access": access, "destroys": destroys, "policy_verdict": verdict_name(verdict),
         "verdict": verdict, "why": Some(reason).filter(|why| !why.is_empty()), "files": preconditions.files,
-        "environment": preconditions.environment,
+        "references": preconditions.references, "environment": preconditions.environment,
     })
 }
 

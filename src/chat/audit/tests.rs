@@ -205,9 +205,9 @@ fn r18_each_call_of_a_reply_has_a_record_and_other_entries_are_ignored() {
 /// Fields that other programs may rely on. Old names, each after the new one, are kept for one release: `verdict`,
 /// `consulted`, `who`, `words`, `staged`, `simulated`, `holds` and `wrong`.
 #[rustfmt::skip]
-const FIELDS: [&str; 40] = [
+const FIELDS: [&str; 41] = [
     "call", "tool", "arguments", "asked_at", "summary", "access", "destroys", "policy_verdict", "verdict", "why",
-    "files", "environment", "reviews", "consulted", "decision", "decided_by", "who", "key", "after_ms", "message",
+    "files", "references", "environment", "reviews", "consulted", "decision", "decided_by", "who", "key", "after_ms", "message",
     "words", "grant", "decided_at", "edits", "outcome", "result", "took_ms", "ended_at", "origin", "simulation",
     "staged", "simulated", "sha256", "is_intact", "mismatch", "holds", "wrong", "steps", "sub_agent",
     "is_served",

@@ -2,7 +2,7 @@
 
 use super::answer_schema::AnswerSchema;
 use super::definition_fields::FileKind;
-use super::parameters::{Parameter, arguments_schema};
+use super::parameters::{Parameter, arguments_schema, reference_uses};
 use super::presets::Preset;
 use super::result_list::ResultPaths;
 use super::template::Template;
@@ -148,7 +148,9 @@ impl ToolHead {
             description: self.description.clone(),
             parameters: arguments_schema(&self.parameters),
             is_custom: true,
+            file_references: Vec::new(),
         }
+        .with_file_references(&reference_uses(&self.parameters))
     }
 }
 

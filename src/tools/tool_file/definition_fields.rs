@@ -3,6 +3,7 @@
 use super::definition::QueryArray;
 use super::parameters::ValueType;
 use super::result_list::ResultPaths;
+use crate::chat::ReferenceUse;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -146,6 +147,7 @@ pub(super) struct ParameterFields {
     pub(super) description: String,
     #[serde(default = "default_required")]
     pub(super) required: bool,
+    pub(super) file_references: Option<ReferenceUse>,
 }
 
 #[derive(Debug, Deserialize)]

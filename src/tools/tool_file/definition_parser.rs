@@ -145,6 +145,10 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
     };
     for (index, parameter) in fields.parameters.iter().enumerate() {
         check_name("parameters", index, &parameter.name, problems);
+        if parameter.file_references.is_some() && fields.kind == FileKind::Command.name() {
+            let line = lines.line_of_item("parameters", index);
+            problems.report(line, "file_references is not for commands: a command reads its files itself");
+        }
     }
     let mut presets = Vec::new();
     for (index, preset) in fields.preset_parameters.iter().enumerate() {
@@ -174,6 +178,7 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
                 value_type: parameter.value_type,
                 description: clean_text(parameter.description.trim()).into_owned(),
                 is_required: parameter.required,
+                file_references: parameter.file_references,
             })
             .collect(),
         presets,

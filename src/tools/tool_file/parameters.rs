@@ -1,6 +1,6 @@
 //! Parameters of a tool file: their schema for the model, and the check of a call's arguments.
 
-use crate::chat::ToolSpec;
+use crate::chat::{ReferenceUse, ToolSpec};
 use crate::text::unique_keys::parse_unique;
 use crate::tools::Error;
 use crate::tools::arguments::parse_arguments;
@@ -25,6 +25,13 @@ pub struct Parameter {
     pub value_type: ValueType,
     pub description: String,
     pub is_required: bool,
+    /// What a reference to a file in its value stands for; `None` if it may have none.
+    pub file_references: Option<ReferenceUse>,
+}
+
+/// Returns the parameters that may have references to files.
+pub(super) fn reference_uses(parameters: &[Parameter]) -> Vec<(&str, ReferenceUse)> {
+    parameters.iter().filter_map(|parameter| Some((parameter.name.as_str(), parameter.file_references?))).collect()
 }
 
 impl ValueType {
@@ -208,7 +215,13 @@ mod tests {
     use super::*;
 
     fn parameter(name: &str, value_type: ValueType, is_required: bool) -> Parameter {
-        Parameter { name: name.to_owned(), value_type, description: format!("The {name}"), is_required }
+        Parameter {
+            name: name.to_owned(),
+            value_type,
+            description: format!("The {name}"),
+            is_required,
+            file_references: None,
+        }
     }
 
     #[test]

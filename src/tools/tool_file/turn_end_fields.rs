@@ -95,5 +95,11 @@ fn build_message(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Probl
 fn text_parameter(name: &str, description: Option<&str>, default: &str) -> Parameter {
     let description = description.map(|text| clean_text(text.trim()).into_owned()).filter(|text| !text.is_empty());
     let description = description.unwrap_or_else(|| default.to_owned());
-    Parameter { name: name.to_owned(), value_type: ValueType::String, description, is_required: true }
+    Parameter {
+        name: name.to_owned(),
+        value_type: ValueType::String,
+        description,
+        is_required: true,
+        file_references: None,
+    }
 }

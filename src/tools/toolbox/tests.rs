@@ -75,7 +75,7 @@ struct CustomTool(String);
 impl Tool for CustomTool {
     fn tool_spec(&self) -> ToolSpec {
         let (name, parameters) = (self.0.clone(), json!({"type": "object", "properties": {}}));
-        ToolSpec { name, description: "Reports tides.".into(), parameters, is_custom: true }
+        ToolSpec { name, description: "Reports tides.".into(), parameters, is_custom: true, ..ToolSpec::default() }
     }
 
     fn plan_call(&self, _: &Value, _: &dyn Reader) -> Result<Intent, Error> {

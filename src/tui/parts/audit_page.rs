@@ -211,6 +211,7 @@ impl AuditPage {
         for file in &preconditions.files {
             self.push_text("file", &describe_file(file));
         }
+        preconditions.references.iter().for_each(|file| self.push_text("contains", &file.describe()));
         if preconditions.is_partial {
             self.push_text("file", "the call may use more files than these");
         }

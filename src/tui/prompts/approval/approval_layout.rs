@@ -225,6 +225,7 @@ impl Approval {
                     body.push_text(text, theme.danger);
                     body.lines.extend(lines_below);
                 }
+                body.push_references(&content.plan.preconditions.references);
                 body.lines.push(Line::default());
                 body.push_location(content);
                 if let (Some(text), None) = (&warning, warning_row) {

@@ -1,7 +1,7 @@
 //! Builder of the text of an approval prompt: the plan, its conditions and its details.
 
 use super::approval_content::ApprovalContent;
-use crate::chat::{Access, CommandLine, FileContent, Plan, Preconditions, Preview};
+use crate::chat::{Access, CommandLine, FileContent, Plan, Preconditions, Preview, ReferencedFile};
 use crate::policy::explain_no_scopes;
 use crate::text::truncation::abbreviate_home;
 use crate::text::width;
@@ -84,6 +84,13 @@ impl BodyBuilder<'_> {
         let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, vec![prefix]) };
         let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
         self.lines.extend(wrap::wrap_code(pieces, &shape, &continuation_mark).lines);
+    }
+
+    /// Adds the files whose content the arguments contain.
+    pub(super) fn push_references(&mut self, files: &[ReferencedFile]) {
+        for file in files {
+            self.push_text(&format!("contains {}", file.describe()), self.theme.dim);
+        }
     }
 
     /// Adds the reason the policy asks, and the reason no grant is offered, if any. If both are the same, it is shown once.
