@@ -6,7 +6,7 @@ use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
 use aye::llm::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use aye::policy::Policy;
 use aye::store::{Header, Log, SessionLog};
-use aye::text::link::LinkTarget;
+use aye::text::link::{Existence, LinkTarget};
 use aye::tui::canvas::Canvas;
 use aye::tui::keys::Keymap;
 use aye::tui::parts::transcript::layout_cache::LayoutCache;
@@ -87,7 +87,13 @@ fn layout(c: &mut Criterion) {
     group.throughput(Throughput::Bytes(reply.len() as u64));
     group.bench_function("lay out 35 kB", |b| {
         b.iter(|| {
-            markdown::lay_out_markdown(black_box(&reply), 100, &theme, &|_: &LinkTarget| false, &|_: &LinkTarget| None)
+            markdown::lay_out_markdown(
+                black_box(&reply),
+                100,
+                &theme,
+                &|_: &LinkTarget| Existence::Unknown,
+                &|_: &LinkTarget| None,
+            )
         });
     });
     group.bench_function("find the stable prefix of 35 kB", |b| b.iter(|| markdown::stable_prefix(black_box(&reply))));

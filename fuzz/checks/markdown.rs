@@ -1,6 +1,7 @@
 //! Replies: no line is too wide, nothing controls the terminal, and a layout in parts equals the layout of the whole.
 
 use super::split_first_byte;
+use aye::text::link::Existence;
 use aye::text::width;
 use aye::tui::text::markdown::{complete_rows_length, defines_reference, lay_out_markdown, stable_prefix};
 use aye::tui::text::{Page, code};
@@ -31,7 +32,7 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn page(source: &str, columns: usize) -> Page {
-    lay_out_markdown(source, columns, &THEME, &|_| true, &|_| None)
+    lay_out_markdown(source, columns, &THEME, &|_| Existence::Exists, &|_| None)
 }
 
 /// Checks that the stable prefix of the first half needs no new layout when the rest arrives.

@@ -22,28 +22,46 @@ pub enum LinkTarget {
     Workspace(String),
 }
 
+/// What is known about the target of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existence {
+    /// It exists: the candidate is a link.
+    Exists,
+    /// It certainly named a file that does not exist now: the candidate is a missing link.
+    Missing,
+    /// Anything else: the candidate is an ordinary word.
+    Unknown,
+}
+
+/// Returns what is known about the target of a candidate.
+pub type CheckTarget<'a> = &'a dyn Fn(&LinkTarget) -> Existence;
+
 /// A link in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundLink {
     /// Byte range of the link in the text.
     pub range: Range<usize>,
     pub target: LinkTarget,
+    /// True if the target does not exist any more.
+    pub is_missing: bool,
 }
 
-/// Finds the links of a text, in order and without overlaps. A candidate is a link only if `exists` returns true.
-/// `exists` is also called for web addresses, so that a caller can reject them, and for words that merely look like a
-/// path (`and/or`), so the caller should cache its results.
-pub fn find_links(text: &str, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<FoundLink> {
+/// Finds the links of a text, in order and without overlaps. `check` decides which candidates are links. It is also called
+/// for web addresses, so that a caller can reject them, and for words that merely look like a path (`and/or`), so the
+/// caller should cache its results.
+pub fn find_links(text: &str, check: CheckTarget<'_>) -> Vec<FoundLink> {
     let mut links = Vec::new();
     let mut position = 0;
     for (range, target) in find_addresses(text) {
-        find_paths(text, position..range.start, exists, &mut links);
+        find_paths(text, position..range.start, check, &mut links);
         position = range.end;
-        if exists(&target) {
-            links.push(FoundLink { range, target });
+        match check(&target) {
+            Existence::Exists => links.push(FoundLink { range, target, is_missing: false }),
+            Existence::Missing => links.push(FoundLink { range, target, is_missing: true }),
+            Existence::Unknown => {}
         }
     }
-    find_paths(text, position..text.len(), exists, &mut links);
+    find_paths(text, position..text.len(), check, &mut links);
     links
 }
 
@@ -71,15 +89,10 @@ pub fn parse_link(word: &str) -> Option<LinkTarget> {
     (!has_other_scheme && length == path.len()).then_some(target)
 }
 
-impl LinkTarget {
-    /// Returns the target without a line, also of a file that has one.
-    #[must_use]
-    pub fn without_position(self) -> Self {
-        match self {
-            Self::File { path, .. } => file_without_position(path),
-            Self::Web(_) | Self::Workspace(_) => self,
-        }
-    }
+/// Returns the target of a word that [`parse_link`] accepts, and whether it is missing; `None` if nothing shows that it is a
+/// link. A line that the file does not have is left out.
+pub fn resolve_link(word: &str, check: CheckTarget<'_>) -> Option<(LinkTarget, bool)> {
+    choose_target(parse_link(word)?, check)
 }
 
 impl std::fmt::Display for LinkTarget {
@@ -182,17 +195,17 @@ fn trimmed_length(word: &str) -> usize {
 }
 
 /// Finds paths in a range of text without addresses.
-fn find_paths(text: &str, range: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool, links: &mut Vec<FoundLink>) {
+fn find_paths(text: &str, range: Range<usize>, check: CheckTarget<'_>, links: &mut Vec<FoundLink>) {
     let is_separator = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
     for word in split_ranges(text, range, &is_separator) {
-        if let Some(link) = find_path(text, word.clone(), exists) {
+        if let Some(link) = find_path(text, word.clone(), check) {
             links.push(link);
             continue;
         }
         // `call(src/a.rs)`: if the whole is no path, try the parts between brackets.
         if text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) {
             let parts = split_ranges(text, word, &|c| "()[]{}".contains(c));
-            links.extend(parts.into_iter().filter_map(|part| find_path(text, part, exists)));
+            links.extend(parts.into_iter().filter_map(|part| find_path(text, part, check)));
         }
     }
 }
@@ -211,8 +224,8 @@ fn split_ranges(text: &str, range: Range<usize>, is_separator: &dyn Fn(char) -> 
     ranges
 }
 
-/// Returns the link of a word that is an existing path.
-fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> bool) -> Option<FoundLink> {
+/// Returns the link of a word that is a path.
+fn find_path(text: &str, word: Range<usize>, check: CheckTarget<'_>) -> Option<FoundLink> {
     let candidate = &text[word.clone()];
     // `@src/a.rs` is how a user mentions a file.
     let start = candidate.find(|c| !"([{@".contains(c)).unwrap_or(candidate.len());
@@ -222,13 +235,35 @@ fn find_path(text: &str, word: Range<usize>, exists: &dyn Fn(&LinkTarget) -> boo
     let candidate = &candidate[..trimmed_length(candidate)];
     let (target, length) = parse_file(candidate)?;
     let position = word.start + start;
-    if exists(&target) {
-        return Some(FoundLink { range: position..position + length, target });
+    let has_position = |target: &LinkTarget| matches!(target, LinkTarget::File { line: Some(_), .. });
+    let had_position = has_position(&target);
+    let (target, is_missing) = choose_target(target, check)?;
+    let length = match &target {
+        LinkTarget::File { path, .. } if had_position && !has_position(&target) => path.len(),
+        _ => length,
+    };
+    Some(FoundLink { range: position..position + length, target, is_missing })
+}
+
+/// Returns the target, or without a line that the file does not have, the file; and whether it is missing. Returns `None`
+/// for an ordinary word.
+fn choose_target(target: LinkTarget, check: CheckTarget<'_>) -> Option<(LinkTarget, bool)> {
+    let existence = check(&target);
+    let whole_file = match &target {
+        LinkTarget::File { path, line: Some(_), .. } if existence != Existence::Exists => {
+            let whole_file = file_without_position(path.clone());
+            let existence = check(&whole_file);
+            Some((whole_file, existence))
+        }
+        _ => None,
+    };
+    match (existence, whole_file) {
+        (Existence::Exists, _) => Some((target, false)),
+        (_, Some((whole_file, Existence::Exists))) => Some((whole_file, false)),
+        (Existence::Missing, _) => Some((target, true)),
+        (Existence::Unknown, Some((whole_file, Existence::Missing))) => Some((whole_file, true)),
+        (Existence::Unknown, _) => None,
     }
-    // Without a line that the file does not have, the path is still a link.
-    let LinkTarget::File { path, line: Some(_), .. } = target else { return None };
-    let (range, target) = (position..position + path.len(), file_without_position(path));
-    exists(&target).then_some(FoundLink { range, target })
 }
 
 /// Parses a path and position at the start of a word; returns its length.

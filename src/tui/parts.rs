@@ -16,6 +16,7 @@ pub mod help_page;
 pub mod key_hints;
 pub mod line_cache;
 pub mod link_hints;
+pub mod link_lookups;
 pub mod link_page;
 pub mod listening;
 pub mod picker;

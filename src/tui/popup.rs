@@ -26,6 +26,7 @@ use crate::chat::{
     ApplyOptions, CallId, CheckpointSpan, Digest, DryRunSummary, ForkMode, RewindPoint, ServerReport, SessionId,
 };
 use crate::policy::{DisabledRule, Mode};
+use crate::text::link::Existence;
 use ratatui::text::Line;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -320,7 +321,9 @@ impl Reader {
             ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
             ReaderBody::Commands => wrap::wrap_commands(&self.text, theme.text, theme.dim, width),
             ReaderBody::Barred => wrap_barred(&self.text, theme.text, theme.border_dim, "", width).lines,
-            ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &|_| false, &|_| None).lines,
+            ReaderBody::Markdown => {
+                lay_out_markdown(&self.text, width, theme, &|_| Existence::Unknown, &|_| None).lines
+            }
             ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
             ReaderBody::Audit(page) => {
                 let lines = page.lay_out_lines(width.min(MAX_AUDIT_COLUMNS));

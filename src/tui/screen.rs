@@ -266,6 +266,7 @@ impl Screen {
         let time_urgency = if is_changed_by_time { Urgency::Soon } else { Urgency::NotNeeded };
         self.urgency = self.urgency.max(event_urgency).max(time_urgency);
         self.run_effects(effects);
+        self.request_link_checks();
     }
 
     fn run_effects(&mut self, effects: Vec<Effect>) {
@@ -361,7 +362,7 @@ impl Screen {
         self.request_link_checks();
     }
 
-    /// Asks the host for the link targets the layout did not know.
+    /// Asks the host for the link targets that the layout did not know, and for all again after files may have changed.
     fn request_link_checks(&mut self) {
         let targets = self.state.lookups.take_pending();
         if !targets.is_empty() {

@@ -78,8 +78,9 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             // A key typed for another window must not answer a prompt.
             if has_focus {
                 state.input.recent_keys.record_other_press(state.timing.now);
-                // The user may come back from a program with a file of the workspace.
+                // The user may come back from a program with a file of the workspace, or one that changed others.
                 file_list::store_changed_copies(state);
+                state.lookups.request_repeat();
             }
         }
         Event::Resized(width, height) => transcript_change::resize_screen(state, cache, (width, height)),

@@ -84,6 +84,41 @@ fn a_link_is_previewed_at_its_line_and_opened_from_there() {
     program.until("Cannot show notes.md:");
 }
 
+/// Waits until a text is struck through: a style with that attribute comes directly before it.
+fn until_struck(program: &mut Program, text: &str) {
+    program.until_condition(&format!("{text} is struck through"), |program| {
+        let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+        bytes.match_indices(text).any(|(start, _)| {
+            let style = bytes[..start].strip_suffix('m').and_then(|before| before.rsplit_once("\x1b["));
+            style.is_some_and(|(_, parameters)| parameters.split(';').any(|parameter| parameter == "9"))
+        })
+    });
+}
+
+#[test]
+fn a_link_whose_file_is_gone_is_struck_through_and_a_later_file_becomes_a_link() {
+    let user = user_with_reply("See src/a.rs:1, src/later.rs, and/or workspace:///reports/none.md end");
+    let mut program = start_with_reply(setup(&user).with_file("src/a.rs", "x\n"), "end");
+    program.until_linked("src/a.rs:1");
+    // An address of a workspace can only mean a file; other words without a file are words.
+    until_struck(&mut program, "workspace:///reports/none.md");
+    program.press_keys("\x0f");
+    let screen = program.until("open: a src/a.rs:1");
+    assert!(!screen.contains("s src/later.rs") && !screen.contains("s and/or"), "{screen}");
+    program.press_keys("\x1b");
+    program.until_gone("open: a");
+    // A command that ends may have changed files, and so may another program while its window was in front.
+    submit_message(&mut program, "!mv src/a.rs src/later.rs");
+    program.until_linked("src/later.rs, and");
+    until_struck(&mut program, "src/a.rs:1");
+    std::fs::rename(program.project().join("src/later.rs"), program.project().join("src/a.rs")).unwrap();
+    program.press_keys("\x1b[O\x1b[I");
+    program.until_linked("src/a.rs:1, src");
+    until_struck(&mut program, "src/later.rs");
+    let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
+    assert!(!bytes.contains("9mand/or"), "a word is no missing link");
+}
+
 #[test]
 fn a_preview_shows_no_secret() {
     let user = user_with_reply("The key is in .env and config/.env:1 then.");

@@ -27,7 +27,10 @@ impl ScreenHost {
     pub(super) fn check_links(&self, targets: Vec<LinkTarget>) {
         let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
         self.run_in_background(move || {
-            let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
+            let Ok(disk) = sandbox_setup::open_project(&session_builder.places, &session_builder.folder) else {
+                // The screen repeats no lookup before it has the answer to the last ones.
+                return Some(HostReply::LinkStatuses(Vec::new()));
+            };
             let mut line_counts = HashMap::new();
             let check = |target: LinkTarget| {
                 let status = check_link(&disk, &workspace, &target, &mut line_counts);

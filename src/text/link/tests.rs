@@ -5,7 +5,7 @@ use super::*;
 /// Checks that a text has the expected links, separated by ` | `. Every candidate counts as existing.
 #[track_caller]
 fn check_links(text: &str, expected: &str) {
-    let links = find_links(text, &|_| true);
+    let links = find_links(text, &|_| Existence::Exists);
     for link in &links {
         assert!(text.is_char_boundary(link.range.start) && text.is_char_boundary(link.range.end));
     }
@@ -114,15 +114,39 @@ fn text_that_only_resembles_a_link_is_not_found() {
 
 #[test]
 fn the_caller_can_reject_a_candidate() {
-    assert_eq!(find_links("and/or https://a.example", &|_| false), []);
+    assert_eq!(find_links("and/or https://a.example", &|_| Existence::Unknown), []);
     check_links("and/or", "and/or");
 }
 
 #[test]
 fn a_path_inside_brackets_is_found_if_the_whole_word_is_not_a_path() {
-    let exists = |target: &LinkTarget| target.to_string() == "src/a.rs:3";
+    let exists = |target: &LinkTarget| match target.to_string().as_str() {
+        "src/a.rs:3" => Existence::Exists,
+        _ => Existence::Unknown,
+    };
     let links = find_links("open(src/a.rs:3) [x]", &exists);
     assert_eq!((links.len(), links[0].range.clone()), (1, 5..15));
+}
+
+#[test]
+fn a_missing_file_is_a_missing_link_and_an_unknown_word_none() {
+    for (text, existing, missing, expected) in [
+        ("see a/b.rs:3.", "", "a/b.rs:3", Some(("a/b.rs:3", true))),
+        // The file still exists, but is shorter now.
+        ("see a/b.rs:3.", "a/b.rs", "a/b.rs:3", Some(("a/b.rs", false))),
+        ("see a/b.rs:3.", "", "a/b.rs", Some(("a/b.rs", true))),
+        ("see a/b.rs:3.", "", "", None),
+        ("see workspace:///a.md.", "", "workspace:///a.md", Some(("workspace:///a.md", true))),
+    ] {
+        let check = |target: &LinkTarget| match target.to_string() {
+            target if target == existing => Existence::Exists,
+            target if target == missing => Existence::Missing,
+            _ => Existence::Unknown,
+        };
+        let links = find_links(text, &check);
+        let found = links.first().map(|link| (&text[link.range.clone()], link.is_missing));
+        assert_eq!(found, expected, "{text}: {existing} exists, {missing} is missing");
+    }
 }
 
 #[test]
@@ -154,7 +178,7 @@ proptest::proptest! {
     #[test]
     fn links_are_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
         let mut position = 0;
-        for link in find_links(&text, &|_| true) {
+        for link in find_links(&text, &|_| Existence::Exists) {
             proptest::prop_assert!(link.range.start >= position && link.range.end > link.range.start);
             proptest::prop_assert!(text.get(link.range.clone()).is_some());
             position = link.range.end;

@@ -1,6 +1,7 @@
 //! The page of a file of the workspace: facts about it, and its beginning laid out by its type.
 
 use crate::text::clean::clean_text;
+use crate::text::link::Existence;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::wrap::wrap_plain;
@@ -67,7 +68,9 @@ pub fn lay_out_preview(
 
 fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     match content {
-        PreviewContent::Markdown(text) => markdown::lay_out_markdown(text, width, theme, &|_| false, &|_| None).lines,
+        PreviewContent::Markdown(text) => {
+            markdown::lay_out_markdown(text, width, theme, &|_| Existence::Unknown, &|_| None).lines
+        }
         PreviewContent::Text { name, text } if code::knows_language(name) => {
             code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme).lines
         }

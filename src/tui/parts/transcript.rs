@@ -8,7 +8,6 @@ mod inline_output;
 pub mod item_layout;
 pub mod layout_cache;
 pub mod layout_context;
-pub mod link_lookups;
 pub mod live_item;
 mod outcome_label;
 mod output_tail;

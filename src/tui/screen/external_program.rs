@@ -15,7 +15,9 @@ impl Screen {
         }
         let editor = self.configured_editor();
         let command = external::editor_command(&editor, &file, line);
-        self.run_external(|folder| external::run_in_foreground(&command, folder))
+        let result = self.run_external(|folder| external::run_in_foreground(&command, folder));
+        self.state.lookups.request_repeat();
+        result
     }
 
     pub(super) fn edit_text(&mut self, text: &str) -> io::Result<()> {

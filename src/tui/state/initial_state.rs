@@ -11,7 +11,7 @@ use crate::tui::keys::Keymap;
 use crate::tui::open_session::OpenSession;
 use crate::tui::parts::completion::{Candidate, Completion};
 use crate::tui::parts::composer::Composer;
-use crate::tui::parts::transcript::link_lookups::LinkLookups;
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::prompts::prompt::Prompts;
 use crate::tui::theme::{Theme, Themes};
 use crate::tui::update::slash_commands::COMMANDS;

@@ -1,7 +1,7 @@
 //! Texts built to break the layout: shown within limits, with the cost counted rather than timed.
 
 use super::*;
-use crate::text::link::LinkTarget;
+use crate::text::link::{Existence, LinkTarget};
 use crate::text::width::text_width;
 use crate::tui::text::markdown::lay_out_markdown;
 
@@ -58,7 +58,7 @@ fn r64_only_the_outermost_of_nested_pictures_is_a_link() {
     let lookups = std::cell::Cell::new(0);
     let exists = |_: &LinkTarget| {
         lookups.set(lookups.get() + 1);
-        true
+        Existence::Exists
     };
     let text = "![a\n".repeat(500) + &"](b.png)\n".repeat(500);
     lay_out_markdown(&text, 40, &Theme::without_colours(), &exists, &|_| None);

@@ -15,21 +15,27 @@ pub use table::lay_out_cells;
 
 use super::Page;
 use crate::text::clean::clean_text;
-use crate::text::link::LinkTarget;
+use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::theme::Theme;
 use pulldown_cmark::Options;
 
-/// Returns whether a link target exists.
-pub type Exists<'a> = &'a dyn Fn(&LinkTarget) -> bool;
 /// Returns the caption of the picture that a link names; `None` if there is no such picture.
 pub type Picture<'a> = &'a dyn Fn(&LinkTarget) -> Option<String>;
+/// The lookups of link targets that a layout needs.
+type Lookups<'a> = (CheckTarget<'a>, Picture<'a>);
 
 /// Lays out a reply, which is cleaned first. No line is wider than `width`; blocks are separated by one blank line, and
-/// there is none at either end. Raw HTML is shown as text, and nothing is fetched. `exists` is called for each possible
-/// link at each layout: only existing targets become links. `picture` returns the caption added after an image.
-pub fn lay_out_markdown(source: &str, width: usize, theme: &Theme, exists: Exists<'_>, picture: Picture<'_>) -> Page {
+/// there is none at either end. Raw HTML is shown as text, and nothing is fetched. `check` is called for each possible
+/// link at each layout: only existing targets become links, and missing ones are struck through. `picture` returns the caption added after an image.
+pub fn lay_out_markdown(
+    source: &str,
+    width: usize,
+    theme: &Theme,
+    check: CheckTarget<'_>,
+    picture: Picture<'_>,
+) -> Page {
     let source = clean_text(source);
-    let blocks = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (exists, picture));
+    let blocks = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (check, picture));
     let is_loose = true;
     block_layout::BlockLayout { theme }.lay_out_blocks(&blocks, is_loose, width.max(1))
 }

@@ -6,6 +6,7 @@ use super::pieces::styled_pieces;
 use super::wrap::{Shape, wrap_pieces};
 use crate::text::clean::{self, expand_tabs};
 use crate::text::escape_sequences;
+use crate::text::link::Existence;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -82,7 +83,7 @@ pub fn clean_output(text: &str, style: Style) -> StyledOutput {
 /// Returns output with colours as lines of this width, broken between words except in lines with columns.
 pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     let output = parse_output(text, base, theme);
-    let pieces = styled_pieces(&output.text, &output.style_ends, base, &|_| false);
+    let pieces = styled_pieces(&output.text, &output.style_ends, base, &|_| Existence::Unknown);
     wrap_pieces(&pieces, &Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) }).lines
 }
 

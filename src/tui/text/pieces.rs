@@ -3,30 +3,33 @@
 use super::page::Page;
 use super::wrap::{Piece, Shape, wrap_pieces};
 use crate::text::clean;
-use crate::text::link::{self, LinkTarget};
+use crate::text::link::{self, CheckTarget};
 use crate::text::reveal::{RevealedPart, reveal_line_parts, reveal_text};
 use crate::tui::theme::Theme;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use std::sync::Arc;
 
 /// Prefix of every line that comes from a file, a server or a model, so that none can pass for one of the program.
 pub const OUTSIDE_BAR: &str = "│ ";
 
+/// Style of a link to a file that does not exist any more, on top of that of the text around it.
+pub const MISSING_LINK: Style = Style::new().add_modifier(Modifier::CROSSED_OUT);
+
 /// Splits clean text into pieces: links in `link_style`, the rest in `style`.
-pub fn split_links(text: &str, style: Style, link_style: Style, exists: &dyn Fn(&LinkTarget) -> bool) -> Vec<Piece> {
-    styled_pieces(text, &[(text.len(), style)], link_style, exists)
+pub fn split_links(text: &str, style: Style, link_style: Style, check: CheckTarget<'_>) -> Vec<Piece> {
+    styled_pieces(text, &[(text.len(), style)], link_style, check)
 }
 
-/// Splits clean text into pieces at the ends of its styled ranges and at its links.
+/// Splits clean text into pieces at the ends of its styled ranges and at its links. A missing link has no target.
 pub fn styled_pieces(
     text: &str,
     style_ends: &[(usize, Style)],
     link_style: Style,
-    exists: &dyn Fn(&LinkTarget) -> bool,
+    check: CheckTarget<'_>,
 ) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut links = link::find_links(text, exists).into_iter().peekable();
+    let mut links = link::find_links(text, check).into_iter().peekable();
     let mut target = None;
     let mut start = 0;
     for (end, style) in style_ends {
@@ -41,9 +44,13 @@ pub fn styled_pieces(
                 None => (*end, None),
             };
             let mut piece = Piece::new(&text[start..piece_end], *style);
-            if let Some(link) = current_link {
-                let target = target.get_or_insert_with(|| Arc::new(link.target.clone()));
-                piece = Piece { style: style.patch(link_style), link: Some(target.clone()), ..piece };
+            match current_link {
+                Some(link) if link.is_missing => piece.style = style.patch(MISSING_LINK),
+                Some(link) => {
+                    let target = target.get_or_insert_with(|| Arc::new(link.target.clone()));
+                    piece = Piece { style: style.patch(link_style), link: Some(target.clone()), ..piece };
+                }
+                None => {}
             }
             pieces.push(piece);
             start = piece_end;

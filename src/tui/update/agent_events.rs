@@ -54,9 +54,13 @@ pub fn handle_agent_event(state: &mut State, event: agent::Event) {
         state.timing.pace.finish_reply(state.timing.now);
     }
     state.timing.pace.start_request(&effects, state.timing.now);
-    // The end of a background command is no step of the turn.
-    if activity_marker(state) != old_marker && ends.is_empty() {
-        state.timing.activity_start = state.timing.now;
+    if activity_marker(state) != old_marker {
+        // A call that was settled, and everything that ends a turn, may have changed files.
+        state.lookups.request_repeat();
+        // The end of a background command is no step of the turn.
+        if ends.is_empty() {
+            state.timing.activity_start = state.timing.now;
+        }
     }
     time_sub_agents(state);
     if !effects.is_empty() {

@@ -62,6 +62,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             state.timing.activity_start = state.timing.now;
             state.timing.pace = ReplyTiming::default();
             state.timing.background_starts.clear();
+            state.lookups.clear();
             cache.clear();
             if let Some(request) = opened.approvals {
                 agent_events::handle_agent_event(state, crate::agent::Event::ApplyRequested(request));

@@ -147,8 +147,8 @@ fn lay_out_block(context: &LayoutContext<'_>, text: &str, style: Style) -> Page 
         return Page::default();
     }
     let text = clean::clean_text(text);
-    let exists = |target: &_| context.lookups.target_exists(target);
-    wrap_verbatim(context, &pieces::split_links(&text, style, context.theme.link, &exists))
+    let check = |target: &_| context.lookups.check_target(target);
+    wrap_verbatim(context, &pieces::split_links(&text, style, context.theme.link, &check))
 }
 
 /// Formats arguments as indented JSON, or unchanged if they are not JSON, with marks for invisible characters.

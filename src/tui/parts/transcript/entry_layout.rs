@@ -326,8 +326,8 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, message: &str) -> Page 
     let inline_text = truncate_at_line(text, MAX_INLINE_BYTES);
     let truncation_note = lay_out_truncation_note(context, text, inline_text);
     let text = clean::clean_text(inline_text);
-    let exists = |target: &_| context.lookups.target_exists(target);
-    let pieces = pieces::split_links(text.trim_end(), context.theme.user, context.theme.link, &exists);
+    let check = |target: &_| context.lookups.check_target(target);
+    let pieces = pieces::split_links(text.trim_end(), context.theme.user, context.theme.link, &check);
     let shape = Shape::with_prefix(context.width, Piece::new("▌ ", context.theme.user));
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);

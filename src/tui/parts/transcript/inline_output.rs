@@ -14,9 +14,9 @@ pub fn lay_out_output(context: &LayoutContext<'_>, mut styled_output: StyledOutp
     if let Some((end, _)) = styled_output.text.match_indices('\n').nth(MAX_OUTPUT_LINES - 1) {
         styled_output.truncate_at(end);
     }
-    let exists = |target: &_| context.lookups.target_exists(target);
+    let check = |target: &_| context.lookups.check_target(target);
     let (text, style_ends) = (&styled_output.text, &styled_output.style_ends);
-    let mut page = wrap_verbatim(context, &pieces::styled_pieces(text, style_ends, context.theme.link, &exists));
+    let mut page = wrap_verbatim(context, &pieces::styled_pieces(text, style_ends, context.theme.link, &check));
     if total > MAX_OUTPUT_LINES {
         let note = format!("{} more lines", total - MAX_OUTPUT_LINES);
         page.append_page(context.lay_out_note(&note, "    "));

@@ -6,6 +6,7 @@ use super::read_runs::{ItemForm, ReadRuns};
 use super::reply_pieces::ReplyPieces;
 use super::text_extent::TextExtent;
 use super::{entry_layout, live_item, read_run_layout};
+use crate::tui::parts::link_lookups::UsedLookups;
 use crate::tui::text::Page;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -22,13 +23,13 @@ pub struct LayoutCache {
     width: usize,
     theme: String,
     items: HashMap<usize, Box<CachedItem>>,
-    /// What each item laid out so far showed, and its height in lines.
-    heights: Vec<Option<(ItemForm, u32)>>,
+    /// Height of each item laid out so far.
+    heights: Vec<Option<CachedHeight>>,
     /// Number of the current frame.
     frame: u64,
     live: live_item::LiveLayout,
-    /// `LinkLookups::arrivals` when a layout was last requested.
-    lookup_arrivals: u64,
+    /// Arrivals and changes of `LinkLookups` when a layout was last requested.
+    lookup_counts: (u64, u64),
     /// Estimated bytes of `items`.
     weight: usize,
     /// Runs of reads among the entries.
@@ -47,8 +48,16 @@ struct CachedItem {
     /// Pieces of a reply with text.
     pieces: Option<ReplyPieces>,
     form: ItemForm,
-    /// `LinkLookups::arrivals` at layout time if the layout waits for a lookup; otherwise `None`.
-    waiting_since: Option<u64>,
+    used_lookups: UsedLookups,
+}
+
+/// Height of an item, also of one whose layout is not kept.
+#[derive(Debug, Clone, Copy)]
+struct CachedHeight {
+    /// What the item showed.
+    form: ItemForm,
+    lines: u32,
+    used_lookups: UsedLookups,
 }
 
 impl LayoutCache {
@@ -69,18 +78,18 @@ impl LayoutCache {
         }
         let cached_item = self.items.get_mut(&item).filter(|cached| cached.form == form);
         if let Some(cached) = cached_item
-            && cached.waiting_since.is_none_or(|count| count == self.lookup_arrivals)
+            && !context.lookups.is_outdated(cached.used_lookups)
         {
             cached.last_used = self.frame;
             return cached.layout.clone();
         }
         self.entries_laid_out += 1;
         let old_pieces = self.drop_item(item).and_then(|cached| cached.pieces);
-        let (layout, waiting_since, pieces) = match (entry_layout::reply_text(entry), form) {
+        let (layout, used_lookups, pieces) = match (entry_layout::reply_text(entry), form) {
             (Some(text), ItemForm::Entry { is_toggled }) => {
                 let pieces = old_pieces.or_else(|| self.live.take_finished(text)).unwrap_or_default();
                 let (layout, pieces) = lay_out_reply(context, item, is_toggled, text, pieces);
-                (layout, pieces.waiting_since(), Some(pieces))
+                (layout, pieces.used_lookups(), Some(pieces))
             }
             (Some(_) | None, _) => {
                 let lay_out = || match (form, self.read_runs.run_at_header(item)) {
@@ -92,18 +101,19 @@ impl LayoutCache {
                     (ItemForm::Entry { is_toggled }, _) => entry_layout::lay_out(context, item, is_toggled),
                     (ItemForm::RunHeader { .. }, None) => Page::default(),
                 };
-                let (page, waiting_since) = context.lookups.track_pending(lay_out);
-                (ItemLayout::from_page(page), waiting_since, None)
+                let (page, used_lookups) = context.lookups.track_lookups(lay_out);
+                (ItemLayout::from_page(page), used_lookups, None)
             }
         };
         if self.heights.len() <= item {
             self.heights.resize(item + 1, None);
         }
-        self.heights[item] = Some((form, u32::try_from(layout.height).unwrap_or(u32::MAX)));
+        let lines = u32::try_from(layout.height).unwrap_or(u32::MAX);
+        self.heights[item] = Some(CachedHeight { form, lines, used_lookups });
         let weight = size_of::<CachedItem>() + ALLOCATION_OVERHEAD + layout.estimate_bytes();
         let layout = Arc::new(layout);
         self.weight += weight;
-        let cached = CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, form, waiting_since };
+        let cached = CachedItem { layout: layout.clone(), last_used: self.frame, weight, pieces, form, used_lookups };
         self.items.insert(item, Box::new(cached));
         if self.weight > CACHE_BUDGET {
             self.evict_far_from(item);
@@ -117,7 +127,7 @@ impl LayoutCache {
         let form = self.read_runs.item_form(toggled, item);
         match self.heights.get(item) {
             _ if form == ItemForm::Folded => 0,
-            Some(Some((laid_out_form, height))) if *laid_out_form == form => *height as usize,
+            Some(Some(height)) if height.form == form => height.lines as usize,
             _ => self.item_layout(context, toggled, item).height,
         }
     }
@@ -152,12 +162,13 @@ impl LayoutCache {
             self.drop_layouts();
             (self.width, self.theme) = (context.width, context.theme.name.clone());
         }
-        if self.lookup_arrivals != context.lookups.arrivals() {
-            // The results may change the heights of layouts that waited for them.
-            for (item, _) in self.items.iter().filter(|(_, cached)| cached.waiting_since.is_some()) {
-                self.heights[*item] = None;
+        let lookup_counts = (context.lookups.arrivals(), context.lookups.changes());
+        if self.lookup_counts != lookup_counts {
+            // The results may change the heights of layouts that used them.
+            for height in &mut self.heights {
+                height.take_if(|height| context.lookups.is_outdated(height.used_lookups));
             }
-            self.lookup_arrivals = context.lookups.arrivals();
+            self.lookup_counts = lookup_counts;
         }
     }
 
@@ -178,10 +189,7 @@ impl LayoutCache {
             if self.weight <= budget {
                 return;
             }
-            // A lookup that is still pending may change the height of the item.
-            if self.drop_item(index).is_some_and(|cached| cached.waiting_since.is_some()) {
-                self.heights[index] = None;
-            }
+            self.drop_item(index);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Inputs of the transcript's layout, and the layout of plain text and Markdown.
 
-use super::link_lookups::LinkLookups;
 use super::picture_caption;
 use crate::agent;
 use crate::chat::CallId;
 use crate::text::clean;
-use crate::text::link::LinkTarget;
+use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::tui::keys::Keymap;
+use crate::tui::parts::link_lookups::{LinkLookups, UsedLookups};
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, markdown};
@@ -53,16 +53,32 @@ impl LayoutContext<'_> {
     /// Lays out Markdown and records pending lookups.
     pub fn lay_out_markdown(&self, text: &str) -> Page {
         let lookups = self.lookups;
-        let exists = |target: &LinkTarget| lookups.target_exists(target);
-        let caption =
-            |target: &LinkTarget| lookups.picture_size(target).map(|size| picture_caption::caption(self, size));
-        markdown::lay_out_markdown(text, self.width, self.theme, &exists, &caption)
+        self.lay_out_markdown_with(text, &|target| lookups.check_target(target))
     }
 
-    /// Lays out a part of a reply. Also returns [`LinkLookups::arrivals`] if the layout waits for a lookup.
-    pub fn lay_out_part(&self, text: &str) -> (Page, Option<u64>) {
-        let (page, waiting_since) = self.lookups.track_pending(|| self.lay_out_markdown(text));
+    fn lay_out_markdown_with(&self, text: &str, check: CheckTarget<'_>) -> Page {
+        let caption =
+            |target: &LinkTarget| self.lookups.picture_size(target).map(|size| picture_caption::caption(self, size));
+        markdown::lay_out_markdown(text, self.width, self.theme, check, &caption)
+    }
+
+    /// Lays out a part of a reply. Also returns the lookups that it used.
+    pub fn lay_out_part(&self, text: &str) -> (Page, UsedLookups) {
+        self.lay_out_part_with(text, &|target| self.lookups.check_target(target))
+    }
+
+    /// Lays out a part of a reply that still grows, as [`Self::lay_out_part`] does. The beginning of an address is not yet
+    /// a missing link.
+    pub fn lay_out_growing_part(&self, text: &str) -> (Page, UsedLookups) {
+        self.lay_out_part_with(text, &|target| match self.lookups.check_target(target) {
+            Existence::Exists => Existence::Exists,
+            Existence::Missing | Existence::Unknown => Existence::Unknown,
+        })
+    }
+
+    fn lay_out_part_with(&self, text: &str, check: CheckTarget<'_>) -> (Page, UsedLookups) {
+        let (page, used) = self.lookups.track_lookups(|| self.lay_out_markdown_with(text, check));
         self.lookups.reply_lines.set(self.lookups.reply_lines.get() + page.lines.len());
-        (page, waiting_since)
+        (page, used)
     }
 }

@@ -4,6 +4,7 @@ use super::item_layout::ItemLayout;
 use super::layout_context::LayoutContext;
 use crate::text::byte_size::format_bytes;
 use crate::text::truncation::truncate_at_line;
+use crate::tui::parts::link_lookups::UsedLookups;
 use crate::tui::text::{Page, markdown, wrap};
 use ratatui::text::Line;
 use std::hash::{DefaultHasher, Hasher};
@@ -37,8 +38,7 @@ pub struct ReplyPieces {
 struct ReplyPiece {
     range: Range<usize>,
     page: Arc<Page>,
-    /// `LinkLookups::arrivals` at layout time if the layout waits for a lookup; otherwise `None`.
-    waiting_since: Option<u64>,
+    used_lookups: UsedLookups,
 }
 
 impl ReplyPieces {
@@ -98,18 +98,18 @@ impl ReplyPieces {
         if self.final_height() > 0 {
             page.lines.push(Line::default());
         }
-        let mut waiting_since = None;
+        let mut used_lookups = UsedLookups::None;
         if open_text.len() <= MAX_OPEN_BLOCK_BYTES {
-            let (part, part_waiting_since) = context.lay_out_part(open_text);
+            let (part, used) = context.lay_out_growing_part(open_text);
             page.append_page(part);
-            waiting_since = part_waiting_since;
+            used_lookups = used;
         } else {
             let start = open_text.ceil_char_boundary(open_text.len() - MAX_OPEN_BLOCK_BYTES / 2);
             let note = format!("… {} above, shown when the block is complete", format_bytes(start as u64));
             page.append_page(context.lay_out_note(&note, ""));
             page.lines.extend(wrap::wrap_plain(&open_text[start..], context.theme.text, context.width));
         }
-        let block = ReplyPiece { range, page: Arc::new(page), waiting_since };
+        let block = ReplyPiece { range, page: Arc::new(page), used_lookups };
         Some(self.open_block.insert(block).page.clone())
     }
 
@@ -118,9 +118,9 @@ impl ReplyPieces {
         self.list.iter().map(|piece| piece.page.lines.len()).sum()
     }
 
-    /// Returns the lowest `waiting_since` of the pieces; `None` if no piece waits for a lookup.
-    pub fn waiting_since(&self) -> Option<u64> {
-        self.list.iter().filter_map(|piece| piece.waiting_since).min()
+    /// Returns the lookups that the final pieces used.
+    pub fn used_lookups(&self) -> UsedLookups {
+        self.list.iter().fold(UsedLookups::None, |used, piece| used.merge(piece.used_lookups))
     }
 
     /// Appends the final pieces to a layout.
@@ -181,27 +181,29 @@ fn closed_blocks_len(text: &str) -> Option<usize> {
 impl ReplyPiece {
     /// Lays out a range of a reply, below a blank line unless it is the first piece. Returns `None` if it has no lines.
     fn lay_out(context: &LayoutContext<'_>, text: &str, range: Range<usize>, is_first: bool) -> Option<Self> {
-        let (mut page, waiting_since) = context.lay_out_part(&text[range.clone()]);
+        let (mut page, used_lookups) = context.lay_out_part(&text[range.clone()]);
         if page.lines.is_empty() {
             return None;
         }
         if !is_first {
             page = page.below_blank_line();
         }
-        Some(Self { range, page: Arc::new(page), waiting_since })
+        Some(Self { range, page: Arc::new(page), used_lookups })
     }
 
     fn is_stale(&self, context: &LayoutContext<'_>) -> bool {
-        self.waiting_since.is_some_and(|count| count != context.lookups.arrivals())
+        context.lookups.is_outdated(self.used_lookups)
     }
 
     /// Returns whether the next piece can be merged into this one: neither waits for a lookup, and this one has room.
     fn can_merge(&self, next_piece: &ReplyPiece) -> bool {
-        self.waiting_since.is_none() && next_piece.waiting_since.is_none() && self.page.lines.len() < MAX_PIECE_LINES
+        let is_waiting = self.used_lookups.is_pending() || next_piece.used_lookups.is_pending();
+        !is_waiting && self.page.lines.len() < MAX_PIECE_LINES
     }
 
     fn merge(&mut self, next_piece: ReplyPiece) {
         self.range.end = next_piece.range.end;
+        self.used_lookups = self.used_lookups.merge(next_piece.used_lookups);
         let page = Arc::try_unwrap(next_piece.page).unwrap_or_else(|page| (*page).clone());
         Arc::make_mut(&mut self.page).append_page(page);
     }

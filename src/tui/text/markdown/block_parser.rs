@@ -3,9 +3,9 @@
 use super::block::{Block, Container};
 use super::nesting_limit::BoundedText;
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after, shorten_address};
-use super::{Exists, Picture, parser_options};
+use super::{Lookups, Picture, parser_options};
 use crate::text::clean::{clean_line, clean_text};
-use crate::text::link::{self, LinkTarget};
+use crate::text::link::{self, CheckTarget, LinkTarget};
 use crate::tui::text::{Piece, pieces};
 use crate::tui::theme::Theme;
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 24;
 
 /// Parses a cleaned text.
-pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: (Exists<'_>, Picture<'_>)) -> Vec<Block> {
+pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: Lookups<'_>) -> Vec<Block> {
     let source = &*text.text;
     let mut parser = BlockParser::new(source, theme, lookups);
     let mut links = ShownLinks::default();
@@ -54,7 +54,7 @@ struct OpenLink {
 struct BlockParser<'a> {
     source: &'a str,
     theme: &'a Theme,
-    exists: Exists<'a>,
+    check: CheckTarget<'a>,
     picture: Picture<'a>,
     /// The open containers with their blocks so far.
     frames: Vec<(Container, Vec<Block>)>,
@@ -79,11 +79,11 @@ struct BlockParser<'a> {
 }
 
 impl<'a> BlockParser<'a> {
-    fn new(source: &'a str, theme: &'a Theme, (exists, picture): (Exists<'a>, Picture<'a>)) -> BlockParser<'a> {
+    fn new(source: &'a str, theme: &'a Theme, (check, picture): Lookups<'a>) -> BlockParser<'a> {
         BlockParser {
             source,
             theme,
-            exists,
+            check,
             picture,
             frames: vec![(Container::Root, Vec::new())],
             has_frame: Vec::new(),
@@ -170,12 +170,12 @@ impl<'a> BlockParser<'a> {
             }
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let address = clean_line(&dest_url).into_owned();
-                let parsed = link::parse_link(&address);
-                // Without a line that the file does not have, the link still leads to the file.
-                let whole_file = parsed.clone().map(LinkTarget::without_position);
-                let found = [parsed, whole_file].into_iter().flatten().find(|target| (self.exists)(target));
-                let target = found.map(Arc::new);
-                self.push_style(if target.is_some() { self.theme.link } else { Style::new() });
+                let (target, style) = match link::resolve_link(&address, self.check) {
+                    Some((target, false)) => (Some(Arc::new(target)), self.theme.link),
+                    Some((_, true)) => (None, pieces::MISSING_LINK),
+                    None => (None, Style::new()),
+                };
+                self.push_style(style);
                 let title = clean_line(&title).into_owned();
                 self.links.push(OpenLink { target, address, title, first_piece: self.inline.len() });
             }
@@ -321,7 +321,7 @@ impl<'a> BlockParser<'a> {
         for piece in std::mem::take(&mut self.inline) {
             match piece.link {
                 Some(_) => pieces.push(piece),
-                None => pieces.extend(pieces::split_links(&piece.text, piece.style, self.theme.link, self.exists)),
+                None => pieces.extend(pieces::split_links(&piece.text, piece.style, self.theme.link, self.check)),
             }
         }
         pieces

@@ -96,7 +96,7 @@ fn unknown_and_unused_parameters_change_no_style() {
 fn finds_a_link_across_colours() {
     let theme = dark_theme();
     let parsed = parse_output("\x1b[35msrc/main.rs\x1b[0m:\x1b[32m3\x1b[0m: x", theme.text, &theme);
-    let pieces = styled_pieces(&parsed.text, &parsed.style_ends, theme.link, &|_| true);
+    let pieces = styled_pieces(&parsed.text, &parsed.style_ends, theme.link, &|_| Existence::Exists);
     let linked: Vec<&Piece> = pieces.iter().filter(|piece| piece.link.is_some()).collect();
     let linked_text: String = linked.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(linked_text, "src/main.rs:3");
@@ -118,7 +118,7 @@ proptest! {
         let found = parse_output(&output, Style::new(), &dark_theme());
         prop_assert!(found.text.chars().all(|c| c == '\n' || !c.is_control()));
         prop_assert_eq!(found.style_ends.last().map_or(0, |(end, _)| *end), found.text.len());
-        let all: String = styled_pieces(&found.text, &found.style_ends, Style::new(), &|_| true).into_iter().map(|piece| piece.text).collect();
+        let all: String = styled_pieces(&found.text, &found.style_ends, Style::new(), &|_| Existence::Exists).into_iter().map(|piece| piece.text).collect();
         prop_assert_eq!(all, found.text);
     }
 }
