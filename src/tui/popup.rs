@@ -7,6 +7,7 @@ use super::parts::file_page::FilePage;
 use super::parts::help_page::Help;
 use super::parts::line_cache::LineCache;
 use super::parts::link_hints::LinkHints;
+use super::parts::link_lookups::LinkLookups;
 use super::parts::link_page::LinkPage;
 use super::parts::picker::Picker;
 use super::parts::project_copy::ProjectCopy;
@@ -16,8 +17,8 @@ use super::parts::secret_field::SecretField;
 use super::prompts::credential_entry::CredentialEntry;
 use super::session_saving::UnsavedChoice;
 use super::text::markdown::lay_out_markdown;
-use super::text::pieces::wrap_barred;
-use super::text::{output, wrap};
+use super::text::pieces::{split_links, wrap_barred};
+use super::text::{Page, output, wrap};
 use super::theme::Theme;
 use super::workspace_data::{ListedFile, ListedVersion};
 use crate::agent::LastingApproval;
@@ -26,7 +27,8 @@ use crate::chat::{
     ApplyOptions, CallId, CheckpointSpan, Digest, DryRunSummary, ForkMode, RewindPoint, ServerReport, SessionId,
 };
 use crate::policy::{DisabledRule, Mode};
-use crate::text::link::Existence;
+use crate::text::clean::clean_text;
+use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use ratatui::text::Line;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -244,7 +246,7 @@ pub struct Reader {
     /// First visible line. A value past the end is corrected when the page is drawn.
     pub top: Cell<usize>,
     /// Cached layout.
-    pub layout: LineCache<()>,
+    pub layout: LineCache<(), Page>,
 }
 
 /// Kind of text in a reader.
@@ -312,26 +314,31 @@ impl Reader {
         (self.text, self.layout) = (text, LineCache::default());
     }
 
-    /// Returns the text as lines of this width.
-    pub fn lay_out_text(&self, width: usize, theme: &Theme) -> Arc<Vec<Line<'static>>> {
-        self.layout.lines_for(width, (), theme, || match &self.body {
+    /// Returns the text in this width, with its links.
+    pub fn lay_out_text(&self, width: usize, theme: &Theme, lookups: &LinkLookups) -> Arc<Page> {
+        let check: CheckTarget<'_> = &|target| lookups.check_target(target);
+        let split = || split_links(&clean_text(&self.text), theme.text, theme.link, check);
+        self.layout.linked_lines_for(width, (), theme, lookups, || match &self.body {
             ReaderBody::Terminal | ReaderBody::Background(_) => {
-                output::lay_out_output(&self.text, theme.text, theme, width)
+                output::lay_out_linked_output(&self.text, theme.text, theme, width, check)
             }
-            ReaderBody::Plain => wrap::wrap_plain(&self.text, theme.text, width),
-            ReaderBody::Commands => wrap::wrap_commands(&self.text, theme.text, theme.dim, width),
-            ReaderBody::Barred => wrap_barred(&self.text, theme.text, theme.border_dim, "", width).lines,
-            ReaderBody::Markdown => {
-                lay_out_markdown(&self.text, width, theme, &|_| Existence::Unknown, &|_| None).lines
+            ReaderBody::Plain => wrap::wrap_pieces(&split(), &wrap::Shape::with_width(width)),
+            ReaderBody::Commands => wrap::wrap_command_pieces(&split(), theme.dim, width),
+            ReaderBody::Barred => wrap_barred(&self.text, [theme.text, theme.border_dim, theme.link], "", width, check),
+            // A page of the manual names files of examples, not of the project.
+            ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &check_web_address, &|_| None),
+            ReaderBody::Rehearsal(summary, part) => {
+                Page { lines: part.lay_out_part(summary, width, theme), ..Page::default() }
             }
-            ReaderBody::Rehearsal(summary, part) => part.lay_out_part(summary, width, theme),
-            ReaderBody::Audit(page) => {
-                let lines = page.lay_out_lines(width.min(MAX_AUDIT_COLUMNS));
-                lines.into_iter().map(|line| Line::styled(line, theme.text)).collect()
-            }
-            ReaderBody::File(page) => page.lay_out_lines(width, theme),
-            ReaderBody::Link(page) => page.lay_out(width, theme).0,
+            ReaderBody::Audit(page) => page.lay_out_page(width.min(MAX_AUDIT_COLUMNS), [theme.text, theme.link], check),
+            ReaderBody::File(page) => page.lay_out_page(width, theme, check),
+            ReaderBody::Link(page) => page.lay_out(width, theme, check).0,
         })
+    }
+
+    /// Returns whether the page as it was last laid out has links.
+    pub fn has_links(&self) -> bool {
+        self.layout.last_lines().is_some_and(|page| !page.links.is_empty())
     }
 
     /// Returns whether the page is one of a file, with its keys.
@@ -353,6 +360,14 @@ impl Reader {
             | ReaderBody::Link(_)
             | ReaderBody::Audit(_) => None,
         }
+    }
+}
+
+/// Makes only web addresses links.
+fn check_web_address(target: &LinkTarget) -> Existence {
+    match target {
+        LinkTarget::Web(_) => Existence::Exists,
+        LinkTarget::File { .. } | LinkTarget::Workspace(_) => Existence::Unknown,
     }
 }
 

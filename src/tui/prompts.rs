@@ -208,6 +208,7 @@ impl State {
             sandbox_note: &self.settings.sandbox_note,
             context: PromptContext { listening, keys: &self.keys, theme: &self.theme, message },
             now: self.timing.now,
+            lookups: &self.lookups,
         }
     }
 

@@ -14,6 +14,7 @@ mod frame_cost;
 mod hostile_text;
 mod key_rejections;
 mod large_prompts;
+mod link_screens;
 mod manual_pages;
 mod mode_change;
 mod model_choice;
@@ -60,11 +61,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Loaded once, because every test needs them.
-static THEMES: OnceLock<Themes> = OnceLock::new();
+static THEMES: LazyLock<Themes> = LazyLock::new(Themes::bundled);
 
 /// A screen of 80 by 24 and the effects it has requested.
 pub struct Screen {
@@ -103,7 +104,7 @@ impl Screen {
             agent,
             SessionId("01J".into()),
             connection,
-            THEMES.get_or_init(Themes::bundled).clone(),
+            THEMES.clone(),
             Theme::without_colours(),
             Keymap::default(),
             view::tests::settings(),
@@ -111,8 +112,7 @@ impl Screen {
             Vec::new(),
             Vec::new(),
         );
-        let effects = state.take_effects();
-        let mut screen = Self { state, cache: LayoutCache::default(), effects };
+        let mut screen = Self { effects: state.take_effects(), state, cache: LayoutCache::default() };
         screen.draw_frame();
         screen
     }
@@ -258,7 +258,7 @@ pub fn with_prompt_facts<R>(listening: Listening, now: Duration, run: impl FnOnc
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let context = PromptContext { listening, keys: &keys, theme: &theme, message: "" };
     let (folder, home) = (Path::new("/home/a/src/app"), Some(Path::new("/home/a")));
-    run(&PromptFacts { agent: &agent, folder, home, sandbox_note: "", context, now })
+    run(&PromptFacts { agent: &agent, folder, home, sandbox_note: "", context, now, lookups: &Default::default() })
 }
 
 /// Returns a rendered buffer as text; the second cell of a wide character is skipped.

@@ -14,6 +14,6 @@ mod page;
 pub mod pieces;
 pub mod wrap;
 
-pub use page::{Link, Page, pad_line, prefix_line};
+pub use page::{Link, Page, PlacedLink, pad_line, place_links, prefix_line};
 pub use pieces::{revealed_line_pieces, revealed_pieces};
 pub use wrap::Piece;

@@ -14,6 +14,7 @@ use super::focus::{Focus, current_focus};
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::prompts::prompt::DrawnPrompt;
 use super::state::State;
+use super::text::PlacedLink;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -39,10 +40,27 @@ pub struct LinkedCells {
 
 /// Draws the screen. The cache only saves time: the result is the same with an empty one.
 pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) -> DrawnScreen {
+    let (mut drawn, links) = draw_with_links(state, cache, buffer);
+    if state.settings.has_links {
+        drawn.links = sanitize::resolve_links(&links, &state.settings);
+    }
+    drawn
+}
+
+/// Returns the links on the screen in reading order.
+pub fn find_screen_links(state: &State, cache: &mut LayoutCache) -> Vec<PlacedLink> {
+    let (width, height) = state.viewport.size;
+    let (_, mut links) = draw_with_links(state, cache, &mut Buffer::empty(Rect::new(0, 0, width, height)));
+    links.sort_by_key(|link| (link.area.y, link.area.x));
+    links
+}
+
+/// Draws the screen, and also returns its links.
+fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) -> (DrawnScreen, Vec<PlacedLink>) {
     let screen_area = buffer.area;
     buffer.set_style(screen_area, state.theme.background.patch(state.theme.text));
     if screen_area.is_empty() {
-        return DrawnScreen::default();
+        return Default::default();
     }
     let areas = layout::compute_areas(state);
     bars::draw_header(state, areas.header, buffer);
@@ -60,25 +78,26 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     bars::draw_chips(state, cache, areas.chip, buffer);
     bars::draw_footer(state, cache, areas.footer, buffer);
     let mut drawn = draw_prompt_and_composer(state, areas, buffer);
+    if let Some(prompt) = &mut drawn.prompt {
+        links.append(&mut prompt.links);
+    }
     let toasts = layout::toast_area(state);
     let popup = popups::draw_popup(state, buffer);
     state.notices.toasts.draw(toasts, buffer, &state.theme);
     if let Some(popup) = popup {
         drawn.cursor = popup.cursor;
-        // A covered prompt has not been seen.
-        drawn.prompt = drawn.prompt.filter(|_| popup.area.is_empty());
+        // A prompt that is covered, or that has hints of links over its text, has not been seen.
+        drawn.prompt = None;
         links.retain(|link| !link.area.intersects(popup.area));
+        links.extend(popup.links);
     }
     links.retain(|link| !link.area.intersects(toasts));
     sanitize::replace_controls(buffer);
     if state.settings.is_ascii {
         ascii::replace_symbols(buffer);
     }
-    if state.settings.has_links {
-        drawn.links = sanitize::resolve_links(&links, &state.settings);
-    }
     drawn.cursor = drawn.cursor.filter(|position| screen_area.contains(*position));
-    drawn
+    (drawn, links)
 }
 
 /// Draws the prompt and the composer. Returns the drawn part of the prompt, and the cursor of the prompt or composer if
@@ -89,7 +108,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
     let hint = if areas.toasts.is_empty() { state.notices.toasts.newest_hint() } else { "" };
     // A prompt without a visible row has not been seen.
     let drawn_prompt = if areas.prompt.is_empty() { None } else { state.draw_prompt(hint, areas.prompt, buffer) };
-    let mut cursor = drawn_prompt.filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor);
+    let mut cursor = drawn_prompt.as_ref().filter(|_| focus == Focus::Prompt).and_then(|drawn| drawn.cursor);
     if !areas.composer.is_empty() {
         let composer_cursor = state.input.composer.draw(areas.composer, buffer, theme, focus == Focus::Composer);
         if focus == Focus::Composer {

@@ -3,14 +3,18 @@
 use crate::support::program::{Program, Setup};
 use crate::support::service::Answer;
 use crate::support::stored_files::write_script;
-use crate::support::terminal_session::{submit_message, text_answer};
+use crate::support::terminal_session::{command_answer, submit_message, text_answer};
 use crate::support::tool_service::add_settings;
 use crate::support::user::User;
 use std::path::PathBuf;
 
 /// A user whose model writes this reply, with programs that record their arguments: the editor, and the opener of the system.
 fn user_with_reply(reply: &str) -> User {
-    let answers: Vec<Answer> = vec![text_answer(reply)];
+    user_with_answers(vec![text_answer(reply)])
+}
+
+/// A user whose model gives these answers, with the same programs.
+fn user_with_answers(answers: Vec<Answer>) -> User {
     let user = User::new(answers);
     for name in ["editor", "bin/xdg-open", "bin/open"] {
         std::fs::create_dir_all(user.path("bin")).unwrap();
@@ -117,6 +121,25 @@ fn a_link_whose_file_is_gone_is_struck_through_and_a_later_file_becomes_a_link()
     until_struck(&mut program, "src/later.rs");
     let bytes = String::from_utf8_lossy(&program.bytes()).into_owned();
     assert!(!bytes.contains("9mand/or"), "a word is no missing link");
+}
+
+#[test]
+fn a_link_in_an_approval_prompt_opens_and_answers_nothing() {
+    let answers = vec![command_answer("cat src/a.rs && touch made"), text_answer("Done.")];
+    let user = user_with_answers(answers);
+    let mut program = setup(&user).with_file("src/a.rs", "x\n").start();
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_linked("src/a.rs && touch");
+    program.press_keys("\x0f");
+    program.until("open: a src/a.rs");
+    program.press_keys("a");
+    let arguments = until_started(&mut program, &user.path("editor.argv"));
+    assert!(arguments.ends_with("src/a.rs"), "{arguments}");
+    program.until("$ cat src/a.rs && touch made");
+    assert!(!program.project().join("made").exists());
+    program.press_until("y", "Done.");
+    assert!(program.project().join("made").exists());
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn each_kind_of_file_has_its_preview() {
         program.type_text(name);
         program.until("1 of 12");
         program.press_keys("\r");
-        let screen = program.until_all(&[&[name], shown, &["ctrl-o open", "alt-y copy address"]].concat());
+        let screen = program.until_all(&[&[name], shown, &["enter open", "alt-y copy address"]].concat());
         assert!(!screen.contains(hidden), "{name}: {screen}");
         let end = match name {
             "c.csv" => Some("after the first 1000 rows."),

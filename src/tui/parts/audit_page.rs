@@ -6,14 +6,16 @@ use crate::chat::{
     Access, AnswerStatus, Decider, Decision, Entry, FileContent, FileSnapshot, Outcome, Preconditions, UserCommand,
 };
 use crate::text::byte_size::format_bytes;
+use crate::text::link::{CheckTarget, Existence};
 use crate::text::{clean, escape_sequences, reveal, width};
 use crate::tui::parts::decision_label::{brief_verdict, decider_name, describe_verdict, label_decision};
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::parts::sub_agent_name::quote_name;
-use crate::tui::text::Piece;
-use crate::tui::text::pieces::OUTSIDE_BAR;
+use crate::tui::text::pieces::{OUTSIDE_BAR, split_revealed_links};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
+use crate::tui::text::{Page, Piece};
 use ratatui::style::Style;
+use ratatui::text::Line;
 use std::time::Duration;
 
 /// Maximum lines of one text, such as the arguments or the result, unless all lines are requested.
@@ -158,7 +160,17 @@ pub struct AuditPage {
 impl AuditPage {
     /// Returns the page as lines of this width.
     pub fn lay_out_lines(&self, width: usize) -> Vec<String> {
-        self.texts.iter().flat_map(|(label, text)| self.lay_out_text(label, text, width.max(1))).collect()
+        let page = self.lay_out_page(width, [Style::new(); 2], &|_| Existence::Unknown);
+        page.lines.iter().map(|line| line.to_string().trim_end().to_owned()).collect()
+    }
+
+    /// Returns the page in this width. The styles are those of the text and of links.
+    pub fn lay_out_page(&self, width: usize, styles: [Style; 2], check: CheckTarget<'_>) -> Page {
+        let mut page = Page::default();
+        for (label, text) in &self.texts {
+            page.append_page(self.lay_out_text(label, text, width.max(1), (styles, check)));
+        }
+        page
     }
 
     /// Adds a text with marks for invisible characters, after a label that may be empty.
@@ -171,7 +183,13 @@ impl AuditPage {
         self.texts.push((label.to_owned(), text.to_owned()));
     }
 
-    fn lay_out_text(&self, label: &str, text: &str, width: usize) -> Vec<String> {
+    fn lay_out_text(
+        &self,
+        label: &str,
+        text: &str,
+        width: usize,
+        ([style, link_style], check): ([Style; 2], CheckTarget<'_>),
+    ) -> Page {
         // A narrow page has no column for labels: they are part of the text.
         let has_column = width >= 3 * self.label_cells;
         let column = if has_column { self.label_cells } else { 0 };
@@ -183,21 +201,20 @@ impl AuditPage {
             (false, "") => String::new(),
             (false, label) => format!("{label} "),
         };
-        let prefix = |text: String| vec![Piece::new(text, Style::new())];
+        let prefix = |text: String| vec![Piece::new(text, style)];
         let (first_prefix, next_prefix) = (prefix(first_prefix), prefix(" ".repeat(column)));
         let shape = Shape { width, first_prefix, next_prefix, ..Shape::default() };
         // To save time, only this much text is laid out: 4 bytes for each cell of the visible lines. The rest is cut.
         let end = self.max_lines.saturating_mul(4 * width.max(16)).min(text.len());
         let visible = text.get(..text.floor_char_boundary(end)).unwrap_or_default();
-        let lines = wrap_pieces(&[Piece::new(visible, Style::new())], &shape).lines;
-        let is_cut = visible.len() < text.len() || lines.len() > self.max_lines;
-        let mut rows: Vec<String> =
-            lines.iter().take(self.max_lines).map(|line| line.to_string().trim_end().to_owned()).collect();
-        if is_cut {
+        let mut page = wrap_pieces(&split_revealed_links(visible, style, link_style, check), &shape);
+        if visible.len() < text.len() || page.lines.len() > self.max_lines {
+            page.truncate_lines(self.max_lines);
             let note = format!("… {} in total; see --json", format_bytes(text.len() as u64));
-            rows.push(format!("{}{}", " ".repeat(column), width::fit_start(&note, width.saturating_sub(column))));
+            let note = format!("{}{}", " ".repeat(column), width::fit_start(&note, width.saturating_sub(column)));
+            page.lines.push(Line::styled(note, style));
         }
-        rows
+        page
     }
 
     /// Adds the folder and timeout of a command, the warning of a destructive call, and the files among the preconditions.

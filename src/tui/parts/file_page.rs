@@ -1,11 +1,11 @@
 //! The page of a file of the workspace: facts about it, and its beginning laid out by its type.
 
 use crate::text::clean::clean_text;
-use crate::text::link::Existence;
+use crate::text::link::CheckTarget;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::text::wrap::wrap_plain;
-use crate::tui::text::{code, markdown, numbered_lines, output};
+use crate::tui::text::{Page, code, markdown, numbered_lines, output};
 use crate::tui::theme::Theme;
 use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
 use ratatui::text::Line;
@@ -22,7 +22,7 @@ pub struct FilePage {
 }
 
 impl FilePage {
-    /// Returns the hints for the keys of a file, such as `ctrl-o open`. A key that is not bound is left out.
+    /// Returns the hints for the keys of a file in a list, such as `ctrl-o open`. A key that is not bound is left out.
     pub fn key_hints(keys: &Keymap, has_versions: bool) -> Vec<String> {
         let versions = has_versions.then_some((Action::ListVersions, "versions"));
         let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy address")].into_iter();
@@ -31,59 +31,80 @@ impl FilePage {
         hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}")).collect()
     }
 
-    /// Returns the page as lines of this width.
-    pub fn lay_out_lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        lay_out_preview(self.preview.as_deref(), width, theme).0
+    /// Returns the hints for the keys of the page. The key that opens the file from a list shows the links here.
+    pub fn page_key_hints(keys: &Keymap) -> Vec<String> {
+        let actions = [
+            (Action::CopyAddress, "copy address"),
+            (Action::ListVersions, "versions"),
+            (Action::CopyToProject, "to project"),
+        ];
+        let hints = actions.map(|(action, label)| (keys.first_chord(Scope::Files, action), label)).into_iter();
+        let hints = hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}"));
+        ["enter open".to_owned()].into_iter().chain(hints).collect()
+    }
+
+    /// Returns the page in this width.
+    pub fn lay_out_page(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
+        lay_out_preview(self.preview.as_deref(), width, theme, check).0
     }
 }
 
-/// Returns a preview, which is `None` until it is loaded, as lines of this width, and the index of the first marked line.
+/// Returns a preview, which is `None` until it is loaded, in this width, and the index of the first marked line. Its prose has
+/// links; code has none, as in a reply.
 pub fn lay_out_preview(
     preview: Option<&Result<FilePreview, String>>,
     width: usize,
     theme: &Theme,
-) -> (Vec<Line<'static>>, Option<usize>) {
+    check: CheckTarget<'_>,
+) -> (Page, Option<usize>) {
+    let plain = |text: &str, style| Page { lines: wrap_plain(text, style, width), ..Page::default() };
     let preview = match preview {
-        None => return (wrap_plain("Loading…", theme.dim, width), None),
-        Some(Err(reason)) => return (wrap_plain(reason, theme.warning, width), None),
+        None => return (plain("Loading…", theme.dim), None),
+        Some(Err(reason)) => return (plain(reason, theme.warning), None),
         Some(Ok(preview)) => preview,
     };
-    let mut lines = wrap_plain(&preview.facts.join(" · "), theme.dim, width);
-    lines.push(Line::default());
-    let mut marked = None;
-    match &preview.content {
-        PreviewContent::Lines(numbered) => {
-            let (content, index) = numbered_lines::lay_out_numbered(numbered, width, theme);
-            marked = index.map(|index| lines.len() + index);
-            lines.extend(content);
-        }
-        content => lines.extend(lay_out_content(content, width, theme)),
-    }
+    let mut page = plain(&preview.facts.join(" · "), theme.dim);
+    page.lines.push(Line::default());
+    let first_row = page.lines.len();
+    let (content, marked) = lay_out_content(&preview.content, width, theme, check);
+    page.append_page(content);
     if !preview.omission.is_empty() {
-        lines.push(Line::default());
-        lines.extend(wrap_plain(&preview.omission, theme.dim, width));
+        page.lines.push(Line::default());
+        page.append_page(plain(&preview.omission, theme.dim));
     }
-    (lines, marked)
+    (page, marked.map(|index| first_row + index))
 }
 
-fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    match content {
+fn lay_out_content(
+    content: &PreviewContent,
+    width: usize,
+    theme: &Theme,
+    check: CheckTarget<'_>,
+) -> (Page, Option<usize>) {
+    let lines = match content {
         PreviewContent::Markdown(text) => {
-            markdown::lay_out_markdown(text, width, theme, &|_| Existence::Unknown, &|_| None).lines
+            return (markdown::lay_out_markdown(text, width, theme, check, &|_| None), None);
         }
         PreviewContent::Text { name, text } if code::knows_language(name) => {
             code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme).lines
         }
-        PreviewContent::Text { text, .. } => output::lay_out_output(text, theme.text, theme, width),
+        PreviewContent::Text { text, .. } => {
+            return (output::lay_out_linked_output(text, theme.text, theme, width, check), None);
+        }
         PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme).lines,
-        PreviewContent::Lines(numbered) => numbered_lines::lay_out_numbered(numbered, width, theme).0,
+        PreviewContent::Lines(numbered) => {
+            let (lines, marked) = numbered_lines::lay_out_numbered(numbered, width, theme);
+            return (Page { lines, ..Page::default() }, marked);
+        }
         PreviewContent::NoText(description) => wrap_plain(description, theme.text, width),
-    }
+    };
+    (Page { lines, ..Page::default() }, None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::link::Existence;
     use crate::tui::theme::Themes;
     use proptest::prelude::*;
 
@@ -108,7 +129,7 @@ mod tests {
                 PreviewContent::Text { name: "notes".into(), text: text.clone() },
                 PreviewContent::Table(rows),
             ] {
-                for line in page_of(content.clone()).lay_out_lines(width, &theme) {
+                for line in page_of(content.clone()).lay_out_page(width, &theme, &|_| Existence::Exists).lines {
                     prop_assert!(line.width() <= width, "{content:?}: {line}");
                     let hidden = |c: char| c.is_control() || c == '\u{202e}';
                     prop_assert!(!line.to_string().contains(hidden), "{content:?}: {line}");
@@ -121,7 +142,8 @@ mod tests {
     fn code_beyond_the_limit_of_highlighting_is_shown_without_colours() {
         let theme = Themes::bundled().choose_theme("dark", None);
         let text = "let x = 1;\n".repeat(code::MAX_LINES + 2);
-        let lines = page_of(PreviewContent::Text { name: "a.rs".into(), text }).lay_out_lines(40, &theme);
+        let page = page_of(PreviewContent::Text { name: "a.rs".into(), text });
+        let lines = page.lay_out_page(40, &theme, &|_| Existence::Unknown).lines;
         let code_lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.to_string().contains("let x")).collect();
         assert_eq!(code_lines.len(), code::MAX_LINES + 2);
         let has_colours = |line: &Line<'_>| line.spans.iter().any(|span| span.content == "let");

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const MAX_REPEATED: u64 = 2000;
 
 /// Lookups that layouts requested, and their results.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct LinkLookups {
     /// All requested lookups.
     lookups: RefCell<HashMap<LinkTarget, Lookup>>,
@@ -30,6 +30,7 @@ pub struct LinkLookups {
 }
 
 /// A requested lookup.
+#[derive(Debug)]
 struct Lookup {
     /// Position among all requested lookups, from 0.
     number: u64,

@@ -1,11 +1,11 @@
 //! The page of a file that a link names: its beginning, or the lines around the one that the link names.
 
 use super::file_page::lay_out_preview;
-use crate::text::link::LinkTarget;
+use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::text::Page;
 use crate::tui::theme::Theme;
 use crate::tui::workspace_data::FilePreview;
-use ratatui::text::Line;
 use std::sync::Arc;
 
 /// The page of a link.
@@ -17,9 +17,9 @@ pub struct LinkPage {
 }
 
 impl LinkPage {
-    /// Returns the page as lines of this width, and the index of the first one that the link names.
-    pub fn lay_out(&self, width: usize, theme: &Theme) -> (Vec<Line<'static>>, Option<usize>) {
-        lay_out_preview(self.preview.as_deref(), width, theme)
+    /// Returns the page in this width, and the index of the first line that the link names.
+    pub fn lay_out(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> (Page, Option<usize>) {
+        lay_out_preview(self.preview.as_deref(), width, theme, check)
     }
 
     /// Returns the hints for the keys of the page.

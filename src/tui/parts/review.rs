@@ -20,7 +20,7 @@ pub struct Review {
     cursor: usize,
     /// Items and hunks that are not selected. The hunks of a rejected item are not listed.
     rejected: BTreeSet<SelectTarget>,
-    row_cache: LineCache<(), Row>,
+    row_cache: LineCache<(), Vec<Row>>,
 }
 
 /// An item or hunk that can be selected: the index of the item in the batch, and for a hunk its first line in the changed

@@ -22,6 +22,7 @@ use crate::tui::parts::review::Review;
 use crate::tui::parts::scope_choice::ScopeChoice;
 use crate::tui::parts::text_field::{self, TextField};
 use crate::tui::prompts::prompt::{KeyResult, PromptCommand, PromptFacts, ignored_enter};
+use crate::tui::text::Page;
 pub use approval_content::ApprovalContent;
 use arguments_form::Form;
 use body_builder::Density;
@@ -54,7 +55,7 @@ pub struct Approval {
 }
 
 /// Lines of a body, which depend on its density and on the reason why no trial is possible.
-type BodyCache = LineCache<(Density, Option<String>)>;
+type BodyCache = LineCache<(Density, Option<String>), Page>;
 
 /// Content that the prompt shows.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,9 @@ use crate::tui::effect::Effect;
 use crate::tui::host::{CredentialRequest, FormRequest, InspectionReason, SamplingReview};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::listening::{Listening, TOO_SOON_AFTER_PASTE};
+use crate::tui::text::PlacedLink;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -178,10 +180,12 @@ pub struct PromptFacts<'a> {
     pub sandbox_note: &'a str,
     pub context: PromptContext<'a>,
     pub now: Duration,
+    /// Lookups of the links in prompts.
+    pub lookups: &'a LinkLookups,
 }
 
 /// Part of a prompt that a frame showed. Pass it to [`Prompt::record_frame`] once the frame is on the screen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DrawnPrompt {
     /// Position of the terminal's cursor if a text field is being edited.
     pub cursor: Option<Position>,
@@ -198,6 +202,8 @@ pub struct DrawnPrompt {
     pub is_readable: bool,
     /// True if the last row was visible.
     pub is_at_end: bool,
+    /// Links in the visible rows.
+    pub links: Vec<PlacedLink>,
 }
 
 /// Result of a key press in a prompt.

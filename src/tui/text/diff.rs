@@ -7,6 +7,7 @@ use super::wrap::{Shape, wrap_pieces};
 use super::{Page, Piece, pad_line};
 use crate::chat::{Diff, Hunk, edit};
 use crate::text::hidden_chars::{CharClass, classify_char};
+use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::text::reveal::{RevealedPart, reveal_text};
 use crate::text::width::text_width as cells;
 use crate::tui::text::code::{self, Highlighting, SyntaxRole};
@@ -15,6 +16,7 @@ use crate::tui::theme::Theme;
 use changed_words::{Parts, split_changed_words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Minimum text columns next to line numbers; if there are fewer, line numbers are omitted.
 const MIN_TEXT_COLUMNS: usize = 8;
@@ -26,14 +28,19 @@ const SIDE_SEPARATOR: &str = " │ ";
 /// Lays out the header `path · new file · +3 −1`, the changes with line numbers, and the note. Invisible characters are
 /// marked, long lines wrap.
 pub fn lay_out_diff(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut lines = lay_out_header(diff, width, theme);
-    lines.extend(lay_out_changes(diff, width, theme));
-    lines
+    lay_out_linked_diff(diff, width, theme, &|_| Existence::Unknown).lines
 }
 
-/// Lays out the header.
-pub fn lay_out_header(diff: &Diff, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    wrap_pieces(&header_pieces(diff, theme), &Shape::with_width(width)).lines
+/// Lays out a diff as [`lay_out_diff`] does, with the links of its header.
+pub fn lay_out_linked_diff(diff: &Diff, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
+    let mut page = lay_out_header(diff, width, theme, check);
+    page.lines.extend(lay_out_changes(diff, width, theme));
+    page
+}
+
+/// Lays out the header, in which the path is a link if the file exists.
+pub fn lay_out_header(diff: &Diff, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
+    wrap_pieces(&header_pieces(diff, theme, check), &Shape::with_width(width))
 }
 
 /// Lays out the changes and the note without the header.
@@ -98,9 +105,16 @@ fn trim_hunk(hunk: &Hunk, context: usize) -> Vec<Hunk> {
     trimmed
 }
 
-fn header_pieces(diff: &Diff, theme: &Theme) -> Vec<Piece> {
+fn header_pieces(diff: &Diff, theme: &Theme, check: CheckTarget<'_>) -> Vec<Piece> {
     let path = diff.path.to_string_lossy().replace('\n', "<U+000A>");
     let mut pieces = revealed_pieces(&path, theme.strong, theme.mark);
+    // A path with a mark has several pieces, or another text.
+    if let ([piece], Some(path)) = (&mut pieces[..], diff.path.to_str().filter(|name| *name == path)) {
+        let target = LinkTarget::File { path: path.to_owned(), line: None, end: None, column: None };
+        if piece.text == path && check(&target) == Existence::Exists {
+            (piece.style, piece.link) = (piece.style.patch(theme.link), Some(Arc::new(target)));
+        }
+    }
     let mut push = |text: String, style| pieces.push(Piece::new(text, style));
     if diff.created {
         push(" · new file".into(), theme.dim);

@@ -2,11 +2,12 @@
 
 mod sgr;
 
+use super::page::Page;
 use super::pieces::styled_pieces;
 use super::wrap::{Shape, wrap_pieces};
 use crate::text::clean::{self, expand_tabs};
 use crate::text::escape_sequences;
-use crate::text::link::Existence;
+use crate::text::link::{CheckTarget, Existence};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -82,9 +83,14 @@ pub fn clean_output(text: &str, style: Style) -> StyledOutput {
 
 /// Returns output with colours as lines of this width, broken between words except in lines with columns.
 pub fn lay_out_output(text: &str, base: Style, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    lay_out_linked_output(text, base, theme, width, &|_| Existence::Unknown).lines
+}
+
+/// Lays out output as [`lay_out_output`] does, with its links.
+pub fn lay_out_linked_output(text: &str, base: Style, theme: &Theme, width: usize, check: CheckTarget<'_>) -> Page {
     let output = parse_output(text, base, theme);
-    let pieces = styled_pieces(&output.text, &output.style_ends, base, &|_| Existence::Unknown);
-    wrap_pieces(&pieces, &Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) }).lines
+    let pieces = styled_pieces(&output.text, &output.style_ends, theme.link, check);
+    wrap_pieces(&pieces, &Shape { verbatim: true, keeps_words: true, ..Shape::with_width(width) })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::text::link::LinkTarget;
 use crate::text::width::text_width;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -19,12 +20,29 @@ pub struct Link {
     pub target: Arc<LinkTarget>,
 }
 
+/// A link on the screen. Rows of one link share the target (the same `Arc`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedLink {
+    /// Its cells in one row.
+    pub area: Rect,
+    pub target: Arc<LinkTarget>,
+}
+
 impl Link {
     /// Moves the link to the right.
     pub fn shift_right(&mut self, columns: usize) {
         let columns = u16::try_from(columns).unwrap_or(u16::MAX);
         (self.start, self.end) = (self.start.saturating_add(columns), self.end.saturating_add(columns));
     }
+}
+
+/// Returns the links of one line, which is drawn from the first cell of a row.
+pub fn place_links<'a>(links: impl IntoIterator<Item = &'a Link>, row: Rect) -> impl Iterator<Item = PlacedLink> {
+    links.into_iter().filter_map(move |link| {
+        let (start, end) = (link.start.min(row.width), link.end.min(row.width));
+        let area = Rect { x: row.x + start, width: end - start, ..row };
+        (!area.is_empty()).then(|| PlacedLink { area, target: link.target.clone() })
+    })
 }
 
 /// Returns the line with this text before it.
@@ -66,6 +84,27 @@ impl Page {
     /// Returns the link at a cell, if any.
     pub fn link_at(&self, line: usize, column: u16) -> Option<&Link> {
         self.links.iter().find(|link| link.line == line && (link.start..link.end).contains(&column))
+    }
+
+    /// Returns the links of a line.
+    pub fn links_of_line(&self, line: usize) -> impl Iterator<Item = &Link> {
+        // Links are sorted by line.
+        let first_link = self.links.partition_point(|link| link.line < line);
+        self.links[first_link..].iter().take_while(move |link| link.line == line)
+    }
+
+    /// Returns the links of a line that is drawn from the first cell of a row.
+    pub fn place_links(&self, line: usize, row: Rect) -> impl Iterator<Item = PlacedLink> {
+        place_links(self.links_of_line(line), row)
+    }
+
+    /// Removes the lines from an index on and returns them as a page.
+    #[must_use]
+    pub fn split_off_lines(&mut self, index: usize) -> Page {
+        let first_link = self.links.partition_point(|link| link.line < index);
+        let links = self.links.split_off(first_link).into_iter();
+        let links = links.map(|link| Link { line: link.line - index, ..link }).collect();
+        Page { lines: self.lines.split_off(index), links }
     }
 
     /// Indents every line by this many columns.

@@ -77,9 +77,13 @@ pub fn wrap_code(pieces: &[Piece], shape: &Shape, continuation_mark: &Piece) -> 
 /// Cleans and wraps a text with commands, such as a rule. Each row that goes on with a line is marked in `mark_style`, so
 /// that a break within a word cannot pass for a space.
 pub fn wrap_commands(text: &str, style: Style, mark_style: Style, width: usize) -> Vec<Line<'static>> {
-    let text = crate::text::clean::clean_text(text);
+    wrap_command_pieces(&[Piece::new(crate::text::clean::clean_text(text), style)], mark_style, width).lines
+}
+
+/// Wraps the pieces of a clean text as [`wrap_commands`] does.
+pub fn wrap_command_pieces(pieces: &[Piece], mark_style: Style, width: usize) -> Page {
     let shape = Shape { verbatim: true, ..Shape::with_width(width) };
-    wrap_code(&[Piece::new(text, style)], &shape, &Piece::new(CONTINUATION_MARK, mark_style)).lines
+    wrap_code(pieces, &shape, &Piece::new(CONTINUATION_MARK, mark_style))
 }
 
 /// Prefix of a continuation line.

@@ -12,16 +12,20 @@ use crate::tui::parts::link_page::LinkPage;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{Popup, ReaderBody};
 use crate::tui::state::State;
-use crate::tui::view::{layout, visible_lines};
+use crate::tui::view::{self, layout};
 use crate::tui::workspace_data::FilePreview;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use std::sync::Arc;
 
 /// Shows a hint on each visible link.
 pub fn show_link_hints(state: &mut State, cache: &mut LayoutCache) {
-    let layout::Areas { transcript: area, toasts, .. } = layout::compute_areas(state);
-    let toast_rows = toasts.height;
-    let hints = LinkHints::new(visible_lines::visible_targets(state, cache, area), toast_rows);
+    let mut targets: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
+    for link in view::find_screen_links(state, cache) {
+        if !targets.iter().any(|(_, target)| Arc::ptr_eq(target, &link.target)) {
+            targets.push(((link.area.x, link.area.y), link.target));
+        }
+    }
+    let hints = LinkHints::new(targets, layout::toast_area(state).height);
     match hints.links.is_empty() {
         true => state.show_info("No links on the screen"),
         false => state.viewport.popups.push(Popup::Links(hints)),
@@ -47,6 +51,10 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
         return state.viewport.popups.push(Popup::Links(hints));
     }
     hints.is_copy |= letter.is_uppercase();
+    if state.prompts.front().is_some() {
+        // A repeat of the last letter is no text for the composer, nor an answer.
+        state.input.recent_keys.record_answer(Chord::from(key), state.timing.now);
+    }
     match hints.type_letter(letter.to_ascii_lowercase()) {
         TypedHint::Begun => state.viewport.popups.push(Popup::Links(hints)),
         TypedHint::Chosen(target) if hints.is_copy => clipboard_copy::copy_text(state, &target.to_string()),
@@ -63,7 +71,7 @@ pub fn open_link(state: &mut State, target: &LinkTarget) {
             state.push_effect(Effect::OpenFile { path: path.clone(), line: *line });
         }
         LinkTarget::Web(address) => {
-            let toast_rows = layout::compute_areas(state).toasts.height;
+            let toast_rows = layout::toast_area(state).height;
             let pending_address = Some(address.clone());
             let hints = LinkHints { toast_rows, pending_address, ..LinkHints::default() };
             state.viewport.popups.push(Popup::Links(hints));
@@ -94,7 +102,8 @@ pub fn show_preview(state: &mut State, target: &LinkTarget, preview: Result<File
             && *page.target == *target
         {
             let page = LinkPage { preview: Some(preview.clone()), ..(**page).clone() };
-            let marked = page.lay_out(usize::from(inside.width).max(1), &state.theme).1;
+            let check = |target: &LinkTarget| state.lookups.check_target(target);
+            let marked = page.lay_out(usize::from(inside.width).max(1), &state.theme, &check).1;
             reader.top.set(marked.unwrap_or(0).saturating_sub(usize::from(inside.height) / 3));
             (reader.body, reader.layout) = (ReaderBody::Link(Arc::new(page)), LineCache::default());
         }

@@ -4,8 +4,9 @@
 use super::transcript_change::{change_transcript, toggle_item};
 use super::{link_hints, prompt_keys};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
+use crate::tui::popup::Popup;
 use crate::tui::state::State;
-use crate::tui::view::{layout, visible_lines};
+use crate::tui::view::{self, layout, visible_lines};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
@@ -41,7 +42,16 @@ fn scroll_transcript(state: &mut State, cache: &mut LayoutCache, lines: isize) {
 fn handle_click(state: &mut State, cache: &mut LayoutCache, column: u16, row: u16) {
     let areas = layout::compute_areas(state);
     let (area, click_position) = (areas.transcript, Position::new(column, row));
-    if !state.viewport.popups.is_empty() {
+    let is_on_page = match state.viewport.popups.last() {
+        Some(Popup::Reader(_)) => true,
+        Some(_) => return,
+        None => false,
+    };
+    if is_on_page || areas.prompt.contains(click_position) {
+        let links = view::find_screen_links(state, cache);
+        if let Some(link) = links.iter().find(|link| link.area.contains(click_position)) {
+            link_hints::open_link(state, &link.target);
+        }
         return;
     }
     if areas.scroll_bar().contains(click_position) {

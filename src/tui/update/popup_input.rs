@@ -34,10 +34,18 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
             return;
         }
         Popup::Reader(reader) => {
+            if keys.lookup(Scope::Anywhere, &key) == Some(Action::OpenLink)
+                && (reader.has_links() || !reader.has_file_keys())
+            {
+                return link_hints::show_link_hints(state, cache);
+            }
             let file_action = keys.lookup(Scope::Files, &key);
             match (&reader.body, file_action) {
                 (ReaderBody::File(_), Some(action)) => return file_list::run_file_action(state, action),
                 (ReaderBody::Link(_), Some(action)) => return link_hints::run_page_action(state, action),
+                (ReaderBody::File(_), None) if key.code == KeyCode::Enter && key.kind == KeyEventKind::Press => {
+                    return file_list::run_file_action(state, Action::OpenFile);
+                }
                 (ReaderBody::Link(_), None) if key.code == KeyCode::Enter && key.kind == KeyEventKind::Press => {
                     return link_hints::run_page_action(state, Action::OpenFile);
                 }

@@ -176,7 +176,11 @@ fn toast_rows(state: &State, width: u16, max_rows: u16) -> u16 {
 /// above them, so on a low screen there are fewer.
 pub fn toast_area(state: &State) -> Rect {
     let areas = compute_areas(state);
-    if matches!(state.viewport.popups.last(), None | Some(Popup::Links(_))) {
+    let hints = match state.viewport.popups.last() {
+        Some(Popup::Links(hints)) => Some(hints),
+        Some(_) | None => None,
+    };
+    if state.viewport.popups.len() == usize::from(hints.is_some()) {
         return areas.toasts;
     }
     let bottom = match state.prompts.front() {
@@ -184,7 +188,8 @@ pub fn toast_area(state: &State) -> Rect {
         None => areas.toasts.bottom(),
     };
     // On a very low screen the popup needs every row.
-    let (_, rows) = state.notices.toasts.fit_rows(areas.toasts.width, bottom / POPUP_TOAST_SHARE);
+    let fitting_rows = || state.notices.toasts.fit_rows(areas.toasts.width, bottom / POPUP_TOAST_SHARE).1;
+    let rows = hints.map_or_else(fitting_rows, |hints| hints.toast_rows.min(bottom));
     Rect { y: bottom - rows, height: rows, ..areas.toasts }
 }
 

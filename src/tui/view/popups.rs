@@ -14,7 +14,7 @@ use crate::tui::parts::secret_field::SecretField;
 use crate::tui::parts::status_bar::StatusBar;
 use crate::tui::popup::{List, Popup, Reader, ReaderBody};
 use crate::tui::state::State;
-use crate::tui::text::wrap;
+use crate::tui::text::{PlacedLink, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -25,22 +25,36 @@ pub struct DrawnPopup {
     pub area: Rect,
     /// Position of the cursor.
     pub cursor: Option<Position>,
+    /// Links in the popup.
+    pub links: Vec<PlacedLink>,
 }
 
-/// Draws the popup in front, if any.
+/// Draws the popup in front, if any. The hints of links are drawn over the page that has the links.
 pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
+    let (front, below) = state.viewport.popups.split_last()?;
+    match (front, below.last()) {
+        (Popup::Links(_), Some(page)) => {
+            let drawn = draw_one_popup(state, page, buffer);
+            draw_one_popup(state, front, buffer);
+            Some(DrawnPopup { cursor: None, ..drawn })
+        }
+        (popup, _) => Some(draw_one_popup(state, popup, buffer)),
+    }
+}
+
+fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPopup {
     let theme = &state.theme;
     let area = layout::popup_area(state);
-    dim_background(state, buffer);
-    let mut drawn = DrawnPopup { area, cursor: None };
-    match state.viewport.popups.last()? {
+    dim_background(state, popup, buffer);
+    let mut drawn = DrawnPopup { area, cursor: None, links: Vec::new() };
+    match popup {
         Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
         Popup::List(picker, _) => drawn.cursor = picker.draw(area, buffer, theme),
         Popup::ApiKey(field) => drawn = draw_key_input(state, field, area, buffer),
         Popup::Credential(entry) => (drawn.area, drawn.cursor) = entry.draw(&state.keys, area, buffer, theme),
         Popup::RuleEdit(edit) => (drawn.area, drawn.cursor) = edit.draw(&state.keys, area, buffer, theme),
         Popup::ProjectCopy(copy) => (drawn.area, drawn.cursor) = copy.draw(&state.keys, area, buffer, theme),
-        Popup::Reader(reader) => draw_reader(state, reader, area, buffer),
+        Popup::Reader(reader) => drawn.links = draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
@@ -51,23 +65,21 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
             drawn.area = Rect::default();
         }
     }
-    Some(drawn)
+    drawn
 }
 
 /// Dims the screen behind the popup. Theme previews and links keep their colours.
-fn dim_background(state: &State, buffer: &mut Buffer) {
-    match state.viewport.popups.last() {
-        None | Some(Popup::List(_, List::Themes(_)) | Popup::Links(_)) => {}
-        Some(
-            Popup::Help(_)
-            | Popup::List(..)
-            | Popup::ApiKey(_)
-            | Popup::Credential(_)
-            | Popup::RuleEdit(_)
-            | Popup::ProjectCopy(_)
-            | Popup::Confirmation(..)
-            | Popup::Reader(_),
-        ) => {
+fn dim_background(state: &State, popup: &Popup, buffer: &mut Buffer) {
+    match popup {
+        Popup::List(_, List::Themes(_)) | Popup::Links(_) => {}
+        Popup::Help(_)
+        | Popup::List(..)
+        | Popup::ApiKey(_)
+        | Popup::Credential(_)
+        | Popup::RuleEdit(_)
+        | Popup::ProjectCopy(_)
+        | Popup::Confirmation(..)
+        | Popup::Reader(_) => {
             let screen_area = buffer.area;
             let theme = &state.theme;
             // Everything else that a cell had, such as the background of a diff, is reset.
@@ -102,23 +114,31 @@ fn draw_key_input(state: &State, field: &SecretField, area: Rect, buffer: &mut B
     let area = Rect { x, y, width, height };
     let frame = Frame { title: "Enter API key", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
-    let Some((cursor, rest)) = field.draw_dots(inside, buffer, theme) else { return DrawnPopup { area, cursor: None } };
+    let Some((cursor, rest)) = field.draw_dots(inside, buffer, theme) else {
+        return DrawnPopup { area, cursor: None, links: Vec::new() };
+    };
     set_lines(&lines, rest, buffer);
-    DrawnPopup { area, cursor: Some(cursor) }
+    DrawnPopup { area, cursor: Some(cursor), links: Vec::new() }
 }
 
-fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) {
+/// Draws a page. Returns its visible links.
+fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
     let inside = inner_area(area);
     let rows = usize::from(inside.height);
-    let lines = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme);
+    let page = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
+    let lines = &page.lines;
     let top = reader.top.get().min(lines.len().saturating_sub(rows));
     reader.top.set(top);
     let key = |action| state.keys.first_chord(Scope::Page, action);
-    let file_keys = match &reader.body {
-        ReaderBody::File(_) => FilePage::key_hints(&state.keys, true),
+    let mut file_keys = match &reader.body {
+        ReaderBody::File(_) => FilePage::page_key_hints(&state.keys),
         ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
         _ => Vec::new(),
     };
+    let link_key = state.keys.first_chord(Scope::Anywhere, Action::OpenLink);
+    if !page.links.is_empty() && !link_key.is_empty() {
+        file_keys.insert(usize::from(reader.has_file_keys()), format!("{link_key} links"));
+    }
     let back_hints = shorten_hints(&file_keys.join(" · "), &format!("{} back", key(Action::Close)));
     let back = back_hints[0].clone();
     let position = rows_position_text(top, rows, lines.len());
@@ -140,6 +160,7 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let frame = Frame { title: &title, right_title: &position, hints: &hints, is_listening: true, ..Frame::default() };
     frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);
+    inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect()
 }
 
 /// Shows where a web address leads and the address in full before it is opened.

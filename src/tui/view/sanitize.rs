@@ -1,10 +1,10 @@
 //! Last check before the terminal: replaces control characters in cells; and resolves link addresses.
 
 use super::LinkedCells;
-use super::visible_lines::PlacedLink;
 use crate::config::LinkScheme;
 use crate::text::link::LinkTarget;
 use crate::tui::state::Settings;
+use crate::tui::text::PlacedLink;
 use ratatui::buffer::Buffer;
 
 /// Replaces every control character.

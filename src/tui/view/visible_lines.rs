@@ -1,25 +1,16 @@
 //! Draws the visible lines of the transcript and finds the links in them.
 
-use crate::text::link::LinkTarget;
 use crate::text::width;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::parts::transcript::{Layouts, VisibleLine};
 use crate::tui::state::State;
+use crate::tui::text::PlacedLink;
 use crate::tui::text::bidi::VisualOrder;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::ops::Range;
-use std::sync::Arc;
-
-/// A link on the screen. Rows of one link share the target.
-pub struct PlacedLink {
-    /// Its cells in one row.
-    pub area: Rect,
-    /// Target of the link.
-    pub target: Arc<LinkTarget>,
-}
 
 /// Draws the visible lines of the transcript and returns their links.
 pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
@@ -71,26 +62,11 @@ fn is_first_line(visible_line: &VisibleLine) -> bool {
     visible_line.position.line == visible_line.layout.first_text_line()
 }
 
-/// Returns the visible links, each once, with their first cell.
-pub fn visible_targets(state: &State, cache: &mut LayoutCache, area: Rect) -> Vec<((u16, u16), Arc<LinkTarget>)> {
-    let mut layouts = Layouts { context: state.layout_context(), cache, height: usize::from(area.height) };
-    let lines = state.viewport.transcript.visible_lines(&mut layouts);
-    let mut links: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
-    for placed in place_links(state, area, &lines) {
-        if !links.iter().any(|(_, target)| Arc::ptr_eq(target, &placed.target)) {
-            links.push(((placed.area.x, placed.area.y), placed.target));
-        }
-    }
-    links
-}
-
 fn place_links(state: &State, area: Rect, lines: &[VisibleLine]) -> Vec<PlacedLink> {
     let mut placed = Vec::new();
     for (row, visible_line) in area.rows().zip(lines) {
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
-        // Links are sorted by line.
-        let first_link = page.links.partition_point(|link| link.line < line);
-        for link in page.links[first_link..].iter().take_while(|link| link.line == line) {
+        for link in page.links_of_line(line) {
             let (start, end) = (link.start.min(row.width), link.end.min(row.width));
             let mut place_cells = |cells: Range<u16>| {
                 let area = Rect { x: row.x + cells.start, width: cells.end - cells.start, ..row };

@@ -7,6 +7,7 @@ use crate::chat::{
     Work,
 };
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::approval::{Approval, ApprovalContent};
 use crate::tui::prompts::prompt::{KeyResult, Prompt as _, PromptCommand};
@@ -89,6 +90,8 @@ impl Prompt {
             offers_trial: false,
             missing_trial_reason: None,
             now: Duration::ZERO,
+            folder: std::path::Path::new("/home/ada/src/app"),
+            lookups: &LinkLookups::default(),
         };
         let (keys, theme) = (Keymap::default(), Theme::without_colours());
         let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };

@@ -385,8 +385,7 @@ fn lay_out_sampling(context: &LayoutContext<'_>, step: &SamplingStep, is_open: b
     };
     let mut page = context.lay_out_note(&format!("{mark}{}", clean::clean_line(&step.describe())), "  ");
     if let Some(text) = step.full_text(pieces::OUTSIDE_BAR).filter(|_| is_open) {
-        let (text, theme) = (truncate_at_line(&text, MAX_INLINE_BYTES), context.theme);
-        page.append_page(pieces::wrap_barred(text, theme.dim, theme.border_dim, "    ", context.width));
+        page.append_page(context.lay_out_barred(truncate_at_line(&text, MAX_INLINE_BYTES), "    "));
     }
     page
 }

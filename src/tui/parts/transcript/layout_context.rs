@@ -8,6 +8,7 @@ use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::link_lookups::{LinkLookups, UsedLookups};
 use crate::tui::parts::reply_timing::ReplyTiming;
+use crate::tui::text::pieces::wrap_barred;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
 use crate::tui::text::{Page, Piece, markdown};
 use crate::tui::theme::Theme;
@@ -48,6 +49,13 @@ impl LayoutContext<'_> {
     /// Lays out dim text, as `lay_out_plain` does.
     pub fn lay_out_note(&self, text: &str, first_prefix: &str) -> Page {
         self.lay_out_plain(text, self.theme.dim, first_prefix)
+    }
+
+    /// Lays out dim text from outside after an indentation, with a bar before its lines.
+    pub fn lay_out_barred(&self, text: &str, indentation: &str) -> Page {
+        let styles = [self.theme.dim, self.theme.border_dim, self.theme.link];
+        let check = |target: &LinkTarget| self.lookups.check_target(target);
+        wrap_barred(text, styles, indentation, self.width, &check)
     }
 
     /// Lays out Markdown and records pending lookups.

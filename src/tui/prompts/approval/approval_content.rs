@@ -1,7 +1,9 @@
 //! Contents of an approval prompt.
 
 use crate::agent::Trial;
-use crate::chat::{Plan, ToolCall};
+use crate::chat::{Access, Plan, ToolCall};
+use crate::text::link::{Existence, LinkTarget};
+use crate::tui::parts::link_lookups::LinkLookups;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,4 +31,21 @@ pub struct ApprovalContent<'a> {
     /// Reason why it cannot, if this prompt explains it.
     pub missing_trial_reason: Option<&'a str>,
     pub now: Duration,
+    /// Project folder, to which the paths of links are relative; absolute.
+    pub folder: &'a Path,
+    pub lookups: &'a LinkLookups,
+}
+
+impl ApprovalContent<'_> {
+    /// Returns what is known about the target of a possible link in the prompt. A relative path of a command that runs in
+    /// another folder is not one of the project.
+    pub fn check_target(&self, target: &LinkTarget) -> Existence {
+        let runs_elsewhere = matches!(&self.plan.access, Access::Run(line) if line.folder != self.folder);
+        match target {
+            LinkTarget::File { path, .. } if runs_elsewhere && !path.starts_with(['/', '~']) => Existence::Unknown,
+            LinkTarget::File { .. } | LinkTarget::Web(_) | LinkTarget::Workspace(_) => {
+                self.lookups.check_target(target)
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::trial_view::{self, TrialRow, TrialView};
 use super::{Approval, ApprovalContent, ApprovalView};
 use crate::agent::Trial;
 use crate::chat::Preview;
+use crate::text::link::{Existence, LinkTarget};
 use crate::text::width;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::call_action::own_tool_name;
@@ -17,10 +18,12 @@ use crate::tui::parts::listening::Listening;
 use crate::tui::parts::review::Row;
 use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
 use crate::tui::prompts::scrolled_body::draw_scrolled_body;
+use crate::tui::text::{Page, place_links};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// A warning is shown above a preview with more rows than this, because the end of the preview may be off screen.
@@ -132,10 +135,14 @@ impl Approval {
         }
         let body = self.lay_out_body(content, usize::from(inner.width), theme, density);
         let selected = self.trial_view.selected_part();
+        let links = RefCell::new(Vec::new());
         let part =
             draw_scrolled_body((body.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
                 match (&body, content.plan.batch()) {
-                    (BodyRows::Lines(lines), _) => drop(buffer.set_line(row.x, row.y, &lines[index], row.width)),
+                    (BodyRows::Lines(page), _) => {
+                        buffer.set_line(row.x, row.y, &page.lines[index], row.width);
+                        links.borrow_mut().extend(page.place_links(index, row));
+                    }
                     (BodyRows::Rows(rows), Some(batch)) => {
                         let line = self.review.draw_row(&rows[index], batch, theme);
                         buffer.set_line(row.x, row.y, &line, row.width);
@@ -144,19 +151,20 @@ impl Approval {
                     (BodyRows::Trial(rows), _) => {
                         let line = TrialView::draw_row(&rows[index], selected, theme);
                         buffer.set_line(row.x, row.y, &line, row.width);
+                        links.borrow_mut().extend(place_links(&rows[index].links, row));
                     }
                 }
             });
-        DrawnPrompt { cursor: drawn.cursor, content_version: drawn.content_version, ..part }
+        DrawnPrompt { cursor: drawn.cursor, content_version: drawn.content_version, links: links.into_inner(), ..part }
     }
 
     /// Returns the body of the prompt, wrapped.
     fn lay_out_body(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme, density: Density) -> BodyRows {
         if let (Some(batch), ApprovalView::Plan | ApprovalView::DenyMessage(_)) = (content.plan.batch(), &self.view) {
             let end_lines = || {
-                let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
+                let mut body = BodyBuilder::new(width, theme, &|_| Existence::Unknown);
                 body.push_reason(content);
-                body.lines
+                body.page.lines
             };
             return BodyRows::Rows(self.review.lay_out_rows(batch, width, theme, end_lines));
         }
@@ -170,17 +178,13 @@ impl Approval {
         };
         // Known only some time after the prompt appeared.
         let inputs = (density, content.missing_trial_reason.map(str::to_owned));
-        BodyRows::Lines(cache.lines_for(width, inputs, theme, || self.lay_out_text(content, width, theme, density)))
+        let lay_out = || self.lay_out_text(content, width, theme, density);
+        BodyRows::Lines(cache.linked_lines_for(width, inputs, theme, content.lookups, lay_out))
     }
 
-    fn lay_out_text(
-        &self,
-        content: &ApprovalContent<'_>,
-        width: usize,
-        theme: &Theme,
-        density: Density,
-    ) -> Vec<Line<'static>> {
-        let mut body = BodyBuilder { lines: Vec::new(), width: width.max(1), theme };
+    fn lay_out_text(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme, density: Density) -> Page {
+        let check = |target: &LinkTarget| content.check_target(target);
+        let mut body = BodyBuilder::new(width, theme, &check);
         match &self.view {
             ApprovalView::Details => body.push_details(content),
             ApprovalView::Scope(choice) => {
@@ -189,31 +193,31 @@ impl Approval {
                     Density::Full | Density::Compact => {
                         let whole_call = if choice.shows_whole_call() { Density::Full } else { Density::Compact };
                         body.push_preview(&content.plan.preview, whole_call);
-                        body.lines.push(Line::default());
+                        body.push_line(Line::default());
                         body.push_text(CHOICE_LABEL, theme.prompt);
                         body.push_choice(&choice_lines(choice, content, body.width, theme, density == Density::Full));
                     }
                     Density::Excerpt(rows) => {
-                        let rows = rows.saturating_sub(body.lines.len());
+                        let rows = rows.saturating_sub(body.line_count());
                         let (preview_rows, lines) = split_rows(choice, content, rows, body.width, theme);
-                        let preview_start = body.lines.len();
+                        let preview_start = body.line_count();
                         let describe_hidden = |count| choice.describe_hidden_lines(count);
                         body.push_preview_start(&content.plan.preview, preview_rows, describe_hidden);
-                        if body.lines.len() - preview_start < preview_rows {
-                            body.lines.push(Line::default());
+                        if body.line_count() - preview_start < preview_rows {
+                            body.push_line(Line::default());
                         }
                         body.push_choice(&lines);
                     }
                 }
             }
             // The form draws its fields itself; only the number of these lines is used.
-            ApprovalView::Form(form) => return vec![Line::default(); form.preferred_height()],
+            ApprovalView::Form(form) => body.page.lines.resize(form.preferred_height(), Line::default()),
             ApprovalView::Plan | ApprovalView::DenyMessage(_) => {
                 body.push_sub_agent(content);
                 let warning = content.plan.destroys.as_ref().map(|destruction| format!("warning: this {destruction}"));
-                let preview_start = body.lines.len();
+                let preview_start = body.line_count();
                 body.push_preview(&content.plan.preview, density);
-                let is_long = body.lines.len() - preview_start > LONG_PREVIEW_ROWS;
+                let is_long = body.line_count() - preview_start > LONG_PREVIEW_ROWS;
                 // Row of the preview above which the warning is inserted; `None` puts the warning after the location.
                 let warning_row = match &content.plan.preview {
                     // Below the header of the diff.
@@ -221,12 +225,12 @@ impl Approval {
                     Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => is_long.then_some(0),
                 };
                 if let (Some(text), Some(row)) = (&warning, warning_row) {
-                    let lines_below = body.lines.split_off((preview_start + row).min(body.lines.len()));
+                    let lines_below = body.page.split_off_lines((preview_start + row).min(body.line_count()));
                     body.push_text(text, theme.danger);
-                    body.lines.extend(lines_below);
+                    body.page.append_page(lines_below);
                 }
                 body.push_references(&content.plan.preconditions.references);
-                body.lines.push(Line::default());
+                body.push_line(Line::default());
                 body.push_location(content);
                 if let (Some(text), None) = (&warning, warning_row) {
                     body.push_text(text, theme.danger);
@@ -237,7 +241,7 @@ impl Approval {
                 }
             }
         }
-        body.lines
+        body.page
     }
 
     /// Returns the key hints for the border, longest variant first. `toggle_labels` are those of the key that shows the
@@ -328,7 +332,7 @@ impl Approval {
 /// Body of the prompt.
 enum BodyRows {
     /// Lines of text.
-    Lines(Arc<Vec<Line<'static>>>),
+    Lines(Arc<Page>),
     /// Rows of a batch, with their selection.
     Rows(Arc<Vec<Row>>),
     /// Rows of a command with its trial.
@@ -338,7 +342,7 @@ enum BodyRows {
 impl BodyRows {
     fn len(&self) -> usize {
         match self {
-            Self::Lines(lines) => lines.len(),
+            Self::Lines(page) => page.lines.len(),
             Self::Rows(rows) => rows.len(),
             Self::Trial(rows) => rows.len(),
         }
@@ -347,7 +351,7 @@ impl BodyRows {
     /// Returns the lines of text; empty for rows of other kinds.
     fn lines(&self) -> &[Line<'static>] {
         match self {
-            Self::Lines(lines) => lines,
+            Self::Lines(page) => &page.lines,
             Self::Rows(_) | Self::Trial(_) => &[],
         }
     }

@@ -163,6 +163,8 @@ fn content<'a>(facts: &PromptFacts<'a>) -> Option<ApprovalContent<'a>> {
                 offers_trial: facts.agent.offers_trial(plan),
                 missing_trial_reason: facts.agent.missing_trial_reason(&call.id, plan),
                 now: facts.now,
+                folder: facts.folder,
+                lookups: facts.lookups,
             })
         }
         WaitingCall::Answer { .. } => None,

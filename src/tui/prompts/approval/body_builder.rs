@@ -3,14 +3,15 @@
 use super::approval_content::ApprovalContent;
 use crate::chat::{Access, CommandLine, FileContent, Plan, Preconditions, Preview, ReferencedFile};
 use crate::policy::explain_no_scopes;
+use crate::text::link::CheckTarget;
 use crate::text::truncation::abbreviate_home;
 use crate::text::width;
 use crate::tui::parts::audit_page;
 use crate::tui::parts::scope_choice::ChoiceLine;
 use crate::tui::parts::sub_agent_name::origin_line;
-use crate::tui::text::pieces::wrap_revealed;
+use crate::tui::text::pieces::revealed_links;
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, revealed_pieces};
+use crate::tui::text::{Page, diff, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -62,28 +63,46 @@ pub(super) fn is_excerpt_end(line: &Line<'static>) -> bool {
 
 /// Builder of the lines of the body.
 pub(super) struct BodyBuilder<'a> {
-    pub(super) lines: Vec<Line<'static>>,
+    pub(super) page: Page,
     pub(super) width: usize,
     pub(super) theme: &'a Theme,
+    /// Decides which texts are links.
+    pub(super) check: CheckTarget<'a>,
 }
 
-impl BodyBuilder<'_> {
-    /// Adds wrapped text with marks for invisible characters.
+impl<'a> BodyBuilder<'a> {
+    /// Creates a builder of an empty body with this many columns, at least one.
+    pub(super) fn new(width: usize, theme: &'a Theme, check: CheckTarget<'a>) -> Self {
+        Self { page: Page::default(), width: width.max(1), theme, check }
+    }
+
+    /// Adds wrapped text with its links and with marks for invisible characters.
     pub(super) fn push_text(&mut self, text: &str, style: Style) {
-        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
+        let pieces = revealed_links(text, style, self.theme, self.check);
+        self.page.append_page(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)));
+    }
+
+    /// Adds a line as it is.
+    pub(super) fn push_line(&mut self, line: Line<'static>) {
+        self.page.lines.push(line);
+    }
+
+    /// Returns the number of lines so far.
+    pub(super) fn line_count(&self) -> usize {
+        self.page.lines.len()
     }
 
     /// Adds wrapped text after a prefix; further rows are indented by the width of the prefix.
     fn push_hanging(&mut self, prefix: Piece, pieces: &[Piece]) {
         let shape = Shape::with_hanging_prefix(self.width, vec![prefix]);
-        self.lines.extend(wrap::wrap_pieces(pieces, &shape).lines);
+        self.page.append_page(wrap::wrap_pieces(pieces, &shape));
     }
 
     /// Adds a command or a rule after a prefix; further rows are marked, so that none passes for a line of its own.
     fn push_code(&mut self, prefix: Piece, pieces: &[Piece]) {
         let shape = Shape { verbatim: true, ..Shape::with_hanging_prefix(self.width, vec![prefix]) };
         let continuation_mark = Piece::new(wrap::CONTINUATION_MARK, self.theme.dim);
-        self.lines.extend(wrap::wrap_code(pieces, &shape, &continuation_mark).lines);
+        self.page.append_page(wrap::wrap_code(pieces, &shape, &continuation_mark));
     }
 
     /// Adds the files whose content the arguments contain.
@@ -114,14 +133,14 @@ impl BodyBuilder<'_> {
             // `lay_out_body` lays out the rows of a batch.
             Preview::Batch(batch) => self.push_text(&batch.describe_batch(), self.theme.text),
             Preview::Edit(change) if density == Density::Full => {
-                self.lines.extend(diff::lay_out_diff(change, self.width, self.theme));
+                self.page.append_page(diff::lay_out_linked_diff(change, self.width, self.theme, self.check));
             }
             Preview::Edit(change) => {
                 let trimmed = diff::trim_context(change, COMPACT_CONTEXT);
-                self.lines.extend(diff::lay_out_diff(&trimmed, self.width, self.theme));
+                self.page.append_page(diff::lay_out_linked_diff(&trimmed, self.width, self.theme, self.check));
             }
             Preview::Command(CommandLine { command, .. }) => {
-                let pieces = revealed_pieces(command, self.theme.strong, self.theme.mark);
+                let pieces = revealed_links(command, self.theme.strong, self.theme, self.check);
                 self.push_code(Piece::new("$ ", self.theme.accent), &pieces);
             }
         }
@@ -136,21 +155,25 @@ impl BodyBuilder<'_> {
         max_rows: usize,
         describe_hidden: impl Fn(usize) -> [String; 3],
     ) {
-        let mut start = BodyBuilder { lines: Vec::new(), width: self.width, theme: self.theme };
+        let mut start = BodyBuilder::new(self.width, self.theme, self.check);
         match preview {
             Preview::Edit(change) => {
                 let changes = diff::trim_context(change, 0);
-                start.lines = diff::lay_out_header(change, self.width, self.theme);
-                if start.lines.len() >= max_rows {
-                    start.lines.clear();
+                let header = diff::lay_out_header(change, self.width, self.theme, self.check);
+                if header.lines.len() < max_rows {
+                    start.page = header;
                 }
-                start.lines.extend(diff::lay_out_changes(&changes, self.width, self.theme));
+                start.page.lines.extend(diff::lay_out_changes(&changes, self.width, self.theme));
             }
             Preview::Text(_) | Preview::Command(_) | Preview::Batch(_) => start.push_preview(preview, Density::Full),
         }
-        let hidden_rows = start.lines.len().saturating_sub(max_rows);
-        start.lines.truncate(max_rows);
-        if let Some(last) = start.lines.last_mut().filter(|_| hidden_rows > 0) {
+        let hidden_rows = start.line_count().saturating_sub(max_rows);
+        start.page.truncate_lines(max_rows);
+        if hidden_rows > 0 {
+            // A link may be cut off.
+            start.page.links.retain(|link| link.line + 1 < max_rows);
+        }
+        if let Some(last) = start.page.lines.last_mut().filter(|_| hidden_rows > 0) {
             // The mark between two changes of a diff is replaced.
             if last.to_string() == EXCERPT_MARK.trim_start() {
                 last.spans.clear();
@@ -166,7 +189,7 @@ impl BodyBuilder<'_> {
             cut_line(last, self.width.saturating_sub(width::text_width(&mark)));
             last.spans.push(Span::styled(mark, self.theme.dim));
         }
-        self.lines.extend(start.lines);
+        self.page.append_page(start.page);
     }
 
     /// Adds the working directory, the time limit and the sandbox of a command.
@@ -187,7 +210,7 @@ impl BodyBuilder<'_> {
             let style = if *is_exception { self.theme.warning } else { self.theme.dim };
             pieces.extend(revealed_pieces(text, style, self.theme.mark));
         }
-        self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
+        self.page.append_page(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)));
     }
 
     /// Adds the name of the sub-agent, if any, on one line.

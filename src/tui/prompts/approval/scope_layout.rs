@@ -4,6 +4,7 @@ use super::approval_content::ApprovalContent;
 use super::body_builder::{BodyBuilder, COMPACT_CONTEXT, Density, is_excerpt_end};
 use crate::agent::can_send;
 use crate::chat::{Access, Preview};
+use crate::text::link::Existence;
 use crate::tui::parts::scope_choice::{ChoiceLine, ChoicePart, ScopeChoice};
 use crate::tui::text::diff::has_context_beyond;
 use crate::tui::theme::Theme;
@@ -62,10 +63,10 @@ pub(super) fn split_rows(
     theme: &Theme,
 ) -> (usize, Vec<ChoiceLine>) {
     let count_rows = |lines: &[ChoiceLine], last_part| {
-        let mut body = BodyBuilder { lines: Vec::new(), width, theme };
+        let mut body = BodyBuilder::new(width, theme, &|_| Existence::Unknown);
         let position = lines.iter().position(|line| line.part > last_part).unwrap_or(lines.len());
         body.push_choice(&lines[..position]);
-        body.lines.len()
+        body.line_count()
     };
     let roomy_lines = choice_lines(choice, content, width, theme, true);
     let roomy_rows = count_rows(&roomy_lines, ChoicePart::Rule);
@@ -81,9 +82,9 @@ pub(super) fn split_rows(
         count_rows(&lines, ChoicePart::Scopes) + note_rows,
     ];
     // The header of a diff and its first change, or the first two rows of anything else.
-    let mut preview = BodyBuilder { lines: Vec::new(), width, theme };
+    let mut preview = BodyBuilder::new(width, theme, &|_| Existence::Unknown);
     preview.push_preview(&content.plan.preview, Density::Compact);
-    let preview_len = preview.lines.len();
+    let preview_len = preview.line_count();
     let wanted_rows = preview_len.min(2);
     let left_rows = |min_rows| {
         let mut left = choice_rows.into_iter().filter_map(|choice_rows| rows.checked_sub(choice_rows));

@@ -7,6 +7,7 @@ use crate::agent::GrantOption;
 use crate::chat::{Access, CommandLine, Grant, GrantScope, Preconditions, Preview, Work};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::prompts::prompt::Prompt;
 pub(super) use crate::tui::tests::buffer_text as screen_text;
 use crate::tui::tests::with_prompt_facts;
@@ -66,6 +67,8 @@ pub(super) fn draw_prompt(
         offers_trial: false,
         missing_trial_reason: None,
         now: Duration::ZERO,
+        folder: Path::new("/home/ada/src/app"),
+        lookups: &LinkLookups::default(),
     };
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let message = match listening {

@@ -30,7 +30,7 @@ pub(super) struct TrialView {
     cursor: Option<TrialPart>,
     /// Parts that are shown whole.
     open_parts: BTreeSet<TrialPart>,
-    rows: LineCache<Inputs, TrialRow>,
+    rows: LineCache<Inputs, Vec<TrialRow>>,
 }
 
 /// Everything that the rows depend on besides width and theme.
@@ -84,7 +84,7 @@ impl TrialView {
             open_parts: self.open_parts.clone(),
         };
         let width = width.max(1);
-        self.rows.lines_for(width, inputs.clone(), theme, || {
+        self.rows.linked_lines_for(width, inputs.clone(), theme, content.lookups, || {
             lay_out_rows(content, width, theme, (elapsed, &self.open_parts))
         })
     }

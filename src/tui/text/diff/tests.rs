@@ -39,7 +39,7 @@ fn changes_are_laid_out_without_the_header() {
     let long = Diff { path: "a/very/long/path/to/a/file.rs".into(), ..make_diff(None, "x") };
     let (lines, header) = (
         lay_out_diff(&long, 14, &dark_theme()),
-        wrap_pieces(&header_pieces(&long, &dark_theme()), &Shape::with_width(14)),
+        wrap_pieces(&header_pieces(&long, &dark_theme(), &|_| Existence::Unknown), &Shape::with_width(14)),
     );
     assert_eq!(lines[header.lines.len()..], lay_out_changes(&long, 14, &dark_theme()));
     assert!(header.lines.len() > 1);

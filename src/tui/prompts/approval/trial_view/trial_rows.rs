@@ -4,12 +4,13 @@ use crate::agent::Trial;
 use crate::chat::trial::MAX_COMPARED_CHANGES;
 use crate::chat::{ChangeKind, TrialChange, TrialReport, pluralize};
 use crate::text::escaped_path::escape_path;
+use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::parts::exit_status::piped_status_program;
 use crate::tui::parts::quantities::format_duration;
 use crate::tui::prompts::approval::approval_content::ApprovalContent;
 use crate::tui::prompts::approval::body_builder::{BodyBuilder, Density};
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Piece, diff, output, prefix_line, revealed_pieces};
+use crate::tui::text::{Link, Page, Piece, diff, output, prefix_line, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -39,6 +40,8 @@ pub enum TrialPart {
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
     pub line: Line<'static>,
+    /// Its links.
+    pub links: Vec<Link>,
     /// The part whose first row this is.
     pub part: Option<TrialPart>,
 }
@@ -50,7 +53,8 @@ pub fn lay_out_rows(
     theme: &Theme,
     (elapsed, open_parts): (Duration, &BTreeSet<TrialPart>),
 ) -> Vec<TrialRow> {
-    let mut rows = RowBuilder { rows: Vec::new(), width, theme };
+    let check = |target: &LinkTarget| content.check_target(target);
+    let mut rows = RowBuilder { rows: Vec::new(), width, theme, check: &check };
     rows.push_command(content);
     match content.trial {
         Trial::None => {}
@@ -72,18 +76,27 @@ struct RowBuilder<'a> {
     rows: Vec<TrialRow>,
     width: usize,
     theme: &'a Theme,
+    check: CheckTarget<'a>,
 }
 
 impl RowBuilder<'_> {
     /// Adds lines of the plan.
     fn push_plan(&mut self, push: impl FnOnce(&mut BodyBuilder<'_>)) {
-        let mut body = BodyBuilder { lines: Vec::new(), width: self.width, theme: self.theme };
+        let mut body = BodyBuilder::new(self.width, self.theme, self.check);
         push(&mut body);
-        self.push_lines(body.lines);
+        self.push_page(body.page);
     }
 
-    fn push_lines(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
-        self.rows.extend(lines.into_iter().map(|line| TrialRow { line, part: None }));
+    fn push_lines(&mut self, lines: Vec<Line<'static>>) {
+        self.push_page(Page { lines, ..Page::default() });
+    }
+
+    fn push_page(&mut self, page: Page) {
+        let mut links = page.links.into_iter().peekable();
+        for (index, line) in page.lines.into_iter().enumerate() {
+            let links = std::iter::from_fn(|| links.next_if(|link| link.line == index)).collect();
+            self.rows.push(TrialRow { line, links, part: None });
+        }
     }
 
     fn push_text(&mut self, text: &str, style: Style) {
@@ -97,14 +110,14 @@ impl RowBuilder<'_> {
         let dim = self.theme.dim;
         self.push_plan(|body| {
             body.push_sub_agent(content);
-            let first_row = body.lines.len();
+            let first_row = body.line_count();
             body.push_preview(&content.plan.preview, Density::Full);
-            let hidden_rows = body.lines.len().saturating_sub(first_row + max_rows);
+            let hidden_rows = body.line_count().saturating_sub(first_row + max_rows);
             if hidden_rows > 1 {
-                body.lines.truncate(first_row + max_rows);
-                body.lines.push(Line::styled(format!("… {hidden_rows} more lines, which you have read"), dim));
+                body.page.truncate_lines(first_row + max_rows);
+                body.push_line(Line::styled(format!("… {hidden_rows} more lines, which you have read"), dim));
             }
-            body.lines.push(Line::default());
+            body.push_line(Line::default());
         });
     }
 
@@ -112,7 +125,7 @@ impl RowBuilder<'_> {
     fn push_conditions(&mut self, content: &ApprovalContent<'_>) {
         let danger = self.theme.danger;
         self.push_plan(|body| {
-            body.lines.push(Line::default());
+            body.push_line(Line::default());
             body.push_location(content);
             if let Some(destruction) = &content.plan.destroys {
                 body.push_text(&format!("warning: this {destruction}"), danger);
@@ -125,7 +138,7 @@ impl RowBuilder<'_> {
         let text = format!("running in a throwaway copy for {} s · nothing is changed", elapsed.as_secs());
         self.push_text(&text, self.theme.accent);
         let (rows, _) = self.lay_out_tail(output, RUNNING_OUTPUT_LINES);
-        self.push_lines(rows);
+        self.push_page(rows);
     }
 
     fn push_report(&mut self, content: &ApprovalContent<'_>, report: &TrialReport, open_parts: &BTreeSet<TrialPart>) {
@@ -193,29 +206,28 @@ impl RowBuilder<'_> {
             };
             let dim = self.theme.dim;
             let line = Line::from(vec![Span::styled(OUTPUT_BAR, dim), Span::styled(note, dim)]);
-            self.rows.push(TrialRow { line, part: Some(TrialPart::Output) });
+            self.rows.push(TrialRow { line, links: Vec::new(), part: Some(TrialPart::Output) });
             if is_open {
                 (rows, _) = self.lay_out_tail(output, usize::MAX);
             }
         }
-        self.push_lines(rows);
+        self.push_page(rows);
     }
 
     /// Lays out the last lines of output, in at most as many rows. Also returns whether rows of long lines are missing.
-    fn lay_out_tail(&self, text: &str, max_lines: usize) -> (Vec<Line<'static>>, bool) {
+    fn lay_out_tail(&self, text: &str, max_lines: usize) -> (Page, bool) {
         let columns = self.width.saturating_sub(INDENT).max(1);
         let text = text.trim_end();
         let last_lines = text.char_indices().rev().filter(|(_, c)| *c == '\n').nth(max_lines.saturating_sub(1));
         let tail = last_lines.map_or(text, |(newline, _)| &text[newline + 1..]);
         if tail.is_empty() {
-            return (Vec::new(), false);
+            return (Page::default(), false);
         }
-        let mut lines = output::lay_out_output(tail, self.theme.text, self.theme, columns);
-        let hidden_rows = lines.len().saturating_sub(max_lines);
-        let lines = lines.split_off(hidden_rows);
+        let mut page = output::lay_out_linked_output(tail, self.theme.text, self.theme, columns, self.check);
+        let hidden_rows = page.lines.len().saturating_sub(max_lines);
         // The bar distinguishes output from what aye says.
         let bar = Span::styled(OUTPUT_BAR, self.theme.dim);
-        (lines.into_iter().map(|line| prefix_line(line, bar.clone())).collect(), hidden_rows > 0)
+        (page.split_off_lines(hidden_rows).with_prefix(bar.clone(), bar), hidden_rows > 0)
     }
 
     fn push_change(&mut self, index: usize, change: &TrialChange, is_open: bool) {
@@ -258,7 +270,7 @@ impl RowBuilder<'_> {
         for path in &change.lost_files {
             lines.extend(output::lay_out_output(&format!("lost: {}", escape_path(path)), theme.danger, theme, columns));
         }
-        self.push_lines(lines.into_iter().map(|line| prefix_line(line, "  ")).collect::<Vec<_>>());
+        self.push_lines(lines.into_iter().map(|line| prefix_line(line, "  ")).collect());
     }
 }
 

@@ -1,0 +1,143 @@
+//! Links in prompts and on pages: how they look, and what their keys do.
+
+use super::*;
+use crate::text::link::LinkTarget;
+use crate::tui::LinkStatus;
+use crate::tui::effect::Effect;
+use crate::tui::host::HostReply;
+use ratatui::style::Modifier;
+
+/// Answers every pending check of a file: the files with these paths exist.
+fn answer_checks(screen: &mut Screen, existing: &[&str]) {
+    screen.draw_frame();
+    let status = |target: &LinkTarget| match existing.contains(&target.to_string().as_str()) {
+        true => LinkStatus::Exists,
+        false => LinkStatus::Missing,
+    };
+    let targets = screen.state.lookups.take_pending().into_iter();
+    let statuses = targets.map(|target| (target.clone(), status(&target))).collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
+}
+
+/// Returns the modifiers of the first cell of a text, in the last row that has it: that of a prompt is below the transcript.
+fn modifiers_at(screen: &mut Screen, text: &str) -> Modifier {
+    let buffer = screen.draw_frame();
+    let screen_text = buffer_text(&buffer);
+    let found = screen_text.lines().enumerate().filter_map(|(row, line)| Some((row, line.find(text)?, line))).last();
+    let (row, offset, line) = found.unwrap_or_else(|| panic!("{text} is missing:\n{screen_text}"));
+    buffer[(line[..offset].chars().count() as u16, row as u16)].modifier
+}
+
+fn opened_file(path: &str, line: Option<usize>) -> Effect {
+    Effect::OpenFile { path: path.into(), line }
+}
+
+#[test]
+fn links_in_an_approval_prompt_change_no_text_and_their_keys_answer_nothing() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("cat src/main.rs && curl https://docs.rs/y"));
+    screen.advance_ms(2000);
+    let text_before = screen.screen_text();
+    assert!(!modifiers_at(&mut screen, "src/main.rs").contains(Modifier::UNDERLINED));
+    answer_checks(&mut screen, &["src/main.rs"]);
+    assert!(modifiers_at(&mut screen, "src/main.rs").contains(Modifier::UNDERLINED));
+    assert!(modifiers_at(&mut screen, "https://docs.rs").contains(Modifier::UNDERLINED));
+    assert_eq!(screen.screen_text(), text_before);
+    screen.press_key("ctrl-o");
+    let hints = screen.screen_text();
+    assert!(hints.contains("open: a src/main.rs  s https://docs.rs/y"), "{hints}");
+    screen.effects.clear();
+    screen.press_key("a");
+    assert_eq!(screen.effects, [opened_file("src/main.rs", None)]);
+    // Neither repeats of the letter nor a key right after it are an answer or text.
+    for _ in 0..20 {
+        screen.advance_ms(30);
+        screen.press_key("a");
+    }
+    assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, ""));
+    screen.advance_ms(1500);
+    assert_eq!(screen.screen_text(), text_before);
+    screen.press_key("y");
+    assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn an_answer_typed_while_hints_cover_the_prompt_is_no_answer() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("curl https://docs.rs/y"));
+    screen.advance_ms(2000);
+    screen.press_key("ctrl-o");
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.advance_ms(100);
+    screen.press_key("n");
+    assert_eq!(screen.count_decisions(), 0);
+}
+
+#[test]
+fn a_relative_path_of_a_command_in_another_folder_is_no_link() {
+    let mut screen = Screen::with_turn();
+    let intent = command_intent("cat src/main.rs /etc/hosts");
+    let Intent::Act(mut plan) = intent else { panic!("{intent:?}") };
+    let line =
+        CommandLine { command: "cat src/main.rs /etc/hosts".into(), folder: "/tmp".into(), ..Default::default() };
+    plan.access = Access::Run(line.into());
+    screen.receive_call("a", "bash_exec", Intent::Act(plan));
+    screen.advance_ms(2000);
+    answer_checks(&mut screen, &["src/main.rs", "/etc/hosts"]);
+    assert!(!modifiers_at(&mut screen, "src/main.rs").contains(Modifier::UNDERLINED));
+    assert!(modifiers_at(&mut screen, "/etc/hosts").contains(Modifier::UNDERLINED));
+}
+
+#[test]
+fn links_on_a_page_have_hints_and_open_over_it() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("cargo test"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("a", Outcome::Done("error: src/main.rs:3 and/or https://docs.rs/y".into()));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    answer_checks(&mut screen, &["src/main.rs:3"]);
+    assert!(screen.screen_text().contains("ctrl-o links"), "{}", screen.screen_text());
+    let page = screen.screen_text();
+    screen.press_key("ctrl-o");
+    let hints = screen.screen_text();
+    assert!(hints.contains("open: a src/main.rs:3  s https://docs.rs/y"), "{hints}");
+    screen.effects.clear();
+    screen.press_key("a");
+    assert_eq!(screen.effects, [opened_file("src/main.rs", Some(3))]);
+    assert_eq!(screen.screen_text(), page, "the page stays open");
+    // The address is shown over the page before it is opened.
+    screen.press_key("ctrl-o");
+    screen.press_key("s");
+    let address = screen.screen_text();
+    assert!(address.contains("Leads to docs.rs") && address.contains("cargo test"), "{address}");
+    screen.press_key("esc");
+    assert_eq!(screen.screen_text(), page);
+    // A click opens too.
+    let row = page.lines().position(|line| line.contains("src/main.rs:3")).unwrap();
+    let line = page.lines().nth(row).unwrap();
+    let column = line[..line.find("src/").unwrap()].chars().count();
+    screen.effects.clear();
+    let kind = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
+    let modifiers = KeyModifiers::NONE;
+    let event = crossterm::event::MouseEvent { kind, column: column as u16, row: row as u16, modifiers };
+    screen.handle_event(Event::Mouse(event));
+    assert_eq!(screen.effects, [opened_file("src/main.rs", Some(3))]);
+}
+
+#[test]
+fn a_link_whose_file_is_gone_is_struck_through() {
+    let mut screen =
+        Screen::with_entries([user_message("go"), reply_entry("See src/main.rs and src/later.rs."), turn_end()]);
+    answer_checks(&mut screen, &["src/main.rs"]);
+    assert!(modifiers_at(&mut screen, "src/main.rs").contains(Modifier::UNDERLINED));
+    screen.handle_event(Event::Focused(true));
+    answer_checks(&mut screen, &["src/later.rs"]);
+    assert_eq!(modifiers_at(&mut screen, "src/main.rs"), Modifier::CROSSED_OUT);
+    assert!(modifiers_at(&mut screen, "src/later.rs").contains(Modifier::UNDERLINED));
+    screen.press_key("ctrl-o");
+    assert!(screen.screen_text().contains("open: a src/later.rs "), "{}", screen.screen_text());
+}
