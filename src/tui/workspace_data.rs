@@ -96,6 +96,8 @@ pub struct NumberedLines {
     pub first: usize,
     /// Numbers of the lines that the link names.
     pub marked: RangeInclusive<usize>,
+    /// Number of lines of the whole file, if all of it was read.
+    pub total: Option<usize>,
 }
 
 /// Content of a preview.

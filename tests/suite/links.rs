@@ -62,6 +62,9 @@ fn a_link_is_previewed_at_its_line_and_opened_from_there() {
     let screen = program.until_all(&["▌200 let line_200", "▌201 let line_201", "199 let line_199", "enter open"]);
     let row = screen.lines().position(|line| line.contains("▌200")).unwrap();
     assert!((5..20).contains(&row), "in the upper part: {screen}");
+    // The title has the type and size of the file, and the lines that are visible.
+    let title = screen.lines().find(|line| line.contains("─ src/a.rs:200-201 · ")).unwrap_or_else(|| panic!("{screen}"));
+    assert!(title.contains(" kB") && title.contains("─ lines 19") && title.contains(" of 400 ─"), "{title}");
     // Scrolling reaches the lines before it, and Enter leaves the preview for the editor.
     program.press_keys("\x1b[5~");
     program.until("let line_180");

@@ -4,6 +4,7 @@ use crate::text::clean::clean_text;
 use crate::text::link::CheckTarget;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::text::numbered_lines::NumberedRows;
 use crate::tui::text::wrap::wrap_plain;
 use crate::tui::text::{Page, code, markdown, numbered_lines, output};
 use crate::tui::theme::Theme;
@@ -44,61 +45,65 @@ impl FilePage {
     }
 
     /// Returns the page in this width.
-    pub fn lay_out_page(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
-        lay_out_preview(self.preview.as_deref(), width, theme, check).0
+    pub fn lay_out_page(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> PreviewLayout {
+        lay_out_preview(self.preview.as_deref(), width, theme, check)
     }
 }
 
-/// Returns a preview, which is `None` until it is loaded, in this width, and the index of the first marked line. Its prose has
-/// links; code has none, as in a reply.
+/// A page, and which lines of a file its rows show if they have numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PreviewLayout {
+    pub page: Page,
+    pub numbered: Option<NumberedRows>,
+}
+
+impl From<Page> for PreviewLayout {
+    fn from(page: Page) -> Self {
+        Self { page, numbered: None }
+    }
+}
+
+/// Lays out a preview, which is `None` until it is loaded, in this width. Its prose has links; code has none, as in a reply. The
+/// facts about the file come first, except before numbered lines, which begin with the first row.
 pub fn lay_out_preview(
     preview: Option<&Result<FilePreview, String>>,
     width: usize,
     theme: &Theme,
     check: CheckTarget<'_>,
-) -> (Page, Option<usize>) {
-    let plain = |text: &str, style| Page { lines: wrap_plain(text, style, width), ..Page::default() };
+) -> PreviewLayout {
+    let plain = |text: &str, style| Page::from(wrap_plain(text, style, width));
     let preview = match preview {
-        None => return (plain("Loading…", theme.dim), None),
-        Some(Err(reason)) => return (plain(reason, theme.warning), None),
+        None => return plain("Loading…", theme.dim).into(),
+        Some(Err(reason)) => return plain(reason, theme.warning).into(),
         Some(Ok(preview)) => preview,
     };
-    let mut page = plain(&preview.facts.join(" · "), theme.dim);
-    page.lines.push(Line::default());
-    let first_row = page.lines.len();
-    let (content, marked) = lay_out_content(&preview.content, width, theme, check);
-    page.append_page(content);
-    if !preview.omission.is_empty() {
-        page.lines.push(Line::default());
-        page.append_page(plain(&preview.omission, theme.dim));
+    let mut layout = PreviewLayout::default();
+    if let PreviewContent::Lines(numbered) = &preview.content {
+        let (lines, rows) = numbered_lines::lay_out_numbered(numbered, width, theme);
+        layout = PreviewLayout { page: lines.into(), numbered: Some(rows) };
+    } else {
+        layout.page.append_page(plain(&preview.facts.join(" · "), theme.dim));
+        layout.page.lines.push(Line::default());
+        layout.page.append_page(lay_out_content(&preview.content, width, theme, check));
     }
-    (page, marked.map(|index| first_row + index))
+    if !preview.omission.is_empty() {
+        layout.page.lines.push(Line::default());
+        layout.page.append_page(plain(&preview.omission, theme.dim));
+    }
+    layout
 }
 
-fn lay_out_content(
-    content: &PreviewContent,
-    width: usize,
-    theme: &Theme,
-    check: CheckTarget<'_>,
-) -> (Page, Option<usize>) {
-    let lines = match content {
-        PreviewContent::Markdown(text) => {
-            return (markdown::lay_out_markdown(text, width, theme, check, &|_| None), None);
-        }
+fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
+    match content {
+        PreviewContent::Markdown(text) => markdown::lay_out_markdown(text, width, theme, check, &|_| None),
         PreviewContent::Text { name, text } if code::knows_language(name) => {
-            code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme).lines
+            code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme)
         }
-        PreviewContent::Text { text, .. } => {
-            return (output::lay_out_linked_output(text, theme.text, theme, width, check), None);
-        }
-        PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme).lines,
-        PreviewContent::Lines(numbered) => {
-            let (lines, marked) = numbered_lines::lay_out_numbered(numbered, width, theme);
-            return (Page { lines, ..Page::default() }, marked);
-        }
-        PreviewContent::NoText(description) => wrap_plain(description, theme.text, width),
-    };
-    (Page { lines, ..Page::default() }, None)
+        PreviewContent::Text { text, .. } => output::lay_out_linked_output(text, theme.text, theme, width, check),
+        PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme),
+        PreviewContent::Lines(numbered) => numbered_lines::lay_out_numbered(numbered, width, theme).0.into(),
+        PreviewContent::NoText(description) => wrap_plain(description, theme.text, width).into(),
+    }
 }
 
 #[cfg(test)]
@@ -129,7 +134,7 @@ mod tests {
                 PreviewContent::Text { name: "notes".into(), text: text.clone() },
                 PreviewContent::Table(rows),
             ] {
-                for line in page_of(content.clone()).lay_out_page(width, &theme, &|_| Existence::Exists).lines {
+                for line in page_of(content.clone()).lay_out_page(width, &theme, &|_| Existence::Exists).page.lines {
                     prop_assert!(line.width() <= width, "{content:?}: {line}");
                     let hidden = |c: char| c.is_control() || c == '\u{202e}';
                     prop_assert!(!line.to_string().contains(hidden), "{content:?}: {line}");
@@ -143,7 +148,7 @@ mod tests {
         let theme = Themes::bundled().choose_theme("dark", None);
         let text = "let x = 1;\n".repeat(code::MAX_LINES + 2);
         let page = page_of(PreviewContent::Text { name: "a.rs".into(), text });
-        let lines = page.lay_out_page(40, &theme, &|_| Existence::Unknown).lines;
+        let lines = page.lay_out_page(40, &theme, &|_| Existence::Unknown).page.lines;
         let code_lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.to_string().contains("let x")).collect();
         assert_eq!(code_lines.len(), code::MAX_LINES + 2);
         let has_colours = |line: &Line<'_>| line.spans.iter().any(|span| span.content == "let");

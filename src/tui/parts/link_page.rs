@@ -1,11 +1,10 @@
 //! The page of a file that a link names: its beginning, or the lines around the one that the link names.
 
-use super::file_page::lay_out_preview;
+use super::file_page::{PreviewLayout, lay_out_preview};
 use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::text::Page;
 use crate::tui::theme::Theme;
-use crate::tui::workspace_data::FilePreview;
+use crate::tui::workspace_data::{FilePreview, PreviewContent};
 use std::sync::Arc;
 
 /// The page of a link.
@@ -17,9 +16,17 @@ pub struct LinkPage {
 }
 
 impl LinkPage {
-    /// Returns the page in this width, and the index of the first line that the link names.
-    pub fn lay_out(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> (Page, Option<usize>) {
+    /// Returns the page in this width.
+    pub fn lay_out(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> PreviewLayout {
         lay_out_preview(self.preview.as_deref(), width, theme, check)
+    }
+
+    /// Returns what is known about the file if the page begins with its lines, such as its type and size; empty otherwise.
+    pub fn facts_in_title(&self) -> String {
+        match self.preview.as_deref() {
+            Some(Ok(FilePreview { content: PreviewContent::Lines(_), facts, .. })) => facts.join(" · "),
+            Some(Ok(_) | Err(_)) | None => String::new(),
+        }
     }
 
     /// Returns the hints for the keys of the page.

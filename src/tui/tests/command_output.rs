@@ -126,8 +126,8 @@ fn open_in_pager(screen: &mut Screen, id: &str, outcome: &str) -> (String, Strin
     let Some(crate::tui::popup::Popup::Reader(reader)) = screen.state.viewport.popups.last() else {
         panic!("{}", screen.screen_text())
     };
-    let page = reader.lay_out_text(100, &screen.state.theme, &screen.state.lookups);
-    (page.lines.iter().map(|line| line.to_string() + "\n").collect(), text)
+    let layout = reader.lay_out_text(100, &screen.state.theme, &screen.state.lookups);
+    (layout.page.lines.iter().map(|line| line.to_string() + "\n").collect(), text)
 }
 
 proptest::proptest! {

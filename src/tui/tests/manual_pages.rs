@@ -47,8 +47,8 @@ fn every_page_fits_every_width() {
         screen.send_text(&format!("/help {}", topic.name));
         let Some(Popup::Reader(reader)) = screen.state.viewport.popups.last() else { panic!("{}", topic.name) };
         for width in [20, 56, 76, 116] {
-            let page = reader.lay_out_text(width, &screen.state.theme, &screen.state.lookups);
-            assert!(page.lines.iter().all(|line| line.width() <= width), "{} at {width}", topic.name);
+            let layout = reader.lay_out_text(width, &screen.state.theme, &screen.state.lookups);
+            assert!(layout.page.lines.iter().all(|line| line.width() <= width), "{} at {width}", topic.name);
         }
         screen.press_key("esc");
     }

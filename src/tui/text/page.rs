@@ -66,6 +66,13 @@ pub struct Page {
     pub links: Vec<Link>,
 }
 
+impl From<Vec<Line<'static>>> for Page {
+    /// Makes a page without links.
+    fn from(lines: Vec<Line<'static>>) -> Self {
+        Self { lines, links: Vec::new() }
+    }
+}
+
 impl Page {
     /// Appends another page below this one.
     pub fn append_page(&mut self, other: Page) {

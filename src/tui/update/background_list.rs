@@ -73,7 +73,7 @@ pub fn refresh_background(state: &mut State) {
             Popup::Reader(reader) if let Some(number) = followed => {
                 let text = background_output(state, number);
                 if *reader.text != *text {
-                    let drawn_lines = reader.layout.last_lines().map_or(0, |page| page.lines.len());
+                    let drawn_lines = reader.layout.last_lines().map_or(0, |layout| layout.page.lines.len());
                     reader.set_text(text.into());
                     // The page follows the end unless the user scrolled back. The position is corrected when it is drawn.
                     if reader.top.get() + page_height >= drawn_lines {

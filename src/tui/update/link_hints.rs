@@ -102,10 +102,10 @@ pub fn show_preview(state: &mut State, target: &LinkTarget, preview: Result<File
             && *page.target == *target
         {
             let page = LinkPage { preview: Some(preview.clone()), ..(**page).clone() };
-            let check = |target: &LinkTarget| state.lookups.check_target(target);
-            let marked = page.lay_out(usize::from(inside.width).max(1), &state.theme, &check).1;
-            reader.top.set(marked.unwrap_or(0).saturating_sub(usize::from(inside.height) / 3));
             (reader.body, reader.layout) = (ReaderBody::Link(Arc::new(page)), LineCache::default());
+            let layout = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
+            let rows = usize::from(inside.height);
+            reader.top.set(layout.numbered.as_ref().map_or(0, |numbered| numbered.marked_top(rows)));
         }
     }
 }

@@ -125,8 +125,8 @@ fn draw_key_input(state: &State, field: &SecretField, area: Rect, buffer: &mut B
 fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
     let inside = inner_area(area);
     let rows = usize::from(inside.height);
-    let page = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
-    let lines = &page.lines;
+    let layout = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
+    let (page, lines) = (&layout.page, &layout.page.lines);
     let top = reader.top.get().min(lines.len().saturating_sub(rows));
     reader.top.set(top);
     let key = |action| state.keys.first_chord(Scope::Page, action);
@@ -141,7 +141,10 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     }
     let back_hints = shorten_hints(&file_keys.join(" · "), &format!("{} back", key(Action::Close)));
     let back = back_hints[0].clone();
-    let position = rows_position_text(top, rows, lines.len());
+    let position = match &layout.numbered {
+        Some(numbered) => numbered.position_text(top, rows),
+        None => rows_position_text(top, rows, lines.len()),
+    };
     let scroll_hints = position.as_ref().map(|_| {
         let arrows = match (&*key(Action::Up), &*key(Action::Down)) {
             ("up", "down") => "↑↓".to_owned(),
@@ -155,8 +158,13 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let position = position.unwrap_or_default();
     // The position is shown even if the title has to be cut. `Frame::draw` needs 10 more cells than the two texts.
     let title_cells = usize::from(area.width).saturating_sub(width::text_width(&position) + 10);
-    let title =
-        if position.is_empty() { reader.title.as_str().into() } else { width::fit_start(&reader.title, title_cells) };
+    let facts = match &reader.body {
+        ReaderBody::Link(page) => page.facts_in_title(),
+        _ => String::new(),
+    };
+    let separator = if facts.is_empty() { "" } else { " · " };
+    let title = format!("{}{separator}{facts}", reader.title);
+    let title = if position.is_empty() { title.into() } else { width::fit_start(&title, title_cells) };
     let frame = Frame { title: &title, right_title: &position, hints: &hints, is_listening: true, ..Frame::default() };
     frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);

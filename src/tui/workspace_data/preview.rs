@@ -111,8 +111,14 @@ impl FileBeginning<'_> {
         } else {
             String::new()
         };
-        let numbered =
-            NumberedLines { name: self.name.to_owned(), text: shown, first: first + 1, marked: line..=end.max(line) };
+        let numbered = NumberedLines {
+            name: self.name.to_owned(),
+            text: shown,
+            first: first + 1,
+            marked: line..=end.max(line),
+            // An empty file is shown as one empty line.
+            total: (!self.is_cut()).then_some(lines.len().max(1)),
+        };
         (PreviewContent::Lines(numbered), omission)
     }
 

@@ -1,0 +1,164 @@
+//! A text to read on a page, with its links.
+
+use crate::chat::DryRunSummary;
+use crate::text::clean::clean_text;
+use crate::text::link::{CheckTarget, Existence, LinkTarget};
+use crate::tui::parts::audit_page::AuditPage;
+use crate::tui::parts::file_page::{FilePage, PreviewLayout};
+use crate::tui::parts::line_cache::LineCache;
+use crate::tui::parts::link_lookups::LinkLookups;
+use crate::tui::parts::link_page::LinkPage;
+use crate::tui::parts::rehearsal_lines;
+use crate::tui::text::markdown::lay_out_markdown;
+use crate::tui::text::pieces::{split_links, wrap_barred};
+use crate::tui::text::{Page, output, wrap};
+use crate::tui::theme::Theme;
+use ratatui::text::Line;
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Maximum columns of the page of a call.
+const MAX_AUDIT_COLUMNS: usize = 100;
+
+/// A text to read, such as a full output.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// Title of the page.
+    pub title: String,
+    /// The original text; cleaned when drawn.
+    pub text: Arc<str>,
+    /// Kind of the text.
+    pub body: ReaderBody,
+    /// First visible line. A value past the end is corrected when the page is drawn.
+    pub top: Cell<usize>,
+    /// Cached layout.
+    pub layout: LineCache<(), PreviewLayout>,
+}
+
+/// Kind of text in a reader.
+#[derive(Debug, Clone)]
+pub enum ReaderBody {
+    /// Plain text.
+    Plain,
+    /// Text with commands, whose rows are marked if they go on with a line.
+    Commands,
+    /// Plain text with a bar before the lines from outside.
+    Barred,
+    /// Terminal output of a command.
+    Terminal,
+    /// Markdown, such as a page of the manual.
+    Markdown,
+    /// Output so far of the background command with this number.
+    Background(u32),
+    /// A part of the rehearsal; the text is empty.
+    Rehearsal(Arc<DryRunSummary>, RehearsalPart),
+    /// Everything known about a call; the text is empty.
+    Audit(Arc<AuditPage>),
+    /// Preview of a file of the workspace; the text is empty.
+    File(Arc<FilePage>),
+    /// Preview of what a link names; the text is empty.
+    Link(Arc<LinkPage>),
+}
+
+/// A part of the rehearsal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RehearsalPart {
+    /// Everything.
+    All,
+    /// These changes, by index.
+    Changes(Range<usize>),
+    /// This change outside the project, by index.
+    Outside(usize),
+    /// This call, by index.
+    Step(usize),
+}
+
+impl RehearsalPart {
+    fn lay_out_part(&self, summary: &DryRunSummary, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let all_outside = 0..summary.outside.changes.len();
+        let (changes, outside, steps) = match self {
+            Self::All => (0..summary.changes.len(), all_outside, 0..summary.calls.len()),
+            Self::Changes(range) => (range.clone(), 0..0, 0..0),
+            Self::Outside(index) => (0..0, *index..index + 1, 0..0),
+            Self::Step(index) => (0..0, 0..0, *index..index + 1),
+        };
+        let changes = summary.changes.get(changes).unwrap_or_default();
+        let steps = summary.calls.get(steps).unwrap_or_default();
+        let changes = changes.iter().map(|change| rehearsal_lines::change_lines(change, width, theme));
+        let is_full = true;
+        let steps = steps.iter().map(|step| rehearsal_lines::call_lines(step, is_full, width, theme));
+        let outside = summary.outside.changes.get(outside).unwrap_or_default();
+        let outside = outside.iter().map(|change| rehearsal_lines::outside_change_lines(change, width, theme));
+        let parts: Vec<_> = changes.chain(outside).chain(steps).collect();
+        parts.join(&Line::default())
+    }
+}
+
+impl Reader {
+    /// Replaces the text.
+    pub fn set_text(&mut self, text: Arc<str>) {
+        (self.text, self.layout) = (text, LineCache::default());
+    }
+
+    /// Returns the text in this width, with its links.
+    pub fn lay_out_text(&self, width: usize, theme: &Theme, lookups: &LinkLookups) -> Arc<PreviewLayout> {
+        let check: CheckTarget<'_> = &|target| lookups.check_target(target);
+        let split = || split_links(&clean_text(&self.text), theme.text, theme.link, check);
+        self.layout.linked_lines_for(width, (), theme, lookups, || {
+            let page = match &self.body {
+                ReaderBody::File(page) => return page.lay_out_page(width, theme, check),
+                ReaderBody::Link(page) => return page.lay_out(width, theme, check),
+                ReaderBody::Terminal | ReaderBody::Background(_) => {
+                    output::lay_out_linked_output(&self.text, theme.text, theme, width, check)
+                }
+                ReaderBody::Plain => wrap::wrap_pieces(&split(), &wrap::Shape::with_width(width)),
+                ReaderBody::Commands => wrap::wrap_command_pieces(&split(), theme.dim, width),
+                ReaderBody::Barred => {
+                    wrap_barred(&self.text, [theme.text, theme.border_dim, theme.link], "", width, check)
+                }
+                // A page of the manual names files of examples, not of the project.
+                ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &check_web_address, &|_| None),
+                ReaderBody::Rehearsal(summary, part) => Page::from(part.lay_out_part(summary, width, theme)),
+                ReaderBody::Audit(page) => {
+                    page.lay_out_page(width.min(MAX_AUDIT_COLUMNS), [theme.text, theme.link], check)
+                }
+            };
+            PreviewLayout { page, numbered: None }
+        })
+    }
+
+    /// Returns whether the page as it was last laid out has links.
+    pub fn has_links(&self) -> bool {
+        self.layout.last_lines().is_some_and(|layout| !layout.page.links.is_empty())
+    }
+
+    /// Returns whether the page is one of a file, with its keys.
+    pub fn has_file_keys(&self) -> bool {
+        matches!(self.body, ReaderBody::File(_) | ReaderBody::Link(_))
+    }
+
+    /// Returns the page of a file of the workspace, if this is one.
+    pub fn file_page(&self) -> Option<&Arc<FilePage>> {
+        match &self.body {
+            ReaderBody::File(page) => Some(page),
+            ReaderBody::Plain
+            | ReaderBody::Commands
+            | ReaderBody::Barred
+            | ReaderBody::Terminal
+            | ReaderBody::Markdown
+            | ReaderBody::Background(_)
+            | ReaderBody::Rehearsal(..)
+            | ReaderBody::Link(_)
+            | ReaderBody::Audit(_) => None,
+        }
+    }
+}
+
+/// Makes only web addresses links.
+fn check_web_address(target: &LinkTarget) -> Existence {
+    match target {
+        LinkTarget::Web(_) => Existence::Exists,
+        LinkTarget::File { .. } | LinkTarget::Workspace(_) => Existence::Unknown,
+    }
+}
