@@ -54,16 +54,17 @@ fn a_link_is_previewed_at_its_line_and_opened_from_there() {
     let mut program = start_with_reply(setup, "notes.md");
     program.until_linked("src/a.rs:200-201");
     program.press_keys("\x0f");
-    let screen = program.until_all(&["open: a src/a.rs:200-201", "s src/a.rs  d notes.md", "p preview"]);
+    let screen = program.until_all(&[" OPEN   a src/a.rs:200-201", "s src/a.rs  d notes.md", "p preview"]);
     assert!(!screen.contains("s src/a.rs:401"), "there is no such line: {screen}");
     program.press_keys("p");
-    program.until("preview: a src/a.rs:200-201");
+    program.until(" PREVIEW   a src/a.rs:200-201");
     program.press_keys("a");
     let screen = program.until_all(&["▌200 let line_200", "▌201 let line_201", "199 let line_199", "enter open"]);
     let row = screen.lines().position(|line| line.contains("▌200")).unwrap();
     assert!((5..20).contains(&row), "in the upper part: {screen}");
     // The title has the type and size of the file, and the lines that are visible.
-    let title = screen.lines().find(|line| line.contains("─ src/a.rs:200-201 · ")).unwrap_or_else(|| panic!("{screen}"));
+    let title =
+        screen.lines().find(|line| line.contains("─ src/a.rs:200-201 · ")).unwrap_or_else(|| panic!("{screen}"));
     assert!(title.contains(" kB") && title.contains("─ lines 19") && title.contains(" of 400 ─"), "{title}");
     // Scrolling reaches the lines before it, and Enter leaves the preview for the editor.
     program.press_keys("\x1b[5~");
@@ -74,9 +75,9 @@ fn a_link_is_previewed_at_its_line_and_opened_from_there() {
     program.until_gone("enter open");
     // A link without a line shows the file as its kind.
     program.press_keys("\x0f");
-    program.until("open: a");
+    program.until(" OPEN ");
     program.press_keys("p");
-    program.until("preview: a");
+    program.until(" PREVIEW ");
     program.press_keys("d");
     let screen = program.until_all(&["Notes", "text/markdown"]);
     assert!(!screen.contains("**good**"), "{screen}");
@@ -84,9 +85,9 @@ fn a_link_is_previewed_at_its_line_and_opened_from_there() {
     program.press_keys("\x1b");
     program.until_gone("text/markdown");
     program.press_keys("\x0f");
-    program.until("open: a");
+    program.until(" OPEN ");
     program.press_keys("p");
-    program.until("preview: a");
+    program.until(" PREVIEW ");
     program.press_keys("d");
     program.until("Cannot show notes.md:");
 }
@@ -110,10 +111,10 @@ fn a_link_whose_file_is_gone_is_struck_through_and_a_later_file_becomes_a_link()
     // An address of a workspace can only mean a file; other words without a file are words.
     until_struck(&mut program, "workspace:///reports/none.md");
     program.press_keys("\x0f");
-    let screen = program.until("open: a src/a.rs:1");
+    let screen = program.until(" OPEN   a src/a.rs:1");
     assert!(!screen.contains("s src/later.rs") && !screen.contains("s and/or"), "{screen}");
     program.press_keys("\x1b");
-    program.until_gone("open: a");
+    program.until_gone(" OPEN ");
     // A command that ends may have changed files, and so may another program while its window was in front.
     submit_message(&mut program, "!mv src/a.rs src/later.rs");
     program.until_linked("src/later.rs, and");
@@ -135,7 +136,7 @@ fn a_link_in_an_approval_prompt_opens_and_answers_nothing() {
     submit_message(&mut program, "go");
     program.until_linked("src/a.rs && touch");
     program.press_keys("\x0f");
-    program.until("open: a src/a.rs");
+    program.until(" OPEN   a src/a.rs");
     program.press_keys("a");
     let arguments = until_started(&mut program, &user.path("editor.argv"));
     assert!(arguments.ends_with("src/a.rs"), "{arguments}");
@@ -152,9 +153,9 @@ fn a_preview_shows_no_secret() {
     let mut program = start_with_reply(setup, "then.");
     program.until_linked("config/.env:1");
     program.press_keys("\x0f");
-    program.until("open: a");
+    program.until(" OPEN ");
     program.press_keys("p");
-    program.until("preview: a");
+    program.until(" PREVIEW ");
     program.press_keys("a");
     let screen = program.until("it may hold secrets");
     assert!(!screen.contains("hunter2"), "{screen}");
@@ -171,27 +172,27 @@ fn many_links_have_hints_of_two_letters() {
     let mut program = start_with_reply(setup, "end");
     program.until_linked("f59.rs");
     program.press_keys("\x0f");
-    program.until("open: a f10.rs");
+    program.until(" OPEN   a f10.rs");
     // With 50 links the last two letters begin hints of two: 23 are single.
     program.press_keys("n");
-    let screen = program.until("open: na f33.rs");
+    let screen = program.until(" OPEN   na f33.rs");
     assert!(!screen.contains("a f10.rs"), "{screen}");
     program.press_keys("s");
     let arguments = until_started(&mut program, &user.path("editor.argv"));
     assert!(arguments.ends_with("f34.rs"), "{arguments}");
     // Shift copies, and another key closes.
     program.press_keys("\x0f");
-    program.until("open: a f10.rs");
+    program.until(" OPEN   a f10.rs");
     program.press_keys("m");
-    program.until("open: ma");
+    program.until(" OPEN   ma");
     program.press_keys("S");
     program.until("Copied 1 line");
     program.press_keys("\x0f");
-    program.until("open: a f10.rs");
+    program.until(" OPEN   a f10.rs");
     program.press_keys("m");
-    program.until("open: ma");
+    program.until(" OPEN   ma");
     program.press_keys("7");
-    program.until_gone("open: ma");
+    program.until_gone(" OPEN   ma");
 }
 
 #[test]
@@ -208,18 +209,18 @@ fn a_web_address_says_where_it_leads_and_opens_only_after_enter() {
         ("d", ["Leads to docs.rs", "https://docs.rs/x", "Open this address?"]),
     ] {
         program.press_keys("\x0f");
-        program.until("open: a");
+        program.until(" OPEN ");
         program.press_keys(hint);
         program.until_all(&expected);
         program.press_keys(if hint == "d" { "\r" } else { "\x1b" });
         program.until_gone("Open this address?");
     }
     assert_eq!(until_started(&mut program, &user.path(opener)), "https://docs.rs/x");
-    // A preview fetches nothing.
+    // A preview fetches nothing: without another link there is none, and its key does nothing.
     program.press_keys("\x0f");
-    program.until("open: a");
+    let screen = program.until(" OPEN ");
+    assert!(!screen.contains("p preview"), "{screen}");
     program.press_keys("p");
-    program.until("preview: a");
     program.press_keys("d");
     program.until_all(&["Open this address?", "Leads to docs.rs"]);
 }
@@ -249,7 +250,7 @@ fn a_remote_session_says_where_an_address_would_open() {
     let mut program = start_with_reply(setup(&user).env("SSH_TTY", "/dev/pts/1"), "end");
     program.until_linked("https://docs.rs/x");
     program.press_keys("\x0f");
-    program.until("open: a");
+    program.until(" OPEN ");
     program.press_keys("a");
     program.until_all(&["Leads to docs.rs", "This session is remote", "y copy"]);
 }

@@ -45,7 +45,7 @@ fn links_in_an_approval_prompt_change_no_text_and_their_keys_answer_nothing() {
     assert_eq!(screen.screen_text(), text_before);
     screen.press_key("ctrl-o");
     let hints = screen.screen_text();
-    assert!(hints.contains("open: a src/main.rs  s https://docs.rs/y"), "{hints}");
+    assert!(hints.contains(" OPEN   a src/main.rs  s https://docs.rs/y"), "{hints}");
     screen.effects.clear();
     screen.press_key("a");
     assert_eq!(screen.effects, [opened_file("src/main.rs", None)]);
@@ -104,7 +104,7 @@ fn links_on_a_page_have_hints_and_open_over_it() {
     let page = screen.screen_text();
     screen.press_key("ctrl-o");
     let hints = screen.screen_text();
-    assert!(hints.contains("open: a src/main.rs:3  s https://docs.rs/y"), "{hints}");
+    assert!(hints.contains(" OPEN   a src/main.rs:3  s https://docs.rs/y"), "{hints}");
     screen.effects.clear();
     screen.press_key("a");
     assert_eq!(screen.effects, [opened_file("src/main.rs", Some(3))]);
@@ -139,5 +139,44 @@ fn a_link_whose_file_is_gone_is_struck_through() {
     assert_eq!(modifiers_at(&mut screen, "src/main.rs"), Modifier::CROSSED_OUT);
     assert!(modifiers_at(&mut screen, "src/later.rs").contains(Modifier::UNDERLINED));
     screen.press_key("ctrl-o");
-    assert!(screen.screen_text().contains("open: a src/later.rs "), "{}", screen.screen_text());
+    assert!(screen.screen_text().contains(" OPEN   a src/later.rs "), "{}", screen.screen_text());
+}
+
+#[test]
+fn hints_leave_their_links_readable_and_a_preview_has_none_for_web_addresses() {
+    let text = "See src/main.rs:3, https://docs.rs/y and (src/later.rs).";
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry(text), turn_end()]);
+    answer_checks(&mut screen, &["src/main.rs:3", "src/later.rs"]);
+    for (key, line, bar) in [
+        ("ctrl-o", "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).", " OPEN   a src/main.rs:3  s https"),
+        ("p", "Seeasrc/main.rs:3, https://docs.rs/y and dsrc/later.rs).", " PREVIEW   a src/main.rs:3  d src/later.rs"),
+        ("p", "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).", " OPEN   a src/main.rs:3  s https"),
+    ] {
+        screen.press_key(key);
+        let screen_text = screen.screen_text();
+        assert!(screen_text.contains(line) && screen_text.contains(bar), "{screen_text}");
+    }
+    screen.resize_screen(60, 15);
+    screen.press_key("ctrl-o");
+    screen.press_key("ctrl-o");
+    let bar = screen.screen_text().lines().last().unwrap_or_default().to_owned();
+    assert!(bar.contains(" OPEN   a src/main.rs:3") && bar.contains("p preview  shift copy"), "{bar}");
+}
+
+#[test]
+fn the_letters_of_hints_are_readable_in_every_theme() {
+    for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {
+        let mut screen = Screen::with_entries([user_message("go"), reply_entry("See https://docs.rs/y."), turn_end()]);
+        screen.state.theme = THEMES.choose_theme(name, None);
+        screen.press_key("ctrl-o");
+        assert!(screen.screen_text().contains("Seeahttps://docs.rs/y."), "{}", screen.screen_text());
+        let buffer = screen.draw_frame();
+        let hint =
+            buffer.content.iter().find(|cell| cell.symbol() == "a" && cell.modifier.contains(Modifier::REVERSED));
+        let hint = hint.unwrap_or_else(|| panic!("{name}"));
+        // Tests of the themes check the contrast of these two colours.
+        let theme = &screen.state.theme;
+        assert_eq!(hint.fg, theme.accent.fg.unwrap_or_default(), "{name}");
+        assert_eq!(hint.bg, theme.background.bg.unwrap_or_default(), "{name}");
+    }
 }

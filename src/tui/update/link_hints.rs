@@ -19,13 +19,8 @@ use std::sync::Arc;
 
 /// Shows a hint on each visible link.
 pub fn show_link_hints(state: &mut State, cache: &mut LayoutCache) {
-    let mut targets: Vec<((u16, u16), Arc<LinkTarget>)> = Vec::new();
-    for link in view::find_screen_links(state, cache) {
-        if !targets.iter().any(|(_, target)| Arc::ptr_eq(target, &link.target)) {
-            targets.push(((link.area.x, link.area.y), link.target));
-        }
-    }
-    let hints = LinkHints::new(targets, layout::toast_area(state).height);
+    let links = view::find_screen_links(state, cache);
+    let hints = LinkHints::new(links, layout::toast_area(state).height);
     match hints.links.is_empty() {
         true => state.show_info("No links on the screen"),
         false => state.viewport.popups.push(Popup::Links(hints)),
@@ -47,7 +42,9 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
     }
     let Some(letter) = Chord::from(key).typed_character() else { return };
     if letter == 'p' && hints.typed.is_none() {
-        hints.is_preview = !hints.is_preview;
+        if hints.has_previews() {
+            hints.is_preview = !hints.is_preview;
+        }
         return state.viewport.popups.push(Popup::Links(hints));
     }
     hints.is_copy |= letter.is_uppercase();

@@ -17,7 +17,7 @@ use crate::tui::state::State;
 use crate::tui::text::{PlacedLink, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 /// A drawn popup.
 pub struct DrawnPopup {
@@ -195,27 +195,36 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     set_lines(&lines, inside, buffer);
 }
 
-/// Draws the hint on each link, and the targets in the bottom row.
+/// Draws the hint next to each link, and the targets in the bottom row.
 fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
-    let screen_area = buffer.area;
-    for link in hints.matching_links() {
-        let rest = &link.hint[hints.typed.map_or(0, char::len_utf8)..];
-        let (x, y) = (link.position.0 + hints.typed.map_or(0, |_| 1), link.position.1);
-        if screen_area.contains(Position::new(x, y)) {
-            buffer.set_stringn(x, y, rest, usize::from(screen_area.right() - x), state.theme.search_match);
+    let (screen_area, theme) = (buffer.area, &state.theme);
+    let role = if hints.is_preview { theme.warning } else { theme.accent };
+    // The colours of readable text, exchanged: they are readable in every theme.
+    let style = Style::reset().patch(theme.background).patch(theme.text).patch(role);
+    let style = style.add_modifier(Modifier::BOLD | Modifier::REVERSED);
+    let typed = hints.typed.map_or(0, char::len_utf8);
+    for (position, link) in hints.place_hints(buffer) {
+        let x = position.x + hints.typed.map_or(0, |_| 1);
+        if x < screen_area.right() {
+            buffer.set_stringn(x, position.y, &link.hint[typed..], usize::from(screen_area.right() - x), style);
         }
     }
     let targets: Vec<String> = hints.matching_links().map(|link| format!("{} {}", link.hint, link.target)).collect();
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
-    buffer.set_style(row, state.theme.background.patch(state.theme.text));
+    buffer.set_style(row, theme.background.patch(theme.text));
     // The last argument of each segment is its priority: 0 is never removed.
-    let mut bar = StatusBar::with_separator("  ", state.theme.dim);
+    let mut bar = StatusBar::with_separator("  ", theme.dim);
     if state.agent.is_dry_run() {
-        bar.push_left("DRY RUN", state.theme.danger, 0);
+        bar.push_left("DRY RUN", theme.danger, 0);
     }
-    let (verb, other) = if hints.is_preview { ("preview", "open") } else { ("open", "preview") };
-    bar.push_left(format!("{verb}: {}", targets.join("  ")), state.theme.accent, 0).shrink_last();
-    bar.push_right(format!("p {other} · shift copy · esc back"), state.theme.dim, 1);
+    let (title, other) = if hints.is_preview { (" PREVIEW ", "p open") } else { (" OPEN ", "p preview") };
+    bar.push_left(title, style, 0);
+    bar.push_left(targets.join("  "), role, 0).shrink_last();
+    if hints.has_previews() {
+        bar.push_right(other, theme.dim, 1);
+    }
+    bar.push_right("shift copy", theme.dim, 2);
+    bar.push_right("esc back", theme.dim, 3);
     bar.draw(row, buffer);
 }
