@@ -204,7 +204,14 @@ fn a_web_address_says_where_it_leads_and_opens_only_after_enter() {
     program.until_linked("https://docs.rs/x");
     let opener = if cfg!(target_os = "macos") { "bin/open.argv" } else { "bin/xdg-open.argv" };
     for (hint, expected) in [
-        ("a", ["Leads to evil.example", "is a user name and not the host", "https://bank.example@evil.example/a?b"]),
+        (
+            "a",
+            [
+                "Leads to evil.example",
+                "“bank.example” before the @ is a user name",
+                "https://bank.example@evil.example/a?b",
+            ],
+        ),
         ("s", ["Leads to xn--bnk-6cd.example", "letters of other alphabets", "Open this address?"]),
         ("d", ["Leads to docs.rs", "https://docs.rs/x", "Open this address?"]),
     ] {
@@ -252,7 +259,7 @@ fn a_remote_session_says_where_an_address_would_open() {
     program.press_keys("\x0f");
     program.until(" OPEN ");
     program.press_keys("a");
-    program.until_all(&["Leads to docs.rs", "This session is remote", "y copy"]);
+    program.until_all(&["Leads to docs.rs", "This session is remote", "alt-y copy"]);
 }
 
 #[test]

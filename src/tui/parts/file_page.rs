@@ -4,6 +4,7 @@ use crate::text::clean::clean_text;
 use crate::text::link::CheckTarget;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::key_hints::{Hint, key_hint};
 use crate::tui::text::numbered_lines::NumberedRows;
 use crate::tui::text::wrap::wrap_plain;
 use crate::tui::text::{Page, code, markdown, numbered_lines, output};
@@ -33,15 +34,15 @@ impl FilePage {
     }
 
     /// Returns the hints for the keys of the page. The key that opens the file from a list shows the links here.
-    pub fn page_key_hints(keys: &Keymap) -> Vec<String> {
-        let actions = [
-            (Action::CopyAddress, "copy address"),
-            (Action::ListVersions, "versions"),
-            (Action::CopyToProject, "to project"),
-        ];
-        let hints = actions.map(|(action, label)| (keys.first_chord(Scope::Files, action), label)).into_iter();
-        let hints = hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}"));
-        ["enter open".to_owned()].into_iter().chain(hints).collect()
+    pub fn page_key_hints(keys: &Keymap) -> Vec<Option<Hint>> {
+        let key = |action| keys.first_chord(Scope::Files, action);
+        // The numbers are the priorities of removal: the highest is removed first.
+        vec![
+            key_hint(2, "enter", &["open"]),
+            key_hint(4, &key(Action::CopyAddress), &["copy address", "copy"]),
+            key_hint(7, &key(Action::ListVersions), &["versions"]),
+            key_hint(8, &key(Action::CopyToProject), &["to project"]),
+        ]
     }
 
     /// Returns the page in this width.

@@ -10,9 +10,9 @@ pub struct Hint {
     variants: Vec<String>,
 }
 
-/// Creates a hint with descriptions of the key's action, longest first. Returns `None` if the key is unbound (empty).
+/// Creates a hint with descriptions of the key's action, longest first; one may be empty. Returns `None` if the key is unbound (empty).
 pub fn key_hint(priority: u8, key: &str, descriptions: &[&str]) -> Option<Hint> {
-    let with_key = |description: &&str| format!("{key} {description}");
+    let with_key = |description: &&str| format!("{key} {description}").trim_end().to_owned();
     (!key.is_empty()).then(|| Hint { priority, variants: descriptions.iter().map(with_key).collect() })
 }
 

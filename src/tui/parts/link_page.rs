@@ -3,6 +3,7 @@
 use super::file_page::{PreviewLayout, lay_out_preview};
 use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::keys::{Action, Keymap, Scope};
+use crate::tui::parts::key_hints::{Hint, key_hint};
 use crate::tui::theme::Theme;
 use crate::tui::workspace_data::{FilePreview, PreviewContent};
 use std::sync::Arc;
@@ -30,9 +31,9 @@ impl LinkPage {
     }
 
     /// Returns the hints for the keys of the page.
-    pub fn key_hints(keys: &Keymap) -> Vec<String> {
-        let copy = keys.first_chord(Scope::Files, Action::CopyAddress);
-        let copy = (!copy.is_empty()).then(|| format!("{copy} copy"));
-        ["enter open".to_owned()].into_iter().chain(copy).collect()
+    pub fn key_hints(keys: &Keymap) -> Vec<Option<Hint>> {
+        // The numbers are the priorities of removal: the highest is removed first.
+        let copy_key = keys.first_chord(Scope::Files, Action::CopyAddress);
+        vec![key_hint(2, "enter", &["open"]), key_hint(4, &copy_key, &["copy link", "copy"])]
     }
 }

@@ -5,6 +5,7 @@ use crate::text::link::LinkTarget;
 use crate::tui::LinkStatus;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostReply;
+use crate::tui::workspace_data::{FilePreview, NumberedLines, PreviewContent};
 use ratatui::style::Modifier;
 
 /// Answers every pending check of a file: the files with these paths exist.
@@ -179,4 +180,52 @@ fn the_letters_of_hints_are_readable_in_every_theme() {
         assert_eq!(hint.fg, theme.accent.fg.unwrap_or_default(), "{name}");
         assert_eq!(hint.bg, theme.background.bg.unwrap_or_default(), "{name}");
     }
+}
+
+/// Opens the preview of the only link of the screen: lines 50 to 51 of a file of 100 lines.
+fn open_preview(screen: &mut Screen) {
+    answer_checks(screen, &["src/main.rs:50-51"]);
+    screen.press_key("ctrl-o");
+    screen.press_key("p");
+    screen.press_key("a");
+    let target = LinkTarget::File { path: "src/main.rs".into(), line: Some(50), end: Some(51), column: None };
+    let text: String = (1..=100).map(|number| format!("let line_{number} = \"{}\";\n", "word ".repeat(20))).collect();
+    let content = PreviewContent::Lines(NumberedLines {
+        name: "main.rs".into(),
+        text,
+        first: 1,
+        marked: 50..=51,
+        total: Some(100),
+    });
+    let preview = FilePreview { facts: vec!["text/rust".into(), "12 kB".into()], content, omission: String::new() };
+    screen.handle_event(Event::Host(HostReply::LinkPreviewed(target, Ok(preview))));
+}
+
+#[test]
+fn a_small_preview_shows_its_lines_its_file_and_the_keys_that_matter() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("See src/main.rs:50-51."), turn_end()]);
+    screen.resize_screen(60, 15);
+    open_preview(&mut screen);
+    insta::assert_snapshot!(screen.screen_text(), @"");
+}
+
+#[test]
+fn the_screen_behind_an_address_is_dimmed_and_the_copy_key_of_pages_copies_it() {
+    let mut screen = Screen::with_entries([user_message("go"), reply_entry("See https://me@docs.rs/y."), turn_end()]);
+    screen.state.theme = THEMES.choose_theme("dark", None);
+    let reply_colour = |screen: &mut Screen| {
+        let buffer = screen.draw_frame();
+        buffer.content.iter().find(|cell| cell.symbol() == "S").map(|cell| cell.fg)
+    };
+    let bright = reply_colour(&mut screen);
+    screen.press_key("ctrl-o");
+    assert_eq!(reply_colour(&mut screen), bright);
+    screen.press_key("a");
+    assert_eq!(reply_colour(&mut screen), screen.state.theme.border_dim.fg);
+    let address = screen.screen_text();
+    assert!(address.contains("“me” before the @ is a user name and not the host."), "{address}");
+    assert!(address.contains("enter open in browser · alt-y copy · esc back"), "{address}");
+    screen.effects.clear();
+    screen.press_key("alt-y");
+    assert_eq!(screen.effects, [Effect::CopyText("https://me@docs.rs/y".into())]);
 }

@@ -5,7 +5,7 @@ use crate::text::link::LinkTarget;
 use crate::text::web_destination::find_destination;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, WorkspaceRequest};
-use crate::tui::keys::{Action, Chord};
+use crate::tui::keys::{Action, Chord, Scope};
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::link_hints::{LinkHints, TypedHint};
 use crate::tui::parts::link_page::LinkPage;
@@ -31,6 +31,9 @@ pub fn show_link_hints(state: &mut State, cache: &mut LayoutCache) {
 pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
     let Some(Popup::Links(mut hints)) = state.viewport.popups.pop() else { return };
     if let Some(address) = hints.pending_address {
+        if state.keys.lookup(Scope::Files, key) == Some(Action::CopyAddress) {
+            return clipboard_copy::copy_text(state, &address);
+        }
         return match key.code {
             KeyCode::Enter if key.kind == KeyEventKind::Press && find_destination(&address).is_none() => {
                 state.show_info("Not opened: the host of the address cannot be determined");

@@ -6,7 +6,8 @@ use crate::text::web_destination::find_destination;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::file_page::FilePage;
-use crate::tui::parts::frame::{Frame, PromptContext, inner_area, rows_position_text, set_lines, shorten_hints};
+use crate::tui::parts::frame::{Frame, PromptContext, inner_area, rows_position_text, set_lines};
+use crate::tui::parts::key_hints::{hint_rows, key_hint};
 use crate::tui::parts::link_hints::LinkHints;
 use crate::tui::parts::link_page::LinkPage;
 use crate::tui::parts::listening::Listening;
@@ -68,10 +69,10 @@ fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPop
     drawn
 }
 
-/// Dims the screen behind the popup. Theme previews and links keep their colours.
+/// Dims the screen behind the popup. Theme previews and links with hints keep their colours.
 fn dim_background(state: &State, popup: &Popup, buffer: &mut Buffer) {
     match popup {
-        Popup::List(_, List::Themes(_)) | Popup::Links(_) => {}
+        Popup::List(_, List::Themes(_)) | Popup::Links(LinkHints { pending_address: None, .. }) => {}
         Popup::Help(_)
         | Popup::List(..)
         | Popup::ApiKey(_)
@@ -79,6 +80,7 @@ fn dim_background(state: &State, popup: &Popup, buffer: &mut Buffer) {
         | Popup::RuleEdit(_)
         | Popup::ProjectCopy(_)
         | Popup::Confirmation(..)
+        | Popup::Links(_)
         | Popup::Reader(_) => {
             let screen_area = buffer.area;
             let theme = &state.theme;
@@ -129,32 +131,11 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let (page, lines) = (&layout.page, &layout.page.lines);
     let top = reader.top.get().min(lines.len().saturating_sub(rows));
     reader.top.set(top);
-    let key = |action| state.keys.first_chord(Scope::Page, action);
-    let mut file_keys = match &reader.body {
-        ReaderBody::File(_) => FilePage::page_key_hints(&state.keys),
-        ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
-        _ => Vec::new(),
-    };
-    let link_key = state.keys.first_chord(Scope::Anywhere, Action::OpenLink);
-    if !page.links.is_empty() && !link_key.is_empty() {
-        file_keys.insert(usize::from(reader.has_file_keys()), format!("{link_key} links"));
-    }
-    let back_hints = shorten_hints(&file_keys.join(" · "), &format!("{} back", key(Action::Close)));
-    let back = back_hints[0].clone();
     let position = match &layout.numbered {
         Some(numbered) => numbered.position_text(top, rows),
         None => rows_position_text(top, rows, lines.len()),
     };
-    let scroll_hints = position.as_ref().map(|_| {
-        let arrows = match (&*key(Action::Up), &*key(Action::Down)) {
-            ("up", "down") => "↑↓".to_owned(),
-            (up, down) => format!("{up} {down}"),
-        };
-        let (page_up, page_down) = (key(Action::PageUp), key(Action::PageDown));
-        let short = format!("{arrows} scroll · {}/{}", key(Action::Top), key(Action::Bottom));
-        [format!("{short} · {page_up}/{page_down} · {back}"), format!("{short} · {back}")]
-    });
-    let hints: Vec<String> = scroll_hints.into_iter().flatten().chain(back_hints).collect();
+    let hints = reader_hints(state, reader, rows < lines.len());
     let position = position.unwrap_or_default();
     // The position is shown even if the title has to be cut. `Frame::draw` needs 10 more cells than the two texts.
     let title_cells = usize::from(area.width).saturating_sub(width::text_width(&position) + 10);
@@ -171,9 +152,41 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect()
 }
 
+/// Returns rows of key hints for a page: the keys of its file or links, and those that scroll if not all of it is visible.
+fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String> {
+    let key = |scope, action| state.keys.first_chord(scope, action);
+    let scroll_keys = |first, second| match is_scrolled {
+        true => (key(Scope::Page, first), key(Scope::Page, second)),
+        false => (String::new(), String::new()),
+    };
+    let join = |separator: &str, (first, second): (String, String)| match (&*first, &*second) {
+        ("", "") => String::new(),
+        ("up", "down") => "↑↓".to_owned(),
+        _ => format!("{first}{separator}{second}"),
+    };
+    let file_hints = match &reader.body {
+        ReaderBody::File(_) => FilePage::page_key_hints(&state.keys),
+        ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
+        _ => Vec::new(),
+    };
+    let link_key = if reader.has_links() { key(Scope::Anywhere, Action::OpenLink) } else { String::new() };
+    // The numbers are the priorities of removal: the highest is removed first.
+    let hints = [
+        key_hint(1, &join(" ", scroll_keys(Action::Up, Action::Down)), &["scroll"]),
+        key_hint(5, &join("/", scroll_keys(Action::Top, Action::Bottom)), &[""]),
+        key_hint(6, &join("/", scroll_keys(Action::PageUp, Action::PageDown)), &[""]),
+        key_hint(3, &link_key, &["links"]),
+    ];
+    let back = key_hint(0, &key(Scope::Page, Action::Close), &["back"]);
+    hint_rows(hints.into_iter().chain(file_hints).chain([back]))
+}
+
 /// Shows where a web address leads and the address in full before it is opened.
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
-    let hints = ["enter open in browser · y copy · esc back".to_owned(), "enter · esc".to_owned()];
+    let copy_key = state.keys.first_chord(Scope::Files, Action::CopyAddress);
+    let copy = key_hint(1, &copy_key, &["copy"]);
+    let enter = key_hint(0, "enter", &["open in browser", "open"]);
+    let hints = hint_rows([enter, copy, key_hint(2, "esc", &["back"])]);
     let frame = Frame { title: "Open this address?", hints: &hints, is_listening: true, ..Frame::default() };
     // The frame takes four columns and two rows.
     let width = usize::from(area.width.saturating_sub(4)).max(1);
@@ -182,8 +195,11 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
         lines.extend(wrap::wrap_plain(&format!("Leads to {}", destination.host), theme.strong, width));
         lines.extend(destination.warnings.iter().flat_map(|warning| wrap::wrap_plain(warning, theme.warning, width)));
         if state.settings.is_remote {
-            let text = "This session is remote, and the address opens there. Press y to copy it and open it here.";
-            lines.extend(wrap::wrap_plain(text, theme.warning, width));
+            let key = if copy_key.is_empty() { "y" } else { &copy_key };
+            let text = format!(
+                "This session is remote, and the address opens there. Press {key} to copy it and open it here."
+            );
+            lines.extend(wrap::wrap_plain(&text, theme.warning, width));
         }
     }
     if lines.is_empty() {
