@@ -137,7 +137,7 @@ fn r28_opens_a_link_without_a_shell_whatever_its_file_name() {
     program.press_keys("\r");
     program.until_linked("flag.rs:7");
     program.press_keys("\x0f");
-    let screen = program.until("open:");
+    let screen = program.until(" OPEN ");
     assert!(screen.contains("-flag.rs:7"), "{screen}");
     // The letter of the first link on the screen, `-flag.rs:7`.
     program.press_keys("a");

@@ -261,7 +261,7 @@ fn an_address_in_a_reply_opens_a_copy_in_the_editor() {
     program.until_idle("It is in");
     program.until_linked("workspace:///reports/q1.md");
     program.press_keys("\x0f");
-    let screen = program.until("open:");
+    let screen = program.until(" OPEN ");
     assert!(!screen.contains("b workspace:"), "a file that does not exist is no link: {screen}");
     program.press_keys("a");
     program.until_condition("the editor ran", |_| opened.is_file());

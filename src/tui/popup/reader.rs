@@ -30,6 +30,8 @@ pub struct Reader {
     pub text: Arc<str>,
     /// Kind of the text.
     pub body: ReaderBody,
+    /// Address of the file with the whole text, if the text has only parts of it.
+    pub whole_text: Option<String>,
     /// First visible line. A value past the end is corrected when the page is drawn.
     pub top: Cell<usize>,
     /// Cached layout.

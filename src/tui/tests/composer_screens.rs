@@ -125,6 +125,7 @@ fn toasts_do_not_cover_the_reply() {
             title: "a page".into(),
             text: lines.join("\n").into(),
             body: ReaderBody::Plain,
+            whole_text: None,
             top: Default::default(),
             layout: Default::default(),
         }));

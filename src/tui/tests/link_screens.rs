@@ -4,7 +4,7 @@ use super::*;
 use crate::text::link::LinkTarget;
 use crate::tui::LinkStatus;
 use crate::tui::effect::Effect;
-use crate::tui::host::HostReply;
+use crate::tui::host::{HostReply, HostRequest, WorkspaceRequest};
 use crate::tui::workspace_data::{FilePreview, NumberedLines, PreviewContent};
 use ratatui::style::Modifier;
 
@@ -57,7 +57,12 @@ fn links_in_an_approval_prompt_change_no_text_and_their_keys_answer_nothing() {
     }
     assert_eq!((screen.count_decisions(), screen.state.input.composer.text().as_str()), (0, ""));
     screen.advance_ms(1500);
-    assert_eq!(screen.screen_text(), text_before);
+    // The border may say why the last key did nothing.
+    let is_border = |line: &&str| line.starts_with('╰');
+    let text_after = screen.screen_text();
+    let [body_before, body_after] =
+        [&text_before, &text_after].map(|text| text.lines().filter(|line| !is_border(line)).collect::<Vec<_>>());
+    assert_eq!(body_after, body_before);
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1);
 }
@@ -206,7 +211,23 @@ fn a_small_preview_shows_its_lines_its_file_and_the_keys_that_matter() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry("See src/main.rs:50-51."), turn_end()]);
     screen.resize_screen(60, 15);
     open_preview(&mut screen);
-    insta::assert_snapshot!(screen.screen_text(), @"");
+    insta::assert_snapshot!(screen.screen_text(), @r#"
+    ╭─ src/main.rs:50-51 · text/rust ·… ── lines 48–52 of 100 ─╮
+    │    ↪ word word word ";                                   │
+    │   49 let line_49 = "word word word word word word word   │
+    │    ↪ word word word word word word word word word word   │
+    │    ↪ word word word ";                                   │
+    │ ▌ 50 let line_50 = "word word word word word word word   │
+    │ ▌  ↪ word word word word word word word word word word   │
+    │ ▌  ↪ word word word ";                                   │
+    │ ▌ 51 let line_51 = "word word word word word word word   │
+    │ ▌  ↪ word word word word word word word word word word   │
+    │ ▌  ↪ word word word ";                                   │
+    │   52 let line_52 = "word word word word word word word   │
+    │    ↪ word word word word word word word word word word   │
+    │    ↪ word word word ";                                   │
+    ╰─ ↑↓ scroll · enter open · alt-y copy link · esc back ────╯
+    "#);
 }
 
 #[test]
@@ -228,4 +249,38 @@ fn the_screen_behind_an_address_is_dimmed_and_the_copy_key_of_pages_copies_it() 
     screen.effects.clear();
     screen.press_key("alt-y");
     assert_eq!(screen.effects, [Effect::CopyText("https://me@docs.rs/y".into())]);
+}
+
+#[test]
+fn the_page_of_a_long_output_opens_the_whole_text() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("seq 30000"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    let address = "workspace://01JDXA0000000000000000000Z";
+    let note = format!("[full text (168.9 kB): {address}, to be read with read_workspace_file]");
+    let result =
+        format!("1\n2\n[9 bytes omitted]\n{note}\n[omitted ranges, as offset+length: first line]\n4+9: 3\n8\n");
+    screen.finish_call("a", Outcome::Done(result));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    let page = screen.screen_text();
+    assert!(page.contains("seq 30000 · as sent to the model ") && page.contains("enter open whole text"), "{page}");
+    screen.effects.clear();
+    screen.press_key("enter");
+    let copy = HostRequest::Workspace(WorkspaceRequest::Copy(address.into()));
+    assert_eq!(screen.effects, [Effect::Request(copy)]);
+    // A short output has no such key.
+    screen.press_key("esc");
+    screen.send_text("again");
+    screen.receive_call("b", "bash_exec", command_intent("echo x"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    screen.finish_call("b", Outcome::Done(format!("as in {note}")));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    let page = screen.screen_text();
+    assert!(page.contains("esc back") && !page.contains("enter open") && !page.contains("as sent to"), "{page}");
 }

@@ -12,15 +12,19 @@ use super::{
 use crate::agent::CallStage;
 use crate::chat::session::CallState;
 use crate::chat::{Entry, ResultOrigin};
+use crate::text::link::find_workspace_addresses;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
 use crate::tui::parts::call_action::{PlannedCall, describe_call};
 use crate::tui::parts::transcript::{Direction, call_layout, entry_layout, layout_cache::LayoutCache};
-use crate::tui::popup::{PickedAction, ReaderBody};
+use crate::tui::popup::{PickedAction, Popup, ReaderBody};
 use crate::tui::state::State;
 use crate::tui::text::pieces::OUTSIDE_BAR;
 use crossterm::event::KeyEvent;
+
+/// End of the note in a long result that names the file with its whole text.
+const STORED_NOTE_END: &str = ", to be read with read_workspace_file]";
 
 /// Runs the global action of a key, if any. While a failed request can be retried, the key that retries it takes
 /// precedence.
@@ -110,7 +114,7 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
         return popup_stack::open_reader(state, &title, &text, true);
     }
     let entries = state.agent.session.entries();
-    let mut is_terminal_output = false;
+    let (mut is_terminal_output, mut whole_text) = (false, None);
     let title_and_text = match state.viewport.transcript.selected().and_then(|index| entries.get(index)) {
         Some(Entry::Settled { call, outcome, staged: origin, .. }) => {
             let call_state = state.agent.session.find_call(call);
@@ -118,7 +122,12 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             let mark =
                 origin.as_ref().filter(|_| state.agent.config.dry_run.labels_results).map(ResultOrigin::model_mark);
             call_state.map(|call| {
-                let title = describe_call(&call.call.name, call.plan.as_ref().map(PlannedCall::from));
+                let mut title = describe_call(&call.call.name, call.plan.as_ref().map(PlannedCall::from));
+                whole_text = find_stored_text(outcome.text());
+                if whole_text.is_some() {
+                    // The page has words for the model: how it reads the rest.
+                    title.push_str(" · as sent to the model");
+                }
                 (title, call_layout::full_text(call, outcome, mark))
             })
         }
@@ -149,7 +158,16 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
     };
     if let Some((title, text)) = title_and_text {
         popup_stack::open_reader(state, &title, &text, is_terminal_output);
+        if let Some(Popup::Reader(reader)) = state.viewport.popups.last_mut() {
+            reader.whole_text = whole_text;
+        }
     }
+}
+
+/// Returns the address of the file in which the whole text of a long result is stored, if there is one.
+fn find_stored_text(result: &str) -> Option<String> {
+    let note = result.lines().find(|line| line.starts_with('[') && line.ends_with(STORED_NOTE_END))?;
+    find_workspace_addresses(note).next().map(|(_, address)| address)
 }
 
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.

@@ -7,6 +7,7 @@ use super::{
     mode_list, model_list, project_copies, provider_list, rehearsal_list, rewind_list, rule_edits, server_list,
     session_exit, session_list, theme_list,
 };
+use crate::text::link::LinkTarget;
 use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::scroll_position;
@@ -38,6 +39,11 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
                 && (reader.has_links() || !reader.has_file_keys())
             {
                 return link_hints::show_link_hints(state, cache);
+            }
+            if let Some(address) = reader.whole_text.clone()
+                && (key.code, key.kind) == (KeyCode::Enter, KeyEventKind::Press)
+            {
+                return link_hints::open_link(state, &LinkTarget::Workspace(address));
             }
             let file_action = keys.lookup(Scope::Files, &key);
             match (&reader.body, file_action) {

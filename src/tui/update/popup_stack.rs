@@ -24,7 +24,8 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
 
 /// Opens a text of this kind in the pager.
 pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
-    let reader = Reader { title: title.to_owned(), text, body, top: Cell::default(), layout: LineCache::default() };
+    let (title, top, layout) = (title.to_owned(), Cell::default(), LineCache::default());
+    let reader = Reader { title, text, body, whole_text: None, top, layout };
     state.viewport.popups.push(Popup::Reader(reader));
 }
 

@@ -169,12 +169,14 @@ fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String
         ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
         _ => Vec::new(),
     };
+    let whole_text_key = if reader.whole_text.is_some() { "enter" } else { "" };
     let link_key = if reader.has_links() { key(Scope::Anywhere, Action::OpenLink) } else { String::new() };
     // The numbers are the priorities of removal: the highest is removed first.
     let hints = [
         key_hint(1, &join(" ", scroll_keys(Action::Up, Action::Down)), &["scroll"]),
         key_hint(5, &join("/", scroll_keys(Action::Top, Action::Bottom)), &[""]),
         key_hint(6, &join("/", scroll_keys(Action::PageUp, Action::PageDown)), &[""]),
+        key_hint(2, whole_text_key, &["open whole text", "open all"]),
         key_hint(3, &link_key, &["links"]),
     ];
     let back = key_hint(0, &key(Scope::Page, Action::Close), &["back"]);
