@@ -27,6 +27,7 @@ pub mod image;
 pub mod instructions;
 pub mod ledger;
 pub mod mcp_names;
+pub mod mention;
 pub mod message;
 pub mod message_tokens;
 pub mod output_omission;

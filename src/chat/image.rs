@@ -1,6 +1,6 @@
 //! Images mentioned in user messages, for models that accept images.
 
-use super::attachments::own_text;
+use super::mention::find_mentions;
 
 /// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
@@ -39,21 +39,12 @@ pub fn is_image_path(path: &str) -> bool {
 
 /// Returns the images mentioned in a text as `@path.png`, in order, each once.
 pub fn find_images(text: &str) -> Vec<&str> {
-    // A server must not choose a file of the user.
-    let text = own_text(text);
-    let mut names: Vec<&str> = Vec::new();
     // Fast path: every text of every request is checked, and nearly none mentions an image.
     if !text.contains('@') {
-        return names;
+        return Vec::new();
     }
-    for word in text.split_whitespace() {
-        let Some(name) = word.trim_start_matches(['(', '"', '\'', '`']).strip_prefix('@') else { continue };
-        let name = name.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', '"', '\'', '`']);
-        if is_image_path(name) && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    let names = find_mentions(text).into_iter().map(|mention| mention.text);
+    names.filter(|name| is_image_path(name)).collect()
 }
 
 /// Detects the MIME type by the first bytes; `None` if it is not an image type that models accept.
@@ -77,6 +68,7 @@ mod tests {
             ("what is in @shot.png?", vec!["shot.png"]),
             ("(@a/b.JPG) and `@c.webp`, @a/b.JPG again", vec!["a/b.JPG", "c.webp"]),
             ("shot.png, mail@host.png @notes.md @.png @", vec![]),
+            ("@\"my shot.png\" and @b.png:3", vec!["my shot.png"]),
             ("@\u{6f22}\u{5b57}.gif", vec!["\u{6f22}\u{5b57}.gif"]),
         ] {
             assert_eq!(find_images(text), names, "{text}");

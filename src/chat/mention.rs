@@ -1,0 +1,138 @@
+//! Files that a user message names: `@path`, `@path:12`, `@path:12-30`, or in quotes if the path has blanks: `@"a path"`.
+
+use super::attachments::own_text;
+use std::ops::RangeInclusive;
+
+/// A file named in a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention<'a> {
+    /// Path, or address of a workspace, as written.
+    pub name: &'a str,
+    /// Lines, from 1.
+    pub lines: Option<RangeInclusive<usize>>,
+    /// The name with its lines, as written.
+    pub text: &'a str,
+}
+
+/// Returns the files that the user's own text of a message names, in order, each once.
+pub fn find_mentions(message: &str) -> Vec<Mention<'_>> {
+    // A server must not choose a file of the user.
+    let text = own_text(message);
+    let mut mentions: Vec<Mention<'_>> = Vec::new();
+    let mut position = 0;
+    while let Some(found) = text[position..].find('@') {
+        let sign = position + found;
+        let after = &text[sign + 1..];
+        let quoted =
+            after.strip_prefix('"').and_then(|rest| rest.split_once('"')).filter(|(name, _)| !name.contains('\n'));
+        let (written, end) = match quoted {
+            Some((name, _)) => (name, sign + name.len() + 3),
+            None => {
+                let word = after.split(char::is_whitespace).next().unwrap_or_default();
+                (
+                    word.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', ']', '}', '"', '\'', '`']),
+                    sign + 1 + word.len(),
+                )
+            }
+        };
+        if is_word_start(text, sign) && !written.is_empty() {
+            let mention = Mention::parse(written);
+            if !mentions.contains(&mention) {
+                mentions.push(mention);
+            }
+            position = end;
+        } else {
+            position = sign + 1;
+        }
+    }
+    mentions
+}
+
+/// Returns whether a word begins at this position, possibly after quotes or brackets.
+fn is_word_start(text: &str, position: usize) -> bool {
+    let before = text[..position].trim_end_matches(['(', '[', '{', '"', '\'', '`']);
+    before.chars().next_back().is_none_or(char::is_whitespace)
+}
+
+impl<'a> Mention<'a> {
+    fn parse(text: &'a str) -> Self {
+        let lines = text.rsplit_once(':').and_then(|(name, lines)| Some((name, parse_lines(lines)?)));
+        match lines.filter(|(name, _)| !name.is_empty()) {
+            Some((name, lines)) => Self { name, lines: Some(lines), text },
+            None => Self { name: text, lines: None, text },
+        }
+    }
+}
+
+/// Parses `12` or `12-30`.
+fn parse_lines(text: &str) -> Option<RangeInclusive<usize>> {
+    let parse = |number: &str| number.bytes().all(|c| c.is_ascii_digit()).then(|| number.parse().ok()).flatten();
+    let (first, last): (usize, usize) = match text.split_once('-') {
+        Some((first, last)) => (parse(first)?, parse(last)?),
+        None => (parse(text)?, parse(text)?),
+    };
+    (first > 0 && first <= last).then_some(first..=last)
+}
+
+/// Writes a path as a mention: in quotes if it has blanks. `None` if no mention names this path.
+pub fn write_mention(path: &str) -> Option<String> {
+    let is_quoted =
+        path.contains(char::is_whitespace) || path.ends_with(['.', ',', ';', ':', '?', '!', ')', ']', '}', '\'', '`']);
+    let written = if is_quoted { format!("@\"{path}\"") } else { format!("@{path}") };
+    let is_same = matches!(&*find_mentions(&written), [mention] if mention.text == path && mention.lines.is_none());
+    is_same.then_some(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_mentions(message: &str, expected: &[(&str, Option<(usize, usize)>)]) {
+        let mentions = find_mentions(message);
+        let found: Vec<_> = mentions
+            .iter()
+            .map(|mention| (mention.name, mention.lines.as_ref().map(|lines| (*lines.start(), *lines.end()))))
+            .collect();
+        assert_eq!(found, expected, "{message}");
+    }
+
+    #[test]
+    fn finds_files_and_lines() {
+        check_mentions(
+            "see @src/main.rs, (@a.rs:12) and `@b/c.rs:3-9`.",
+            &[("src/main.rs", None), ("a.rs", Some((12, 12))), ("b/c.rs", Some((3, 9)))],
+        );
+        check_mentions(
+            "@\"a b.md\" and @\"c d.md:4-5\", @\"e\"",
+            &[("a b.md", None), ("c d.md", Some((4, 5))), ("e", None)],
+        );
+        check_mentions(
+            "@src/ @docs:guide://a/b @workspace:///q1.md:2",
+            &[("src/", None), ("docs:guide://a/b", None), ("workspace:///q1.md", Some((2, 2)))],
+        );
+        check_mentions("@a @a @a:1", &[("a", None), ("a", Some((1, 1)))]);
+        check_mentions("@漢/字.rs:7", &[("漢/字.rs", Some((7, 7)))]);
+    }
+
+    #[test]
+    fn other_signs_name_no_file_and_wrong_lines_belong_to_the_name() {
+        for plain in ["me@example.com", "@", "@ a", "a@b", "@@", "@\"\"", "(@)", ""] {
+            let expected: &[_] = if plain == "@@" { &[("@", None)] } else { &[] };
+            check_mentions(plain, expected);
+        }
+        check_mentions("@a:0 @a:9-3 @a:x @a:1-", &[("a:0", None), ("a:9-3", None), ("a:x", None), ("a:1-", None)]);
+        check_mentions("@\"not closed", &[("\"not", None)]);
+    }
+
+    #[test]
+    fn a_written_path_is_found_again_or_refused() {
+        for path in ["a.rs", "a b", "dir with blank/", "odd).", "漢字", "a'b", "~/x"] {
+            let written = write_mention(path).unwrap();
+            check_mentions(&format!("see {written} now"), &[(path, None)]);
+        }
+        for path in ["a\" b", "a\nb", "a:12", ""] {
+            assert_eq!(write_mention(path), None, "{path}");
+        }
+    }
+}
