@@ -56,6 +56,7 @@ use crate::text::escaped_path::escape_path;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Size limit for reading a file, in bytes. Larger files are refused, not truncated.
 pub const READ_LIMIT: u64 = 10 * 1024 * 1024;
@@ -103,6 +104,8 @@ pub struct WalkEntry {
     pub is_folder: bool,
     /// Size in bytes; 0 for folders.
     pub size: u64,
+    /// Time of the last change, if known.
+    pub modified: Option<SystemTime>,
 }
 
 /// Receives the entries of [`Reader::walk`], and stops the walk by returning `Break`.
@@ -111,9 +114,10 @@ pub type Visit<'a> = &'a mut dyn FnMut(WalkEntry) -> ControlFlow<()>;
 impl WalkEntry {
     /// Creates the entry of a file or a folder; `None` for anything else.
     fn new(location: Location, metadata: &std::fs::Metadata) -> Option<Self> {
+        let modified = metadata.modified().ok();
         match FileKind::from_metadata(metadata) {
-            FileKind::File(size) => Some(Self { location, is_folder: false, size }),
-            FileKind::Folder => Some(Self { location, is_folder: true, size: 0 }),
+            FileKind::File(size) => Some(Self { location, is_folder: false, size, modified }),
+            FileKind::Folder => Some(Self { location, is_folder: true, size: 0, modified }),
             FileKind::Other => None,
         }
     }

@@ -1,9 +1,11 @@
 //! The full-screen frontend: waits for events, updates the state, runs effects, draws.
 
+mod agent_link;
 pub mod canvas;
 pub mod effect;
 pub mod event;
 pub mod external;
+pub mod file_index;
 pub mod focus;
 pub mod host;
 mod host_data;

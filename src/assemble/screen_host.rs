@@ -55,6 +55,8 @@ pub(super) struct ScreenHost {
     draft_write_failed: Arc<AtomicBool>,
     /// Latest request for the project's file names.
     latest_file_list: LatestRequest,
+    /// Latest filter of these files.
+    latest_filter: LatestRequest,
     /// Latest search through sessions.
     latest_search: LatestRequest,
     replies: Sender<HostReply>,
@@ -85,6 +87,7 @@ impl ScreenHost {
             drafts,
             draft_write_failed: Arc::default(),
             latest_file_list: LatestRequest::default(),
+            latest_filter: LatestRequest::default(),
             latest_search: LatestRequest::default(),
             replies,
         }
@@ -314,7 +317,8 @@ impl Host for ScreenHost {
             HostRequest::SaveModel { profile, address, model } => self.save_model(profile, &address, model),
             HostRequest::ReadEntryTimes(id) => self.read_entry_times(id),
             HostRequest::CountRuleUses(rules, except) => self.count_rule_uses(rules, except),
-            HostRequest::ListFiles => self.list_files(),
+            HostRequest::ListFiles { used } => self.list_files(used),
+            HostRequest::FilterFiles(request) => self.filter_files(request),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
             HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),

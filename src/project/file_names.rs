@@ -1,61 +1,46 @@
-//! Collects the names of the project's files, and reports them in batches if that takes long.
+//! Finds the files that the user can name in a message.
 
 use super::Reader;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::SystemTime;
 
-/// Maximum number of names in the list for `@`: more than a user scrolls through, few enough to filter on every key
-/// press.
-const MAX_FILES: usize = 50_000;
-/// Interval between batches. Most projects are collected before the first.
-const INTERVAL: Duration = Duration::from_millis(250);
+/// Maximum number of files and folders that are found.
+const MAX_FILES: usize = 200_000;
 
-/// Names of files and folders, relative to the project; those of folders end in a slash.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct FileNames {
-    pub names: Vec<String>,
-    /// True if there are more.
-    pub is_truncated: bool,
+/// A file or a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Path relative to the project; that of a folder ends in a slash.
+    pub name: String,
+    /// Size in bytes; `None` for a folder.
+    pub size: Option<u64>,
+    /// Time of the last change, if known.
+    pub modified: Option<SystemTime>,
 }
 
-/// Collects the files and folders of a project. Blocks until done, or until `is_wanted` returns false. `send_partial`
-/// receives the names found so far if it takes long. Returns no names if the project cannot be read.
-pub fn collect_file_names(
-    project: &dyn Reader,
-    is_wanted: &dyn Fn() -> bool,
-    send_partial: &mut dyn FnMut(&[String]),
-) -> FileNames {
-    collect_up_to(project, MAX_FILES, is_wanted, send_partial)
+/// Visits the files and folders of a project, except hidden and ignored ones, at most 200,000. Blocks until done, or until
+/// `visit` returns `Break`. Returns true if there are more. Visits nothing if the project cannot be read.
+pub fn visit_files(project: &dyn Reader, visit: &mut dyn FnMut(FoundFile) -> ControlFlow<()>) -> bool {
+    visit_up_to(project, MAX_FILES, visit)
 }
 
-fn collect_up_to(
-    project: &dyn Reader,
-    max_files: usize,
-    is_wanted: &dyn Fn() -> bool,
-    send_partial: &mut dyn FnMut(&[String]),
-) -> FileNames {
-    let (mut found, mut last_sent) = (FileNames::default(), Instant::now());
-    let Ok(root) = project.locate(".") else { return found };
+fn visit_up_to(project: &dyn Reader, max_files: usize, visit: &mut dyn FnMut(FoundFile) -> ControlFlow<()>) -> bool {
+    let (mut count, mut has_more) = (0, false);
+    let Ok(root) = project.locate(".") else { return false };
     let include_hidden = false;
     let result = project.walk(&root, include_hidden, &mut |entry| {
-        if !is_wanted() {
+        if count == max_files {
+            has_more = true;
             return ControlFlow::Break(());
         }
-        if found.names.len() == max_files {
-            found.is_truncated = true;
-            return ControlFlow::Break(());
-        }
+        count += 1;
         let path = entry.location.display_path.display();
-        found.names.push(if entry.is_folder { format!("{path}/") } else { path.to_string() });
-        if last_sent.elapsed() > INTERVAL {
-            send_partial(&found.names);
-            last_sent = Instant::now();
-        }
-        ControlFlow::Continue(())
+        let name = if entry.is_folder { format!("{path}/") } else { path.to_string() };
+        visit(FoundFile { name, size: (!entry.is_folder).then_some(entry.size), modified: entry.modified })
     });
     // The files found before an unreadable folder are still offered.
     drop(result);
-    found
+    has_more
 }
 
 #[cfg(test)]
@@ -74,21 +59,37 @@ mod tests {
         folder
     }
 
+    fn names_up_to(project: &dyn Reader, max_files: usize) -> (Vec<String>, bool) {
+        let mut names = Vec::new();
+        let has_more = visit_up_to(project, max_files, &mut |file| {
+            names.push(file.name);
+            ControlFlow::Continue(())
+        });
+        (names, has_more)
+    }
+
     #[test]
-    fn returns_all_files_up_to_the_limit() {
-        for (count, is_truncated) in [(0, false), (9, false), (10, false), (11, true)] {
+    fn visits_all_files_up_to_the_limit() {
+        for (count, has_more) in [(0, false), (9, false), (10, false), (11, true)] {
             let folder = folder_with_files(count);
             let disk = Disk::new(folder.path()).unwrap();
-            let found = collect_up_to(&disk, 10, &|| true, &mut |_| {});
-            assert_eq!((found.names.len(), found.is_truncated), (count.min(10), is_truncated), "{count}");
+            let (names, truncated) = names_up_to(&disk, 10);
+            assert_eq!((names.len(), truncated), (count.min(10), has_more), "{count}");
         }
     }
 
     #[test]
-    fn stops_if_no_longer_wanted() {
+    fn stops_on_request_and_reports_size_and_time() {
         let folder = folder_with_files(3);
+        std::fs::write(folder.path().join("f00000"), "four").unwrap();
         let disk = Disk::new(folder.path()).unwrap();
-        assert_eq!(collect_file_names(&disk, &|| false, &mut |_| {}), FileNames::default());
+        let mut found = Vec::new();
+        let has_more = visit_files(&disk, &mut |file| {
+            found.push(file);
+            ControlFlow::Break(())
+        });
+        let modified = std::fs::metadata(folder.path().join("f00000")).unwrap().modified().ok();
+        assert_eq!((found, has_more), (vec![FoundFile { name: "f00000".into(), size: Some(4), modified }], false));
     }
 
     #[test]
@@ -102,7 +103,6 @@ mod tests {
         let whiteout = rehearsal.overlay_folder().join("upper/f00000");
         rustix::fs::mknodat(rustix::fs::CWD, &whiteout, rustix::fs::FileType::CharacterDevice, 0o600.into(), 0)
             .unwrap();
-        let found = collect_file_names(&rehearsal, &|| true, &mut |_| {});
-        assert_eq!(found.names, ["f00001", "new/", "new/made"]);
+        assert_eq!(names_up_to(&rehearsal, 10).0, ["f00001", "new/", "new/made"]);
     }
 }

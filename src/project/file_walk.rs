@@ -18,7 +18,9 @@ pub fn walk_disk(root: &Path, under: &Location, hidden: bool, visit: Visit<'_>) 
         _ => Error::Io { path: under.display_path.clone(), source },
     })?;
     if metadata.is_file() {
-        let _ = visit(WalkEntry { location: under.clone(), is_folder: false, size: metadata.len() });
+        if let Some(entry) = WalkEntry::new(under.clone(), &metadata) {
+            let _ = visit(entry);
+        }
         return Ok(());
     }
     let has_repository = under.real.ancestors().any(|folder| folder.join(".git").exists());

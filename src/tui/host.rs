@@ -1,11 +1,13 @@
 //! Requests from the screen to the rest of the program (sessions, models, files, settings), and the replies.
 
+pub use super::agent_link::{AgentLink, Forward, SessionFile};
 pub use super::host_data::{
     Connection, CredentialRequest, FormRequest, ForwardEnd, InspectionReason, LinkStatus, ListState, ListedCredential,
     ListedState, LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SamplingReview,
     SamplingSubject, SessionRow,
 };
 
+use super::file_index::{FileIndex, FileMatches, FilterRequest};
 use super::workspace_data::FilePreview;
 pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
 
@@ -17,12 +19,10 @@ use crate::chat::{
 };
 use crate::config::{Key, ProjectFiles};
 use crate::policy::Rule;
-use crate::runtime::Unsaved;
 use crate::text::link::LinkTarget;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// The program around the screen.
 pub trait Host: Send {
@@ -172,8 +172,13 @@ pub enum HostRequest {
     },
     /// Revoke all trust in the project in this folder. Reply: `TrustChanged`.
     RevokeTrust(PathBuf),
-    /// List the files of the project as relative paths. Reply: `Files`, repeated while the scan runs.
-    ListFiles,
+    /// List the files of the project and of the session's workspace. Reply: `Files`, repeated while the scan runs.
+    ListFiles {
+        /// Files that the session used, the last used one first.
+        used: Vec<String>,
+    },
+    /// Filter files. Replaces a filter that still runs. Reply: `FilesFiltered`.
+    FilterFiles(FilterRequest),
     /// List the resources and prompts of MCP servers. Reply: `Offers`.
     ListOffers,
     /// Read these resources of MCP servers, each given by server and address, and attach them to a message. Reply:
@@ -228,11 +233,13 @@ pub enum HostReply {
     RuleUses(HashMap<String, (usize, String)>),
     /// Files of the project.
     Files {
-        /// All paths found so far.
-        names: Vec<String>,
+        /// All files found so far.
+        index: Arc<FileIndex>,
         /// Completeness of the list.
         completeness: ListState,
     },
+    /// Result of a filter.
+    FilesFiltered(FilterRequest, FileMatches),
     /// Names of the MCP servers, each with its resources and prompts.
     Offers(Vec<(String, ServerOffer)>),
     /// A message with its attachments, or why one could not be read.
@@ -372,28 +379,3 @@ pub struct Opened {
     /// Folder and branch as shown in the header: `~/src/app ⎇ main`.
     pub location: String,
 }
-
-/// The file of a session.
-pub trait SessionFile: Send {
-    /// Tries again to save the unsaved entries, and returns those that still are not saved.
-    fn save(&mut self) -> Option<Unsaved>;
-
-    /// Writes all of the session to another file, which must not exist yet.
-    fn save_to(&mut self, file: &Path) -> std::io::Result<()>;
-}
-
-/// Connection to the runtime of a session.
-pub struct AgentLink {
-    /// File of the session.
-    pub file: Box<dyn SessionFile>,
-    /// Starts effects in order without waiting. Returns a sentence for the user if the session could not be saved.
-    pub run: Box<dyn FnMut(Vec<agent::Effect>) -> Option<String> + Send>,
-    /// Events for the agent.
-    pub events: mpsc::Receiver<agent::Event>,
-    /// Forwards the bytes of the user's running command and of the terminal to each other.
-    pub forward: Forward,
-}
-
-/// Forwards the bytes of the user's running command and of the terminal, which is in raw mode, to each other. Blocks until
-/// one of them ends, the user takes the terminal back, or the given function returns true.
-pub type Forward = Box<dyn FnMut(&mut dyn FnMut() -> bool) -> ForwardEnd + Send>;

@@ -37,6 +37,7 @@ pub mod slash_commands;
 mod theme_list;
 mod transcript_change;
 mod trust_decision;
+mod used_files;
 mod user_commands;
 mod user_messages;
 

@@ -3,13 +3,19 @@
 use super::{ScreenHost, describe_failure};
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
-use crate::project::Reader;
-use crate::project::file_names::collect_file_names;
+use crate::project::file_names::visit_files;
 use crate::store::{Listed, local_time};
+use crate::text::workspace_address::{PathPrefix, SCHEME};
+use crate::tui::file_index::{FilterRequest, IndexBuilder};
 use crate::tui::host::{HostReply, ListState, SessionRow};
 use crate::workspace::Workspace;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Interval at which the files found so far are sent. Most projects are searched before the first.
+const SEND_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Number of the latest request. An older request stops when it finds that it is not the latest.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +23,7 @@ pub(super) struct LatestRequest(Arc<AtomicU64>);
 
 impl LatestRequest {
     /// Starts a new request. Returns a function that tells whether it still is the latest.
-    fn start_request(&self) -> impl Fn() -> bool + Send + 'static {
+    fn start_request(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let latest = self.0.clone();
         let number = latest.fetch_add(1, Ordering::Relaxed) + 1;
         move || latest.load(Ordering::Relaxed) == number
@@ -58,22 +64,46 @@ impl ScreenHost {
         });
     }
 
-    /// Lists the files and folders of the project for `@`.
-    pub(super) fn list_files(&self) {
+    /// Lists the files and folders of the project and the files of the workspace for `@`.
+    pub(super) fn list_files(&self, used: Vec<String>) {
         let is_latest = self.latest_file_list.start_request();
         let (session_builder, id, replies) = (self.session_builder.clone(), self.session.clone(), self.replies.clone());
+        let workspace = self.workspace();
         tokio::task::spawn_blocking(move || {
-            let send = |names: Vec<String>, completeness| {
-                // The screen may be closed.
-                let _ = replies.blocking_send(HostReply::Files { names, completeness });
-            };
-            let collect = |project: Box<dyn Reader>| {
-                collect_file_names(&*project, &is_latest, &mut |names| send(names.to_vec(), ListState::Scanning))
-            };
-            let found = session_builder.project_of_session(&id).map(collect).unwrap_or_default();
-            if is_latest() {
-                send(found.names, if found.is_truncated { ListState::Truncated } else { ListState::Complete });
+            let mut builder = IndexBuilder::new(used, SystemTime::now());
+            for file in workspace.list(&PathPrefix::default()).unwrap_or_default() {
+                builder.add_last(&format!("{SCHEME}/{}", file.path), file.size);
             }
+            let send = |builder: &IndexBuilder, completeness| {
+                // The screen may be closed.
+                let _ = replies.blocking_send(HostReply::Files { index: Arc::new(builder.index()), completeness });
+            };
+            let mut last_sent = Instant::now();
+            let has_more = session_builder.project_of_session(&id).is_some_and(|project| {
+                visit_files(&*project, &mut |file| {
+                    if !is_latest() {
+                        return ControlFlow::Break(());
+                    }
+                    builder.add(&file.name, file.size, file.modified);
+                    if last_sent.elapsed() > SEND_INTERVAL {
+                        send(&builder, ListState::Scanning);
+                        last_sent = Instant::now();
+                    }
+                    ControlFlow::Continue(())
+                })
+            });
+            if is_latest() {
+                send(&builder, if has_more { ListState::Truncated } else { ListState::Complete });
+            }
+        });
+    }
+
+    /// Filters files. A newer filter stops this one.
+    pub(super) fn filter_files(&self, request: FilterRequest) {
+        let is_latest = self.latest_filter.start_request();
+        self.run_in_background(move || {
+            let matches = request.run(&is_latest)?;
+            Some(HostReply::FilesFiltered(request, matches))
         });
     }
 

@@ -59,7 +59,9 @@ pub fn walk_overlay(
         (None, false) => return Err(Error::Missing(under.display_path.clone())),
     };
     if meta.is_file() {
-        let _ = visit(WalkEntry { location: under.clone(), is_folder: false, size: meta.len() });
+        if let Some(entry) = WalkEntry::new(under.clone(), &meta) {
+            let _ = visit(entry);
+        }
         return Ok(());
     }
     let merged = MergedFolder {

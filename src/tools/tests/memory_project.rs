@@ -113,7 +113,7 @@ impl Reader for Arc<MemoryProject> {
                 if (include_hidden || !is_hidden) && !location.display_path.starts_with(".git") {
                     let is_folder = ancestor != path;
                     let size = if is_folder { 0 } else { bytes.len() as u64 };
-                    entries.insert(ancestor.to_owned(), WalkEntry { location, is_folder, size });
+                    entries.insert(ancestor.to_owned(), WalkEntry { location, is_folder, size, modified: None });
                 }
             }
         }

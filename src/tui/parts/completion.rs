@@ -2,15 +2,19 @@
 
 mod completed_word;
 mod completion_layout;
+mod file_list;
 
 use super::filter::Filter;
 use crate::text::clean;
+use crate::tui::file_index::{FileIndex, FileMatches, FilterRequest};
 use crate::tui::host::ListState;
 use crate::tui::keys::{Action, Keymap, Scope};
 pub use completed_word::{Kind, Word};
 use crossterm::event::KeyEvent;
+use file_list::FileList;
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A completion candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +28,7 @@ pub struct Candidate {
 /// List above the composer. It is open while a word that can be completed is typed and a candidate matches.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
-    /// Files, followed by resources.
-    files: Vec<Candidate>,
-    /// Resources of MCP servers.
-    resources: Vec<Candidate>,
+    files: FileList,
     /// Progress of the file search.
     file_progress: ListState,
     commands: Vec<Candidate>,
@@ -66,10 +67,9 @@ impl Completion {
 
     /// Sets the resources of MCP servers, which are completed like files.
     pub fn set_resources(&mut self, candidates: Vec<Candidate>) {
-        let file_count = self.files.len() - self.resources.len();
-        let files = self.files.drain(..file_count).collect();
-        self.resources = candidates;
-        self.set_files(files, self.file_progress);
+        let selected = self.selected_file();
+        self.files.set_resources(candidates);
+        self.update_file_matches(selected);
     }
 
     /// Sets the pages of the manual, in reading order.
@@ -78,15 +78,25 @@ impl Completion {
     }
 
     /// Sets the files found so far. The selection stays on its file, unless it is in the first row.
-    pub fn set_files(&mut self, candidates: Vec<Candidate>, progress: ListState) {
-        let selected_index = self.matches.get(self.cursor).filter(|_| self.cursor > 0);
-        let selected_name = selected_index.and_then(|index| self.files.get(*index)).map(|file| file.name.clone());
-        (self.files, self.file_progress) = (candidates, progress);
-        self.files.extend_from_slice(&self.resources);
-        if self.word.as_ref().is_some_and(|word| word.kind == Kind::File) {
-            self.update_matches();
-            let is_selected = |index: &usize| selected_name.as_ref() == Some(&self.files[*index].name);
-            self.cursor = self.matches.iter().position(is_selected).unwrap_or(0);
+    pub fn set_files(&mut self, files: Arc<FileIndex>, progress: ListState) {
+        let selected = self.selected_file();
+        self.file_progress = progress;
+        self.files.set_files(files);
+        self.update_file_matches(selected);
+    }
+
+    /// Returns a filter of files to run on another thread. Its result goes to [`Self::set_file_matches`].
+    pub fn take_filter_request(&mut self) -> Option<FilterRequest> {
+        self.files.take_request()
+    }
+
+    /// Takes the result of such a filter. One for an earlier text is dropped.
+    pub fn set_file_matches(&mut self, request: &FilterRequest, matches: FileMatches) {
+        let Some(word) = self.word.as_ref().filter(|word| word.kind == Kind::File) else { return };
+        let selected = self.selected_file();
+        if let Some(rows) = self.files.finish_filter(request, matches, word.query()) {
+            self.matches = rows;
+            self.select_file(selected);
         }
     }
 
@@ -96,6 +106,10 @@ impl Completion {
         let word = Word::at_cursor(text, cursor);
         let query = |word: &Option<Word>| word.as_ref().map(|word| (word.kind, word.typed.clone()));
         let is_changed = query(&word) != query(&self.word);
+        let kind = |word: &Option<Word>| word.as_ref().map(|word| word.kind);
+        if kind(&word) != kind(&self.word) {
+            self.matches.clear();
+        }
         self.word = word;
         if is_changed {
             self.update_matches();
@@ -113,16 +127,24 @@ impl Completion {
 
     /// Handles a key before the composer. Enter on a complete name is passed on, so that it sends the message.
     pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
+        if !self.is_open() && !self.files.is_waiting() {
+            return KeyResult::PassedOn;
+        }
+        let Some(action) = keys.lookup(Scope::List, key) else { return KeyResult::PassedOn };
+        // The key is for the rows of what is typed, which another thread has not found yet.
+        if self.files.is_waiting() && action != Action::Close {
+            self.find_file_matches();
+        }
         let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return KeyResult::PassedOn };
         let (last_row, page_size) = (self.matches.len() - 1, self.page_rows.get().max(1));
-        match keys.lookup(Scope::List, key) {
-            Some(Action::Up) => self.cursor = self.cursor.checked_sub(1).unwrap_or(last_row),
-            Some(Action::Down) => self.cursor = if self.cursor >= last_row { 0 } else { self.cursor + 1 },
-            Some(Action::PageUp) => self.cursor = self.cursor.saturating_sub(page_size),
-            Some(Action::PageDown) => self.cursor = (self.cursor + page_size).min(last_row),
-            Some(Action::Close) => self.dismissed_word = self.word.clone(),
-            Some(Action::Accept) => {
-                let name = &self.candidates(word.kind)[self.matches[self.cursor]].name;
+        match action {
+            Action::Up => self.cursor = self.cursor.checked_sub(1).unwrap_or(last_row),
+            Action::Down => self.cursor = if self.cursor >= last_row { 0 } else { self.cursor + 1 },
+            Action::PageUp => self.cursor = self.cursor.saturating_sub(page_size),
+            Action::PageDown => self.cursor = (self.cursor + page_size).min(last_row),
+            Action::Close => self.dismissed_word = self.word.clone(),
+            Action::Accept => {
+                let name = self.name(word.kind, self.matches[self.cursor]);
                 let is_send_key = keys.lookup(Scope::Composer, key) == Some(Action::Send);
                 // `/help ` without a topic is a command of its own: Enter sends it unless another row is selected.
                 let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
@@ -136,37 +158,77 @@ impl Completion {
         KeyResult::Handled
     }
 
-    fn candidates(&self, kind: Kind) -> &[Candidate] {
+    fn name(&self, kind: Kind, row: usize) -> &str {
         match kind {
-            Kind::File => &self.files,
-            Kind::Command => &self.commands,
-            Kind::Topic => &self.topics,
+            Kind::File => self.files.name(row),
+            Kind::Command => &self.commands[row].name,
+            Kind::Topic => &self.topics[row].name,
         }
     }
 
-    /// Updates the matches and selects the best one. A name that is typed in full is the best match.
+    fn description(&self, kind: Kind, row: usize) -> String {
+        match kind {
+            Kind::File => self.files.description(row),
+            Kind::Command => self.commands[row].description.clone(),
+            Kind::Topic => self.topics[row].description.clone(),
+        }
+    }
+
+    /// Updates the matches and selects the best one. A name that is typed in full is the best match. The matches of many
+    /// files come later; until then those of the text before are shown.
     fn update_matches(&mut self) {
         self.cursor = 0;
-        self.matches = match &self.word {
-            None => Vec::new(),
-            Some(word) => {
-                let names = self.candidates(word.kind).iter().map(|candidate| candidate.name.as_str());
-                let mut rows = self.filter(word).matching_rows(names);
-                let is_exact = |row: &usize| self.candidates(word.kind)[*row].name == word.typed;
-                if let Some(exact_row) = rows.iter().position(is_exact) {
-                    rows[..=exact_row].rotate_right(1);
-                }
-                rows
-            }
+        let rows = match &self.word {
+            None => Some(Vec::new()),
+            Some(word) => match word.kind {
+                Kind::File => self.files.start_filter(word.query()),
+                Kind::Command => Some(matching_rows(&self.commands, word)),
+                Kind::Topic => Some(matching_rows(&self.topics, word)),
+            },
         };
-    }
-
-    fn filter(&self, word: &Word) -> Filter {
-        match word.kind {
-            Kind::File => Filter::for_paths(&word.typed),
-            Kind::Command | Kind::Topic => Filter::new(&word.typed),
+        if let Some(rows) = rows {
+            self.matches = rows;
         }
     }
+
+    /// Updates the matches of changed files. The selection stays on its file.
+    fn update_file_matches(&mut self, selected: Option<String>) {
+        let Some(word) = self.word.as_ref().filter(|word| word.kind == Kind::File) else { return };
+        if let Some(rows) = self.files.start_filter(word.query()) {
+            self.matches = rows;
+            self.select_file(selected);
+        }
+    }
+
+    /// Finds the matches of what is typed at once.
+    fn find_file_matches(&mut self) {
+        if let Some(word) = self.word.as_ref().filter(|word| word.kind == Kind::File) {
+            self.matches = self.files.filter_now(word.query());
+            self.cursor = 0;
+        }
+    }
+
+    /// Returns the name of the selected file, unless it is in the first row.
+    fn selected_file(&self) -> Option<String> {
+        let is_file = self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
+        let row = self.matches.get(self.cursor).filter(|_| is_file && self.cursor > 0)?;
+        Some(self.files.name(*row).to_owned())
+    }
+
+    fn select_file(&mut self, name: Option<String>) {
+        let is_selected = |row: &usize| name.as_deref() == Some(self.files.name(*row));
+        self.cursor = self.matches.iter().position(is_selected).unwrap_or(0);
+    }
+}
+
+/// Returns the rows that match a word, the best first.
+fn matching_rows(candidates: &[Candidate], word: &Word) -> Vec<usize> {
+    let names = candidates.iter().map(|candidate| candidate.name.as_str());
+    let mut rows = Filter::new(&word.typed).matching_rows(names);
+    if let Some(exact_row) = rows.iter().position(|row| candidates[*row].name == word.typed) {
+        rows[..=exact_row].rotate_right(1);
+    }
+    rows
 }
 
 impl Candidate {

@@ -2,8 +2,8 @@
 
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, popup_input, search_input, server_texts, session_exit, slash_commands, user_commands,
-    user_messages,
+    actions, agent_events, popup_input, search_input, server_texts, session_exit, slash_commands, used_files,
+    user_commands, user_messages,
 };
 use crate::agent::Event;
 use crate::chat::user_command::unescape_message;
@@ -102,13 +102,22 @@ fn update_completion(state: &mut State) {
     match word {
         Some(Kind::File) if !state.input.has_requested_files => {
             state.input.has_requested_files = true;
-            state.send_request(HostRequest::ListFiles);
+            let used = used_files::list_used_files(&state.agent.session);
+            state.send_request(HostRequest::ListFiles { used });
         }
         Some(_) => {}
         // Files come and go, so they are requested again for the next word.
         None => state.input.has_requested_files = false,
     }
+    request_filter(state);
     server_texts::request_offers(state, word);
+}
+
+/// Starts the filter of many files, if what is typed needs one.
+pub fn request_filter(state: &mut State) {
+    if let Some(request) = state.input.completion.take_filter_request() {
+        state.send_request(HostRequest::FilterFiles(request));
+    }
 }
 
 fn send_draft(state: &mut State, cache: &mut LayoutCache) {

@@ -1,13 +1,12 @@
 //! Replies of the host, the part of the program around the screen.
 
 use super::{
-    agent_events, audit_list, file_list, grant_list, link_hints, model_list, popup_stack, prompt_keys, provider_list,
-    rehearsal_list, rewind_list, rule_edits, sampling_decision, server_list, server_texts, session_list,
+    agent_events, audit_list, composer_input, file_list, grant_list, link_hints, model_list, popup_stack, prompt_keys,
+    provider_list, rehearsal_list, rewind_list, rule_edits, sampling_decision, server_list, server_texts, session_list,
     trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
-use crate::tui::parts::completion::Candidate;
 use crate::tui::parts::reply_timing::ReplyTiming;
 use crate::tui::parts::toast;
 use crate::tui::parts::transcript::{Transcript, layout_cache::LayoutCache};
@@ -15,6 +14,7 @@ use crate::tui::popup::Popup;
 use crate::tui::prompts::prompt::Prompts;
 use crate::tui::state::State;
 use std::mem::take;
+use std::sync::Arc;
 
 /// Applies a reply of the host. A reply for a list that has been closed is dropped.
 pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: HostReply) {
@@ -45,7 +45,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
                 state.settings.folder = opened.folder;
                 state.input.composer.set_history(opened.history);
                 // The files of the previous folder are not valid in this one.
-                state.input.completion.set_files(Vec::new(), ListState::Complete);
+                state.input.completion.set_files(Arc::default(), ListState::Complete);
                 state.input.has_requested_files = false;
             }
             state.viewport.transcript = Transcript::default();
@@ -112,10 +112,11 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             trust_decision::apply_trust_change(state, &folder, instructions, [rules_event, tools_event]);
         }
         HostReply::TrustFailed(text) => trust_decision::report_trust_failure(state, &text),
-        HostReply::Files { names, completeness } => {
-            let files = names.iter().map(|name| Candidate::new(name, "")).collect();
-            state.input.completion.set_files(files, completeness);
+        HostReply::Files { index, completeness } => {
+            state.input.completion.set_files(index, completeness);
+            composer_input::request_filter(state);
         }
+        HostReply::FilesFiltered(request, matches) => state.input.completion.set_file_matches(&request, matches),
         HostReply::Offers(offers) => server_texts::set_offers(state, offers),
         HostReply::MessageAttached { message, result } => server_texts::send_attached(state, &message, result),
         HostReply::PromptReceived { draft, server, result } => {

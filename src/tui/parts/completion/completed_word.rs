@@ -60,6 +60,11 @@ impl Word {
         Some(Self { kind, typed: text_before[sign_start + 1..].to_owned(), range: sign_start..end })
     }
 
+    /// Returns what names are filtered by.
+    pub fn query(&self) -> &str {
+        &self.typed
+    }
+
     /// Returns whether the whole word is this name already.
     pub fn is_complete(&self, name: &str) -> bool {
         self.typed == name && self.range.len() == name.len() + self.kind.sign().len()

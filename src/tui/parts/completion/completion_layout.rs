@@ -3,7 +3,7 @@
 use super::{Completion, Kind};
 use crate::text::width;
 use crate::tui::host::ListState;
-use crate::tui::parts::filter::highlight_matches;
+use crate::tui::parts::filter::{Filter, highlight_matches};
 use crate::tui::parts::frame::hidden_rows_text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -31,7 +31,11 @@ impl Completion {
 
     /// Returns the rows of the list; 0 if it is closed.
     fn row_count(&self) -> usize {
-        if self.is_open() { self.matches.len() } else { 0 }
+        match self.word.as_ref().map(|word| word.kind) {
+            Some(Kind::File) if self.is_open() => self.files.total(self.matches.len()),
+            _ if self.is_open() => self.matches.len(),
+            _ => 0,
+        }
     }
 
     /// Returns the text below the rows, of which `shown_rows` are visible from `first_row` on: status of the file search
@@ -44,10 +48,11 @@ impl Completion {
     /// Returns the status of the file search, if it is not complete.
     fn status(&self) -> Option<String> {
         let is_shown = self.dismissed_word.is_none() && self.word.as_ref().is_some_and(|word| word.kind == Kind::File);
-        let count = self.files.len();
+        let count = self.files.count();
         match self.file_progress {
             ListState::Scanning if is_shown => Some(format!("searching files, {count} so far")),
-            ListState::Truncated if is_shown => {
+            // Nothing is said before the matches are known.
+            ListState::Truncated if is_shown && !(self.matches.is_empty() && self.files.is_waiting()) => {
                 let prefix = if self.matches.is_empty() { "no match in" } else { "matches in" };
                 Some(format!("{prefix} the first {count} files; more exist"))
             }
@@ -76,17 +81,20 @@ impl Completion {
         if rows == 0 {
             return;
         }
-        let (candidates, mut filter) = (self.candidates(word.kind), self.filter(word));
+        let mut filter = match word.kind {
+            Kind::File => Filter::for_paths(word.query()),
+            Kind::Command | Kind::Topic => Filter::new(&word.typed),
+        };
         let visible = &self.matches[first_row..self.matches.len().min(first_row + usize::from(rows))];
         let name_cells = visible
             .iter()
-            .map(|index| width::text_width(&candidates[*index].name))
+            .map(|index| width::text_width(self.name(word.kind, *index)))
             .max()
             .unwrap_or(0)
             .min(MAX_NAME_CELLS);
         let sign = word.kind.sign();
         for (position, (index, row)) in visible.iter().zip(area.rows()).enumerate() {
-            let candidate = &candidates[*index];
+            let (full_name, mut description) = (self.name(word.kind, *index), self.description(word.kind, *index));
             let is_selected = first_row + position == self.cursor;
             let style = if is_selected { theme.text.patch(theme.selected) } else { theme.text };
             let dim = if is_selected { style } else { theme.dim };
@@ -96,23 +104,28 @@ impl Completion {
             // The cursor sign takes 2 cells, and the sign of the kind 1.
             let cells = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
-                Kind::File => width::fit_path(&candidate.name, cells),
-                Kind::Command | Kind::Topic => width::fit_start(&candidate.name, cells),
+                Kind::File => width::fit_path(full_name, cells),
+                Kind::Command | Kind::Topic => width::fit_start(full_name, cells),
             };
             // Only the names of files are cut at their start.
             let cut_graphemes = match word.kind {
-                Kind::File => candidate.name.graphemes(true).count().saturating_sub(name.graphemes(true).count()),
+                Kind::File => full_name.graphemes(true).count().saturating_sub(name.graphemes(true).count()),
                 Kind::Command | Kind::Topic => 0,
             };
-            let matched = filter.matched_graphemes(&candidate.name);
+            let matched = filter.matched_graphemes(full_name);
             let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(cut_graphemes)).collect();
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
             let column = name_cells.max(width::text_width(&name)) + 2;
+            // The size of a file is shown as a whole or not at all.
+            let is_file = word.kind == Kind::File && self.files.is_file(*index);
+            if is_file && column + 1 + width::text_width(&description) > cells {
+                description.truncate(description.find(" · ").unwrap_or(0));
+            }
             // A description needs at least 3 cells, and one blank column is kept at its right.
-            if !candidate.description.is_empty() && column + 4 <= cells {
+            if !description.is_empty() && column + 4 <= cells {
                 spans.push(Span::styled(" ".repeat(column - width::text_width(&name)), style));
-                let description = width::fit_start(&candidate.description, cells - column - 1);
+                let description = width::fit_start(&description, cells - column - 1);
                 spans.push(Span::styled(description.into_owned(), dim));
             }
             buffer.set_line(row.x, row.y, &Line::from(spans), row.width);

@@ -1,6 +1,7 @@
 //! Completion and its rendering.
 
 use super::*;
+use crate::tui::file_index::IndexBuilder;
 use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
 use crossterm::event::KeyCode;
@@ -9,10 +10,19 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
+/// Returns an index of these names, without sizes.
+fn file_index(names: &[&str]) -> Arc<FileIndex> {
+    let mut builder = IndexBuilder::new(Vec::new(), std::time::SystemTime::UNIX_EPOCH);
+    for name in names {
+        builder.add(name, None, None);
+    }
+    Arc::new(builder.index())
+}
+
 fn sample_completion() -> Completion {
     let mut completion = Completion::default();
     let files = ["README.md", "src/main.rs", "src/domain.rs", "tests/retry.rs", "docs/a b.md"];
-    completion.set_files(files.iter().map(|file| Candidate::new(file, "")).collect(), ListState::Complete);
+    completion.set_files(file_index(&files), ListState::Complete);
     let commands = [("help", "the keys that work now"), ("theme", "change the theme"), ("themes", "all themes")];
     completion.set_commands(commands.iter().map(|(name, description)| Candidate::new(name, description)).collect());
     completion
@@ -149,7 +159,7 @@ fn candidates_that_arrive_late_open_the_list() {
     let mut completion = Completion::default();
     assert_eq!(update_word(&mut completion, "@ma|"), Some(Kind::File));
     assert!(!completion.is_open());
-    completion.set_files(vec![Candidate::new("src/main.rs", "")], ListState::Complete);
+    completion.set_files(file_index(&["src/main.rs"]), ListState::Complete);
     assert!(completion.is_open());
 }
 
@@ -183,7 +193,8 @@ fn typed_characters_are_highlighted() {
 fn r32_r34_file_names_are_sanitized_at_every_size() {
     let mut completion = Completion::default();
     let names = (0..30).map(|number| format!("a{number}\x1b[2J漢字\u{202e}👩\u{200d}👧"));
-    completion.set_files(names.map(|name| Candidate::new(&name, "words")).collect(), ListState::Complete);
+    let names: Vec<String> = names.collect();
+    completion.set_files(file_index(&names.iter().map(String::as_str).collect::<Vec<_>>()), ListState::Complete);
     update_word(&mut completion, "@a|");
     assert_eq!(completion.height(16), 8);
     for (width, height) in (1..40).flat_map(|width| (1..10).map(move |height| (width, height))) {
@@ -194,11 +205,10 @@ fn r32_r34_file_names_are_sanitized_at_every_size() {
 
 #[test]
 fn a_growing_list_shows_its_status_and_keeps_the_selection() {
-    let candidates = |names: &[&str]| names.iter().map(|name| Candidate::new(name, "")).collect::<Vec<_>>();
     let mut completion = Completion::default();
     update_word(&mut completion, "@|");
     assert_eq!(completion.height(16), 0, "no status before the search takes long");
-    completion.set_files(candidates(&["b", "c"]), ListState::Scanning);
+    completion.set_files(file_index(&["b", "c"]), ListState::Scanning);
     press_key(&mut completion, KeyCode::Down);
     assert_snapshot!(screen_text(&completion, 34, 4), @"
 
@@ -206,7 +216,7 @@ fn a_growing_list_shows_its_status_and_keeps_the_selection() {
     ❯ @c
       searching files, 2 so far
     ");
-    completion.set_files(candidates(&["a", "b", "c"]), ListState::Truncated);
+    completion.set_files(file_index(&["a", "b", "c"]), ListState::Truncated);
     assert_snapshot!(screen_text(&completion, 50, 5), @"
 
       @a
@@ -214,7 +224,7 @@ fn a_growing_list_shows_its_status_and_keeps_the_selection() {
     ❯ @c
       matches in the first 3 files; more exist
     ");
-    completion.set_files(candidates(&["a", "b", "c"]), ListState::Complete);
+    completion.set_files(file_index(&["a", "b", "c"]), ListState::Complete);
     assert_eq!(completion.height(16), 3);
     assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..1, "@c ".into()));
 }
@@ -241,8 +251,8 @@ fn rows_that_do_not_fit_are_counted() {
       ↑ 2 more · ↓ 1 more
     ");
     assert_eq!(screen_text(&completion, 30, 1).trim(), "❯ /e");
-    let files: Vec<_> = (0..40).map(|number| Candidate::new(&format!("f{number}"), "")).collect();
-    completion.set_files(files, ListState::Scanning);
+    let files: Vec<_> = (0..40).map(|number| format!("f{number}")).collect();
+    completion.set_files(file_index(&files.iter().map(String::as_str).collect::<Vec<_>>()), ListState::Scanning);
     update_word(&mut completion, "@|");
     assert_eq!((completion.height(40), completion.height(12), completion.height(3)), (20, 8, 3));
     assert!(screen_text(&completion, 60, 12).contains("40 so far · ↓ 33 more"), "{}", screen_text(&completion, 60, 12));
@@ -251,11 +261,66 @@ fn rows_that_do_not_fit_are_counted() {
 #[test]
 fn without_a_match_keys_go_to_the_composer() {
     let mut completion = Completion::default();
-    completion.set_files(vec![Candidate::new("a", "")], ListState::Scanning);
+    completion.set_files(file_index(&["a"]), ListState::Scanning);
     update_word(&mut completion, "@zzz|");
     assert_eq!((completion.height(16), completion.is_open()), (1, false));
     assert_eq!(press_key(&mut completion, KeyCode::Down), KeyResult::PassedOn);
     for (width, height) in [(0, 0), (1, 1), (3, 1)] {
         draw_buffer(&completion, width, height);
     }
+}
+
+/// Folders and files as they are found.
+fn project_completion(text: &str) -> Completion {
+    let mut completion = Completion::default();
+    let files = ["docs/", "docs/a b.md", "my dir/", "my dir/x", "src/", "src/main.rs", "src/tui/", "src/tui/main.rs"];
+    completion.set_files(file_index(&files), ListState::Complete);
+    update_word(&mut completion, text);
+    completion
+}
+
+/// More files than are filtered at once.
+fn large_index() -> Arc<FileIndex> {
+    let names: Vec<String> = (0..30_000).map(|number| format!("src/file{number}.rs")).collect();
+    file_index(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn many_files_are_filtered_on_another_thread() {
+    let mut completion = Completion::default();
+    completion.set_files(large_index(), ListState::Complete);
+    update_word(&mut completion, "@file29999|");
+    assert!(!completion.is_open(), "nothing is known yet");
+    let request = completion.take_filter_request().expect("a filter");
+    assert_eq!(completion.take_filter_request(), None);
+    let matches = request.run(&|| true).unwrap();
+    completion.set_file_matches(&request, matches.clone());
+    assert_eq!(screen_text(&completion, 40, 1).trim_end(), "❯ @src/file29999.rs");
+    // The rows of the text before stay until those of the new one are known.
+    update_word(&mut completion, "@file2999|");
+    let newer = completion.take_filter_request().expect("a filter");
+    completion.set_file_matches(&request, matches);
+    assert_eq!(screen_text(&completion, 40, 1).trim_end(), "❯ @src/file29999.rs");
+    completion.set_file_matches(&newer, newer.run(&|| true).unwrap());
+    assert!(screen_text(&completion, 40, 9).contains("@src/file2999.rs"));
+    update_word(&mut completion, "@file2999 |");
+    assert!(!completion.is_open());
+}
+
+#[test]
+fn a_key_that_comes_before_the_matches_acts_on_what_is_typed() {
+    let mut completion = Completion::default();
+    completion.set_files(large_index(), ListState::Complete);
+    update_word(&mut completion, "@file77.rs|");
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..10, "@src/file77.rs ".into()));
+    update_word(&mut completion, "@file78.rs|");
+    update_word(&mut completion, "|");
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::PassedOn);
+    // While a larger list is filtered, the rows are those of the smaller one.
+    let mut completion = project_completion("@main|");
+    completion.set_files(large_index(), ListState::Scanning);
+    assert!(screen_text(&completion, 60, 3).contains("@src/main.rs"));
+    let request = completion.take_filter_request().expect("a filter");
+    completion.set_file_matches(&request, request.run(&|| true).unwrap());
+    assert!(!completion.is_open(), "no file of the larger list matches");
 }
