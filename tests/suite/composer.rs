@@ -38,7 +38,7 @@ fn file_name_is_completed_among_thousands() {
     program.type_text("look at @needle");
     program.until("src/needle in hay.rs");
     program.press_keys("\t");
-    program.until("@src/needle in hay.rs");
+    program.until("look at @\"src/needle in hay.rs\"");
     program.type_text("and on");
     program.until("and on");
 }

@@ -151,7 +151,9 @@ impl Completion {
                 if is_send_key && (word.is_complete(name) || is_optional) {
                     return KeyResult::PassedOn;
                 }
-                return KeyResult::Replace(word.range.clone(), word.completed_text(name));
+                let is_entered = word.kind == Kind::File && name.ends_with('/') && !is_send_key && word.typed != name;
+                let text = if is_entered { word.folder_text(name) } else { word.completed_text(name) };
+                return KeyResult::Replace(word.range.clone(), text);
             }
             _ => return KeyResult::PassedOn,
         }

@@ -31,7 +31,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     pub kind: Kind,
-    /// Text before the cursor, without the sign.
+    /// Text before the cursor, without the sign and the quote after it.
     pub typed: String,
     /// Byte range of the whole word with its sign, including any text after the cursor.
     pub range: Range<usize>,
@@ -41,6 +41,9 @@ impl Word {
     /// Returns the word at `cursor`, a byte offset in `text`; `None` if it cannot be completed.
     pub fn at_cursor(text: &str, cursor: usize) -> Option<Self> {
         let text_before = text.get(..cursor)?;
+        if let Some(word) = Self::quoted_at_cursor(text, cursor) {
+            return Some(word);
+        }
         let is_blank = |c: char| c.is_whitespace();
         let start = text_before
             .rfind(is_blank)
@@ -60,18 +63,63 @@ impl Word {
         Some(Self { kind, typed: text_before[sign_start + 1..].to_owned(), range: sign_start..end })
     }
 
-    /// Returns what names are filtered by.
+    /// Returns the word at `cursor` if it is a name in quotes: `@"a name with blanks"`.
+    fn quoted_at_cursor(text: &str, cursor: usize) -> Option<Self> {
+        let line_start = text[..cursor].rfind('\n').map_or(0, |end| end + 1);
+        let sign_start = line_start + text[line_start..cursor].rfind("@\"")?;
+        let typed = &text[sign_start + 2..cursor];
+        let is_word_start =
+            text[..sign_start].chars().next_back().is_none_or(|c| c.is_whitespace() || "([{'`".contains(c));
+        if !is_word_start || typed.contains('"') {
+            return None;
+        }
+        let after = text[cursor..].lines().next().unwrap_or_default();
+        let end = cursor
+            + after.find('"').map_or_else(|| after.find(char::is_whitespace).unwrap_or(after.len()), |end| end + 1);
+        Some(Self { kind: Kind::File, typed: typed.to_owned(), range: sign_start..end })
+    }
+
+    /// Returns what names are filtered by: the typed text without lines.
     pub fn query(&self) -> &str {
-        &self.typed
+        &self.typed[..self.typed.len() - self.lines().len()]
+    }
+
+    /// Returns the lines typed after the name of a file, such as `:12` or `:12-30`; otherwise an empty text.
+    fn lines(&self) -> &str {
+        let is_lines = |text: &str| {
+            let (first, last) = text.split_once('-').unwrap_or((text, ""));
+            first.starts_with(|c: char| c.is_ascii_digit())
+                && (first.to_owned() + last).bytes().all(|c| c.is_ascii_digit())
+        };
+        match self.typed.rfind(':') {
+            Some(start) if self.kind == Kind::File && is_lines(&self.typed[start + 1..]) => &self.typed[start..],
+            _ => "",
+        }
     }
 
     /// Returns whether the whole word is this name already.
     pub fn is_complete(&self, name: &str) -> bool {
-        self.typed == name && self.range.len() == name.len() + self.kind.sign().len()
+        self.query() == name && self.range.len() == self.written(name).len()
     }
 
-    /// Returns the sign, the name, and a blank before the next word.
+    /// Returns the sign, the name with the typed lines, and a blank before the next word.
     pub fn completed_text(&self, name: &str) -> String {
-        format!("{}{name} ", self.kind.sign())
+        format!("{} ", self.written(name))
     }
+
+    /// Returns the text that lists what is in a folder, whose name ends in a slash.
+    pub fn folder_text(&self, name: &str) -> String {
+        let quote = if needs_quotes(self.kind, name) { "\"" } else { "" };
+        format!("{}{quote}{name}", self.kind.sign())
+    }
+
+    fn written(&self, name: &str) -> String {
+        let quote = if needs_quotes(self.kind, name) { "\"" } else { "" };
+        format!("{}{quote}{name}{}{quote}", self.kind.sign(), self.lines())
+    }
+}
+
+/// Returns whether a name is written in quotes, because it would end at a blank otherwise.
+fn needs_quotes(kind: Kind, name: &str) -> bool {
+    kind == Kind::File && name.contains(char::is_whitespace) && !name.contains('"')
 }

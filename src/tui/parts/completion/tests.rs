@@ -279,6 +279,52 @@ fn project_completion(text: &str) -> Completion {
     completion
 }
 
+#[track_caller]
+fn check_accepted(text: &str, code: KeyCode, expected: &str) {
+    match press_key(&mut project_completion(text), code) {
+        KeyResult::Replace(range, replacement) => {
+            let mut edited = text.replacen('|', "", 1);
+            edited.replace_range(range, &replacement);
+            assert_eq!(edited, expected, "{text}");
+        }
+        other => assert_eq!(format!("{other:?}"), expected, "{text}"),
+    }
+}
+
+#[test]
+fn tab_enters_a_folder_and_enter_takes_it() {
+    check_accepted("see @sr|", KeyCode::Tab, "see @src/");
+    check_accepted("see @sr|", KeyCode::Enter, "see @src/ ");
+    // A folder that is typed in full is the first row: Tab ends its name, Enter sends.
+    check_accepted("see @src/|", KeyCode::Tab, "see @src/ ");
+    check_accepted("see @src/|", KeyCode::Enter, "PassedOn");
+    check_accepted("@my|", KeyCode::Tab, "@\"my dir/");
+    check_accepted("@my|", KeyCode::Enter, "@\"my dir/\" ");
+    assert_snapshot!(screen_text(&project_completion("@src/|"), 40, 4), @"
+
+    ❯ @src/
+      @src/main.rs
+      @src/tui/
+    ");
+    let mut completion = project_completion("@src/|");
+    press_key(&mut completion, KeyCode::Down);
+    press_key(&mut completion, KeyCode::Down);
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..5, "@src/tui/".into()));
+}
+
+#[test]
+fn lines_after_a_name_are_kept_and_names_with_blanks_are_quoted() {
+    check_accepted("@main:10-20|", KeyCode::Tab, "@src/main.rs:10-20 ");
+    check_accepted("@src/main.rs:10|", KeyCode::Enter, "PassedOn");
+    check_accepted("@src/main.rs:10-|", KeyCode::Tab, "@src/main.rs:10- ");
+    check_accepted("@ab|", KeyCode::Tab, "@\"docs/a b.md\" ");
+    check_accepted("see @\"a b|", KeyCode::Tab, "see @\"docs/a b.md\" ");
+    check_accepted("@\"a b:3|", KeyCode::Tab, "@\"docs/a b.md:3\" ");
+    check_accepted("@\"docs/a b.md|\"", KeyCode::Enter, "PassedOn");
+    check_accepted("@\"docs/a b.md\"|", KeyCode::Tab, "PassedOn");
+    check_accepted("@\"my dir/|", KeyCode::Tab, "@\"my dir/\" ");
+}
+
 /// More files than are filtered at once.
 fn large_index() -> Arc<FileIndex> {
     let names: Vec<String> = (0..30_000).map(|number| format!("src/file{number}.rs")).collect();
