@@ -1,5 +1,6 @@
 //! Assembles the program: connects the model, the project, the tools, the session and the frontend of a run.
 
+pub(crate) mod attached_files;
 pub(crate) mod connected_model;
 pub(crate) mod connector;
 pub mod credential_prompts;

@@ -37,11 +37,16 @@ impl UntrustedText {
         };
     }
 
-    /// Records the resources of servers that are attached to a user message.
+    /// Records the texts from outside that are attached to a user message: resources of servers, and files of the
+    /// workspace that hold such a text.
     pub(super) fn record_attachments(&mut self, message: &str) {
-        if let Some((source, _)) = list_attached(message).first() {
-            self.source = Some(format!("the resource {}", truncate_end(&clean_line(source), MAX_SOURCE_CHARS)));
-        }
+        let attached = list_attached(message);
+        let Some((source, attachment)) = attached.iter().find_map(|found| Some((found.untrusted_source?, found)))
+        else {
+            return;
+        };
+        let kind = if source == attachment.source { "the resource " } else { "" };
+        self.source = Some(format!("{kind}{}", truncate_end(&clean_line(source), MAX_SOURCE_CHARS)));
     }
 
     /// Adds what a sub-agent read, whose result contains text of it.

@@ -359,7 +359,9 @@ impl Host for ScreenHost {
             }
             HostRequest::ListServers { connects } => self.list_servers(connects),
             HostRequest::ListOffers => self.send_offers(),
-            HostRequest::AttachResources { message, resources } => self.attach_resources(message, resources),
+            HostRequest::AttachToMessage { message, resources, max_bytes } => {
+                self.attach_to_message(message, resources, max_bytes)
+            }
             HostRequest::GetServerPrompt { draft, server, prompt, arguments } => {
                 self.get_server_prompt(draft, server, prompt, arguments);
             }

@@ -181,12 +181,13 @@ pub enum HostRequest {
     FilterFiles(FilterRequest),
     /// List the resources and prompts of MCP servers. Reply: `Offers`.
     ListOffers,
-    /// Read these resources of MCP servers, each given by server and address, and attach them to a message. Reply:
-    /// `MessageAttached`.
-    AttachResources {
-        /// The message.
+    /// Read the files that a message names, and these resources of MCP servers, each given by server and address, and attach
+    /// them to it. Reply: `MessageAttached`.
+    AttachToMessage {
         message: String,
         resources: Vec<(String, String)>,
+        /// Maximum bytes of all files.
+        max_bytes: usize,
     },
     /// Get the text of a prompt of an MCP server. Reply: `PromptReceived`.
     GetServerPrompt {

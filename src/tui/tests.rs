@@ -16,6 +16,7 @@ mod key_rejections;
 mod large_prompts;
 mod link_screens;
 mod manual_pages;
+mod message_attachments;
 mod mode_change;
 mod model_choice;
 mod prompt_position;
@@ -44,7 +45,6 @@ mod unsaved_exit;
 mod user_commands;
 
 use super::effect::Effect;
-use super::event::Event;
 use super::host::Connection;
 use super::keys::Keymap;
 use super::parts::frame::PromptContext;
@@ -53,7 +53,7 @@ use super::parts::transcript::layout_cache::LayoutCache;
 use super::prompts::prompt::PromptFacts;
 use super::state::State;
 use super::theme::{Theme, Themes};
-use super::{update, view};
+use super::{Event, update, view};
 use crate::agent;
 use crate::chat::*;
 use crate::policy::{Mode, Policy};
@@ -119,7 +119,7 @@ impl Screen {
 
     pub fn handle_event(&mut self, event: Event) {
         let effects = update::update(&mut self.state, &mut self.cache, event);
-        self.effects.extend(effects);
+        self.record_effects(effects);
     }
 
     /// Advances the clock and draws a frame.

@@ -15,6 +15,7 @@ mod host_replies;
 mod key_dispatch;
 mod key_explanations;
 mod link_hints;
+mod message_attachments;
 mod mode_list;
 mod model_list;
 mod mouse;

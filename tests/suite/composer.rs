@@ -4,6 +4,7 @@ use crate::support::pick_count;
 use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::terminal_session::{start_session, submit_message, text_answer};
+use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
 
 #[test]
@@ -74,4 +75,70 @@ fn text_can_be_undone_searched_and_edited_by_grapheme() {
     program.type_text("second line");
     let screen = program.until("second line");
     assert!(!screen.contains("the first thingsecond"), "{screen}");
+}
+
+/// The user message of the only request.
+fn sent_message(service: &Service) -> String {
+    let body = service.received()[0].body.clone();
+    body["messages"][1]["content"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_chosen_file_and_folder_are_attached_as_text() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(vec![text_answer("Fine.")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"])
+        .with_file("src/part/main.rs", "one\ntwo\nthree\n")
+        .with_file("notes/a.md", "not attached")
+        .with_file(".env", "KEY=1");
+    // A file that was just written would be the first row.
+    let file = std::fs::File::options().write(true).open(setup.root.path().join("project/src/part/main.rs")).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(200_000)).unwrap();
+    let mut program = setup.start();
+    program.until("Messages go to");
+    // Tab enters the folder, whose files are listed with their sizes.
+    program.type_text("compare @par");
+    program.until("❯ @src/part/");
+    program.press_keys("\t");
+    program.until_all(&["compare @src/part/", "@src/part/main.rs", "14 bytes · ~4 tokens"]);
+    program.type_text("main:2-3");
+    program.until("❯ @src/part/main.rs");
+    program.press_keys("\t");
+    program.until("compare @src/part/main.rs:2-3");
+    program.type_text("with @notes/ and @.env");
+    program.until("and @.env");
+    program.press_keys("\r");
+    let screen = program.until_idle("Fine.");
+    for row in [
+        "attached src/part/main.rs:2-3 · lines 2-3 of 3 · 9 bytes",
+        "attached notes/ · listing of a folder, 1 line · 10 bytes",
+        "not attached .env · it may hold secrets",
+    ] {
+        assert!(screen.contains(row), "{screen}");
+    }
+    let message = sent_message(&service);
+    let expected = "compare @src/part/main.rs:2-3 with @notes/ and @.env\n\n\
+        [Attached file src/part/main.rs:2-3: lines 2-3 of 3]\ntwo\nthree\n[End of the attached file]\n\n\
+        [Attached file notes/: listing of a folder, 1 line]\nnotes/a.md\n[End of the attached file]\n\n\
+        [Not attached .env: it may hold secrets. ";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(!message.contains("KEY=1"), "{message}");
+}
+
+#[test]
+fn a_prompt_without_a_screen_attaches_the_files_it_names_but_not_those_of_the_pipe() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(vec![text_answer("Fine.")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m", "-p", "see @a.txt:2 and @data.bin"])
+        .with_file("a.txt", "one\ntwo\n")
+        .with_file("b.txt", "piped")
+        .with_file("data.bin", "a\0b");
+    let (out, err, code) = setup.run_piped("and @b.txt");
+    assert_eq!((out.as_str(), code), ("Fine.\n", 0));
+    assert!(err.contains("data.bin is not attached: it is not text (3 bytes)."), "{err}");
+    let message = sent_message(&service);
+    let expected = "see @a.txt:2 and @data.bin\n\nand @b.txt\n\n\
+        [Attached file a.txt:2: line 2 of 2]\ntwo\n[End of the attached file]\n\n\
+        [Not attached data.bin: it is not text (3 bytes)]";
+    assert_eq!(message, expected);
 }

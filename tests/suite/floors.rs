@@ -35,6 +35,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "policy",
             "agent",
             "project",
+            "documents",
             "llm",
             "web",
             "browser",

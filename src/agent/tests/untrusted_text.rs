@@ -1,6 +1,7 @@
 //! Calls after text from the network was read.
 
 use super::*;
+use crate::chat::attachments::{Attachment, Content, attach};
 
 fn fetch_intent(host: &str) -> Intent {
     let access = FetchAccess { url: format!("https://{host}/"), host: host.into(), runs_scripts: false };
@@ -73,14 +74,14 @@ fn commands_ask_after_a_page_only_if_they_may_reach_the_network() {
 
 #[test]
 fn a_request_after_an_attached_resource_asks_although_its_host_is_allowed() {
-    let attachment = crate::chat::attachments::Attachment { source: "notes:doc://a".into(), text: "x".into() };
+    let resource = Attachment { source: "notes:doc://a".into(), content: Content::Resource("x".into()) };
     let mut state = state_after_page();
     receive_plan(&mut state, "b", read_intent());
     finish_call(&mut state, "b");
     receive_plan(&mut state, "c", read_intent());
     finish_call(&mut state, "c");
     receive_reply(&mut state, "End.", &[]);
-    send_user_message(&mut state, &crate::chat::attachments::attach("go on", &[attachment]));
+    send_user_message(&mut state, &attach("go on", &[resource]));
     receive_reply(&mut state, "", &[("d", "fetch")]);
     receive_plan(&mut state, "d", fetch_intent("docs.example"));
     let Some(WaitingCall::Approval { reason, .. }) = state.waiting_call() else { panic!("it asks") };

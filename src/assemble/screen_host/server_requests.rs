@@ -1,7 +1,10 @@
-//! MCP servers on the screen: their list, accepting changed tools, and their resources and prompts.
+//! MCP servers on the screen: their list, accepting changed tools, and their resources and prompts. Also what is attached to
+//! a message.
 
 use super::ScreenHost;
-use crate::chat::attachments::{Attachment, attach};
+use crate::assemble::attached_files::read_session_files;
+use crate::chat::attachments::{Attachment, Content, attach};
+use crate::chat::user_command::unescape_message;
 use crate::chat::{Digest, pluralize};
 use crate::tui::host::HostReply;
 
@@ -29,16 +32,25 @@ impl ScreenHost {
         self.send(HostReply::Offers(self.session_builder.mcp_servers.offers()));
     }
 
-    pub(super) fn attach_resources(&self, message: String, resources: Vec<(String, String)>) {
+    /// Attaches resources, and the files that the message names.
+    pub(super) fn attach_to_message(&self, message: String, resources: Vec<(String, String)>, max_bytes: usize) {
         let (servers, replies) = (self.session_builder.mcp_servers.clone(), self.replies.clone());
         let secrets = self.session_builder.credentials.known_secrets();
+        let (session_builder, id) = (self.session_builder.clone(), self.session.clone());
         tokio::spawn(async move {
+            let draft = message.clone();
+            let files = tokio::task::spawn_blocking(move || {
+                read_session_files(&session_builder, &id, unescape_message(&draft), max_bytes)
+            });
             let read = resources.iter().map(async |(server, uri)| {
                 let text = servers.read_resource(server, uri).await?;
-                Ok(Attachment { source: format!("{server}:{uri}"), text: secrets.mask(&text).into_owned() })
+                let content = Content::Resource(secrets.mask(&text).into_owned());
+                Ok(Attachment { source: format!("{server}:{uri}"), content })
             });
-            let attachments: Result<Vec<_>, String> = futures::future::try_join_all(read).await;
-            let result = attachments.map(|attachments| attach(&message, &attachments));
+            let resources: Result<Vec<_>, String> = futures::future::try_join_all(read).await;
+            // If reading panicked, the message is sent without its files.
+            let files = files.await.unwrap_or_default();
+            let result = resources.map(|resources| attach(&message, &[files, resources].concat()));
             // The screen may be closed.
             let _ = replies.send(HostReply::MessageAttached { message, result }).await;
         });

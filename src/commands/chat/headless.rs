@@ -2,7 +2,9 @@
 
 use super::answers;
 use crate::assemble::Start;
+use crate::assemble::attached_files::read_session_files;
 use crate::assemble::mcp_setup::discover_servers;
+use crate::chat::attachments::{Content, attach, max_file_bytes};
 use crate::chat::image;
 use crate::cli::{UsageError, bail_usage};
 use crate::commands::output::print_notices;
@@ -64,6 +66,14 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
         let notice = "The model receives only the file name of the picture: its profile does not set images = true.";
         notices.push(notice.to_owned());
     }
+    let max_bytes = max_file_bytes(session.state.context_usage().context_window);
+    // Only what the user wrote names files, not the text from a pipe.
+    let files = read_session_files(&start.session_builder, &session.id, &start.options.prompt(), max_bytes);
+    notices.extend(files.iter().filter_map(|file| match &file.content {
+        Content::Missing(reason) => Some(format!("{} is not attached: {reason}.", file.source)),
+        Content::File { .. } | Content::Resource(_) => None,
+    }));
+    let prompt = attach(&prompt, &files);
     print_notices(&notices)?;
     let keep_unchanged = |text: &str| text.to_owned();
     let run = print::HeadlessRun {

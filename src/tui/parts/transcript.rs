@@ -1,5 +1,6 @@
 //! The transcript: all entries of the session. Lays out only the visible part.
 
+mod attachment_rows;
 mod background_layout;
 pub mod call_layout;
 mod call_row;

@@ -2,8 +2,8 @@
 
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, popup_input, search_input, server_texts, session_exit, slash_commands, used_files,
-    user_commands, user_messages,
+    actions, agent_events, message_attachments, popup_input, search_input, server_texts, session_exit, slash_commands,
+    used_files, user_commands, user_messages,
 };
 use crate::agent::Event;
 use crate::chat::user_command::unescape_message;
@@ -153,7 +153,7 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
     if state.input.composer.is_command() {
         return user_commands::run_draft(state);
     }
-    if server_texts::attach_resources(state, &text) {
+    if message_attachments::attach_mentioned(state, &text) {
         return;
     }
     state.input.composer.take_text();

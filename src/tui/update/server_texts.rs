@@ -1,11 +1,8 @@
-//! Resources of MCP servers in a message (`@SERVER:URI`) and their prompts as commands (`/SERVER:PROMPT`). A resource is read
-//! when the message is sent; the text of a prompt becomes the draft and is never sent by itself.
+//! Resources and prompts of MCP servers: completing them, and prompts as commands (`/SERVER:PROMPT`), whose text becomes the
+//! draft and is never sent by itself.
 
-use super::user_messages;
 use crate::chat::ServerOffer;
-use crate::chat::attachments::MAX_ATTACHMENTS;
 use crate::chat::server_offer::OfferedPrompt;
-use crate::chat::user_command::unescape_message;
 use crate::tui::host::HostRequest;
 use crate::tui::parts::completion::{Candidate, Kind};
 use crate::tui::slash_command::SlashCommand;
@@ -46,66 +43,6 @@ fn prompt_candidate(server: &str, prompt: &OfferedPrompt) -> Candidate {
     let parts = [prompt.title.clone(), prompt.describe_arguments()];
     let description = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
     Candidate::new(&format!("{server}:{}", prompt.name), &description)
-}
-
-/// Starts reading the resources that a draft names. Returns false if it names none.
-pub fn attach_resources(state: &mut State, draft: &str) -> bool {
-    let message = unescape_message(draft);
-    let resources = find_resources(&state.input.server_offers, message);
-    if resources.is_empty() {
-        return false;
-    }
-    if resources.len() > MAX_ATTACHMENTS {
-        state.show_info(&format!("Not sent: a message takes at most {MAX_ATTACHMENTS} resources"));
-    } else if state.agent.is_dry_run() {
-        state.show_info("Not sent: a dry run reads no resources of MCP servers");
-    } else if state.input.message_to_attach.as_deref() == Some(draft) {
-        state.show_info("Still reading the resources");
-    } else {
-        let (server, uri) = &resources[0];
-        state.show_info(&format!("Reading {server}:{uri}"));
-        state.input.message_to_attach = Some(draft.to_owned());
-        state.send_request(HostRequest::AttachResources { message: draft.to_owned(), resources });
-    }
-    true
-}
-
-/// Returns the resources named in a message as `@SERVER:URI`, each once. Any address is taken, not only those that are
-/// offered.
-fn find_resources(offers: &[(String, ServerOffer)], message: &str) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for word in message.split_whitespace() {
-        let Some(name) = word.trim_start_matches(['(', '[', '{', '"', '\'', '`']).strip_prefix('@') else { continue };
-        let Some((server, uri)) = name.split_once(':') else { continue };
-        let Some((_, offer)) = offers.iter().find(|(known, _)| known == server) else { continue };
-        let is_offered = offer.resources.iter().any(|resource| resource.uri == uri);
-        let end: &[char] =
-            if is_offered { &[] } else { &['.', ',', ';', ':', '?', '!', ')', ']', '}', '"', '\'', '`'] };
-        let resource = (server.to_owned(), uri.trim_end_matches(end).to_owned());
-        if !resource.1.is_empty() && !found.contains(&resource) {
-            found.push(resource);
-        }
-    }
-    found
-}
-
-/// Sends a message with its attachments. It stays the draft if one could not be read or if it was changed meanwhile.
-pub fn send_attached(state: &mut State, message: &str, result: Result<String, String>) {
-    if state.input.message_to_attach.as_deref() != Some(message) {
-        return;
-    }
-    state.input.message_to_attach = None;
-    match result {
-        Err(reason) => state.show_warning(&format!("{reason} The message was not sent.")),
-        Ok(_) if state.input.composer.text() != message => {
-            state.show_info("Not sent: the draft changed while its resources were read")
-        }
-        Ok(_) if state.prompts.current.is_some() => state.show_info("Not sent: answer the prompt first"),
-        Ok(text) => {
-            state.input.composer.take_text();
-            user_messages::send_message(state, unescape_message(&text).to_owned());
-        }
-    }
 }
 
 /// Runs a draft that is a prompt of a server. Returns false if it is none.

@@ -1,8 +1,9 @@
 //! Asks whether to trust the files of the project and applies the decision. The first message waits until then.
 
-use super::{agent_events, user_messages};
+use super::{agent_events, message_attachments, user_messages};
 use crate::agent::Event;
 use crate::chat::Instructions;
+use crate::chat::user_command::escape_message;
 use crate::config::project_files::{ProjectFileKind, ProjectFiles};
 use crate::config::rules::PROJECT_RULES_FILE;
 use crate::tui::host::{HostRequest, InspectionReason};
@@ -104,6 +105,12 @@ fn finish_trust_check(state: &mut State) {
     }
     match std::mem::take(&mut state.session.trust.first_message) {
         message if message.trim().is_empty() => {}
+        // What it names is read first, while the message is the draft.
+        message if state.input.composer.is_empty() && message_attachments::names_attachment(state, &message) => {
+            let draft = escape_message(&message);
+            state.input.composer.set(&draft);
+            message_attachments::attach_mentioned(state, &draft);
+        }
         message => user_messages::send_message(state, message),
     }
 }

@@ -3,9 +3,9 @@
 use super::call_row::CallEnd;
 use super::layout_context::LayoutContext;
 use super::user_command_layout::lay_out_user_command;
-use super::{background_layout, call_layout, picture_caption};
+use super::{attachment_rows, background_layout, call_layout, picture_caption};
 use crate::chat::apply_message::describe_request;
-use crate::chat::attachments::{list_attached, own_text};
+use crate::chat::attachments::own_text;
 use crate::chat::deferred_tools::describe_change;
 use crate::chat::sampling::SamplingStep;
 use crate::chat::{Conclusion, Decision, DryRunCounts, Ending, Entry, Grant, Session, SessionId};
@@ -332,9 +332,7 @@ pub fn lay_out_user_message(context: &LayoutContext<'_>, message: &str) -> Page 
     let mut page = wrap_pieces(&pieces, &shape);
     page.append_page(truncation_note);
     page.append_page(picture_caption::lay_out_captions(context, &text, |target| context.lookups.picture_size(target)));
-    for (source, bytes) in list_attached(message) {
-        page.append_page(context.lay_out_note(&format!("attached {source} · {}", format_bytes(bytes as u64)), "▌ "));
-    }
+    page.append_page(attachment_rows::lay_out_attachments(context, message));
     page
 }
 

@@ -113,11 +113,11 @@ fn searched_texts(entry: &Entry) -> impl Iterator<Item = Cow<'_, str>> {
 mod tests {
     use super::*;
     use crate::chat::apply_message::UNDO_MESSAGE;
-    use crate::chat::attachments::{Attachment, attach};
+    use crate::chat::attachments::{Attachment, Content, attach};
 
     #[test]
     fn only_displayed_text_of_a_message_is_searched() {
-        let attachment = Attachment { source: "docs:a".into(), text: "hidden".into() };
+        let attachment = Attachment { source: "docs:a".into(), content: Content::Resource("hidden".into()) };
         let attached = attach("see @docs:a", &[attachment]);
         for (text, expected) in
             [(attached.as_str(), "see @docs:a"), (UNDO_MESSAGE, "Undo the changes of the last turn")]

@@ -1,0 +1,96 @@
+//! Files that are attached to a message.
+
+use super::*;
+use crate::chat::attachments::{Attachment, Content, attach};
+use crate::config::ProjectFiles;
+use crate::tui::host::InspectionReason;
+use crate::tui::{HostReply, HostRequest};
+
+/// Returns the message whose files the host was asked to attach.
+fn find_message_to_attach(effects: &[Effect]) -> Option<String> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Request(HostRequest::AttachToMessage { message, .. }) => Some(message.clone()),
+        _ => None,
+    })
+}
+
+impl Screen {
+    /// Records effects. A message that names files is sent without them, as if no file existed.
+    pub(super) fn record_effects(&mut self, effects: Vec<Effect>) {
+        let message = find_message_to_attach(&effects);
+        self.effects.extend(effects);
+        if let Some(message) = message {
+            self.attach_to_message(&message, &[]);
+        }
+    }
+
+    /// Sends the host's reply.
+    pub fn attach_to_message(&mut self, message: &str, attachments: &[Attachment]) {
+        let result = Ok(attach(message, attachments));
+        self.handle_event(Event::Host(HostReply::MessageAttached { message: message.to_owned(), result }));
+    }
+}
+
+#[test]
+fn only_a_message_that_names_a_file_waits_for_its_text() {
+    let mut screen = Screen::new();
+    screen.effects.clear();
+    screen.send_text("look at @src/main.rs:3");
+    assert_eq!(find_message_to_attach(&screen.effects).as_deref(), Some("look at @src/main.rs:3"));
+    assert!(!screen.state.agent.is_idle() && screen.state.input.composer.is_empty());
+    screen.receive_reply("Seen.");
+    screen.effects.clear();
+    screen.send_text("look at @shot.png, me@example.com");
+    assert_eq!(find_message_to_attach(&screen.effects), None);
+    assert!(!screen.state.agent.is_idle(), "it was sent at once");
+}
+
+#[test]
+fn the_transcript_names_what_is_attached_and_what_is_not() {
+    let content = Content::File { text: "fn a() {}".into(), facts: "line 3 of 9".into(), untrusted_source: None };
+    let attached = Attachment { source: "src/a.rs:3".into(), content };
+    let missing = Attachment { source: ".env".into(), content: Content::Missing("it may hold secrets".into()) };
+    let text = attach("compare @src/a.rs:3 with @.env", &[attached, missing]);
+    let mut screen = Screen::with_entries([Entry::UserMessage { text }, Entry::Ended { ending: Ending::Finished }]);
+    screen.draw_frame();
+    let screen_text = screen.screen_text();
+    for row in [
+        "▌ compare @src/a.rs:3 with @.env",
+        "▌ attached src/a.rs:3 · line 3 of 9 · 9 bytes",
+        "▌ not attached .env · it may hold secrets",
+    ] {
+        assert!(screen_text.contains(row), "{screen_text}");
+    }
+    assert!(!screen_text.contains("fn a()"), "{screen_text}");
+}
+
+#[test]
+fn the_message_of_the_command_line_waits_for_its_files_as_the_draft() {
+    let mut screen = Screen::new();
+    screen.state.session.trust.first_message = "!look at @src/main.rs".into();
+    screen.effects.clear();
+    let files = ProjectFiles { folder: screen.state.settings.folder.clone(), ..ProjectFiles::default() };
+    let reply = HostReply::ProjectFiles { files: Box::new(files), reason: InspectionReason::SessionStarted };
+    let effects = update::update(&mut screen.state, &mut screen.cache, Event::Host(reply));
+    let draft = find_message_to_attach(&effects).expect("the file is read");
+    assert_eq!(screen.state.input.composer.text(), draft);
+    assert!(screen.state.agent.is_idle(), "not yet sent");
+    screen.attach_to_message(&draft, &[]);
+    let entries = screen.state.agent.session.entries();
+    assert_eq!(entries[0], Entry::UserMessage { text: "!look at @src/main.rs".into() });
+    assert!(screen.state.input.composer.is_empty());
+}
+
+#[test]
+fn a_draft_that_changed_meanwhile_is_not_sent() {
+    let mut screen = Screen::new();
+    screen.type_text("see @a.rs");
+    let enter = Event::Key(key("enter"));
+    // The reply of the host comes later.
+    let effects = update::update(&mut screen.state, &mut screen.cache, enter);
+    assert_eq!(find_message_to_attach(&effects).as_deref(), Some("see @a.rs"));
+    screen.type_text(" and");
+    screen.attach_to_message("see @a.rs", &[]);
+    assert!(screen.state.agent.is_idle());
+    assert_eq!(screen.state.input.composer.text(), "see @a.rs and");
+}
