@@ -32,6 +32,7 @@ pub mod message;
 pub mod message_tokens;
 pub mod output_omission;
 pub mod partial_reply;
+pub mod pasted_paths;
 pub mod plan;
 pub mod plan_digest;
 pub mod preconditions;

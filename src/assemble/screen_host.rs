@@ -319,6 +319,7 @@ impl Host for ScreenHost {
             HostRequest::CountRuleUses(rules, except) => self.count_rule_uses(rules, except),
             HostRequest::ListFiles { used } => self.list_files(used),
             HostRequest::FilterFiles(request) => self.filter_files(request),
+            HostRequest::FindPastedFiles(readings) => self.find_pasted_files(readings),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
             HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),

@@ -179,6 +179,8 @@ pub enum HostRequest {
     },
     /// Filter files. Replaces a filter that still runs. Reply: `FilesFiltered`.
     FilterFiles(FilterRequest),
+    /// Find the first of these lists of pasted paths whose files all exist. Reply: `PastedFilesFound`.
+    FindPastedFiles(Vec<Vec<String>>),
     /// List the resources and prompts of MCP servers. Reply: `Offers`.
     ListOffers,
     /// Read the files that a message names, and these resources of MCP servers, each given by server and address, and attach
@@ -241,6 +243,8 @@ pub enum HostReply {
     },
     /// Result of a filter.
     FilesFiltered(FilterRequest, FileMatches),
+    /// Result of a search for pasted paths: the lists that were given, and how a message names the files.
+    PastedFilesFound(Vec<Vec<String>>, Option<Vec<String>>),
     /// Names of the MCP servers, each with its resources and prompts.
     Offers(Vec<(String, ServerOffer)>),
     /// A message with its attachments, or why one could not be read.

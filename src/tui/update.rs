@@ -19,6 +19,7 @@ mod message_attachments;
 mod mode_list;
 mod model_list;
 mod mouse;
+mod pasted_files;
 mod popup_input;
 mod popup_stack;
 mod press_hints;

@@ -21,6 +21,8 @@ pub struct UserInput {
     pub has_requested_offers: bool,
     /// The message whose resources are being read; it is still the draft.
     pub message_to_attach: Option<String>,
+    /// The last paste that may be paths of files.
+    pub pasted_paths: Option<PastedPaths>,
     /// Time at which text of a server was inserted into the draft.
     pub inserted_at: Option<Duration>,
     /// Saved state of the unsent text.
@@ -46,6 +48,7 @@ impl UserInput {
             server_offers: Vec::new(),
             has_requested_offers: false,
             message_to_attach: None,
+            pasted_paths: None,
             inserted_at: None,
             draft_saving: DraftSaving::default(),
             recent_keys: Presses::default(),
@@ -54,6 +57,17 @@ impl UserInput {
             last_quit: None,
         }
     }
+}
+
+/// A paste that may be paths, until the host has looked for them. It is in the draft as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastedPaths {
+    /// Start in the folded text of the draft.
+    pub start: usize,
+    /// The folded text of the paste.
+    pub text: String,
+    /// Lists of paths that it may be.
+    pub readings: Vec<Vec<String>>,
 }
 
 /// The unsent text as last saved, and the time of the first change since.

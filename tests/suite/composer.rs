@@ -142,3 +142,22 @@ fn a_prompt_without_a_screen_attaches_the_files_it_names_but_not_those_of_the_pi
         [Not attached data.bin: it is not text (3 bytes)]";
     assert_eq!(message, expected);
 }
+
+#[test]
+fn dropped_files_are_named_and_one_undo_brings_their_paths_back() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start(vec![text_answer("Fine.")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "m"])
+        .with_file("src/a b.rs", "one\n")
+        .with_file("c.txt", "two\n");
+    let project = setup.root.path().join("project").canonicalize().unwrap();
+    let mut program = setup.start();
+    program.until("Messages go to");
+    let dropped = format!("file://{0}/src/a%20b.rs\n{0}/c.txt", project.display());
+    program.press_keys(&format!("\x1b[200~{dropped}\x1b[201~"));
+    program.until("❯ @\"src/a b.rs\" @c.txt");
+    program.press_keys("\x1f");
+    program.until("a%20b.rs");
+    program.press_keys("\x1b[200~ and \x1b[201~\x1b[200~/none/x y\x1b[201~");
+    program.until("and /none/x y");
+}

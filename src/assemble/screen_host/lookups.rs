@@ -3,7 +3,9 @@
 use super::{ScreenHost, describe_failure};
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
+use crate::chat::mention::write_mention;
 use crate::project::file_names::visit_files;
+use crate::project::{FileKind, Reader};
 use crate::store::{Listed, local_time};
 use crate::text::workspace_address::{PathPrefix, SCHEME};
 use crate::tui::file_index::{FilterRequest, IndexBuilder};
@@ -107,6 +109,17 @@ impl ScreenHost {
         });
     }
 
+    /// Looks for the files of pasted paths.
+    pub(super) fn find_pasted_files(&self, readings: Vec<Vec<String>>) {
+        let (session_builder, id) = (self.session_builder.clone(), self.session.clone());
+        self.run_in_background(move || {
+            let project = session_builder.project_of_session(&id)?;
+            let find = |paths: &Vec<String>| paths.iter().map(|path| name_existing(&*project, path)).collect();
+            let mentions = readings.iter().find_map(find);
+            Some(HostReply::PastedFilesFound(readings, mentions))
+        });
+    }
+
     /// Returns the workspace of the open session.
     pub(super) fn workspace(&self) -> Workspace {
         let SessionBuilder { places, workspace_limits, .. } = &self.session_builder;
@@ -121,6 +134,19 @@ impl ScreenHost {
             Some(HostReply::EntryTimes(id, times))
         });
     }
+}
+
+/// Returns how a message names the file or folder at a path; `None` if there is none.
+fn name_existing(project: &dyn Reader, path: &str) -> Option<String> {
+    let location = project.locate(path).ok()?;
+    let is_folder = match project.file_kind(&location)? {
+        FileKind::Folder => true,
+        FileKind::File(_) => false,
+        FileKind::Other => return None,
+    };
+    let name = location.display_path.to_str().filter(|name| !name.is_empty())?;
+    let slash = if is_folder && !name.ends_with('/') { "/" } else { "" };
+    write_mention(&format!("{name}{slash}"))
 }
 
 fn session_row(listed: Listed) -> SessionRow {
@@ -143,6 +169,24 @@ fn session_row(listed: Listed) -> SessionRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::disk::Disk;
+    use std::path::Path;
+
+    #[test]
+    fn a_pasted_path_is_named_as_the_picker_names_it() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::create_dir(folder.path().join("a folder")).unwrap();
+        std::fs::write(folder.path().join("a folder/x.rs"), "").unwrap();
+        std::fs::write(outside.path().join("y.png"), "").unwrap();
+        let disk = Disk::new(folder.path()).unwrap();
+        let name = |path: &Path| name_existing(&disk, path.to_str().unwrap());
+        assert_eq!(name(&folder.path().join("a folder/x.rs")).as_deref(), Some("@\"a folder/x.rs\""));
+        assert_eq!(name(Path::new("a folder/../a folder")).as_deref(), Some("@\"a folder/\""));
+        let outside = outside.path().canonicalize().unwrap().join("y.png");
+        assert_eq!(name(&outside), Some(format!("@{}", outside.display())));
+        assert_eq!(name(Path::new("a folder/none")), None);
+        assert_eq!(name(Path::new("/dev/null")), None);
+    }
 
     #[test]
     fn newer_request_replaces_older_one() {

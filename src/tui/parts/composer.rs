@@ -152,6 +152,12 @@ impl Composer {
         self.draft.replace(range, new_text);
     }
 
+    /// Replaces like [`Self::replace`], so that one undo restores the text before. The cursor stays where it is after the range.
+    pub fn replace_in_one_step(&mut self, range: Range<usize>, new_text: &str) {
+        self.preferred_column = None;
+        self.draft.replace_in_one_step(range, new_text);
+    }
+
     /// Handles a key while the composer has the keyboard focus.
     pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         if self.search.is_some() {

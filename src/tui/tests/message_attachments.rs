@@ -81,6 +81,59 @@ fn the_message_of_the_command_line_waits_for_its_files_as_the_draft() {
     assert!(screen.state.input.composer.is_empty());
 }
 
+/// Pastes, and returns the paths that the host was asked to find.
+fn paste(screen: &mut Screen, text: &str) -> Option<Vec<Vec<String>>> {
+    screen.effects.clear();
+    screen.handle_event(Event::Pasted(text.into()));
+    screen.effects.iter().find_map(|effect| match effect {
+        Effect::Request(HostRequest::FindPastedFiles(readings)) => Some(readings.clone()),
+        _ => None,
+    })
+}
+
+fn find_pasted(screen: &mut Screen, readings: Vec<Vec<String>>, mentions: &[&str]) {
+    let mentions = (!mentions.is_empty()).then(|| mentions.iter().map(|&mention| mention.to_owned()).collect());
+    screen.handle_event(Event::Host(HostReply::PastedFilesFound(readings, mentions)));
+}
+
+#[test]
+fn pasted_paths_of_files_become_their_names_and_one_undo_brings_the_text_back() {
+    let mut screen = Screen::new();
+    screen.type_text("see ");
+    let readings = paste(&mut screen, "'/project/a b.rs' /project/c.png").expect("they may be paths");
+    assert_eq!(screen.state.input.composer.text(), "see '/project/a b.rs' /project/c.png", "until they are found");
+    assert_eq!(readings[0], ["/project/a b.rs", "/project/c.png"]);
+    find_pasted(&mut screen, readings, &["@\"a b.rs\"", "@c.png"]);
+    assert_eq!(screen.state.input.composer.text(), "see @\"a b.rs\" @c.png ");
+    screen.press_key("ctrl-_");
+    assert_eq!(screen.state.input.composer.text(), "see '/project/a b.rs' /project/c.png");
+}
+
+#[test]
+fn a_paste_stays_text_if_it_names_no_files_or_was_changed() {
+    let mut screen = Screen::new();
+    let readings = paste(&mut screen, "/no/file").expect("it may be a path");
+    find_pasted(&mut screen, readings, &[]);
+    assert_eq!(screen.state.input.composer.text(), "/no/file");
+    let mut screen = Screen::new();
+    let readings = paste(&mut screen, "/a/b").expect("it may be a path");
+    screen.press_key("backspace");
+    find_pasted(&mut screen, readings.clone(), &["@b"]);
+    assert_eq!(screen.state.input.composer.text(), "/a/");
+    find_pasted(&mut screen, readings, &["@b"]);
+    assert_eq!(screen.state.input.composer.text(), "/a/", "a late reply");
+    // Part of a word, or of a command.
+    let mut screen = Screen::new();
+    screen.type_text("path=");
+    assert_eq!(paste(&mut screen, "/a/b"), None);
+    let mut screen = Screen::new();
+    screen.type_text("!cat ");
+    assert_eq!(paste(&mut screen, "/a/b"), None);
+    assert_eq!(screen.state.input.composer.text(), "!cat /a/b");
+    let mut screen = Screen::new();
+    assert_eq!(paste(&mut screen, "some words"), None);
+}
+
 #[test]
 fn a_draft_that_changed_meanwhile_is_not_sent() {
     let mut screen = Screen::new();

@@ -2,8 +2,8 @@
 
 use super::key_explanations::set_prompt_message;
 use super::{
-    actions, agent_events, message_attachments, popup_input, search_input, server_texts, session_exit, slash_commands,
-    used_files, user_commands, user_messages,
+    actions, agent_events, message_attachments, pasted_files, popup_input, search_input, server_texts, session_exit,
+    slash_commands, used_files, user_commands, user_messages,
 };
 use crate::agent::Event;
 use crate::chat::user_command::unescape_message;
@@ -68,7 +68,7 @@ pub fn handle_paste(state: &mut State, cache: &mut LayoutCache, text: &str) {
         return;
     }
     state.input.recent_keys.record_other_press(state.timing.now);
-    state.input.composer.paste(text);
+    pasted_files::paste_text(state, text);
     state.viewport.transcript.clear_selection();
     update_completion(state)
 }
@@ -92,7 +92,7 @@ pub fn insert_early_input(state: &mut State, text: &str) {
 
 /// Updates the completion for the text at the cursor. The project's files are requested once for each word that is
 /// completed with them.
-fn update_completion(state: &mut State) {
+pub fn update_completion(state: &mut State) {
     // `@` and other signs have another meaning in a shell.
     let (text, cursor) = match state.input.composer.is_command() {
         true => (String::new(), 0),

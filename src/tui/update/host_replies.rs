@@ -2,8 +2,8 @@
 
 use super::{
     agent_events, audit_list, composer_input, file_list, grant_list, link_hints, message_attachments, model_list,
-    popup_stack, prompt_keys, provider_list, rehearsal_list, rewind_list, rule_edits, sampling_decision, server_list,
-    server_texts, session_list, trust_decision,
+    pasted_files, popup_stack, prompt_keys, provider_list, rehearsal_list, rewind_list, rule_edits, sampling_decision,
+    server_list, server_texts, session_list, trust_decision,
 };
 use crate::tui::host::{HostReply, ListState};
 use crate::tui::open_session::{OpenSession, ProjectTrust};
@@ -117,6 +117,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
             composer_input::request_filter(state);
         }
         HostReply::FilesFiltered(request, matches) => state.input.completion.set_file_matches(&request, matches),
+        HostReply::PastedFilesFound(readings, mentions) => pasted_files::replace_paste(state, &readings, mentions),
         HostReply::Offers(offers) => server_texts::set_offers(state, offers),
         HostReply::MessageAttached { message, result } => message_attachments::send_attached(state, &message, result),
         HostReply::PromptReceived { draft, server, result } => {

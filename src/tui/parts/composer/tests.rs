@@ -172,6 +172,21 @@ fn undo_and_redo_restore_the_text() {
 }
 
 #[test]
+fn a_replacement_in_one_step_is_undone_and_redone_at_once() {
+    let mut composer = composer_with("see |");
+    composer.paste("/a/b\n/c");
+    press_keys(&mut composer, "x");
+    composer.replace_in_one_step(4..11, "@b @c");
+    assert_eq!(text_with_cursor(&composer), "see @b @cx|");
+    press_keys(&mut composer, "ctrl-_");
+    assert_eq!(composer.text(), "see /a/b\n/cx");
+    press_keys(&mut composer, "alt-z");
+    assert_eq!(composer.text(), "see @b @cx");
+    press_keys(&mut composer, "ctrl-_ ctrl-_ ctrl-_");
+    assert_eq!(composer.text(), "see ");
+}
+
+#[test]
 fn up_and_down_move_by_screen_rows() {
     let text = "twelve words that are long enough to be wrapped to rows";
     let mut composer = composer_with(&format!("{text}|"));

@@ -17,13 +17,15 @@ pub(super) struct TextBuffer {
     area: TextArea<'static>,
     /// All folded pastes, also deleted ones, so that undo can restore them.
     pastes: Pastes,
+    /// The text before and after the last change that is undone in one step, although it is two for the text area.
+    double_step: Option<(String, String)>,
 }
 
 impl Default for TextBuffer {
     fn default() -> Self {
         let mut area = TextArea::default();
         area.set_max_histories(MAX_UNDO_STEPS);
-        Self { area, pastes: Pastes::default() }
+        Self { area, pastes: Pastes::default(), double_step: None }
     }
 }
 
@@ -229,8 +231,8 @@ impl TextBuffer {
             Action::DeleteToEnd => _ = self.area.delete_line_by_end(),
             Action::Yank => _ = self.area.paste(),
             Action::Transpose => self.transpose(),
-            Action::Undo => _ = self.area.undo(),
-            Action::Redo => _ = self.area.redo(),
+            Action::Undo => self.undo(),
+            Action::Redo => self.redo(),
             Action::OpenPaste => return self.open_paste(),
             _ => return false,
         }
@@ -246,6 +248,34 @@ impl TextBuffer {
         self.move_to(text_before.matches('\n').count(), text_before.len() - line_start);
         self.delete_chars(replaced.chars().count());
         self.insert(new_text);
+    }
+
+    /// Replaces like [`Self::replace`], as one step for undo. A cursor after the range stays there.
+    pub fn replace_in_one_step(&mut self, range: Range<usize>, new_text: &str) {
+        let (before, cursor) = self.folded_text();
+        self.replace(range.clone(), new_text);
+        let (after, new_end) = self.folded_text();
+        if cursor > range.end {
+            let target = &after[..(new_end + cursor - range.end).min(after.len())];
+            let line_start = target.rfind('\n').map_or(0, |end| end + 1);
+            self.move_to(target.matches('\n').count(), target.len() - line_start);
+        }
+        self.double_step = Some((before, after));
+    }
+
+    fn undo(&mut self) {
+        let is_double = self.double_step.as_ref().is_some_and(|(_, after)| *after == self.folded_text().0);
+        self.area.undo();
+        if is_double {
+            self.area.undo();
+        }
+    }
+
+    fn redo(&mut self) {
+        let is_double = self.double_step.as_ref().is_some_and(|(before, _)| *before == self.folded_text().0);
+        if self.area.redo() && is_double {
+            self.area.redo();
+        }
     }
 
     pub fn move_left(&mut self) {

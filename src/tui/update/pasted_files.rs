@@ -1,0 +1,42 @@
+//! Pasted paths become files that the message names. Dropping files on the terminal pastes their paths.
+
+use super::composer_input;
+use crate::chat::pasted_paths::parse_pasted_paths;
+use crate::tui::host::HostRequest;
+use crate::tui::state::State;
+use crate::tui::user_input::PastedPaths;
+
+/// Pastes into the draft, and asks the host whether the text consists of paths of existing files.
+pub(super) fn paste_text(state: &mut State, text: &str) {
+    let composer = &mut state.input.composer;
+    let readings = match composer.is_searching() || composer.is_command() {
+        true => Vec::new(),
+        false => parse_pasted_paths(text),
+    };
+    if readings.is_empty() {
+        return composer.paste(text);
+    }
+    let (before, start) = composer.folded_text();
+    composer.paste(text);
+    let (after, end) = composer.folded_text();
+    // Text around the paste would belong to the name.
+    let is_word = before[..start].chars().next_back().is_none_or(char::is_whitespace)
+        && before[start..].chars().next().is_none_or(char::is_whitespace);
+    let Some(pasted) = after.get(start..end).filter(|_| is_word) else { return };
+    state.input.pasted_paths = Some(PastedPaths { start, text: pasted.to_owned(), readings: readings.clone() });
+    state.send_request(HostRequest::FindPastedFiles(readings));
+}
+
+/// Replaces a paste by the names of its files, unless the draft was changed there.
+pub(super) fn replace_paste(state: &mut State, readings: &[Vec<String>], mentions: Option<Vec<String>>) {
+    let Some(pasted) = state.input.pasted_paths.take_if(|pasted| pasted.readings == readings) else { return };
+    let Some(mentions) = mentions else { return };
+    let range = pasted.start..pasted.start + pasted.text.len();
+    let (text, cursor) = state.input.composer.folded_text();
+    if text.get(range.clone()) != Some(&pasted.text) {
+        return;
+    }
+    let blank = if cursor == range.end { " " } else { "" };
+    state.input.composer.replace_in_one_step(range, &format!("{}{blank}", mentions.join(" ")));
+    composer_input::update_completion(state);
+}
