@@ -1,6 +1,8 @@
 //! Links in prose: `path:line`, `workspace://…` and web addresses.
 
+use memchr::memmem::Finder;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -133,11 +135,13 @@ fn starts_with(text: &str, scheme: &str) -> bool {
     text.as_bytes().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
+static SCHEME_END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("://"));
+
 /// Finds the addresses with a scheme and their ranges.
 fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
     let mut addresses = Vec::new();
     let mut position = 0;
-    while let Some(separator) = text[position..].find("://").map(|offset| position + offset) {
+    while let Some(separator) = SCHEME_END.find(&text.as_bytes()[position..]).map(|offset| position + offset) {
         let scheme_length = text[position..separator].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
         let start = separator - scheme_length;
         position = separator + 3;
@@ -196,8 +200,7 @@ fn trimmed_length(word: &str) -> usize {
 
 /// Finds paths in a range of text without addresses.
 fn find_paths(text: &str, range: Range<usize>, check: CheckTarget<'_>, links: &mut Vec<FoundLink>) {
-    let is_separator = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
-    for word in split_ranges(text, range, &is_separator) {
+    for word in path_words(text, range) {
         if let Some(link) = find_path(text, word.clone(), check) {
             links.push(link);
             continue;
@@ -208,6 +211,51 @@ fn find_paths(text: &str, range: Range<usize>, check: CheckTarget<'_>, links: &m
             links.extend(parts.into_iter().filter_map(|part| find_path(text, part, check)));
         }
     }
+}
+
+/// Parts of [`KNOWN_NAMES`]: each name has one of them.
+static NAME_PARTS: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["file", "README", "LICENSE", "CHANGELOG"].map(Finder::new));
+
+/// Returns the words of a range that may have a path in them, in order. Only the bytes that a path must have are searched
+/// for: most words of prose are never looked at.
+fn path_words(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let bytes = &text.as_bytes()[..range.end];
+    let mut position = range.start;
+    // The next place of each part of a name at or after the position, once searched.
+    let mut name_places = [None; 4];
+    std::iter::from_fn(move || {
+        let mut place = find_separator_or_extension(bytes, position).unwrap_or(range.end);
+        for (name_place, part) in name_places.iter_mut().zip(&*NAME_PARTS) {
+            if name_place.is_none_or(|found| found < position) {
+                *name_place = Some(part.find(&bytes[position..]).map_or(range.end, |offset| position + offset));
+            }
+            place = place.min(name_place.unwrap_or(range.end));
+        }
+        if place == range.end {
+            return None;
+        }
+        let end = text[place..range.end].find(ends_path).map_or(range.end, |offset| place + offset);
+        let before = text[position..place].char_indices().rev().find(|(_, c)| ends_path(*c));
+        let start = before.map_or(position, |(offset, c)| position + offset + c.len_utf8());
+        position = end;
+        Some(start..end)
+    })
+}
+
+/// Finds the next separator of folders, or dot before an extension.
+fn find_separator_or_extension(bytes: &[u8], start: usize) -> Option<usize> {
+    let begins_extension = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    memchr::memchr3_iter(b'/', b'\\', b'.', &bytes[start..])
+        .map(|offset| start + offset)
+        .find(|place| bytes[*place] != b'.' || bytes.get(place + 1).is_some_and(begins_extension))
+}
+
+/// Returns whether a path ends before this character of a sentence.
+fn ends_path(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(c, '"' | '\'' | '`' | '<' | '>' | '|' | ',' | ';' | '*' | '=')
+        || !c.is_ascii() && is_wide_punctuation(c)
 }
 
 /// Returns the non-empty ranges between separators.

@@ -174,7 +174,54 @@ fn parses_a_target_and_formats_it_unchanged() {
     }
 }
 
+/// Finds the links of a text by looking at each of its words.
+fn find_links_in_all_words(text: &str, check: CheckTarget<'_>) -> Vec<FoundLink> {
+    let is_separator = |c: char| c.is_whitespace() || "\"'`<>|,;*=“”‘’…".contains(c) || is_wide_punctuation(c);
+    let find_in_words = |range: Range<usize>| {
+        let words = split_ranges(text, range, &is_separator).into_iter();
+        words.flat_map(|word| match find_path(text, word.clone(), check) {
+            Some(link) => vec![link],
+            None if !text[word.clone()].contains(['(', ')', '[', ']', '{', '}']) => Vec::new(),
+            None => {
+                let parts = split_ranges(text, word, &|c| "()[]{}".contains(c));
+                parts.into_iter().filter_map(|part| find_path(text, part, check)).collect()
+            }
+        })
+    };
+    let (mut links, mut position) = (Vec::new(), 0);
+    for (range, target) in find_addresses(text) {
+        links.extend(find_in_words(position..range.start));
+        position = range.end;
+        if check(&target) == Existence::Exists {
+            links.push(FoundLink { range, target, is_missing: false });
+        }
+    }
+    links.extend(find_in_words(position..text.len()));
+    links
+}
+
+#[test]
+fn each_known_name_has_a_part_that_is_searched_for() {
+    for name in KNOWN_NAMES {
+        assert!(NAME_PARTS.iter().any(|part| part.find(name.as_bytes()).is_some()), "{name}");
+        check_links(&format!("some {name}, and {name}"), &format!("{name} | {name}"));
+    }
+}
+
 proptest::proptest! {
+    #[test]
+    fn skipping_words_without_the_bytes_of_a_path_loses_no_link(
+        text in "(\\PC|[ .:#/\\\\()\\[\\]@L_*,~a1é漢，…-]|https://|://|[a-z]{1,3}\\.[a-z]{1,3}|a/b|:1|#L2|README|Makefile|CHANGELOG|LICENSE|file|\n){0,30}",
+        rejected in 0..3_usize,
+    ) {
+        // All targets exist, or only those of one parity, so that a part of a rejected word is tried.
+        let check = |target: &LinkTarget| match rejected == 2 || target.to_string().len() % 2 == rejected {
+            true => Existence::Exists,
+            false => Existence::Unknown,
+        };
+        proptest::prop_assert_eq!(find_links(&text, &check), find_links_in_all_words(&text, &check));
+    }
+
     #[test]
     fn links_are_in_order_and_do_not_overlap(text in "(\\PC|https://|workspace://|a/b|:1|[ .:#()\\[\\]@L-]){0,40}") {
         let mut position = 0;
