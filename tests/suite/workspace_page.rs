@@ -176,7 +176,8 @@ fn hostile_names_and_texts_are_shown_as_marks() {
 fn an_empty_workspace_says_what_it_is_for_and_shows_what_another_program_adds() {
     let user = user_with_session();
     let mut program = open_files(resume(&user).size(60, 15));
-    program.until_all(&["No files yet.", "adds a file of yours."]);
+    let screen = program.until_all(&["No files yet.", "adds a file of yours."]);
+    assert!(!screen.contains('`') && !screen.contains("❯ Type") && !screen.contains("ctrl-o open"), "{screen}");
     // Opening the page has created nothing.
     let folder = user.path("home/aye/data/workspace");
     assert!(!folder.join(SESSION).exists());

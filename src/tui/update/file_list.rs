@@ -20,8 +20,8 @@ use std::time::Duration;
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Text of the list of an empty workspace.
-const EMPTY_TEXT: &str = "No files yet. The model writes reports and other results here, which are not part of the \
-    project, and long results that it receives are kept here as a whole. `aye files put FILE` adds a file of yours.";
+const EMPTY_TEXT: &str = "No files yet. The model saves reports and long results here, outside the project. The command \
+    “aye files put FILE” adds a file of yours.";
 
 /// Opens the list. Its files follow when the host has read them.
 pub fn open_file_list(state: &mut State) {

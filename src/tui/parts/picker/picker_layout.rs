@@ -119,9 +119,9 @@ impl Picker {
     }
 
     /// Returns the areas of the filter and of the rows, with room for the note between them, and of the text of the selected
-    /// row. An area of one row has no filter.
+    /// row. An area of one row and a list without rows have no filter.
     fn split_area(&self, inner: Rect) -> (Rect, Rect, Rect) {
-        let filter_rows = u16::from(inner.height > 1);
+        let filter_rows = u16::from(inner.height > 1 && self.shows_filter());
         let remaining = inner.height - filter_rows;
         let note_height = self.note_rows(inner.width).min(remaining.saturating_sub(2));
         let list = Rect { y: inner.y + filter_rows + note_height, height: remaining - note_height, ..inner };
@@ -148,13 +148,18 @@ impl Picker {
     fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
         if area.is_empty() {
             return None;
+    /// Returns whether the filter is shown: if there is something to filter, or it has text.
+    fn shows_filter(&self) -> bool {
+        self.is_usable() || !self.filter.text().is_empty()
+    }
+
         }
         let sign = if area.width > 8 { "❯ " } else { "" };
         buffer.set_stringn(area.x, area.y, sign, usize::from(area.width), theme.accent);
         let start = area.x + width::text_width(sign) as u16;
         let columns = usize::from(area.right() - start);
         let (text, cells) = self.filter.visible_part(columns);
-        if self.filter.text().is_empty() && self.is_usable() {
+        if self.filter.text().is_empty() {
             buffer.set_stringn(start, area.y, self.filter_hint, columns, theme.dim);
         }
         buffer.set_stringn(start, area.y, text, columns, theme.text);

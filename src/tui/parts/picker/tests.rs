@@ -61,8 +61,8 @@ fn an_empty_list_offers_only_what_can_be_done() {
     let mut picker = Picker::new("jobs", "None", Vec::new()).with_action_hint("enter output · x stop".to_owned());
     assert_snapshot!(screen_text(&picker, 50, 6), @r"
     ╭─ jobs ─────────────────────────────────────────╮
-    │ ❯                                              │
     │ None                                           │
+    │                                                │
     │                                                │
     │                                                │
     ╰─ esc back ─────────────────────────────────────╯
@@ -165,8 +165,8 @@ fn the_cursor_stays_on_its_row_when_the_rows_change() {
     assert_eq!(picker.selected_row(), None);
     assert_snapshot!(screen_text(&picker, 20, 4), @r"
     ╭─ models ─────────╮
-    │ ❯                │
     │ none             │
+    │                  │
     ╰─ esc back ───────╯
     ");
 }
@@ -227,6 +227,18 @@ proptest! {
         draw_buffer(&picker, width, height);
         prop_assert!(picker.selected_row().is_none_or(|row| row < texts.len()));
     }
+}
+
+#[test]
+fn a_list_without_rows_has_no_filter() {
+    let mut picker = Picker::new("files", "No files yet.", Vec::new());
+    let screen = screen_text(&picker, 60, 12);
+    assert!(screen.contains("No files yet.") && !screen.contains('❯') && !screen.contains("filter"), "{screen}");
+    // What is typed before the rows arrive is kept.
+    press_keys(&mut picker, "b");
+    assert!(screen_text(&picker, 60, 12).contains("❯ b"));
+    picker.set_rows(vec![Row::new("a"), Row::new("b")]);
+    assert_eq!(picker.selected_row(), Some(1));
 }
 
 #[test]
