@@ -46,7 +46,10 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
         Focus::Popup => match state.viewport.popups.last() {
             Some(Popup::List(_, List::Grants(_))) => vec![Scope::Grants, Scope::List],
             Some(Popup::List(_, List::Background)) => vec![Scope::Background, Scope::List],
-            Some(Popup::List(_, List::Files(_) | List::FileVersions(_))) => vec![Scope::Files, Scope::List],
+            Some(Popup::List(picker, List::Files(_) | List::FileVersions(_))) => {
+                let tree = picker.shows_folders().then_some(Scope::Tree);
+                tree.into_iter().chain([Scope::Files, Scope::List]).collect()
+            }
             Some(Popup::List(..)) => vec![Scope::List],
             Some(Popup::Reader(reader)) if reader.has_file_keys() => vec![Scope::Files, Scope::Page],
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],

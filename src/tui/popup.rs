@@ -171,7 +171,7 @@ pub struct RehearsalView {
 pub struct FileList {
     /// Files, most recently changed first.
     pub files: Vec<ListedFile>,
-    /// Index of the file in each row; `None` for the heading of a folder.
+    /// Index of the file in each row; `None` for a folder.
     pub rows: Vec<Option<usize>>,
     /// Length of the index when the files were listed; `None` before.
     pub index_length: Option<u64>,

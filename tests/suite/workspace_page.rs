@@ -51,9 +51,9 @@ fn files_are_listed_by_folder_filtered_and_read() {
     store(&user, "reports/2026/data.csv", b"name,count\nalpha,1\nbeta,20\n");
     store(&user, "zebra.txt", b"stripes\n");
     let mut program = open_files(resume(&user));
-    let screen = program.until_all(&["zebra.txt", "reports/2026/", "3 files · "]);
+    let screen = program.until_all(&["zebra.txt", "▾ 2026/", "3 files · "]);
     let position = |text: &str| screen.find(text).unwrap_or_else(|| panic!("{text}: {screen}"));
-    let order = ["zebra.txt", "reports/", "q1.md", "reports/2026/", "data.csv"].map(position);
+    let order = ["zebra.txt", "▾ reports/", "q1.md", "▾ 2026/", "data.csv"].map(position);
     assert!(order.is_sorted(), "{screen}");
     assert!(screen.contains("29 bytes · version 2"), "{screen}");
     program.type_text("2026");
@@ -128,6 +128,42 @@ fn each_kind_of_file_has_its_preview() {
         program.press_keys("\x15");
         program.until("12 files");
     }
+}
+
+#[test]
+fn folders_collapse_and_expand() {
+    let user = user_with_session();
+    for path in ["reports/q1.md", "reports/2026/data.csv", "zebra.txt"] {
+        store(&user, path, b"text");
+    }
+    let mut program = open_files(resume(&user));
+    program.until("3 files · ");
+    // From the last file up to the one in the inner folder, to that folder, and to the one around it.
+    program.press_keys("\x1b[A");
+    program.press_keys("\x1b[D");
+    program.until("enter/← collapse · alt-u collapse all");
+    program.press_keys("\x1b[D");
+    program.press_keys("\x1b[D");
+    program.press_keys("\x1b[D");
+    let screen = program.until_all(&["▸ reports/", "2 files · 8 bytes", "enter/→ expand · alt-u expand all"]);
+    assert!(!screen.contains("q1.md") && !screen.contains("2026/"), "{screen}");
+    // A folder stays collapsed when another program adds a file to it.
+    store(&user, "reports/q2.md", b"text");
+    let screen = program.until_all(&["▸ reports/", "3 files · 12 bytes"]);
+    assert!(!screen.contains("q2.md"), "{screen}");
+    program.type_text("q1");
+    program.until_all(&["reports/q1.md", "1 of 4"]);
+    program.press_keys("\x15");
+    let screen = program.until("▸ reports/");
+    assert!(!screen.contains("q1.md"), "{screen}");
+    program.press_keys("\x1bu");
+    program.until_all(&["▾ reports/", "q1.md", "▾ 2026/", "data.csv"]);
+    program.press_keys("\x1bu");
+    program.until("▸ reports/");
+    // The cursor went to the first row with the filter.
+    program.press_keys("\x1b[B");
+    program.press_keys("\r");
+    program.until_all(&["▾ reports/", "▸ 2026/"]);
 }
 
 #[test]

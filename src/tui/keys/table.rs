@@ -39,6 +39,8 @@ scopes! {
     Grants "Grants and rules"
     /// In the list of background commands, while its filter is empty.
     Background "Background commands"
+    /// In a list with folders, while its filter is empty.
+    Tree "Folders"
     /// In the list of the session's files, in that of the versions of one, and on the page of one.
     Files "Files of the session"
     /// In a text field of a prompt or list.
@@ -144,6 +146,9 @@ actions! {
     SelectPrevious "select_previous" "Select previous call"
     SelectNext "select_next" "Select next call"
     Toggle "toggle" "Expand or collapse"
+    Expand "expand" "Expand, or go to the first entry in it"
+    Collapse "collapse" "Collapse, or go to what contains it"
+    ExpandAll "expand_all" "Expand all, or collapse all"
     OpenFull "open_full" "Open in full"
     ExplainCall "explain_call" "Show why the call ran"
     MoveToBackground "move_to_background" "Move running command to the background"
@@ -241,6 +246,7 @@ default_keys! {
         Close "esc"
     [Grants] Revoke "x"  OpenFull "alt-o"
     [Background] StopCommand "x"
+    [Tree] Expand "right"  Collapse "left"  ExpandAll "alt-u"
     [Files]
         OpenFile "ctrl-o"
         CopyAddress "alt-y"

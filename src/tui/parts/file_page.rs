@@ -27,7 +27,7 @@ impl FilePage {
     /// Returns the hints for the keys of a file in a list, such as `ctrl-o open`. A key that is not bound is left out.
     pub fn key_hints(keys: &Keymap, has_versions: bool) -> Vec<String> {
         let versions = has_versions.then_some((Action::ListVersions, "versions"));
-        let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy address")].into_iter();
+        let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy")].into_iter();
         let actions = actions.chain(versions).chain([(Action::CopyToProject, "to project")]);
         let hints = actions.map(|(action, label)| (keys.first_chord(Scope::Files, action), label));
         hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}")).collect()

@@ -1,5 +1,6 @@
 //! A list with a filter and a cursor, used for sessions, themes, commands, models and files.
 
+mod folding;
 mod picker_layout;
 mod row;
 mod row_columns;
@@ -10,8 +11,8 @@ use super::text_field::{KeyResult, TextField};
 use crate::text::clean;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crossterm::event::KeyEvent;
+use folding::Folds;
 pub use row::Row;
-use row::TreeNames;
 use std::cell::Cell;
 
 /// An open list.
@@ -48,6 +49,8 @@ pub struct Picker {
     shows_selected_text: bool,
     /// Name of the key that opens the whole text of the selected row; empty if there is none.
     text_key: Box<str>,
+    /// What is collapsed of a tree.
+    folds: Box<Folds>,
 }
 
 /// Detail of the row that is in use.
@@ -89,6 +92,7 @@ impl Picker {
             ranks_starts: false,
             shows_selected_text: false,
             text_key: Box::default(),
+            folds: Box::default(),
         };
         picker.update_matches();
         picker.cursor = picker.selectable_from(0, 1);
@@ -266,13 +270,12 @@ impl Picker {
 
     fn update_matches(&mut self) {
         let is_filtering = !self.filter_text().is_empty();
-        for row in &mut self.rows {
-            if let Some(TreeNames { indented, full }) = &row.tree_names {
-                row.text.clone_from(if is_filtering { full } else { indented });
-            }
+        for index in 0..self.rows.len() {
+            let is_collapsed = self.is_collapsed(index);
+            self.rows[index].update_tree_text(is_filtering, is_collapsed);
         }
         if !is_filtering {
-            self.matches = (0..self.rows.len()).collect();
+            self.matches = self.expanded_rows();
             return;
         }
         let search_texts = self.rows.iter().map(|row| row.search_text.as_str());

@@ -1,5 +1,7 @@
 //! The files of the session's workspace as a list, the versions of a file, and the page that shows one.
 
+mod tree_rows;
+
 use super::{clipboard_copy, popup_stack, project_copies};
 use crate::chat::pluralize;
 use crate::text::byte_size::format_bytes;
@@ -26,7 +28,8 @@ const EMPTY_TEXT: &str = "No files yet. The model saves reports and long results
 /// Opens the list. Its files follow when the host has read them.
 pub fn open_file_list(state: &mut State) {
     let hint = action_hint(&state.keys, "enter read", true);
-    let picker = Picker::new("Files of this session", "Loading…", Vec::new()).with_action_hint(hint);
+    let picker =
+        Picker::new("Files of this session", "Loading…", Vec::new()).with_action_hint(hint).with_fold_keys(&state.keys);
     let next_check = state.timing.now;
     state.viewport.popups.push(Popup::List(picker, List::Files(FileList { next_check, ..FileList::default() })));
     store_changed_copies(state);
@@ -95,44 +98,19 @@ fn set_files(picker: &mut Picker, list: &mut FileList, index_length: u64, files:
         // The index length stays, so that the next look lists the files again.
         Err(reason) => return picker.set_empty_text(reason),
     };
-    let is_first = list.index_length.replace(index_length).is_none();
+    let is_first = list.files.is_empty();
+    list.index_length = Some(index_length);
     picker.set_empty_text(EMPTY_TEXT);
     list.files.clone_from(files);
     let bytes = list.files.iter().map(|file| file.size).sum();
     picker.set_count_text(format!("{} · {}", pluralize(list.files.len(), "file"), format_bytes(bytes)));
-    let (rows, indexes) = tree_rows(&list.files);
+    let (rows, indexes) = tree_rows::tree_rows(&list.files);
     list.rows = indexes;
     picker.set_rows(rows);
     if is_first {
         // The file that changed last is the one that the user most likely looks for.
         picker.select(list.rows.iter().position(|file| *file == Some(0)).unwrap_or(0));
     }
-}
-
-/// Returns the rows of the files below headings of their folders, files before folders, and the file of each row.
-fn tree_rows(files: &[ListedFile]) -> (Vec<Row>, Vec<Option<usize>>) {
-    let split = |index: usize| files[index].path.rsplit_once('/').unwrap_or(("", &files[index].path));
-    let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_cached_key(|index| {
-        let (folder, name) = split(*index);
-        (folder.split('/').collect::<Vec<_>>(), name)
-    });
-    let (mut rows, mut indexes, mut open_folder) = (Vec::new(), Vec::new(), "");
-    for index in order {
-        let (folder, name) = split(index);
-        if folder != open_folder {
-            rows.push(Row::heading(&format!("{folder}/")));
-            indexes.push(None);
-            open_folder = folder;
-        }
-        let file = &files[index];
-        let version = if file.version > 1 { format!(" · version {}", file.version) } else { String::new() };
-        let row = Row::new(&file.path).with_secondary(&format!("{}{version}", format_bytes(file.size)));
-        let row = row.searched_by_text().with_detail(&file.time).with_key(file.id.as_str());
-        rows.push(row.in_tree(0, name));
-        indexes.push(Some(index));
-    }
-    (rows, indexes)
 }
 
 fn set_versions(picker: &mut Picker, list: &mut FileVersions, versions: &Result<Vec<ListedVersion>, String>) {
@@ -153,9 +131,10 @@ fn set_versions(picker: &mut Picker, list: &mut FileVersions, versions: &Result<
     picker.set_count_text(pluralize(list.versions.len(), "version"));
 }
 
-/// Opens the page of the file in a row. The list stays open below.
-pub fn open_file_row(state: &mut State, picker: Picker, list: FileList, row: usize) {
+/// Opens the page of the file in a row, or collapses or expands the folder in it. The list stays open below.
+pub fn open_file_row(state: &mut State, mut picker: Picker, list: FileList, row: usize) {
     let file = list.rows.get(row).copied().flatten().and_then(|index| list.files.get(index)).cloned();
+    picker.toggle_folder(row);
     state.viewport.popups.push(Popup::List(picker, List::Files(list)));
     if let Some(file) = file {
         open_file_page(state, file, None);

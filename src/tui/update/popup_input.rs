@@ -87,10 +87,15 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
                 None => picker.handle_key(&key, keys),
             }
         }
-        Popup::List(picker, List::Files(_) | List::FileVersions(_)) => match keys.lookup(Scope::Files, &key) {
-            Some(action) => return file_list::run_file_action(state, action),
-            None => picker.handle_key(&key, keys),
-        },
+        Popup::List(picker, List::Files(_) | List::FileVersions(_)) => {
+            if let Some(action) = keys.lookup(Scope::Tree, &key).filter(|_| picker.shows_folders()) {
+                return picker.run_fold_action(action);
+            }
+            match keys.lookup(Scope::Files, &key) {
+                Some(action) => return file_list::run_file_action(state, action),
+                None => picker.handle_key(&key, keys),
+            }
+        }
         Popup::List(picker, _) => picker.handle_key(&key, keys),
     };
     handle_pick(state, cache, pick)

@@ -35,7 +35,7 @@ impl Picker {
         self.scroll_to_cursor(usize::from(list.height));
         let top = self.first_visible.get();
         let below = self.position_count().saturating_sub(top + usize::from(list.height));
-        let is_row = |row: &&Row| !row.is_heading;
+        let is_row = |row: &&Row| !row.is_heading && !row.is_folder();
         let matching = self.matches.iter().map(|row| &self.rows[*row]).filter(is_row).count();
         let is_usable = self.is_usable();
         let count = match self.filter_text().is_empty() && !self.count_text.is_empty() {
@@ -90,7 +90,10 @@ impl Picker {
                 let parts = [Some(enter), letters].into_iter().flatten().filter(|part| !part.is_empty());
                 parts.cloned().collect::<Vec<_>>().join(" · ")
             }
-            None => self.action_hint.to_string(),
+            None => {
+                let fold_hint = self.selected_row().and_then(|row| self.fold_hint(row));
+                fold_hint.unwrap_or_else(|| self.action_hint.to_string())
+            }
         }
     }
 
@@ -145,14 +148,14 @@ impl Picker {
         self.rows.iter().any(|row| !row.is_heading) || self.typed_verb.is_some()
     }
 
-    fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
-        if area.is_empty() {
-            return None;
     /// Returns whether the filter is shown: if there is something to filter, or it has text.
     fn shows_filter(&self) -> bool {
         self.is_usable() || !self.filter.text().is_empty()
     }
 
+    fn draw_filter(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> Option<Position> {
+        if area.is_empty() {
+            return None;
         }
         let sign = if area.width > 8 { "❯ " } else { "" };
         buffer.set_stringn(area.x, area.y, sign, usize::from(area.width), theme.accent);
@@ -261,6 +264,7 @@ impl Picker {
             let style = match (is_selected, row.is_heading) {
                 (_, true) => theme.prompt,
                 (true, false) => theme.text.patch(theme.selected),
+                (false, false) if row.is_folder() => theme.prompt,
                 (false, false) => theme.text,
             };
             let line = Rect { y, height: row_height(row) as u16, ..list };

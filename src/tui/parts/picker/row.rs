@@ -40,8 +40,12 @@ pub struct Row {
 /// Main texts of a row of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TreeNames {
-    /// Name shown below its parent, indented.
-    pub(super) indented: String,
+    /// Name shown below its parent.
+    pub(super) name: String,
+    /// Levels of its indentation.
+    pub(super) depth: usize,
+    /// Text of the second column while the row is a collapsed folder; `None` if it is no folder.
+    pub(super) hidden_contents: Option<String>,
     /// Name shown while filtering, when the parent may be hidden.
     pub(super) full: String,
 }
@@ -111,8 +115,53 @@ impl Row {
 
     /// Makes the row part of a tree: unless filtered, it is indented by `depth` levels and shows only this name.
     pub fn in_tree(self, depth: usize, name: &str) -> Self {
-        let indented = format!("{}{}", "  ".repeat(depth), clean::clean_line(name));
-        Self { tree_names: Some(TreeNames { indented, full: self.text.clone() }), ..self }
+        let (name, full) = (clean::clean_line(name).into_owned(), self.text.clone());
+        Self { tree_names: Some(TreeNames { name, depth, hidden_contents: None, full }), ..self }
+    }
+
+    /// Creates the row of a folder with this path, which collapses and expands. A filter hides it.
+    pub fn folder(path: &str, depth: usize, name: &str) -> Self {
+        Self { search_text: String::new(), key: path.to_owned(), ..Self::new(path).in_tree(depth, name) }
+            .with_hidden_contents("")
+    }
+
+    /// Sets the second column of a folder while it is collapsed.
+    pub fn with_hidden_contents(mut self, text: &str) -> Self {
+        if let Some(names) = &mut self.tree_names {
+            names.hidden_contents = Some(text.to_owned());
+        }
+        self
+    }
+
+    pub(super) fn is_folder(&self) -> bool {
+        self.tree_names.as_ref().is_some_and(|names| names.hidden_contents.is_some())
+    }
+
+    /// Returns the levels of the row's indentation.
+    pub(super) fn depth(&self) -> usize {
+        self.tree_names.as_ref().map_or(0, |names| names.depth)
+    }
+
+    /// Returns the main text in a tree: indented, and a folder with a sign for its state.
+    pub fn tree_text(&self, is_collapsed: bool) -> String {
+        let Some(names) = &self.tree_names else { return self.text.clone() };
+        let sign = match (self.is_folder(), is_collapsed) {
+            (false, _) => "",
+            (true, true) => "▸ ",
+            (true, false) => "▾ ",
+        };
+        format!("{}{sign}{}", "  ".repeat(names.depth), names.name)
+    }
+
+    /// Sets the texts of a row of a tree after its folder or the filter changed.
+    pub(super) fn update_tree_text(&mut self, is_filtering: bool, is_collapsed: bool) {
+        let Some(names) = &self.tree_names else { return };
+        let hidden_contents =
+            names.hidden_contents.as_ref().map(|text| if is_collapsed { text.clone() } else { String::new() });
+        self.text = if is_filtering { names.full.clone() } else { self.tree_text(is_collapsed) };
+        if let Some(text) = hidden_contents {
+            self.secondary = text;
+        }
     }
 
     /// Colours the sign at the start of the row and the counts in its detail as added, removed or changed.

@@ -229,6 +229,54 @@ proptest! {
     }
 }
 
+fn tree_picker() -> Picker {
+    let rows = vec![
+        Row::new("a.txt"),
+        Row::folder("src/", 0, "src/").with_hidden_contents("2 files"),
+        Row::new("src/b.rs").in_tree(1, "b.rs"),
+        Row::folder("src/deep/", 1, "deep/").with_hidden_contents("1 file"),
+        Row::new("src/deep/c.rs").in_tree(2, "c.rs"),
+    ];
+    Picker::new("files", "", rows).with_fold_keys(&Keymap::default())
+}
+
+#[test]
+fn a_collapsed_folder_hides_its_rows_until_a_filter_searches_in_it() {
+    let mut picker = tree_picker();
+    assert_eq!(picker.matches, [0, 1, 2, 3, 4]);
+    // Nothing contains the first row.
+    picker.run_fold_action(Action::Collapse);
+    assert_eq!(picker.selected_row(), Some(0));
+    picker.select(4);
+    for (action, selected, shown) in [
+        (Action::Collapse, 3, &[0, 1, 2, 3, 4][..]),
+        (Action::Collapse, 3, &[0, 1, 2, 3]),
+        (Action::Collapse, 1, &[0, 1, 2, 3]),
+        (Action::Collapse, 1, &[0, 1]),
+        (Action::Expand, 1, &[0, 1, 2, 3]),
+        (Action::Expand, 2, &[0, 1, 2, 3]),
+        (Action::ExpandAll, 2, &[0, 1, 2, 3, 4]),
+        (Action::ExpandAll, 1, &[0, 1]),
+    ] {
+        picker.run_fold_action(action);
+        assert_eq!((picker.selected_row(), &*picker.matches), (Some(selected), shown), "{action:?}");
+    }
+    let screen = screen_text(&picker, 60, 12);
+    assert!(screen.contains("❯ ▸ src/  2 files") && !screen.contains("b.rs"), "{screen}");
+    // Folders stay collapsed when rows are replaced.
+    let mut rows = tree_picker().rows;
+    rows.push(Row::new("src/deep/d.rs").in_tree(2, "d.rs"));
+    picker.set_rows(rows);
+    assert_eq!((picker.selected_row(), &*picker.matches), (Some(1), &[0, 1][..]));
+    press_keys(&mut picker, "d . r s");
+    let screen = screen_text(&picker, 60, 12);
+    assert!(screen.contains("❯ src/deep/d.rs") && screen.contains("2 of 4"), "{screen}");
+    // The keys move in the filter now.
+    picker.run_fold_action(Action::ExpandAll);
+    press_keys(&mut picker, "ctrl-u");
+    assert_eq!(picker.matches, [0, 1]);
+}
+
 #[test]
 fn a_list_without_rows_has_no_filter() {
     let mut picker = Picker::new("files", "No files yet.", Vec::new());
