@@ -167,6 +167,20 @@ fn folders_collapse_and_expand() {
 }
 
 #[test]
+fn key_help_of_the_files_lists_each_key_once() {
+    let user = user_with_session();
+    store(&user, "reports/q1.md", b"text");
+    let mut program = open_files(resume(&user).size(80, 50));
+    program.until("1 file · ");
+    program.press_keys("\x1bOP");
+    let screen = program.until_all(&["Key bindings", "Expand all, or collapse all", "Stop turn; twice to quit"]);
+    for key in ["ctrl-o", "alt-y", "alt-u", "left", "right", "page-up", "ctrl-home"] {
+        let count = screen.split_whitespace().filter(|word| *word == key).count();
+        assert_eq!(count, 1, "{key}: {screen}");
+    }
+}
+
+#[test]
 fn a_table_with_many_long_headings_is_shown_as_short_lists() {
     let user = user_with_session();
     let headings: Vec<String> = (0..200).map(|column| format!("{column:03}{}", "x".repeat(487))).collect();

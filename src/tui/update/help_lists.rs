@@ -3,7 +3,7 @@
 use super::popup_stack;
 use crate::manual;
 use crate::tui::focus;
-use crate::tui::keys::Scope;
+use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup, ReaderBody};
@@ -12,7 +12,13 @@ use crate::tui::state::State;
 
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) {
-    let help = Help::new(focus::active_scopes(state), state.unused_prompt_keys());
+    let mut unused = state.unused_prompt_keys();
+    if !state.viewport.popups.is_empty() {
+        // A popup takes all other keys.
+        let is_unused = |action: &&Action| !matches!(action, Action::Help | Action::StopOrQuit);
+        unused.extend(Action::ALL.iter().filter(is_unused).map(|action| (Scope::Anywhere, *action)));
+    }
+    let help = Help::new(focus::active_scopes(state), unused);
     state.viewport.popups.push(Popup::Help(help));
 }
 
