@@ -8,6 +8,7 @@ pub mod escaped_path;
 pub mod file_reference;
 pub mod hidden_chars;
 pub mod indented_json;
+pub mod json_outline;
 pub mod known_secrets;
 pub mod link;
 pub mod percent_encoding;

@@ -51,7 +51,10 @@ pub fn active_scopes(state: &State) -> Vec<Scope> {
                 tree.into_iter().chain([Scope::Files, Scope::List]).collect()
             }
             Some(Popup::List(..)) => vec![Scope::List],
-            Some(Popup::Reader(reader)) if reader.has_file_keys() => vec![Scope::Files, Scope::Page],
+            Some(Popup::Reader(reader)) if reader.has_file_keys() => {
+                let json = reader.json_view().map(|_| Scope::Json);
+                json.into_iter().chain([Scope::Files, Scope::Page]).collect()
+            }
             Some(Popup::Confirmation(..)) => vec![Scope::Approval],
             Some(Popup::ApiKey(_) | Popup::Credential(_) | Popup::RuleEdit(_) | Popup::ProjectCopy(_)) => {
                 vec![Scope::TextField]

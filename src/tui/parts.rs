@@ -13,6 +13,7 @@ pub mod file_page;
 pub mod filter;
 pub mod frame;
 pub mod help_page;
+pub mod json_view;
 pub mod key_hints;
 pub mod line_cache;
 pub mod link_hints;

@@ -3,9 +3,11 @@
 pub mod preview;
 
 use crate::chat::SessionId;
+use crate::text::json_outline::JsonOutline;
 use crate::text::workspace_address::AddressTarget;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Request for files of the open session's workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +111,8 @@ pub enum PreviewContent {
         name: String,
         text: String,
     },
+    /// JSON that can be collapsed.
+    Json(Arc<JsonOutline>),
     Lines(NumberedLines),
     /// Rows of cells, of which the first is the heading.
     Table(Vec<Vec<String>>),

@@ -111,11 +111,12 @@ fn each_kind_of_file_has_its_preview() {
         program.type_text(name);
         program.until("1 of 12");
         program.press_keys("\r");
-        let screen = program.until_all(&[&[name], shown, &["enter open", "alt-y copy address"]].concat());
+        let open_hint = if matches!(name, "e.json" | "f.json") { "ctrl-o open" } else { "enter open" };
+        let screen = program.until_all(&[&[name], shown, &[open_hint, "alt-y copy"]].concat());
         assert!(!screen.contains(hidden), "{name}: {screen}");
         let end = match name {
             "c.csv" => Some("after the first 1000 rows."),
-            "f.json" => Some("after the first 2000 lines."),
+            "f.json" => Some("after the first 20000 lines."),
             "g.log" => Some("after the first 256.0 kB."),
             _ => None,
         };
@@ -178,6 +179,34 @@ fn key_help_of_the_files_lists_each_key_once() {
         let count = screen.split_whitespace().filter(|word| *word == key).count();
         assert_eq!(count, 1, "{key}: {screen}");
     }
+}
+
+#[test]
+fn values_of_json_collapse_and_expand() {
+    let user = user_with_session();
+    let rows: Vec<serde_json::Value> = (0..2431).map(|id| json!({ "id": id, "tags": [["a"]] })).collect();
+    store(&user, "rows.json", json!({ "rows": rows, "total": 2431 }).to_string().as_bytes());
+    let mut program = open_files(resume(&user));
+    program.until("1 file");
+    program.press_keys("\r");
+    program.until_all(&["▸   \"rows\": [ … 2431 items ],", "  \"total\": 2431", "alt-u expand all"]);
+    program.press_keys("\x1b[B");
+    program.until("enter/→ expand");
+    program.press_keys("\x1b[C");
+    program.until_all(&["▾   \"rows\": [", "\"id\": 0", "▸       \"tags\": [ … 1 item ]", "enter/← collapse"]);
+    // Into the list, back to it, and collapsed again.
+    program.press_keys("\x1b[C");
+    program.press_keys("\x1b[D");
+    program.until("▸     { … 2 keys },");
+    program.press_keys("\x1b[D");
+    program.press_keys("\r");
+    program.until("[ … 2431 items ],");
+    program.press_keys("\x1bu");
+    program.until("alt-u collapse all");
+    program.press_keys("G");
+    program.until("… More than 2000 lines.");
+    program.press_keys("\x1bu");
+    program.until_all(&["[ … 2431 items ],", "\"total\": 2431"]);
 }
 
 #[test]

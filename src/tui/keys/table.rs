@@ -41,6 +41,8 @@ scopes! {
     Background "Background commands"
     /// In a list with folders, while its filter is empty.
     Tree "Folders"
+    /// On the page of a JSON file.
+    Json "JSON values"
     /// In the list of the session's files, in that of the versions of one, and on the page of one.
     Files "Files of the session"
     /// In a text field of a prompt or list.
@@ -246,7 +248,8 @@ default_keys! {
         Close "esc"
     [Grants] Revoke "x"  OpenFull "alt-o"
     [Background] StopCommand "x"
-    [Tree] Expand "right"  Collapse "left"  ExpandAll "alt-u"
+    [Json] Toggle "enter"
+    [Tree Json] Expand "right"  Collapse "left"  ExpandAll "alt-u"
     [Files]
         OpenFile "ctrl-o"
         CopyAddress "alt-y"

@@ -1,5 +1,6 @@
 //! The page of a file of the workspace: facts about it, and its beginning laid out by its type.
 
+use super::json_view::{JsonView, lay_out_json};
 use crate::text::clean::clean_text;
 use crate::text::link::CheckTarget;
 use crate::text::workspace_address::AddressTarget;
@@ -21,9 +22,25 @@ pub struct FilePage {
     pub target: AddressTarget,
     /// The beginning of the file, or why it cannot be read; `None` until it is loaded.
     pub preview: Option<Arc<Result<FilePreview, String>>>,
+    /// What of a JSON file is shown.
+    pub json: Option<JsonView>,
 }
 
 impl FilePage {
+    /// Creates the page of a file that is not loaded yet.
+    pub fn new(file: ListedFile, target: AddressTarget) -> Self {
+        Self { file, target, preview: None, json: None }
+    }
+
+    /// Shows the preview once it is loaded.
+    pub fn set_preview(&mut self, preview: Arc<Result<FilePreview, String>>) {
+        self.json = match &*preview {
+            Ok(FilePreview { content: PreviewContent::Json(outline), .. }) => Some(JsonView::new(outline.clone())),
+            Ok(_) | Err(_) => None,
+        };
+        self.preview = Some(preview);
+    }
+
     /// Returns the hints for the keys of a file in a list, such as `ctrl-o open`. A key that is not bound is left out.
     pub fn key_hints(keys: &Keymap, has_versions: bool) -> Vec<String> {
         let versions = has_versions.then_some((Action::ListVersions, "versions"));
@@ -33,21 +50,25 @@ impl FilePage {
         hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}")).collect()
     }
 
-    /// Returns the hints for the keys of the page. The key that opens the file from a list shows the links here.
-    pub fn page_key_hints(keys: &Keymap) -> Vec<Option<Hint>> {
+    /// Returns the hints for the keys of the page. If the page has links, the key that opens the file from a list shows them; the page of
+    /// a JSON file has none, and `enter` expands and collapses there.
+    pub fn page_key_hints(&self, keys: &Keymap) -> Vec<Option<Hint>> {
         let key = |action| keys.first_chord(Scope::Files, action);
+        let mut hints = self.json.as_ref().map(|view| view.key_hints(keys)).unwrap_or_default();
+        let open_key = if self.json.is_some() { key(Action::OpenFile) } else { "enter".to_owned() };
         // The numbers are the priorities of removal: the highest is removed first.
-        vec![
-            key_hint(2, "enter", &["open"]),
+        hints.extend([
+            key_hint(2, &open_key, &["open"]),
             key_hint(4, &key(Action::CopyAddress), &["copy address", "copy"]),
             key_hint(7, &key(Action::ListVersions), &["versions"]),
             key_hint(8, &key(Action::CopyToProject), &["to project"]),
-        ]
+        ]);
+        hints
     }
 
     /// Returns the page in this width.
     pub fn lay_out_page(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> PreviewLayout {
-        lay_out_preview(self.preview.as_deref(), width, theme, check)
+        lay_out_with(self.preview.as_deref(), self.json.as_ref(), width, theme, check)
     }
 }
 
@@ -72,6 +93,17 @@ pub fn lay_out_preview(
     theme: &Theme,
     check: CheckTarget<'_>,
 ) -> PreviewLayout {
+    lay_out_with(preview, None, width, theme, check)
+}
+
+/// Lays out a preview, of which JSON is shown by its view; without one all of it is shown.
+fn lay_out_with(
+    preview: Option<&Result<FilePreview, String>>,
+    json: Option<&JsonView>,
+    width: usize,
+    theme: &Theme,
+    check: CheckTarget<'_>,
+) -> PreviewLayout {
     let plain = |text: &str, style| Page::from(wrap_plain(text, style, width));
     let preview = match preview {
         None => return plain("Loading…", theme.dim).into(),
@@ -85,7 +117,11 @@ pub fn lay_out_preview(
     } else {
         layout.page.append_page(plain(&preview.facts.join(" · "), theme.dim));
         layout.page.lines.push(Line::default());
-        layout.page.append_page(lay_out_content(&preview.content, width, theme, check));
+        let content = match json {
+            Some(view) => Page::from(view.lay_out(layout.page.lines.len(), width, theme)),
+            None => lay_out_content(&preview.content, width, theme, check),
+        };
+        layout.page.append_page(content);
     }
     if !preview.omission.is_empty() {
         layout.page.lines.push(Line::default());
@@ -101,6 +137,7 @@ fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme, check:
             code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme)
         }
         PreviewContent::Text { text, .. } => output::lay_out_linked_output(text, theme.text, theme, width, check),
+        PreviewContent::Json(outline) => lay_out_json(outline, None, width, theme).0.into(),
         PreviewContent::Table(rows) => markdown::lay_out_cells(rows, width, theme),
         PreviewContent::Lines(numbered) => numbered_lines::lay_out_numbered(numbered, width, theme).0.into(),
         PreviewContent::NoText(description) => wrap_plain(description, theme.text, width).into(),
@@ -110,6 +147,7 @@ fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme, check:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::json_outline::JsonOutline;
     use crate::text::link::Existence;
     use crate::tui::theme::Themes;
     use proptest::prelude::*;
@@ -120,7 +158,9 @@ mod tests {
         let facts = vec!["text/plain".to_owned(), "1 byte".to_owned()];
         let preview =
             FilePreview { facts, content, omission: "… Not shown: 1 byte after the first 1 byte.".to_owned() };
-        FilePage { file, target: AddressTarget::Id(id, None), preview: Some(Arc::new(Ok(preview))) }
+        let mut page = FilePage::new(file, AddressTarget::Id(id, None));
+        page.set_preview(Arc::new(Ok(preview)));
+        page
     }
 
     proptest! {
@@ -132,6 +172,7 @@ mod tests {
                 PreviewContent::Markdown(text.clone()),
                 PreviewContent::Text { name: "a.rs".into(), text: text.clone() },
                 PreviewContent::Text { name: "json".into(), text: text.clone() },
+                PreviewContent::Json(Arc::new(JsonOutline::read(&text, 100).0)),
                 PreviewContent::Text { name: "notes".into(), text: text.clone() },
                 PreviewContent::Table(rows),
             ] {

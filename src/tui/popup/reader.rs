@@ -5,6 +5,7 @@ use crate::text::clean::clean_text;
 use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::tui::parts::audit_page::AuditPage;
 use crate::tui::parts::file_page::{FilePage, PreviewLayout};
+use crate::tui::parts::json_view::JsonView;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::link_page::LinkPage;
@@ -58,7 +59,7 @@ pub enum ReaderBody {
     /// Everything known about a call; the text is empty.
     Audit(Arc<AuditPage>),
     /// Preview of a file of the workspace; the text is empty.
-    File(Arc<FilePage>),
+    File(Box<FilePage>),
     /// Preview of what a link names; the text is empty.
     Link(Arc<LinkPage>),
 }
@@ -140,8 +141,13 @@ impl Reader {
         matches!(self.body, ReaderBody::File(_) | ReaderBody::Link(_))
     }
 
+    /// Returns the view of the JSON on the page, if it is the page of a JSON file.
+    pub fn json_view(&self) -> Option<&JsonView> {
+        self.file_page()?.json.as_ref()
+    }
+
     /// Returns the page of a file of the workspace, if this is one.
-    pub fn file_page(&self) -> Option<&Arc<FilePage>> {
+    pub fn file_page(&self) -> Option<&FilePage> {
         match &self.body {
             ReaderBody::File(page) => Some(page),
             ReaderBody::Plain

@@ -81,11 +81,11 @@ pub fn handle_workspace_reply(state: &mut State, reply: WorkspaceReply) {
             let preview = Arc::new(preview);
             for popup in &mut state.viewport.popups {
                 if let Popup::Reader(reader) = popup
-                    && let ReaderBody::File(page) = &reader.body
+                    && let ReaderBody::File(page) = &mut reader.body
                     && page.target == target
                 {
-                    let page = FilePage { preview: Some(preview.clone()), ..(**page).clone() };
-                    (reader.body, reader.layout) = (ReaderBody::File(Arc::new(page)), LineCache::default());
+                    page.set_preview(preview.clone());
+                    reader.layout = LineCache::default();
                 }
             }
         }
@@ -156,8 +156,8 @@ fn open_file_page(state: &mut State, file: ListedFile, version: Option<u64>) {
         None => file.path.clone(),
     };
     let target = AddressTarget::Id(file.id.clone(), version);
-    let page = FilePage { file, target: target.clone(), preview: None };
-    popup_stack::push_reader(state, &title, "".into(), ReaderBody::File(Arc::new(page)));
+    let page = FilePage::new(file, target.clone());
+    popup_stack::push_reader(state, &title, "".into(), ReaderBody::File(Box::new(page)));
     state.send_request(HostRequest::Workspace(WorkspaceRequest::Preview(target)));
 }
 

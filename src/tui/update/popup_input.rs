@@ -12,6 +12,7 @@ use crate::tui::host::{HostRequest, ModelRow};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::scroll_position;
 use crate::tui::parts::help_page;
+use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::picker::{Pick, Picker};
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{List, Popup, ReaderBody};
@@ -44,6 +45,19 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
                 && (key.code, key.kind) == (KeyCode::Enter, KeyEventKind::Press)
             {
                 return link_hints::open_link(state, &LinkTarget::Workspace(address));
+            }
+            if let ReaderBody::File(page) = &mut reader.body
+                && let Some(view) = &mut page.json
+            {
+                if let Some(action) = keys.lookup(Scope::Json, &key) {
+                    if view.run_fold_action(action) {
+                        reader.layout = LineCache::default();
+                    }
+                    return;
+                }
+                if let Some(action) = keys.lookup(Scope::Page, &key).filter(|action| *action != Action::Close) {
+                    return view.move_cursor(action, page_height);
+                }
             }
             let file_action = keys.lookup(Scope::Files, &key);
             match (&reader.body, file_action) {

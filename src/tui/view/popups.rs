@@ -5,8 +5,8 @@ use crate::text::reveal::reveal_to_string;
 use crate::text::web_destination::find_destination;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Scope};
-use crate::tui::parts::file_page::FilePage;
 use crate::tui::parts::frame::{Frame, PromptContext, inner_area, rows_position_text, set_lines};
+use crate::tui::parts::json_view::JsonView;
 use crate::tui::parts::key_hints::{hint_rows, key_hint};
 use crate::tui::parts::link_hints::LinkHints;
 use crate::tui::parts::link_page::LinkPage;
@@ -129,7 +129,9 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let rows = usize::from(inside.height);
     let layout = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
     let (page, lines) = (&layout.page, &layout.page.lines);
-    let top = reader.top.get().min(lines.len().saturating_sub(rows));
+    let top =
+        reader.json_view().map_or(reader.top.get(), |view| view.scroll_to_cursor(reader.top.get(), lines.len(), rows));
+    let top = top.min(lines.len().saturating_sub(rows));
     reader.top.set(top);
     let position = match &layout.numbered {
         Some(numbered) => numbered.position_text(top, rows),
@@ -149,6 +151,12 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let frame = Frame { title: &title, right_title: &position, hints: &hints, is_listening: true, ..Frame::default() };
     frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);
+    for row in reader.json_view().map(JsonView::cursor_rows).into_iter().flatten() {
+        if let Some(area) = row.checked_sub(top).and_then(|row| inside.rows().nth(row)) {
+            // As in a list, a single style, because not every colour is readable on this background.
+            buffer.set_style(area, state.theme.text.patch(state.theme.selected));
+        }
+    }
     inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect()
 }
 
@@ -165,15 +173,16 @@ fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String
         _ => format!("{first}{separator}{second}"),
     };
     let file_hints = match &reader.body {
-        ReaderBody::File(_) => FilePage::page_key_hints(&state.keys),
+        ReaderBody::File(page) => page.page_key_hints(&state.keys),
         ReaderBody::Link(_) => LinkPage::key_hints(&state.keys),
         _ => Vec::new(),
     };
     let whole_text_key = if reader.whole_text.is_some() { "enter" } else { "" };
     let link_key = if reader.has_links() { key(Scope::Anywhere, Action::OpenLink) } else { String::new() };
+    let arrows_verb = if reader.json_view().is_some() { "move" } else { "scroll" };
     // The numbers are the priorities of removal: the highest is removed first.
     let hints = [
-        key_hint(1, &join(" ", scroll_keys(Action::Up, Action::Down)), &["scroll"]),
+        key_hint(1, &join(" ", scroll_keys(Action::Up, Action::Down)), &[arrows_verb]),
         key_hint(5, &join("/", scroll_keys(Action::Top, Action::Bottom)), &[""]),
         key_hint(6, &join("/", scroll_keys(Action::PageUp, Action::PageDown)), &[""]),
         key_hint(2, whole_text_key, &["open whole text", "open all"]),

@@ -4,8 +4,9 @@ use super::{NumberedLines, PreviewContent};
 use crate::chat::{image, pluralize};
 use crate::text::byte_size::format_bytes;
 use crate::text::delimited_rows::{RowLimits, parse_rows};
-use crate::text::indented_json::indent_json;
+use crate::text::json_outline::JsonOutline;
 use crate::text::truncation::truncate_end;
+use std::sync::Arc;
 
 /// Bytes of a file that are read for a preview.
 pub const MAX_PREVIEW_BYTES: u64 = 256_000;
@@ -20,8 +21,8 @@ const LINES_AFTER: usize = 700;
 const MAX_LINK_LINES: usize = 1900;
 /// Bytes of them.
 const MAX_LINK_BYTES: usize = 200_000;
-/// Lines of indented JSON.
-const MAX_JSON_LINES: usize = 2000;
+/// Lines of indented JSON, not all of which are shown at once.
+const MAX_JSON_LINES: usize = 20_000;
 
 /// A file of which the beginning has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,9 +164,9 @@ fn prepare_json(text: &str, is_cut: bool) -> Option<ShownPart> {
     if !parsed.map_or_else(|error| is_cut && error.is_eof(), |_| true) {
         return None;
     }
-    let (text, bytes) = indent_json(text, MAX_JSON_LINES);
-    let length = pluralize(text.lines().count(), "line");
-    Some(ShownPart { content: PreviewContent::Text { name: "json".to_owned(), text }, length, bytes })
+    let (outline, bytes) = JsonOutline::read(text, MAX_JSON_LINES);
+    let length = pluralize(outline.line_count(), "line");
+    Some(ShownPart { content: PreviewContent::Json(Arc::new(outline)), length, bytes })
 }
 
 #[cfg(test)]
@@ -197,7 +198,7 @@ mod tests {
             ("text/markdown", "# a", PreviewContent::Markdown("# a".into())),
             ("text/plain", "a,b", text_content("name.rs", "a,b")),
             ("application/jsonl", "[1]\n[2]", text_content("json", "[1]\n[2]")),
-            ("application/json", "[ 1,2]", text_content("json", "[1, 2]")),
+            ("application/json", "[ 1,2]", PreviewContent::Json(Arc::new(JsonOutline::read("[1,2]", 1).0))),
             ("application/json", "[1,", text_content("name.rs", "[1,")),
             ("text/csv", "a,b\n1,2", table(&[&["a", "b"], &["1", "2"]])),
             ("text/csv", "a,\"b", text_content("name.rs", "a,\"b")),
@@ -235,13 +236,13 @@ mod tests {
     fn the_omission_names_what_is_shown_and_how_much_is_not() {
         let rows = "1,2\n".repeat(1500);
         let wide_rows = format!("{}\n", vec!["1"; 100].join(",")).repeat(300);
-        let json = format!("[{}]", vec!["[[1],[2]]"; 700].join(","));
+        let json = format!("[{}]", vec!["[[1],[2]]"; 7000].join(","));
         for (media_type, bytes, size, shown) in [
             ("text/plain", &b"text"[..], 7, "3 bytes after the first 4 bytes"),
             ("text/csv", b"a,b\n1", 9, "5 bytes after the first 1 row"),
             ("text/csv", rows.as_bytes(), rows.len(), "2.0 kB after the first 1000 rows"),
             ("text/csv", wide_rows.as_bytes(), wide_rows.len(), "20.0 kB after the first 200 rows"),
-            ("application/json", json.as_bytes(), json.len(), "after the first 2000 lines"),
+            ("application/json", json.as_bytes(), json.len(), "after the first 20000 lines"),
             ("application/json", b"[1,2", 10, "6 bytes after the first 3 lines"),
         ] {
             let (_, omission) = prepare(media_type, bytes, size);
