@@ -1,7 +1,8 @@
 //! Formats of data, and their values as JSON.
 
 use super::reader_process::{DocumentFormat, read_document};
-use crate::text::unique_keys::parse_unique;
+use crate::text::delimited_rows::{RowLimits, parse_rows};
+use crate::text::unique_keys::parse_unique_to_depth;
 use serde_json::{Map, Value, json};
 
 /// Maximum depth of nested values.
@@ -10,6 +11,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_YAML_VALUES: usize = 100_000;
 /// Bytes at the beginning in which the delimiter of a table is looked for.
 const SNIFFED_BYTES: usize = 8 << 10;
+/// What is read is bounded by the size of the file.
+const NO_LIMITS: RowLimits = RowLimits { rows: usize::MAX, columns: usize::MAX, cells: usize::MAX };
 
 /// A format of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub enum DataFormat {
 
 impl DataFormat {
     /// Returns the format of files with the extension of this name.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
         Some(match extension.to_ascii_lowercase().as_str() {
             "json" => Self::Json,
@@ -48,7 +51,7 @@ impl DataFormat {
     }
 
     /// Returns the format of a media type without parameters.
-    pub fn of_media_type(media_type: &str) -> Option<Self> {
+    pub fn from_media_type(media_type: &str) -> Option<Self> {
         Some(match media_type.to_ascii_lowercase().as_str() {
             "application/json" => Self::Json,
             "application/jsonl" | "application/x-ndjson" | "application/x-jsonlines" => Self::JsonLines,
@@ -63,7 +66,7 @@ impl DataFormat {
         })
     }
 
-    /// Returns whether files of the format are text, of which lines can be parsed alone.
+    /// Returns whether files of the format are text, so that a range of lines can be selected.
     pub fn is_text(self) -> bool {
         !matches!(self, Self::Parquet | Self::Xlsx | Self::Xls)
     }
@@ -94,8 +97,8 @@ impl DataFormat {
         let value = match self {
             Self::Json => parse_json(text)?,
             Self::JsonLines => parse_json_lines(text)?,
-            Self::Csv => parse_table(text, b',')?,
-            Self::Tsv => parse_table(text, b'\t')?,
+            Self::Csv => parse_table(text, ',')?,
+            Self::Tsv => parse_table(text, '\t')?,
             Self::Yaml => parse_yaml(text)?,
             Self::Toml => parse_toml(text)?,
             Self::Parquet | Self::Xlsx | Self::Xls => return Err(format!("{} is not text", self.name())),
@@ -136,7 +139,7 @@ fn depth(value: &Value) -> usize {
 }
 
 fn parse_json(text: &str) -> Result<Value, String> {
-    match parse_unique(text) {
+    match parse_unique_to_depth(text, MAX_DEPTH) {
         Ok((value, None)) => Ok(value),
         Ok((_, Some(_))) => Err("there is text after the value".to_owned()),
         Err(error) => Err(error.to_string()),
@@ -163,52 +166,27 @@ fn parse_json_lines(text: &str) -> Result<Value, String> {
     Ok(std::iter::once(Value::Array(header)).chain(rows.map(Value::Array)).collect())
 }
 
-fn parse_table(text: &str, delimiter: u8) -> Result<Value, String> {
-    let rows = read_rows(text, delimiter)?;
-    let is_wide = |rows: &[Vec<String>]| rows.iter().any(|row| row.len() > 1);
-    let rows = match is_wide(&rows) {
-        true => rows,
-        false => find_delimiter(text).map_or(Ok(rows), |delimiter| read_rows(text, delimiter))?,
-    };
-    match (rows.is_empty(), is_wide(&rows)) {
-        (true, _) => Err("it has no rows".to_owned()),
-        (_, false) => Err("it has a single column".to_owned()),
-        (_, true) => Ok(json!(rows)),
+fn parse_table(text: &str, delimiter: char) -> Result<Value, String> {
+    if text.trim().is_empty() {
+        return Err("it has no rows".to_owned());
     }
-}
-
-/// Reads the rows that are not empty.
-fn read_rows(text: &str, delimiter: u8) -> Result<Vec<Vec<String>>, String> {
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        if record.iter().any(|cell| !cell.is_empty()) {
-            rows.push(record.iter().map(str::to_owned).collect());
-        }
-    }
-    Ok(rows)
+    let table = parse_rows(text, delimiter, NO_LIMITS, false)
+        .or_else(|| parse_rows(text, find_delimiter(text)?, NO_LIMITS, false))
+        .ok_or("it has a single column, or a quote that is not closed")?;
+    let has_value = |row: &Vec<String>| row.iter().any(|cell| !cell.is_empty());
+    Ok(table.rows.into_iter().filter(has_value).map(Value::from).collect())
 }
 
 /// Returns the delimiter that separates each of the first rows into the same number of columns, if there is one.
-fn find_delimiter(text: &str) -> Option<u8> {
+fn find_delimiter(text: &str) -> Option<char> {
     let beginning = &text[..text.floor_char_boundary(SNIFFED_BYTES)];
-    // The last row may be cut.
-    let whole = match (beginning.len() < text.len(), beginning.rfind('\n')) {
-        (true, Some(end)) => &beginning[..end],
-        _ => beginning,
-    };
-    let columns = |delimiter: u8| {
-        let rows = read_rows(whole, delimiter).ok()?;
+    let columns = |delimiter: char| {
+        let rows = parse_rows(beginning, delimiter, NO_LIMITS, beginning.len() < text.len())?.rows;
         let count = rows.first()?.len();
-        (count > 1 && rows.iter().all(|row| row.len() == count)).then_some(count)
+        rows.iter().all(|row| row.len() == count).then_some(count)
     };
-    b",;\t|"
-        .iter()
-        .filter_map(|delimiter| Some((columns(*delimiter)?, *delimiter)))
-        .max_by_key(|(count, _)| *count)
-        .map(|(_, delimiter)| delimiter)
+    let counted = [',', ';', '\t', '|'].into_iter().filter_map(|delimiter| Some((columns(delimiter)?, delimiter)));
+    counted.max_by_key(|(count, _)| *count).map(|(_, delimiter)| delimiter)
 }
 
 fn parse_yaml(text: &str) -> Result<Value, String> {
@@ -217,7 +195,7 @@ fn parse_yaml(text: &str) -> Result<Value, String> {
         strict_booleans: true,
         with_snippet: false,
     };
-    // Each use of an anchor counts as often as it stands for something.
+    // Each alias adds all values of its anchor.
     let mut options = options;
     options.alias_limits.max_total_replayed_events = MAX_YAML_VALUES;
     let documents: Vec<Value> =

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Returns the rows as a JSON list of lists, the first with the names of the columns. Numbers that are not finite become
-/// null, and bytes that are no text base64.
+/// null, and bytes that are not text become base64.
 ///
 /// # Errors
 /// Why they cannot be read, worded to follow a colon.

@@ -3,7 +3,7 @@
 //!
 //! The process gets the document through stdin and writes the text, or the reason why there is none, to stdout.
 
-use super::rows::MAX_ROW_BYTES;
+use super::rows::MAX_TABLE_BYTES;
 use super::{parquet, pdf, spreadsheet};
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
@@ -60,7 +60,7 @@ impl DocumentFormat {
         match self {
             // The last page may have as much text again as all before it, and a note follows.
             Self::Pdf => 3 * pdf::MAX_TEXT as u64,
-            Self::Parquet | Self::Xlsx => MAX_ROW_BYTES as u64 + 1,
+            Self::Parquet | Self::Xlsx => MAX_TABLE_BYTES as u64 + 1,
         }
     }
 }
@@ -81,7 +81,7 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
     let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&bytes)));
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
-        // More would come from a process that does not keep to its limit. It fails then, because nothing reads it.
+        // Output beyond the limit is not read, so that the process fails to write it.
         stdout.map(|stdout| stdout.take(format.max_output()).read_to_string(&mut text)).transpose().map(|_| text)
     });
     let started = Instant::now();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Maximum bytes of the JSON text of a table.
-pub const MAX_ROW_BYTES: usize = 1_000_000;
+pub const MAX_TABLE_BYTES: usize = 1_000_000;
 
 /// Writes rows as a JSON list of lists.
 pub(super) struct RowWriter {
@@ -29,9 +29,9 @@ impl RowWriter {
         }
         self.json.push_str(&Value::Array(row).to_string());
         self.rows += 1;
-        if self.json.len() >= MAX_ROW_BYTES {
+        if self.json.len() >= MAX_TABLE_BYTES {
             let rows = self.rows;
-            return Err(format!("its first {rows} rows have more than {MAX_ROW_BYTES} bytes as JSON"));
+            return Err(format!("its first {rows} rows have more than {MAX_TABLE_BYTES} bytes as JSON"));
         }
         Ok(())
     }

@@ -1,8 +1,5 @@
 //! Rows of comma- or tab-separated values (RFC 4180).
 
-/// A text with more columns is not read as a table.
-const MAX_COLUMNS: usize = 200;
-
 /// Rows of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DelimitedRows {
@@ -16,6 +13,8 @@ pub struct DelimitedRows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLimits {
     pub rows: usize,
+    /// A text with more columns than this is not read as a table.
+    pub columns: usize,
     /// Cells of the table, in which each row counts as long as the longest.
     pub cells: usize,
 }
@@ -55,7 +54,7 @@ pub fn parse_rows(source: &str, delimiter: char, limits: RowLimits, is_cut: bool
             character => cell.push(character),
         }
         // `cell` is one more.
-        if row.len() >= MAX_COLUMNS {
+        if row.len() >= limits.columns {
             return None;
         }
     }
@@ -74,7 +73,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LIMITS: RowLimits = RowLimits { rows: 100, cells: 1000 };
+    const MAX_COLUMNS: usize = 200;
+    const LIMITS: RowLimits = RowLimits { rows: 100, columns: MAX_COLUMNS, cells: 1000 };
 
     fn parse(source: &str) -> Option<Vec<Vec<String>>> {
         parse_rows(source, ',', LIMITS, false).map(|table| table.rows)
@@ -130,7 +130,7 @@ mod tests {
 
         #[test]
         fn any_text_is_parsed_within_its_length(source in "[a\",\n\r;é]{0,24}", rows in 1..4_usize, cells in 1..9_usize, is_cut: bool) {
-            if let Some(parsed) = parse_rows(&source, ',', RowLimits { rows, cells }, is_cut) {
+            if let Some(parsed) = parse_rows(&source, ',', RowLimits { rows, cells, ..LIMITS }, is_cut) {
                 prop_assert!(source.is_char_boundary(parsed.length) && parsed.rows.len() <= rows);
                 let columns = parsed.rows.iter().map(Vec::len).max().unwrap();
                 prop_assert!(parsed.rows.len() == 1 || columns * parsed.rows.len() <= cells);

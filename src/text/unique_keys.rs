@@ -10,8 +10,13 @@ pub const MAX_DEPTH: usize = 32;
 /// Parses one value; also returns an error if text follows it. A duplicate key, or nesting deeper than [`MAX_DEPTH`],
 /// is an error of the kind [`Error::is_data`].
 pub fn parse_unique(text: &str) -> Result<(Value, Option<Error>), Error> {
+    parse_unique_to_depth(text, MAX_DEPTH)
+}
+
+/// Parses as [`parse_unique`] does, with another maximum nesting depth, which is at most 127.
+pub fn parse_unique_to_depth(text: &str, max_depth: usize) -> Result<(Value, Option<Error>), Error> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = UniqueKeys { depth: 0 }.deserialize(&mut json)?;
+    let value = UniqueKeys { depth: 0, max_depth }.deserialize(&mut json)?;
     Ok((value, json.end().err()))
 }
 
@@ -34,19 +39,20 @@ pub fn parse_json_answer(answer: &str) -> Result<Value, String> {
     }
 }
 
-/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than [`MAX_DEPTH`].
+/// Builds a value as serde_json does, but rejects duplicate keys and nesting deeper than the maximum.
 #[derive(Clone, Copy)]
 struct UniqueKeys {
     depth: usize,
+    max_depth: usize,
 }
 
 impl UniqueKeys {
     /// Returns the builder for values inside this one, or an error if they are nested too deep.
     fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth == MAX_DEPTH {
-            return Err(E::custom(format!("nested more than {MAX_DEPTH} deep")));
+        if self.depth == self.max_depth {
+            return Err(E::custom(format!("nested more than {} deep", self.max_depth)));
         }
-        Ok(Self { depth: self.depth + 1 })
+        Ok(Self { depth: self.depth + 1, ..self })
     }
 }
 

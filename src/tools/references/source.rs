@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Characters of a target in an error.
 const MAX_TARGET_CHARS: usize = 120;
 
-/// Where the files of references are looked for.
+/// Project and workspace whose files references can name.
 pub(in crate::tools) struct Sources<'a> {
     pub project: &'a dyn Reader,
     /// The workspace of the session, if it has one.
@@ -74,7 +74,7 @@ impl Sources<'_> {
                 false => "is outside the project",
             };
             return Err(Error::Arguments(format!(
-                "“{shown}” {why}, so no reference can name it. read_file asks the user."
+                "“{shown}” {why}, so no reference can name it. Read it with read_file, which asks the user."
             )));
         }
         if !self.project.exists(&location) {
@@ -86,7 +86,7 @@ impl Sources<'_> {
             Err(error) => return Err(Error::Arguments(format!("{error}."))),
         };
         let name = planned_path::display_path(&location);
-        let format = DataFormat::of_name(&name);
+        let format = DataFormat::from_name(&name);
         Ok(Some(FoundFile { name, path: Some(location.display_path), bytes, format }))
     }
 
@@ -121,6 +121,6 @@ impl Sources<'_> {
 
 /// Returns the format of a stored file: by the hint of its address, its stored media type, or its name.
 fn find_format(hint: Option<&str>, file: &StoredFile) -> Option<DataFormat> {
-    let by_type = |media_type: &str| DataFormat::of_media_type(media_type);
-    hint.map_or_else(|| by_type(&file.media_type).or_else(|| DataFormat::of_name(file.path.file_name())), by_type)
+    let by_type = |media_type: &str| DataFormat::from_media_type(media_type);
+    hint.map_or_else(|| by_type(&file.media_type).or_else(|| DataFormat::from_name(file.path.file_name())), by_type)
 }

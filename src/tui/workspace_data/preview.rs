@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Bytes of a file that are read for a preview.
 pub const MAX_PREVIEW_BYTES: u64 = 256_000;
 /// Limits of a table. A row that does not fit in the width is laid out as a line for each cell.
-const TABLE_LIMITS: RowLimits = RowLimits { rows: 1000, cells: 20_000 };
+const TABLE_LIMITS: RowLimits = RowLimits { rows: 1000, columns: 200, cells: 20_000 };
 /// Characters of a cell.
 const MAX_CELL_CHARS: usize = 500;
 /// Lines before and after the ones of a link.
