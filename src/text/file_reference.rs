@@ -29,7 +29,7 @@ pub struct FileReference {
     /// Path or `workspace://` address, unescaped.
     pub target: String,
     pub range: Option<LineRange>,
-    /// True if the target is in quotes. Only then nothing after it can belong to the text around it.
+    /// True if the target is in quotes, so that no character at its end belongs to the text around it.
     is_quoted: bool,
 }
 
@@ -61,7 +61,7 @@ pub enum ReferenceError {
 
 impl FileReference {
     /// Returns the target, and then the target without each of the characters at its end that may belong to the sentence
-    /// around it, with those characters. A target in quotes or with a range ends where it ends.
+    /// around it, with those characters. A target in quotes or with a range is returned only as it is.
     pub fn possible_targets(&self) -> impl Iterator<Item = (&str, &str)> {
         let whole = self.target.as_str();
         let mut end = whole.len();
@@ -107,17 +107,6 @@ impl fmt::Display for LineRange {
             Self::From(first) => write!(f, "[{first}-]"),
             Self::Last(lines) => write!(f, "[-{lines}]"),
         }
-    }
-}
-
-/// Formats as a reference that parses to the same one.
-impl fmt::Display for FileReference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_quoted {
-            true => write!(f, "@@file:\"{}\"", self.target.replace('\\', "\\\\").replace('"', "\\\""))?,
-            false => write!(f, "@@file:{}", self.target)?,
-        }
-        self.range.map_or(Ok(()), |range| write!(f, "{range}"))
     }
 }
 
@@ -169,11 +158,6 @@ pub fn as_single_reference(parts: &[TextPart]) -> Option<&FileReference> {
 /// Returns whether a text has to be parsed: it may hold a reference or an escape.
 pub fn may_have_references(text: &str) -> bool {
     NAMES.iter().any(|name| text.match_indices(name).any(|(at, _)| text[..at].ends_with("@@")))
-}
-
-/// Escapes what looks like a reference, so that the text means itself.
-pub fn escape_references(text: &str) -> String {
-    NAMES.iter().fold(text.to_owned(), |text, name| text.replace(&format!("@@{name}"), &format!("@@@{name}")))
 }
 
 /// Parses what follows `@@file:`. Also returns its length in bytes.
@@ -324,6 +308,17 @@ mod tests {
         assert_eq!(LineRange::Last(1).select("a\nb\n"), Ok("b\n"));
     }
 
+    /// Escapes what looks like a reference.
+    fn escape_references(text: &str) -> String {
+        NAMES.iter().fold(text.to_owned(), |text, name| text.replace(&format!("@@{name}"), &format!("@@@{name}")))
+    }
+
+    /// Formats a reference with its target in quotes.
+    fn format_reference(target: &str, range: Option<LineRange>) -> String {
+        let target = target.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("@@file:\"{target}\"{}", range.map(|range| range.to_string()).unwrap_or_default())
+    }
+
     proptest! {
         #[test]
         fn an_escaped_text_means_itself(text in "(@{1,4}|file:|agptfile:|a|\"|\\[1\\]| |\n){0,12}") {
@@ -336,8 +331,10 @@ mod tests {
         fn a_formatted_reference_parses_to_itself(target in "[a\"\\\\ \\[\\]@.]{1,8}", first in 1..9_u64, count in 0..9_u64, kind in 0..4) {
             prop_assume!(!target.trim().is_empty());
             let range = [None, Some(LineRange::Lines(first, first + count)), Some(LineRange::From(first)), Some(LineRange::Last(first))];
-            let reference = FileReference { target, range: range[usize::try_from(kind).unwrap()], is_quoted: true };
-            prop_assert_eq!(parse_text(&reference.to_string()).unwrap(), vec![TextPart::Reference(reference)]);
+            let range = range[usize::try_from(kind).unwrap()];
+            let text = format_reference(&target, range);
+            let reference = FileReference { target, range, is_quoted: true };
+            prop_assert_eq!(parse_text(&text).unwrap(), vec![TextPart::Reference(reference)]);
         }
 
         #[test]
