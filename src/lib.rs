@@ -21,8 +21,9 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · llm · web · browser · mcp · store · workspace · config   files and sandboxes, providers, web pages,
-//!                                         the browser, MCP servers, session files, files of a workspace, settings
+//!   4   project · documents · llm · web · browser · mcp · store · workspace · config   files and sandboxes, text and
+//!                                         data of documents, providers, web pages, the browser, MCP servers, session
+//!                                         files, files of a workspace, settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -32,8 +33,8 @@
 //!
 //! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
-//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`llm`], [`web`], [`browser`], [`mcp`], [`store`],
-//! [`workspace`], [`config`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
+//! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
+//! [`mcp`], [`store`], [`workspace`], [`config`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
 //! has helpers for all of them.
 //!
 //! # Invariants
@@ -59,6 +60,8 @@
 //! - A plan has preconditions: the files and variables it depends on. They are compared again just before the call
 //!   runs. An approval given early is stored with its plan; when the call's turn comes, the tool plans again, and the
 //!   user is asked again if the plan changed. A call edited by the user is planned again, and the model is informed.
+//! - References to files in arguments (`@@file:`) are expanded once, before a tool plans: the plan holds the bytes, its
+//!   preconditions the names and digests. They are not compared again, because the bytes that were shown are those that run.
 //! - Preview, decision and outcome of a call carry a SHA-256 of the same bytes; [`chat::audit`] verifies them.
 //! - Dry run: changes go to an overlay in the kernel's overlayfs format. File tools write it directly, commands see it
 //!   mounted, and a lock separates the two. A second overlay over `/` holds changes outside the project; only those of
