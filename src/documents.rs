@@ -1,4 +1,4 @@
-//! Contents of documents as text and data. Those of formats that are hard to read are read in a process with limits.
+//! Contents of documents as text and data. Complex formats are read in a separate process with limits.
 
 pub mod data_format;
 mod parquet;

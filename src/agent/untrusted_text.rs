@@ -1,7 +1,7 @@
 //! Texts from outside that the model has read in this turn. They may contain instructions of anybody, so the next call
 //! that would send something out asks, even if a rule allows it.
 
-use crate::chat::attachments::list_attached;
+use crate::chat::attachments::list_attachments;
 use crate::chat::{Access, Plan, Reach};
 use crate::text::clean::clean_line;
 use crate::text::truncation::truncate_end;
@@ -40,7 +40,7 @@ impl UntrustedText {
     /// Records the texts from outside that are attached to a user message: resources of servers, and files of the
     /// workspace that hold such a text.
     pub(super) fn record_attachments(&mut self, message: &str) {
-        let attached = list_attached(message);
+        let attached = list_attachments(message);
         let Some((source, attachment)) = attached.iter().find_map(|found| Some((found.untrusted_source?, found)))
         else {
             return;

@@ -20,7 +20,7 @@ const MAX_COUNTED: usize = 20_000;
 const MAX_WORKSPACE_BYTES: u64 = project::READ_LIMIT;
 
 /// Content of a file or folder before it is cut.
-struct Found {
+struct MentionedContent {
     text: String,
     /// What the text is, if it is not the file itself: `text of a PDF`.
     kind: &'static str,
@@ -62,7 +62,9 @@ fn read_mentioned_files(
         let Some(found) = read_mention(project, workspace, &mention) else { continue };
         let content = match found {
             Err(reason) => Content::Missing(reason),
-            Ok(_) if attachments.len() >= MAX_FILES => Content::Missing(format!("a message takes {MAX_FILES} files")),
+            Ok(_) if attachments.len() >= MAX_FILES => {
+                Content::Missing(format!("at most {MAX_FILES} files are attached to a message"))
+            }
             Ok(found) => cut_text(found, remaining_bytes.min(MAX_BYTES)),
         };
         if let Content::File { text, .. } = &content {
@@ -74,13 +76,17 @@ fn read_mentioned_files(
 }
 
 /// Reads what a mention names. `None` if it names nothing or a picture.
-fn read_mention(project: &dyn Reader, workspace: &Workspace, mention: &Mention<'_>) -> Option<Result<Found, String>> {
+fn read_mention(
+    project: &dyn Reader,
+    workspace: &Workspace,
+    mention: &Mention<'_>,
+) -> Option<Result<MentionedContent, String>> {
     if is_image_path(mention.name) {
         return None;
     }
     if mention.name.starts_with(SCHEME) {
         let found = read_workspace_file(workspace, mention.name)?;
-        return Some(found.map(|found| Found { lines: mention.lines.clone(), ..found }));
+        return Some(found.map(|found| MentionedContent { lines: mention.lines.clone(), ..found }));
     }
     // The longer name wins: a name may end in a number.
     let (location, lines) = match locate_existing(project, mention.text) {
@@ -95,7 +101,7 @@ fn read_mention(project: &dyn Reader, workspace: &Workspace, mention: &Mention<'
     }
     Some(match project.file_kind(&location)? {
         FileKind::Folder => list_folder(project, &location),
-        FileKind::File(_) => read_file(project, &location).map(|found| Found { lines, ..found }),
+        FileKind::File(_) => read_file(project, &location).map(|found| MentionedContent { lines, ..found }),
         FileKind::Other => Err("it is neither a file nor a folder".to_owned()),
     })
 }
@@ -104,18 +110,18 @@ fn locate_existing(project: &dyn Reader, name: &str) -> Option<Location> {
     project.locate(name).ok().filter(|location| project.exists(location))
 }
 
-fn read_file(project: &dyn Reader, location: &Location) -> Result<Found, String> {
+fn read_file(project: &dyn Reader, location: &Location) -> Result<MentionedContent, String> {
     let bytes = project.read(location).map_err(|error| match error {
         project::Error::TooLarge { size, .. } => {
             format!("it has {}; the limit is {}", format_bytes(size), format_bytes(project::READ_LIMIT))
         }
         error => error.to_string(),
     })?;
-    text_of(bytes, None)
+    extract_text(bytes, None)
 }
 
 /// Reads a file in the workspace of the session.
-fn read_workspace_file(workspace: &Workspace, address: &str) -> Option<Result<Found, String>> {
+fn read_workspace_file(workspace: &Workspace, address: &str) -> Option<Result<MentionedContent, String>> {
     let target = address.parse::<WorkspaceAddress>().ok()?.target;
     if target.session().is_some() {
         return Some(Err("it is in the workspace of another session. Read it with a tool".to_owned()));
@@ -126,24 +132,24 @@ fn read_workspace_file(workspace: &Workspace, address: &str) -> Option<Result<Fo
         return Some(Err(format!("it has {}; the limit is {limit}", format_bytes(file.size))));
     }
     let bytes = workspace.read(&file).map_err(|error| error.to_string());
-    Some(bytes.and_then(|bytes| text_of(bytes, file.origin.untrusted_source.clone())))
+    Some(bytes.and_then(|bytes| extract_text(bytes, file.origin.untrusted_source.clone())))
 }
 
-fn text_of(bytes: Vec<u8>, untrusted_source: Option<String>) -> Result<Found, String> {
+fn extract_text(bytes: Vec<u8>, untrusted_source: Option<String>) -> Result<MentionedContent, String> {
     if bytes.starts_with(b"%PDF-") {
         let text = read_document(DocumentFormat::Pdf, &bytes)
-            .map_err(|reason| format!("The PDF cannot be read: {reason}."))?;
-        return Ok(Found { text, kind: "text of a PDF", untrusted_source, lines: None });
+            .map_err(|reason| format!("the PDF cannot be read ({reason})"))?;
+        return Ok(MentionedContent { text, kind: "text of a PDF", untrusted_source, lines: None });
     }
     if !is_text(&bytes) {
         return Err(format!("it is not text ({})", format_bytes(bytes.len() as u64)));
     }
     let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
-    Ok(Found { text, kind: "", untrusted_source, lines: None })
+    Ok(MentionedContent { text, kind: "", untrusted_source, lines: None })
 }
 
 /// Lists a folder as the model would see it: without hidden and ignored files.
-fn list_folder(project: &dyn Reader, location: &Location) -> Result<Found, String> {
+fn list_folder(project: &dyn Reader, location: &Location) -> Result<MentionedContent, String> {
     let (mut names, mut count) = (Vec::new(), 0);
     let include_hidden = false;
     let result = project.walk(location, include_hidden, &mut |entry| {
@@ -160,12 +166,12 @@ fn list_folder(project: &dyn Reader, location: &Location) -> Result<Found, Strin
         let more = if count == MAX_COUNTED { "or more " } else { "" };
         names.push(format!("[{omitted} {more}files and folders are not listed]"));
     }
-    Ok(Found { text: names.join("\n"), kind: "listing of a folder", untrusted_source: None, lines: None })
+    Ok(MentionedContent { text: names.join("\n"), kind: "listing of a folder", untrusted_source: None, lines: None })
 }
 
 /// Returns the wanted lines of a text, as many as fit into `max_bytes`, and says how many of how many.
-fn cut_text(found: Found, max_bytes: usize) -> Content {
-    let Found { text, kind, untrusted_source, lines } = found;
+fn cut_text(found: MentionedContent, max_bytes: usize) -> Content {
+    let MentionedContent { text, kind, untrusted_source, lines } = found;
     let total = text.lines().count();
     let (first, last) = lines.map_or((1, total), |lines| (*lines.start(), (*lines.end()).min(total)));
     if first > total && total > 0 {
@@ -188,7 +194,7 @@ fn cut_text(found: Found, max_bytes: usize) -> Content {
         count += 1;
     }
     if attached.is_empty() && wanted_bytes > 0 {
-        return Content::Missing("the files before it take all the space of the message".to_owned());
+        return Content::Missing("the files before it reach the limit of the message".to_owned());
     }
     let is_whole = attached.len() == text.len();
     let shown_lines = match (is_whole, total) {
@@ -282,8 +288,8 @@ mod tests {
         let facts = format!("line 1 of 1, only 10 bytes of 200 bytes fit{rest}");
         assert_eq!(setup.read("@line.txt", 11), [row("line.txt", &facts, "ééééé")]);
         let rows = setup.read("@long.txt @line.txt @long.txt:1", 110);
-        assert_eq!(rows[1], row("line.txt", "the files before it take all the space of the message", ""));
-        assert!(rows[2].1.contains("all the space"), "{rows:?}");
+        assert_eq!(rows[1], row("line.txt", "the files before it reach the limit of the message", ""));
+        assert!(rows[2].1.contains("the limit of the message"), "{rows:?}");
         setup.write("big", &vec![b'x'; project::READ_LIMIT as usize + 1]);
         assert_eq!(setup.read("@big", 10)[0].1, "it has 10.5 MB; the limit is 10.5 MB");
     }

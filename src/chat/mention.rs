@@ -16,7 +16,7 @@ pub struct Mention<'a> {
 
 /// Returns the files that the user's own text of a message names, in order, each once.
 pub fn find_mentions(message: &str) -> Vec<Mention<'_>> {
-    // A server must not choose a file of the user.
+    // The text of an attached resource must not name files of the user.
     let text = own_text(message);
     let mut mentions: Vec<Mention<'_>> = Vec::new();
     let mut position = 0;
@@ -74,7 +74,7 @@ fn parse_lines(text: &str) -> Option<RangeInclusive<usize>> {
     (first > 0 && first <= last).then_some(first..=last)
 }
 
-/// Writes a path as a mention: in quotes if it has blanks. `None` if no mention names this path.
+/// Writes a path as a mention, in quotes if it has blanks or ends in punctuation. `None` if no mention can name this path.
 pub fn write_mention(path: &str) -> Option<String> {
     let is_quoted =
         path.contains(char::is_whitespace) || path.ends_with(['.', ',', ';', ':', '?', '!', ')', ']', '}', '\'', '`']);

@@ -9,7 +9,7 @@ const MAX_PATHS: usize = 20;
 const MAX_BYTES: usize = 8 << 10;
 
 /// Returns the lists of paths that a paste may be, the likeliest first; empty if it is no list of paths. Whether the paths
-/// exist is not known. A single name without a slash is no path, because it is more likely a word.
+/// exist is not known. A name without a slash is no path, because it is more likely a word.
 pub fn parse_pasted_paths(paste: &str) -> Vec<Vec<String>> {
     let paste = paste.trim();
     if paste.is_empty() || paste.len() > MAX_BYTES {
@@ -27,11 +27,11 @@ pub fn parse_pasted_paths(paste: &str) -> Vec<Vec<String>> {
     readings
 }
 
-/// Returns the path that a word is.
+/// Parses a path or a `file:` address.
 fn parse_path(word: &str) -> Option<String> {
     if word.starts_with("file:") {
         let url = Url::parse(word).ok()?;
-        // A host is the name of this machine, as far as it can be known.
+        // The host is ignored: it is assumed to be this machine.
         let path = Url::parse(&format!("file://{}", url.path())).ok()?.to_file_path().ok()?;
         return path.into_os_string().into_string().ok();
     }

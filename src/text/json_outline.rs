@@ -1,4 +1,4 @@
-//! JSON as lines of which each object and list that takes several can be collapsed to one.
+//! Lines of indented JSON, in which each object or list of several lines can be collapsed to one line.
 
 use super::indented_json::indent_json;
 use std::ops::Range;
@@ -44,7 +44,7 @@ impl JsonOutline {
             let (index, bytes) = (lines.len(), start..start + line.len());
             start = bytes.end + 1;
             let content = line.trim_start();
-            // A line of several tokens that is whole begins with neither of these or ends with its closing bracket.
+            // Only the end of a value of several lines begins with a closing bracket, and only its start ends with an opening one.
             if content.starts_with(['}', ']']) {
                 let parent = open.pop().and_then(|begin| {
                     let container = lines[begin].container.as_mut()?;
@@ -98,13 +98,14 @@ impl JsonOutline {
         self.lines[index].parent
     }
 
-    /// Returns for each line whether it is collapsed at first: if what begins on it is long or deep.
+    /// Returns for each line whether the object or list that begins on it is collapsed at first, because it is long or deep.
     pub fn collapsed_at_first(&self) -> Vec<bool> {
         let is_collapsed = |line: &OutlineLine| line.container.is_some_and(|found| found.is_collapsed_at_first);
         self.lines.iter().map(is_collapsed).collect()
     }
 
-    /// Returns the lines that are shown if those marked in `collapsed` are, in order.
+    /// Returns the visible lines, in order, if the objects and lists that begin on the lines marked in `collapsed` are
+    /// collapsed.
     pub fn shown_lines<'a>(&'a self, collapsed: &'a [bool]) -> impl Iterator<Item = usize> + 'a {
         let next = |index: usize| match self.lines[index].container {
             Some(container) if collapsed.get(index) == Some(&true) => container.end + 1,

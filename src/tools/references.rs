@@ -24,7 +24,7 @@ const MAX_TEXT_BYTES: usize = 200_000;
 const MAX_TOTAL_BYTES: usize = 1_000_000;
 /// Maximum references of a call.
 const MAX_REFERENCES: usize = 100;
-/// Bytes up to which all that the references of a call stand for is shown in its prompt.
+/// Maximum bytes of referenced content that a prompt shows in full.
 const MAX_SHOWN_BYTES: usize = 8_000;
 /// Characters of an argument in an error.
 const MAX_QUOTED_CHARS: usize = 80;
@@ -33,7 +33,7 @@ const MAX_QUOTED_CHARS: usize = 80;
 #[derive(Debug, PartialEq)]
 struct ExpandedArguments {
     arguments: Value,
-    /// The same with excerpts of long texts and data, to be shown. `None` if all of it can be shown.
+    /// `arguments` with excerpts of long texts and data, for the prompt. `None` if all of it can be shown.
     shown_arguments: Option<Value>,
     /// The files, in the order of the references.
     files: Vec<ReferencedFile>,
@@ -86,7 +86,9 @@ pub(super) fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: 
     let Some(expanded) = expanded else { return tool.plan_call(arguments, files) };
     let mut plan = match tool.plan_call(&expanded.arguments, files)? {
         Intent::Act(plan) => plan,
-        Intent::Ask(_) => return Err(Error::Arguments("Questions have no references to files.".to_owned())),
+        Intent::Ask(_) => {
+            return Err(Error::Arguments("References to files are not allowed in a question.".to_owned()));
+        }
     };
     if let (Some(shown), Preview::Text(_)) = (&expanded.shown_arguments, &plan.preview)
         && let Ok(Intent::Act(shown)) = tool.plan_call(shown, files)
@@ -150,7 +152,7 @@ impl Expansion<'_> {
 
     fn expand_text(&mut self, text: &str, schema: &Value, usage: ReferenceUse) -> Result<(Value, Value), Error> {
         let parts = parse_text(text).map_err(|error| {
-            Error::Arguments(format!("“{}” is no valid reference: {error}.", first_line(text, MAX_QUOTED_CHARS)))
+            Error::Arguments(format!("invalid reference in “{}”: {error}.", first_line(text, MAX_QUOTED_CHARS)))
         })?;
         if let (Some(reference), ReferenceUse::Data) = (as_single_reference(&parts), usage) {
             return self.expand_data(reference, schema);
@@ -190,7 +192,7 @@ impl Expansion<'_> {
             return Ok((text.into(), excerpt.into()));
         };
         if !format.is_text() && wanted == Some("string") {
-            return Err(refusal(&format!("it is {}, and the argument is a text", format.name())));
+            return Err(refusal(&format!("it is {}, but the argument is of the type string", format.name())));
         }
         let (bytes, parsed) = match (format.is_text(), reference.range) {
             (false, Some(_)) => return Err(refusal(&format!("{} has no lines; leave the range out", format.name()))),
@@ -203,8 +205,8 @@ impl Expansion<'_> {
         let value = match parsed {
             Ok(value) => value,
             Err(reason) if !format.is_text() || wanted.is_some() => {
-                let what = wanted.map(|name| format!(", and the argument is of the type {name}")).unwrap_or_default();
-                return Err(refusal(&format!("it is no {} that can be read ({reason}){what}", format.name())));
+                let what = wanted.map(|name| format!(", but the argument is of the type {name}")).unwrap_or_default();
+                return Err(refusal(&format!("it cannot be read as {} ({reason}){what}", format.name())));
             }
             // Text of any kind will do.
             Err(_) => {
@@ -275,10 +277,9 @@ impl Expansion<'_> {
 /// Returns the lines of a file; all of it without a range.
 fn select_lines(file: &FoundFile, range: Option<LineRange>) -> Result<&str, Error> {
     let is_text = !file.bytes.contains(&0);
-    let text = std::str::from_utf8(&file.bytes)
-        .ok()
-        .filter(|_| is_text)
-        .ok_or_else(|| Error::Arguments(format!("{} is not UTF-8 text, so no text can stand for it.", file.name)))?;
+    let text = std::str::from_utf8(&file.bytes).ok().filter(|_| is_text).ok_or_else(|| {
+        Error::Arguments(format!("{} is not UTF-8 text, so a reference cannot insert it here.", file.name))
+    })?;
     let Some(range) = range else { return Ok(text) };
     range.select(text).map_err(|lines| {
         let lines = match lines {

@@ -199,7 +199,7 @@ fn a_command_tool_has_no_references() {
     let user = user_with_tool(vec![text_answer("Done.")], "show.toml", tool);
     let (out, err, code) = run(&user, &["tools", "check"]);
     assert_ne!(code, 0, "{out}");
-    assert!(format!("{out}{err}").contains("file_references is not for commands"), "{out}{err}");
+    assert!(format!("{out}{err}").contains("file_references is not allowed for commands"), "{out}{err}");
 }
 
 #[test]

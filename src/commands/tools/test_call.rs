@@ -134,7 +134,7 @@ fn parse_arguments(parameters: &[Parameter], words: &[String]) -> Result<Value> 
         };
         let parameter = parameters.iter().find(|parameter| parameter.name == name);
         let value_type = parameter.map_or(ValueType::String, |parameter| parameter.value_type);
-        let value = value_type.coerce(Value::String(value.to_owned())).map_err(UsageError)?;
+        let value = value_type.convert_leniently(Value::String(value.to_owned())).map_err(UsageError)?;
         if arguments.insert(name.to_owned(), value).is_some() {
             bail_usage!("Cannot read the arguments: {name} is given twice. Give it once.");
         }

@@ -21,7 +21,7 @@ pub(super) fn adapt(value: Value, schema: &Value) -> Result<Value, String> {
     match (value, wanted) {
         (Value::Object(fields), Some("array")) => Ok(object_to_list(fields, &schema["items"])),
         (Value::Array(rows), Some("object")) if is_table(&rows) => Ok(table_to_columns(&rows)),
-        (Value::Array(_), Some("object")) => Err("it is a list, and the argument is of the type object".to_owned()),
+        (Value::Array(_), Some("object")) => Err("it is a list, but the argument is of the type object".to_owned()),
         (Value::Array(rows), None) if is_table(&rows) => Ok(table_to_records(&rows)),
         (value, _) => Ok(value),
     }

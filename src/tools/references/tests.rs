@@ -110,12 +110,12 @@ fn errors_block_the_call_and_say_what_to_do() {
         ("note", "@@file:notes.txt[2-9]", "notes.txt has 3 lines, so the lines [2-9] do not exist"),
         ("note", "@@file:notes.txt[0]", "lines are numbered from 1"),
         ("note", "@@file:", "no path follows"),
-        ("note", "@@file:.env", "“.env” may hold secrets, so no reference can name it. read_file asks"),
+        ("note", "@@file:.env", "“.env” may hold secrets, so no reference can name it. Read it with read_file"),
         ("note", "@@file:.env.", "may hold secrets"),
         ("note", "@@file:/etc/passwd", "“/etc/passwd” is outside the project"),
         ("note", "@@file:../x", "outside the project"),
         ("note", "@@file:workspace:///a", "this session has no workspace"),
-        ("body", "@@file:bad.json", "bad.json cannot be used as data: it is no JSON that can be read"),
+        ("body", "@@file:bad.json", "bad.json cannot be used as data: it cannot be read as JSON"),
         ("body", "@@file:notes.txt", ""),
     ] {
         match expand(name, json!(text)) {

@@ -147,7 +147,7 @@ fn build_head(fields: &ToolFields, lines: &KeyLines<'_>, problems: &mut Problems
         check_name("parameters", index, &parameter.name, problems);
         if parameter.file_references.is_some() && fields.kind == FileKind::Command.name() {
             let line = lines.line_of_item("parameters", index);
-            problems.report(line, "file_references is not for commands: a command reads its files itself");
+            problems.report(line, "file_references is not allowed for commands: a command reads its files itself");
         }
     }
     let mut presets = Vec::new();

@@ -57,12 +57,13 @@ impl ValueType {
     }
 
     /// Converts the value of an argument to this type, if nothing is lost: a text that is a number, `true`, `false`, a list
-    /// or an object becomes one; a number or a list in place of a text becomes its JSON; a single value in place of a list
-    /// becomes a list of it.
+    /// or an object becomes one; any other value in place of a text becomes its JSON; a single
+    /// value in place of a list becomes a list of it. An object becomes a list of pairs, a list an object with its indexes
+    /// as keys, and a single value the object `{"value": …}`. The texts and numbers 1 and 0 become booleans.
     ///
     /// # Errors
     /// What is expected, worded to follow the name of the argument.
-    pub fn convert(self, value: Value) -> Result<Value, String> {
+    pub fn convert_argument(self, value: Value) -> Result<Value, String> {
         if self.matches(&value) {
             return Ok(value);
         }
@@ -90,7 +91,7 @@ impl ValueType {
             (Self::Array, value) => Ok(json!([value])),
             (Self::Object, Value::String(text)) => match parse_unique(text) {
                 Ok((object @ Value::Object(_), None)) => Ok(object),
-                Ok((other, None)) => Self::Object.convert(other).or_else(|_| failed(&value)),
+                Ok((other, None)) => Self::Object.convert_argument(other).or_else(|_| failed(&value)),
                 _ => failed(&value),
             },
             (Self::Object, Value::Array(items)) => {
@@ -106,7 +107,7 @@ impl ValueType {
     ///
     /// # Errors
     /// What cannot be converted.
-    pub fn coerce(self, value: Value) -> Result<Value, String> {
+    pub fn convert_leniently(self, value: Value) -> Result<Value, String> {
         if self.matches(&value) {
             return Ok(value);
         }
@@ -198,7 +199,7 @@ pub fn check_arguments(
                 return Err(Error::Arguments(message));
             }
             Some(value) if !parameter.value_type.matches(value) => {
-                let converted = parameter.value_type.convert(value.clone()).map_err(|reason| {
+                let converted = parameter.value_type.convert_argument(value.clone()).map_err(|reason| {
                     let message = format!("The argument “{}” of {} {reason}.", parameter.name, spec.name);
                     Error::Arguments(message)
                 })?;
@@ -290,22 +291,22 @@ mod tests {
             (Boolean, json!([]), None),
             (String, json!(null), None),
         ] {
-            assert_eq!(value_type.convert(value.clone()).ok(), expected, "{value_type:?} {value}");
+            assert_eq!(value_type.convert_argument(value.clone()).ok(), expected, "{value_type:?} {value}");
         }
     }
 
     #[test]
     fn coerces_text_to_a_type() {
-        let coerce = |value_type: ValueType, text: &str| value_type.coerce(json!(text)).ok();
-        assert_eq!(coerce(ValueType::Number, "3"), Some(json!(3)));
-        assert_eq!(coerce(ValueType::Number, " +3.5 "), Some(json!(3.5)));
-        assert_eq!(coerce(ValueType::Number, "inf"), None);
-        assert_eq!(coerce(ValueType::Boolean, "Yes"), Some(json!(true)));
-        assert_eq!(coerce(ValueType::Boolean, "off"), Some(json!(false)));
-        assert_eq!(coerce(ValueType::Boolean, "maybe"), None);
-        assert_eq!(coerce(ValueType::Object, "[1]"), None);
-        assert_eq!(coerce(ValueType::Array, "[1]"), Some(json!([1])));
-        assert_eq!(ValueType::String.coerce(json!({ "a": 1 })), Ok(json!("{\"a\":1}")));
-        assert_eq!(ValueType::Object.coerce(json!([1])).unwrap_err(), "Cannot convert “[1]” to object");
+        let convert = |value_type: ValueType, text: &str| value_type.convert_leniently(json!(text)).ok();
+        assert_eq!(convert(ValueType::Number, "3"), Some(json!(3)));
+        assert_eq!(convert(ValueType::Number, " +3.5 "), Some(json!(3.5)));
+        assert_eq!(convert(ValueType::Number, "inf"), None);
+        assert_eq!(convert(ValueType::Boolean, "Yes"), Some(json!(true)));
+        assert_eq!(convert(ValueType::Boolean, "off"), Some(json!(false)));
+        assert_eq!(convert(ValueType::Boolean, "maybe"), None);
+        assert_eq!(convert(ValueType::Object, "[1]"), None);
+        assert_eq!(convert(ValueType::Array, "[1]"), Some(json!([1])));
+        assert_eq!(ValueType::String.convert_leniently(json!({ "a": 1 })), Ok(json!("{\"a\":1}")));
+        assert_eq!(ValueType::Object.convert_leniently(json!([1])).unwrap_err(), "Cannot convert “[1]” to object");
     }
 }

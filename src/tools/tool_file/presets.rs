@@ -33,7 +33,7 @@ pub fn apply_presets(
             }
             continue;
         }
-        let coerced = preset.value_type.coerce(value).map_err(|error| {
+        let coerced = preset.value_type.convert_leniently(value).map_err(|error| {
             Error::Failed(format!("Preset parameter '{}': {error}. The user must correct the tool file.", preset.name))
         })?;
         arguments.insert(preset.name.clone(), coerced);

@@ -114,6 +114,6 @@ fn push_entry(index: &mut FileIndex, name: &str, size: u64) {
     index.ends.push(end);
     index.masks.push(character_mask(&name));
     let file_name = name.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
-    index.file_names.push(u16::try_from(file_name).unwrap_or_default());
+    index.file_name_starts.push(u16::try_from(file_name).unwrap_or_default());
     index.sizes.push(size);
 }

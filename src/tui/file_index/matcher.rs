@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr2};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// Bit of names with other than ASCII characters, which may match characters that they do not contain: `e` matches `é`.
+/// Bit of names with non-ASCII characters: a typed `e` also matches `é`.
 const OTHER_CHARACTERS: u64 = 1 << 63;
 
 /// Matches one text. Lower case matches upper case too.
@@ -19,8 +19,8 @@ pub struct NameMatcher {
 
 /// How a name contains the typed characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
-    /// Next to each other, with a rank: from an ordinary character (1) up to the beginning of the file's name (4) on.
+pub enum NameMatch {
+    /// Next to each other, with a rank by where they begin: from 1 (inside a word) to 4 (at the start of the file name).
     Together(u32),
     /// In this order, within this many bytes.
     InOrder(u32),
@@ -45,9 +45,9 @@ impl NameMatcher {
     /// Returns how a name contains the typed characters; `None` if it does not match. `name_mask` is the mask of the name,
     /// and `file_name` where the name of the file begins in it. Only there they are looked for next to each other, unless
     /// `is_thorough` is set.
-    pub fn find(&mut self, name: &str, name_mask: u64, file_name: usize, is_thorough: bool) -> Option<Found> {
+    pub fn find(&mut self, name: &str, name_mask: u64, file_name: usize, is_thorough: bool) -> Option<NameMatch> {
         if name_mask & OTHER_CHARACTERS != 0 || self.mask & OTHER_CHARACTERS != 0 {
-            return self.estimate_score(name).map(|_| Found::InOrder(0));
+            return self.estimate_score(name).map(|_| NameMatch::InOrder(0));
         }
         if name_mask & self.mask != self.mask {
             return None;
@@ -59,14 +59,14 @@ impl NameMatcher {
             start = start.or(Some(position));
         }
         if name.get(file_name..).is_some_and(|name| self.is_beginning(name)) {
-            return Some(Found::Together(4));
+            return Some(NameMatch::Together(4));
         }
         let rank = if is_thorough { self.find_together(name) } else { None };
         let span = u32::try_from(position - start.unwrap_or(position)).unwrap_or(u32::MAX);
-        Some(rank.map_or(Found::InOrder(span), Found::Together))
+        Some(rank.map_or(NameMatch::InOrder(span), NameMatch::Together))
     }
 
-    /// Returns where in a name all typed bytes are next to each other: the highest rank of [`Found::Together`].
+    /// Returns the highest rank of [`NameMatch::Together`] in a name; `None` if the typed bytes are adjacent nowhere in it.
     fn find_together(&self, name: &[u8]) -> Option<u32> {
         let first = self.bytes.first()?;
         let (mut start, mut best) = (0, None);

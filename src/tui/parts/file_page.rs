@@ -22,7 +22,7 @@ pub struct FilePage {
     pub target: AddressTarget,
     /// The beginning of the file, or why it cannot be read; `None` until it is loaded.
     pub preview: Option<Arc<Result<FilePreview, String>>>,
-    /// What of a JSON file is shown.
+    /// View of a JSON file; `None` for other files.
     pub json: Option<JsonView>,
 }
 

@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Shown lines of JSON, of which the others are collapsed or beyond [`MAX_LINES`].
+/// JSON with collapsed objects and lists. At most [`MAX_LINES`] lines are shown.
 #[derive(Debug, Clone)]
 pub struct JsonView {
     outline: Arc<JsonOutline>,
@@ -37,7 +37,7 @@ impl JsonView {
         self.outline.shown_lines(&self.collapsed).take(MAX_LINES).collect()
     }
 
-    /// Moves the cursor by the action of a key of a page. `page_rows` is the height of the page.
+    /// Moves the cursor by a scroll action. `page_rows` is the height of the page.
     pub fn move_cursor(&mut self, action: Action, page_rows: usize) {
         let shown = self.shown_lines();
         let Some(last) = shown.len().checked_sub(1) else { return };
@@ -55,7 +55,7 @@ impl JsonView {
         self.follows_cursor.set(true);
     }
 
-    /// Returns the position among the shown lines this many rows of the last layout away from one.
+    /// Returns the position of the shown line that is this many rows of the last layout below or above another.
     fn position_after_rows(&self, position: usize, page_rows: usize, is_down: bool) -> usize {
         let rows = self.rows.borrow();
         let Some((_, start)) = rows.get(position) else { return position };
@@ -167,7 +167,7 @@ impl JsonView {
     }
 }
 
-/// Lays out at most [`MAX_LINES`] lines, highlighted, those of objects and lists with a sign if any can be `collapsed`. Also
+/// Lays out at most [`MAX_LINES`] lines, highlighted. With `collapsed`, objects and lists have a sign for their state. Also
 /// returns the rows of each shown line.
 pub fn lay_out_json(
     outline: &JsonOutline,

@@ -7,7 +7,7 @@ use crate::tui::host::LinkStatus;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// Targets that are looked up again together: the ones requested last.
+/// Maximum number of targets that are looked up again: those requested last.
 const MAX_REPEATED: u64 = 2000;
 
 /// Lookups that layouts requested, and their results.
@@ -21,7 +21,7 @@ pub struct LinkLookups {
     used: Cell<UsedLookups>,
     /// Number of times results arrived.
     arrivals: u64,
-    /// Number of times a result differed from the previous one of its target.
+    /// Number of arrivals in which a result differed from the previous one of its target.
     changes: u64,
     /// State of looking up all targets again.
     repeat: Repeat,
@@ -178,7 +178,7 @@ impl LinkLookups {
         self.arrivals
     }
 
-    /// Returns the number of times a result differed from the previous one of its target.
+    /// Returns the number of arrivals in which a result differed from the previous one of its target.
     pub fn changes(&self) -> u64 {
         self.changes
     }

@@ -49,7 +49,7 @@ pub struct Picker {
     shows_selected_text: bool,
     /// Name of the key that opens the whole text of the selected row; empty if there is none.
     text_key: Box<str>,
-    /// What is collapsed of a tree.
+    /// Collapsed folders and key names of a tree.
     folds: Box<Folds>,
 }
 

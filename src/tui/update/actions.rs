@@ -125,7 +125,7 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
                 let mut title = describe_call(&call.call.name, call.plan.as_ref().map(PlannedCall::from));
                 whole_text = find_stored_text(outcome.text());
                 if whole_text.is_some() {
-                    // The page has words for the model: how it reads the rest.
+                    // The page includes a note for the model on how to read the rest.
                     title.push_str(" · as sent to the model");
                 }
                 (title, call_layout::full_text(call, outcome, mark))

@@ -1,5 +1,5 @@
 //! Resources and prompts of MCP servers: completing them, and prompts as commands (`/SERVER:PROMPT`), whose text becomes the
-//! draft and is never sent by itself.
+//! draft and is never sent automatically.
 
 use crate::chat::ServerOffer;
 use crate::chat::server_offer::OfferedPrompt;

@@ -105,7 +105,7 @@ fn finish_trust_check(state: &mut State) {
     }
     match std::mem::take(&mut state.session.trust.first_message) {
         message if message.trim().is_empty() => {}
-        // What it names is read first, while the message is the draft.
+        // The files that the message names are read first. Until then the message is the draft.
         message if state.input.composer.is_empty() && message_attachments::names_attachment(state, &message) => {
             let draft = escape_message(&message);
             state.input.composer.set(&draft);

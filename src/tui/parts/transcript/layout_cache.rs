@@ -54,7 +54,7 @@ struct CachedItem {
 /// Height of an item, also of one whose layout is not kept.
 #[derive(Debug, Clone, Copy)]
 struct CachedHeight {
-    /// What the item showed.
+    /// Form in which the item was laid out.
     form: ItemForm,
     lines: u32,
     used_lookups: UsedLookups,
