@@ -5,13 +5,14 @@
 
 A virtual environment is installed into FOLDER (about 740 MB, a minute, once); later runs start within about ten
 seconds. The gateway listens on the loopback and connects only to the addresses in gateway.yaml, which also has its key.
+If it ends, its status is printed, and it is started again.
 """
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
+import time
 
 PACKAGE = "litellm[proxy]==1.106.2"
 
@@ -25,8 +26,7 @@ def main():
     config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gateway.yaml")
     place = os.path.join(options.folder, "venv")
     python, program = (os.path.join(place, "bin", name) for name in ("python", "litellm"))
-    # The alarm survives `execve` and ends the gateway.
-    signal.alarm(options.seconds)
+    end = time.monotonic() + options.seconds
     ready = os.path.join(options.folder, "ready")
     if not os.path.exists(ready) or open(ready).read() != PACKAGE:
         os.makedirs(options.folder, exist_ok=True)
@@ -44,7 +44,17 @@ def main():
     }
     os.chdir(options.folder)
     flags = ["--config", config, "--host", "127.0.0.1", "--port", str(options.port), "--telemetry", "False"]
-    os.execve(program, [program, *flags], environment)
+    while (seconds := end - time.monotonic()) > 0:
+        started = time.monotonic()
+        gateway = subprocess.Popen([program, *flags], env=environment)
+        try:
+            status = gateway.wait(seconds)
+        except subprocess.TimeoutExpired:
+            gateway.kill()
+            return
+        # A negative status is the signal that ended it.
+        print(f"The gateway ended with status {status} after {time.monotonic() - started:.0f} s.", flush=True)
+        time.sleep(1)
 
 
 main()

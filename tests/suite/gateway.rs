@@ -27,7 +27,19 @@ fn gateway() -> Option<(String, String)> {
     if gateway.is_none() {
         report_skipped("AYE_TEST_GATEWAY is not set");
     }
-    Some((gateway?, std::env::var("AYE_TEST_GATEWAY_KEY").expect("a gateway has a key")))
+    let gateway = gateway?;
+    wait_until_ready(&gateway);
+    Some((gateway, std::env::var("AYE_TEST_GATEWAY_KEY").expect("a gateway has a key")))
+}
+
+/// Waits until the gateway accepts connections: it may have been started again.
+fn wait_until_ready(gateway: &str) {
+    let address = gateway.strip_prefix("http://").and_then(|rest| rest.split('/').next()).expect("http://HOST:PORT/v1");
+    let deadline = Instant::now() + PATIENCE;
+    while std::net::TcpStream::connect(address).is_err() {
+        assert!(Instant::now() < deadline, "the gateway at {address} does not accept connections");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Sets up a profile for the gateway at this base URL, with these parameters in every request.
