@@ -73,6 +73,7 @@ fn plan_intent(access: Access) -> Intent {
         summary: "it".into(),
         access,
         preview: Preview::Text("it".into()),
+        full_preview: None,
         grant: None,
         destroys: None,
         preconditions: Preconditions::default(),

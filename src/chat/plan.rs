@@ -24,6 +24,9 @@ pub struct Plan {
     /// Access of the call. The policy judges it together with `preview`, `destroys` and `preconditions`.
     pub access: Access,
     pub preview: Preview,
+    /// The preview with all content of the references in the arguments, for reviewers, if `preview` has excerpts. Never
+    /// logged.
+    pub full_preview: Option<Box<Preview>>,
     /// The grant that “always” would give; `None` if no lasting approval is possible.
     pub grant: Option<Grant>,
     /// Things it destroys, if any; such a plan is approved with a capital `Y`.
@@ -78,8 +81,22 @@ pub enum Work {
 impl Plan {
     /// Creates a plan that destroys nothing, depends on no file and cannot be granted.
     pub fn new(title: &str, summary: String, access: Access, preview: Preview, work: Work) -> Self {
-        let preconditions = Preconditions::default();
-        Self { title: title.to_owned(), summary, access, preview, grant: None, destroys: None, preconditions, work }
+        Self {
+            title: title.to_owned(),
+            summary,
+            access,
+            preview,
+            full_preview: None,
+            grant: None,
+            destroys: None,
+            preconditions: Preconditions::default(),
+            work,
+        }
+    }
+
+    /// Returns the preview for reviewers: without excerpts.
+    pub fn preview_for_reviewers(&self) -> &Preview {
+        self.full_preview.as_deref().unwrap_or(&self.preview)
     }
 
     /// Returns the changes that can be rejected one by one; `None` if the plan is no batch.

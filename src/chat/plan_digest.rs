@@ -88,6 +88,7 @@ mod tests {
             summary: "sh x.sh".into(),
             access: Access::Run(line.clone().into()),
             preview: Preview::Command(line.clone()),
+            full_preview: None,
             grant: None,
             destroys: None,
             preconditions: Preconditions {

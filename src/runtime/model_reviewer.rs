@@ -116,10 +116,13 @@ fn describe_facts(plan: &Plan, review_context: &ReviewContext) -> String {
     let _ = writeln!(facts, "allowed because: {:?}", review_context.reason);
     let access = serde_json::to_string(&plan.access).unwrap_or_default();
     let _ = writeln!(facts, "access: {}", truncation::truncate_middle(&access, MAX_CALL_BYTES));
-    let preview = serde_json::to_string(&plan.preview).unwrap_or_default();
+    let preview = serde_json::to_string(plan.preview_for_reviewers()).unwrap_or_default();
     let _ = writeln!(facts, "preview: {}", truncation::truncate_middle(&preview, MAX_CALL_BYTES));
     if let Some(destroys) = &plan.destroys {
         let _ = writeln!(facts, "destroys: {destroys:?}");
+    }
+    for file in &plan.preconditions.references {
+        let _ = writeln!(facts, "the arguments name a file, and the preview has its content: {:?}", file.describe());
     }
     if plan.preconditions.is_partial {
         facts.push_str("the command may use files that are not shown here\n");

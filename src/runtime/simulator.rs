@@ -40,7 +40,7 @@ pub(super) async fn simulate_result(
     let overlay_digest = tokio::task::spawn_blocking(move || project.state_digest())
         .await
         .map_err(|_| Error::Internal("its overlay could not be read".to_owned()))?;
-    let key = Digest::of_call(&call.name, &arguments, &overlay_digest);
+    let key = Digest::of_call(&call.name, &with_references(&arguments, plan), &overlay_digest);
     let simulator = &context.simulator;
     let call_lock = simulator.call_lock(&key);
     let _call_guard = call_lock.lock().await;
@@ -60,7 +60,9 @@ pub(super) async fn simulate_result(
             "asking {} for a simulated result…",
             to_one_line(model.display_name())
         )));
-        match ask_model(context, model, &tool.tool_spec(), &arguments, &kind, &mut origin.usage).await {
+        let spec = tool.tool_spec();
+        let question = Question { spec: &spec, arguments: &arguments, plan };
+        match ask_model(context, model, &question, &kind, &mut origin.usage).await {
             Ok(simulated) => {
                 (origin.source, origin.model) = (SimulationSource::Model, to_one_line(model.display_name()));
                 result = Some(simulated);
@@ -89,17 +91,31 @@ fn format_result(hides_dry_run: bool, notice: &str, why: &str, result: Option<St
     }
 }
 
+/// A call whose result is simulated.
+struct Question<'a> {
+    spec: &'a ToolSpec,
+    arguments: &'a Value,
+    plan: &'a Plan,
+}
+
+/// Returns the arguments with the digests of the files that they name, if any: other content may lead to another result.
+fn with_references(arguments: &Value, plan: &Plan) -> Value {
+    match plan.preconditions.references.is_empty() {
+        true => arguments.clone(),
+        false => json!({ "arguments": arguments, "references": plan.preconditions.references }),
+    }
+}
+
 /// Asks the model for a result that matches the tool's result schema.
 async fn ask_model(
     context: &EffectContext,
     model: &SideModel,
-    spec: &ToolSpec,
-    arguments: &Value,
+    question: &Question<'_>,
     kind: &ResultKind,
     usage: &mut Option<Usage>,
 ) -> Result<String, String> {
     let earlier_results = earlier_calls(context, context.simulator.ledger().results());
-    let request = build_request(model, spec, arguments, &kind.json_schema(), earlier_results);
+    let request = build_request(model, question, &kind.json_schema(), earlier_results);
     let answer = side_request::request_answer(model, async { Ok(request) }, MAX_ANSWER_BYTES, usage).await?;
     let mut value = parse_json_answer(&answer)?;
     clean_strings(&mut value);
@@ -124,19 +140,23 @@ fn clean_strings(value: &mut Value) {
 /// Builds the request. It contains neither tools nor the conversation.
 fn build_request(
     model: &SideModel,
-    spec: &ToolSpec,
-    arguments: &Value,
+    question: &Question<'_>,
     result_schema: &Value,
     earlier_results: Vec<String>,
 ) -> Request {
+    let Question { spec, arguments, plan } = question;
     let truncate = |text: &str| truncation::truncate_middle(text, MAX_PART_BYTES).into_owned();
     let tool = json!({ "name": spec.name, "does": spec.description, "takes": spec.parameters });
     let mut blocks = vec![("TOOL".to_owned(), truncate(&tool.to_string()))];
     blocks.extend(earlier_results.into_iter().map(|earlier| ("EARLIER_CALL".to_owned(), earlier)));
     blocks.push(("CALL".to_owned(), truncate(&redact_arguments(arguments, Some(&spec.parameters)))));
+    if !plan.preconditions.references.is_empty() {
+        let preview = serde_json::to_string(plan.preview_for_reviewers()).unwrap_or_default();
+        blocks.push(("CALL_WITH_FILES".to_owned(), truncate(&redact(&preview).0)));
+    }
     blocks.push(("RESULT_SCHEMA".to_owned(), truncate(&result_schema.to_string())));
     // The mark at the start and the end of each block is made from this seed.
-    let seed = Digest::of_call(&spec.name, arguments, &Digest::default());
+    let seed = Digest::of_call(&spec.name, &with_references(arguments, plan), &Digest::default());
     let mut text = side_request::format_blocks(&seed, &blocks);
     text.push_str("\nWhat does the tool return? Answer with one JSON value.");
     model.build_request(SYSTEM_PROMPT, text, MAX_TOKENS)

@@ -81,6 +81,7 @@ impl Tool for ApplyChange {
             summary: summary_line::first_line(&path.to_string_lossy(), 120),
             access: write_access(&location),
             preview: preview_change(change, &dry_run_change, entries),
+            full_preview: None,
             grant: None,
             destroys: describe_loss(change, entries, &location),
             preconditions: Preconditions {

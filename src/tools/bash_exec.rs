@@ -153,6 +153,7 @@ impl Tool for BashExec {
             summary: summary_line::first_line(&line.command, MAX_SUMMARY_CHARS),
             access,
             preview: Preview::Command(line.clone()),
+            full_preview: None,
             grant: bound_scripts.map(|scripts| {
                 let scope = GrantScope::Command {
                     command: line.command.clone(),

@@ -137,6 +137,7 @@ pub fn plan_change(
         summary: summary_line::first_line(&displayed_path, 120),
         access,
         preview: Preview::Edit(diff),
+        full_preview: None,
         grant: can_be_granted.then(|| Grant::new(tool, GrantScope::File(location.display_path.clone()))),
         destroys,
         preconditions: Preconditions { files: vec![snapshot], hard_links, ..Preconditions::default() },

@@ -16,7 +16,7 @@ use adaptation::{adapt, schema_type};
 use excerpt::{cut_text, cut_value};
 use serde_json::{Map, Value};
 use source::FoundFile;
-pub(super) use source::Sources;
+pub use source::Sources;
 
 /// Maximum bytes that one reference to text stands for.
 const MAX_TEXT_BYTES: usize = 200_000;
@@ -76,7 +76,7 @@ fn expand_arguments(
 ///
 /// # Errors
 /// Those of the tool, and those of [`expand_arguments`].
-pub(super) fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: &Sources<'_>) -> Result<Intent, Error> {
+pub fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: &Sources<'_>) -> Result<Intent, Error> {
     let files = sources.project;
     // Most calls have none, and need no spec to know that.
     let expanded = match has_references(arguments) {
@@ -94,7 +94,7 @@ pub(super) fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: 
         && let Ok(Intent::Act(shown)) = tool.plan_call(shown, files)
         && matches!(shown.preview, Preview::Text(_))
     {
-        plan.preview = shown.preview;
+        plan.full_preview = Some(Box::new(std::mem::replace(&mut plan.preview, shown.preview)));
     }
     plan.preconditions.references = expanded.files;
     Ok(Intent::Act(plan))
@@ -181,6 +181,10 @@ impl Expansion<'_> {
     fn expand_data(&mut self, reference: &FileReference, schema: &Value) -> Result<(Value, Value), Error> {
         if schema["format"] == "file" {
             // The tool wants the address itself. Nothing is read.
+            if let Some(range) = reference.range {
+                let message = format!("it takes a whole file, so the lines {range} cannot be named. Leave them out.");
+                return Err(Error::Arguments(message));
+            }
             let address = Value::String(reference.target.clone());
             return Ok((address.clone(), address));
         }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::chat::SimulationLedger;
-use crate::chat::{Access, Chunk, Entry, Intent, Message, Outcome, Preconditions, Preview, ResultOrigin, Work};
+use crate::chat::{
+    Access, Chunk, Entry, Intent, Message, Outcome, Preconditions, Preview, ReferencedFile, ResultOrigin, Work,
+};
 use crate::project::Reader;
 use crate::runtime::Runtime;
 use crate::runtime::Simulator;
@@ -49,6 +51,7 @@ fn sample_plan() -> Plan {
         summary: "to ada".into(),
         access: Access::WriteOutside("mail".into()),
         preview: Preview::Text("mail".into()),
+        full_preview: None,
         grant: None,
         destroys: None,
         preconditions: Preconditions::default(),
@@ -94,9 +97,13 @@ impl SimulatorSetup {
     }
 
     async fn rehearse_call(&self, arguments: &str) -> (String, SimulatedResult) {
+        self.rehearse_plan(arguments, &sample_plan()).await
+    }
+
+    async fn rehearse_plan(&self, arguments: &str, plan: &Plan) -> (String, SimulatedResult) {
         let call = ToolCall { id: "a".into(), name: "mail".into(), arguments: arguments.into() };
         let progress: Progress = Arc::new(|_| {});
-        simulate_result(&self.runtime.context, &call, &self.tool, &sample_plan(), "It is so.", &progress).await.unwrap()
+        simulate_result(&self.runtime.context, &call, &self.tool, plan, "It is so.", &progress).await.unwrap()
     }
 
     fn request_count(&self) -> usize {
@@ -172,6 +179,31 @@ async fn r30_if_the_model_fails_the_result_is_a_sample_with_the_reason() {
     let (text, origin) =
         SimulatorSetup::with_model(COMMAND, Some(side_model), Scripted::new([])).rehearse_call("{}").await;
     assert_eq!((text, origin.failure.as_str()), (sample, "the profile x has no key"));
+}
+
+#[tokio::test]
+async fn the_content_of_referenced_files_decides_a_simulated_result() {
+    let plan = |text: &str| {
+        let mut plan = Plan { preview: Preview::Text("excerpt".into()), ..sample_plan() };
+        plan.full_preview = Some(Box::new(Preview::Text(format!("API_KEY=sk-proj4bcdEFGH1jklMN0pqrST {text}"))));
+        plan.preconditions.references = vec![ReferencedFile {
+            name: "a.txt".into(),
+            lines: None,
+            path: None,
+            bytes: 5,
+            sha256: Digest::of_bytes(text.as_bytes()),
+        }];
+        plan
+    };
+    let setup = SimulatorSetup::new(COMMAND, vec![command_answer("1"), command_answer("2")]);
+    let arguments = r#"{"body":"@@file:a.txt"}"#;
+    setup.rehearse_plan(arguments, &plan("first")).await;
+    let (_, again) = setup.rehearse_plan(arguments, &plan("first")).await;
+    let (text, changed) = setup.rehearse_plan(arguments, &plan("second")).await;
+    assert!(again.is_reused && !changed.is_reused && text.contains("2\nexit 0"), "{text}");
+    let requests = setup.model.requests();
+    let request = format!("{:?}", requests.lock().unwrap()[0].messages);
+    assert!(request.contains("first") && !request.contains("sk-proj4"), "{request}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! an excerpt of, so that a tool can plan with it.
 
 use crate::text::byte_size::format_bytes;
+use crate::text::truncation::truncate_at_line;
 use serde_json::{Map, Value, json};
 
 /// Maximum bytes of an excerpt of a text.
@@ -14,17 +15,15 @@ const MAX_ITEMS: usize = 10;
 /// Returns the first lines of a text.
 pub(super) fn cut_text(text: &str) -> String {
     let lines: usize = text.split_inclusive('\n').take(MAX_LINES).map(str::len).sum();
-    let mut end = text.floor_char_boundary(lines.min(MAX_TEXT_BYTES));
-    if end == text.len() {
+    let shown = truncate_at_line(&text[..lines], MAX_TEXT_BYTES);
+    if shown.len() == text.len() {
         return text.to_owned();
     }
-    // Whole lines, if there is one.
-    end = text[..end].rfind('\n').map_or(end, |at| at + 1);
-    let left_out = &text[end..];
-    let line_break = if text[..end].ends_with('\n') { "" } else { "\n" };
+    let left_out = &text[shown.len()..];
+    let line_break = if shown.ends_with('\n') { "" } else { "\n" };
     let (lines, bytes) = (left_out.lines().count(), format_bytes(left_out.len() as u64));
     let word = if lines == 1 { "line" } else { "lines" };
-    format!("{}{line_break}[… {lines} more {word}, {bytes}]\n", &text[..end])
+    format!("{shown}{line_break}[… {lines} more {word}, {bytes}]\n")
 }
 
 /// Returns a value with the first items of its lists and objects, and the beginnings of its texts.

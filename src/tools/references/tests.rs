@@ -115,6 +115,7 @@ fn errors_block_the_call_and_say_what_to_do() {
         ("note", "@@file:/etc/passwd", "“/etc/passwd” is outside the project"),
         ("note", "@@file:../x", "outside the project"),
         ("note", "@@file:workspace:///a", "this session has no workspace"),
+        ("file", "@@file:notes.txt[2]", "it takes a whole file, so the lines [2] cannot be named"),
         ("body", "@@file:bad.json", "bad.json cannot be used as data: it cannot be read as JSON"),
         ("body", "@@file:notes.txt", ""),
     ] {

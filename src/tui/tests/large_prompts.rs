@@ -13,6 +13,7 @@ fn large_edit_intent(lines: usize) -> Intent {
         summary: "big.rs".into(),
         access: Access::Write(path.clone()),
         preview: Preview::Edit(diff),
+        full_preview: None,
         grant: None,
         destroys: None,
         preconditions: crate::chat::Preconditions::default(),

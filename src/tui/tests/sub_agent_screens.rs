@@ -9,6 +9,7 @@ fn task_intent(name: &str) -> Intent {
         summary: name.into(),
         access: Access::Nothing,
         preview: Preview::Text(format!("do {name}")),
+        full_preview: None,
         grant: None,
         destroys: None,
         preconditions: Preconditions::default(),

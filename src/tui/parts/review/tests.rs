@@ -51,6 +51,7 @@ fn batch_plan(items: Vec<Item>) -> Plan {
         access: Access::Write("a".into()),
         destroys: batch.destroys(&[]),
         preview: Preview::Batch(batch),
+        full_preview: None,
         grant: None,
         preconditions: Preconditions::default(),
         work: Work::Batch(work),

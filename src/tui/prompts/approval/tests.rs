@@ -36,6 +36,7 @@ pub(super) fn command_plan(command: &str) -> Plan {
         summary: command.into(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
+        full_preview: None,
         grant: Some(Grant::new("bash_exec", scope)),
         destroys: None,
         preconditions: Preconditions::default(),

@@ -256,6 +256,7 @@ fn a_row_shows_what_is_known_about_its_call() {
         summary: "ls".into(),
         access: Access::Run(line.clone().into()),
         preview: Preview::Command(line.clone()),
+        full_preview: None,
         grant: None,
         destroys: Some("deletes".into()),
         preconditions: crate::chat::Preconditions::default(),
