@@ -52,7 +52,11 @@ fn is_disclosure(rules: &Rules, subject: &Subject<'_>) -> bool {
         // An unreadable rules file may have a rule for this very path.
         rules.read_error.is_some() || asking_rules.iter().any(|rule| matches!(rule.target, RuleTarget::Path(_)))
     };
-    if !subject.preconditions.references.is_empty() && path_rule_may_ask() {
+    let reference_rule_may_ask = || {
+        let asking_rules = rules.all_matching(RuleEffect::Ask, subject);
+        rules.read_error.is_some() || asking_rules.iter().any(|rule| rule.restricts_reads())
+    };
+    if !subject.preconditions.references.is_empty() && reference_rule_may_ask() {
         return true;
     }
     match subject.access {

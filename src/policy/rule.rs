@@ -151,8 +151,17 @@ impl Rule {
 
     /// Returns whether a rule for reads restricts a file whose content the arguments of the call contain.
     fn restricts_reference(&self, subject: &Subject<'_>) -> bool {
-        let RuleTarget::Path(pattern) = &self.target else { return false };
-        self.is_for_tool(READ_FILE) && coverage::references_path(pattern, subject)
+        self.restricts_reads()
+            && match &self.target {
+                RuleTarget::Path(pattern) => coverage::references_path(pattern, subject),
+                RuleTarget::EveryCall => !subject.preconditions.references.is_empty(),
+                RuleTarget::Command(_) | RuleTarget::Prefix(_) | RuleTarget::Host(_) => false,
+            }
+    }
+
+    /// Returns whether the rule may match reads of files.
+    pub(super) fn restricts_reads(&self) -> bool {
+        self.is_for_tool(READ_FILE) && matches!(self.target, RuleTarget::Path(_) | RuleTarget::EveryCall)
     }
 
     /// Returns whether the rule is for every tool or for this one.
