@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Added to the description of a parameter that may hold references to files. The system prompt explains them.
-const REFERENCE_NOTE: &str = " (@@file: allowed)";
+const REFERENCE_NOTE: &str = "(@@file: allowed)";
 
 /// Description of a tool for the model.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,14 +34,16 @@ pub enum ReferenceUse {
 impl ToolSpec {
     /// Allows references to files in these parameters, and says so in their descriptions.
     #[must_use]
-    pub fn with_file_references(mut self, parameters: &[(&str, ReferenceUse)]) -> Self {
+    pub fn with_file_references<N: AsRef<str>>(mut self, parameters: &[(N, ReferenceUse)]) -> Self {
         for (name, usage) in parameters {
-            if let Some(Value::String(description)) =
-                self.parameters.pointer_mut(&format!("/properties/{name}/description"))
-            {
-                description.push_str(REFERENCE_NOTE);
+            let name = name.as_ref();
+            let schema = self.parameters.get_mut("properties").and_then(|properties| properties.get_mut(name));
+            if let Some(Value::Object(schema)) = schema {
+                let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                let description = format!("{description} {REFERENCE_NOTE}");
+                schema.insert("description".to_owned(), description.trim_start().into());
             }
-            self.file_references.push(((*name).to_owned(), *usage));
+            self.file_references.push((name.to_owned(), *usage));
         }
         self
     }

@@ -77,13 +77,15 @@ impl Definition {
             schema.insert("type".to_owned(), json!("object"));
             schema.entry("properties").or_insert_with(|| json!({}));
         }
-        ToolSpec {
+        let references = find_reference_uses(&parameters);
+        let spec = ToolSpec {
             name: offered_name(server, &self.name),
             description: clean_description(description, MAX_DESCRIPTION_CHARS),
-            file_references: find_reference_uses(&parameters),
             parameters,
             is_custom: true,
-        }
+            file_references: Vec::new(),
+        };
+        spec.with_file_references(&references)
     }
 
     /// Returns the name for a text of the program: without hidden characters, and short.
@@ -196,6 +198,23 @@ mod tests {
         assert_eq!(tool.explain_unusable(), None);
         let shown = tool.describe().join("\n");
         assert!(shown.contains("<U+202E>evil") && shown.contains("<U+001B>"), "{shown}");
+    }
+
+    #[test]
+    fn the_model_is_told_which_arguments_may_hold_references() {
+        let tool = definition(json!({"name": "a", "input_schema": {"properties": {
+            "a/b": {"description": "Body", "x-file-refs": "text"},
+            "rows": {"x-file-refs": "structured"},
+            "other": {"description": "Other", "x-file-refs": "all"},
+            "broken": true,
+        }}}));
+        let spec = tool.to_spec("s");
+        let description = |name: &str| spec.parameters["properties"][name]["description"].as_str();
+        assert_eq!(description("a/b"), Some("Body (@@file: allowed)"));
+        assert_eq!(description("rows"), Some("(@@file: allowed)"));
+        assert_eq!(description("other"), Some("Other"));
+        let names: Vec<&str> = spec.file_references.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a/b", "rows"]);
     }
 
     #[test]
