@@ -1,9 +1,9 @@
 //! References to files in the arguments of calls, in the real program: what a prompt shows is what runs.
 
 use crate::support::service::Answer;
-use crate::support::stored_files::read_session;
+use crate::support::stored_files::{read_session, write_script};
 use crate::support::terminal_session::{calls_answer_after, submit_message, text_answer};
-use crate::support::tool_service::{call, json_response, outcomes, run, user_with_tool};
+use crate::support::tool_service::{add_settings, call, json_response, outcomes, run, user_with_tool};
 use crate::support::user::User;
 use crate::support::web_server::WebServer;
 use aye::chat::{Digest, Entry, Outcome};
@@ -172,6 +172,65 @@ fn rules_for_reads_hold_for_references() {
     let outcomes = outcomes(&user);
     assert!(matches!(&outcomes[0], Outcome::Refused(text) if text.contains("private/**")), "{outcomes:?}");
     assert_eq!(fs::read_to_string(user.project().join("b.txt")).unwrap(), "two\n");
+}
+
+/// Without approval, a hook or a rule is all that stands between a file and the server.
+#[test]
+fn a_hook_receives_all_content_of_the_files() {
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{}")]);
+    let text: String = (1..=3_000).map(|number| format!("line {number}\n")).collect();
+    let answers = vec![call("report", json!({ "note": "@@file:long.txt" })), text_answer("Done.")];
+    let user =
+        user_with_tool(answers, "report.toml", &report_tool(&server.url("/r"))).with_project_file("long.txt", &text);
+    write_script(&user.path("home/hook.sh"), "cat > \"$HOME/received\"; echo '{\"verdict\":\"ask\"}'");
+    add_settings(&user, "[hooks.check]\ncommand = [\"~/hook.sh\"]\n");
+    let mut program = user.start(&[]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until_prompt("2980 more lines");
+    let received: Value = serde_json::from_str(&fs::read_to_string(user.path("home/received")).unwrap()).unwrap();
+    assert_eq!(received["arguments"]["note"], "@@file:long.txt");
+    let preview = received["preview"]["what"].as_str().unwrap();
+    assert!(preview.contains("line 1500") && preview.contains("line 3000"), "{preview}");
+    assert_eq!(received["references"][0]["name"], "long.txt");
+    assert_eq!(received["references"][0]["sha256"], Digest::of_bytes(text.as_bytes()).as_str());
+}
+
+#[test]
+fn a_rule_for_every_read_holds_for_references() {
+    let user = User::new(vec![write_call("a.txt", "@@file:notes.txt"), text_answer("Done.")])
+        .with_rules("[[rule]]\nverdict = \"deny\"\ntool = \"read_file\"\n")
+        .with_project_file("notes.txt", "one\n");
+    let mut program = user.start(&["--mode", "auto"]);
+    program.until("Messages go to");
+    submit_message(&mut program, "go");
+    program.until("took");
+    let outcomes = outcomes(&user);
+    assert!(matches!(&outcomes[0], Outcome::Refused(text) if text.contains("read_file")), "{outcomes:?}");
+    assert!(!user.project().join("a.txt").exists());
+    // In a dry run, what a rule asks about is not read for a call that is rehearsed.
+    let user = User::new(vec![write_call("a.txt", "@@file:notes.txt"), text_answer("Done.")])
+        .with_rules("[[rule]]\nverdict = \"ask\"\ntool = \"read_file\"\n")
+        .with_project_file("notes.txt", "one\n");
+    let (out, err, _) = user.setup(&["--dry-run", "-p", "go"]).run_piped("");
+    assert!(out.contains("Done."), "{out} {err}");
+    let outcomes = crate::support::tool_service::outcomes(&user);
+    assert!(!matches!(&outcomes[0], Outcome::Rehearsed(_)), "{outcomes:?}");
+}
+
+#[test]
+fn a_trial_of_a_tool_expands_references() {
+    let server = WebServer::with_responses(&[&json_response("200 OK", "{}")]);
+    let user = user_with_tool(vec![], "report.toml", &report_tool(&server.url("/r")))
+        .with_project_file("notes.txt", "one\ntwo\n");
+    let (out, err, code) = run(&user, &["tools", "test", "report", "note=@@file:notes.txt[2]", "--yes"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("contains notes.txt[2] · 4 bytes"), "{out}");
+    assert_eq!(body_of(&server.requests()[0])["note"], "two\n");
+    let (out, err, code) = run(&user, &["tools", "test", "report", "note=@@file:/etc/hostname", "--yes"]);
+    assert_ne!(code, 0, "{out}");
+    assert!(format!("{out}{err}").contains("outside the project"), "{out}{err}");
+    assert_eq!(server.connection_count(), 1);
 }
 
 #[test]

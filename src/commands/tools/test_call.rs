@@ -14,6 +14,7 @@ use crate::project::{Reader, Writer};
 use crate::text::clean::clean_text;
 use crate::text::reveal::reveal_to_string;
 use crate::tools::LiveContext;
+use crate::tools::references::{Sources, plan_with_references};
 use crate::tools::tool_file::ToolKind;
 use crate::tools::tool_file::parameters::{Parameter, ValueType};
 use anyhow::Result;
@@ -49,7 +50,7 @@ pub(super) async fn run(inventory: &Inventory, name: &str, arguments: &[String],
         let (tool, project) = (tool.clone(), project.clone());
         tokio::task::spawn_blocking(move || {
             let reader: &dyn Reader = &*project;
-            tool.plan_call(&arguments, reader)
+            plan_with_references(&*tool, &arguments, &Sources { project: reader, workspace: None })
         })
         .await?
     };
@@ -118,11 +119,13 @@ fn refuse_denied(plan: &Plan) -> Result<()> {
 }
 
 fn describe_plan(plan: &Plan) -> String {
-    match &plan.preview {
+    let preview = match &plan.preview {
         Preview::Text(text) => text.clone(),
         Preview::Command(line) => line.command.clone(),
         Preview::Edit(_) | Preview::Batch(_) => plan.summary.clone(),
-    }
+    };
+    let references = plan.preconditions.references.iter().map(|file| format!("contains {}", file.describe()));
+    std::iter::once(preview).chain(references).collect::<Vec<_>>().join("\n")
 }
 
 /// Parses `NAME=VALUE` by the type of the parameter. An unknown one is a string: the tool rejects it.
