@@ -5,7 +5,7 @@ use aye::chat::SessionId;
 use aye::store::Places;
 use aye::text::link::{self, Existence, LinkTarget};
 use aye::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath};
-use aye::workspace::{Limits, NewFile, Origin, Workspace};
+use aye::workspace::{Limits, NewFile, Origin, Replaces, Workspace};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::path::Path;
@@ -18,7 +18,8 @@ fn open(home: &Path) -> Workspace {
 
 fn write(workspace: &Workspace, path: &str, content: &str) {
     let path = WorkspacePath::parse(path).expect("a path");
-    let new_file = NewFile { path: &path, bytes: content.as_bytes(), origin: Origin::default(), overwrite: true };
+    let new_file =
+        NewFile { path: &path, bytes: content.as_bytes(), origin: Origin::default(), replaces: Replaces::Any };
     workspace.write(&new_file).expect("there is space");
 }
 

@@ -14,7 +14,7 @@ mod session_workspace;
 
 pub use error::Error;
 pub use index::StoredFile;
-pub use index_line::Origin;
+pub use index_line::{Origin, Secrecy};
 pub use limits::Limits;
 pub use media_type::{detect_media_type, is_text};
-pub use session_workspace::{ChangedCopy, NewFile, Workspace};
+pub use session_workspace::{ChangedCopy, NewFile, Replaces, Workspace};

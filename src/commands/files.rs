@@ -13,7 +13,7 @@ use crate::store::{Places, Sessions, local_time};
 use crate::text::byte_size::format_bytes;
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::workspace_address::{AddressTarget, PathPrefix, SCHEME, ScopedPath, WorkspaceAddress, WorkspacePath};
-use crate::workspace::{self, NewFile, Origin, StoredFile, Workspace, is_text};
+use crate::workspace::{self, NewFile, Origin, Replaces, StoredFile, Workspace, is_text};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Read, Write};
@@ -116,7 +116,8 @@ fn put(source: &Path, path: Option<String>, overwrite: bool, place: &SessionPlac
     if let Err(error) = read {
         bail_usage!("Cannot read {}: {error}. Check the path.", source.display());
     }
-    let new_file = NewFile { path: &target, bytes: &bytes, origin: origin(), overwrite };
+    let replaces = if overwrite { Replaces::Any } else { Replaces::Nothing };
+    let new_file = NewFile { path: &target, bytes: &bytes, origin: origin(), replaces };
     let stored = workspace.write(&new_file).map_err(|error| match error {
         workspace::Error::Exists(path) => {
             UsageError(format!("Cannot store {path}: it exists. Replace it with --overwrite.")).into()
@@ -137,8 +138,9 @@ fn restore(file: &str, place: &SessionPlace) -> Result<ExitCode> {
         },
     };
     let bytes = workspace.read(&version).map_err(to_usage_error)?;
-    let origin = Origin { untrusted_source: version.origin.untrusted_source.clone(), ..origin() };
-    let new_file = NewFile { path: &version.path, bytes: &bytes, origin, overwrite: true };
+    let Origin { untrusted_source, secrecy, .. } = version.origin.clone();
+    let origin = Origin { untrusted_source, secrecy, ..origin() };
+    let new_file = NewFile { path: &version.path, bytes: &bytes, origin, replaces: Replaces::Any };
     let stored = workspace.write(&new_file).map_err(to_usage_error)?;
     print_lines([describe_file(&stored)])
 }

@@ -132,7 +132,7 @@ impl RunningCall {
     /// Returns what stores a long result of the call. Known secrets are removed as from the result itself.
     fn result_files(&self, plan: &Plan) -> ResultFiles {
         let secrets = if is_request(plan) { self.context.secrets.clone() } else { KnownSecrets::default() };
-        ResultFiles::new(self.context.workspace.clone(), &self.call, secrets)
+        ResultFiles::new(self.context.workspace.clone(), &self.call, secrets).with_access(&plan.access)
     }
 
     /// Waits for `work` and sends its outcome to the agent. Meanwhile, requests that new output is saved.

@@ -68,6 +68,9 @@ fn read_workspace_image(workspace: Option<&Workspace>, name: &str) -> Result<Ima
         return Err("in the workspace of another session");
     }
     let file = workspace.find(&target).map_err(|_| "not found")?;
+    if file.origin.needs_approval(true) {
+        return Err("possibly secret");
+    }
     if file.size > MAX_IMAGE_BYTES as u64 {
         return Err(TOO_LARGE);
     }
@@ -89,7 +92,7 @@ mod tests {
     use crate::project::disk::Disk;
     use crate::store::Places;
     use crate::text::workspace_address::WorkspacePath;
-    use crate::workspace::{Limits, NewFile, Origin};
+    use crate::workspace::{Limits, NewFile, Origin, Replaces};
 
     #[test]
     fn attaches_images_and_tells_the_model_why_one_is_missing() {
@@ -130,7 +133,9 @@ mod tests {
         let workspace = Workspace::new(&Places::within(home.path()), SessionId("01A".into()), Limits::default());
         let write = |path: &str, bytes: &[u8]| {
             let path = WorkspacePath::parse(path).unwrap();
-            workspace.write(&NewFile { path: &path, bytes, origin: Origin::default(), overwrite: false }).unwrap();
+            workspace
+                .write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Nothing })
+                .unwrap();
         };
         write("a.png", b"\x89PNG rest");
         write("big.gif", &[b"GIF89a".to_vec(), vec![0; MAX_IMAGE_BYTES]].concat());

@@ -9,7 +9,7 @@ use crate::chat::{Access, Grant, GrantScope, Intent, Plan, Preview, ToolSpec, Wo
 use crate::project::Reader;
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{AddressTarget, ScopedPath, WorkspacePath};
-use crate::workspace::{self, NewFile, StoredFile, Workspace};
+use crate::workspace::{self, NewFile, Replaces, StoredFile, Workspace};
 use async_trait::async_trait;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl Tool for BrowserScreenshot {
         let (origin, project) = (context.results.origin(), context.project.clone());
         run_in_workspace(&self.workspace, project, move |workspace| {
             let path = parse_path(&path)?;
-            let file = NewFile { path: &path, bytes: &picture, origin, overwrite: false };
+            let file = NewFile { path: &path, bytes: &picture, origin, replaces: Replaces::Nothing };
             let StoredFile { id, size, .. } = workspace.write(&file)?;
             Ok(format!(
                 "Saved {path}: workspace://{id} ({}), a picture of {url}. The user sees it; it is not part of your input.",
@@ -154,7 +154,7 @@ mod tests {
         let workspace = Workspace::new(&Places::within(home.path()), SessionId("01A".into()), Limits::default());
         for path in ["screenshot.png", "screenshot-2.png", "a/b.PNG"] {
             let path = WorkspacePath::parse(path).unwrap();
-            let file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), overwrite: false };
+            let file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), replaces: Replaces::Nothing };
             workspace.write(&file).unwrap();
         }
         let find = |name: &str| {

@@ -86,7 +86,7 @@ mod tests {
     use crate::text::workspace_address::WorkspacePath;
     use crate::tools::memory_project::MemoryProject;
     use crate::tools::tests::{plan_call, run_call};
-    use crate::workspace::{Limits, NewFile, Origin};
+    use crate::workspace::{Limits, NewFile, Origin, Replaces};
 
     #[tokio::test]
     async fn copies_exactly_the_text_that_was_shown() {
@@ -95,7 +95,10 @@ mod tests {
             Arc::new(Workspace::new(&Places::within(folder.path()), SessionId("01A".into()), Limits::default()));
         let store = |path: &str, bytes: &[u8]| {
             let path = WorkspacePath::parse(path).unwrap();
-            workspace.write(&NewFile { path: &path, bytes, origin: Origin::default(), overwrite: true }).unwrap().id
+            workspace
+                .write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any })
+                .unwrap()
+                .id
         };
         let (text, picture, long) =
             (store("a.txt", b"1\r\n2"), store("b.png", b"\x89PNG\r\n\x1a\n\0"), store("c", &vec![b'x'; 1_048_577]));

@@ -1,14 +1,14 @@
 //! Stores results that are too long for the model as files of the session's workspace.
 
 use super::result_outline::outline_range;
-use crate::chat::{Digest, ToolCall};
+use crate::chat::{Access, Digest, ToolCall};
 use crate::mcp::result_text::ResultText;
 use crate::project::output::LongOutput;
 use crate::project::shell::CommandOutcome;
 use crate::text::byte_size::format_bytes;
 use crate::text::known_secrets::KnownSecrets;
 use crate::text::workspace_address::WorkspacePath;
-use crate::workspace::{NewFile, Origin, Workspace};
+use crate::workspace::{NewFile, Origin, Replaces, Secrecy, Workspace};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct ResultFiles {
     /// Removed from what is stored.
     secrets: KnownSecrets,
     is_rehearsal: bool,
+    /// True if the result may hold secrets.
+    may_hold_secrets: bool,
 }
 
 /// A long result.
@@ -63,7 +65,7 @@ impl ResultFiles {
     /// Creates the files of a call. `secrets` are removed from what is stored.
     pub fn new(workspace: Option<Arc<Workspace>>, call: &ToolCall, secrets: KnownSecrets) -> Self {
         let (tool, call) = (call.name.clone(), call.id.0.clone());
-        Self { workspace, tool, call, secrets, is_rehearsal: false }
+        Self { workspace, tool, call, secrets, is_rehearsal: false, may_hold_secrets: false }
     }
 
     /// Marks the files that the call writes as rehearsed.
@@ -72,10 +74,21 @@ impl ResultFiles {
         Self { is_rehearsal: true, ..self }
     }
 
+    /// Records the access of the call: the result of one that reads possible secrets is not for models of other sessions.
+    #[must_use]
+    pub fn with_access(self, access: &Access) -> Self {
+        let may_hold_secrets = match access {
+            Access::ReadSensitive(_) | Access::AyeFiles(_) => true,
+            Access::Run(run) => run.may_disclose,
+            _ => false,
+        };
+        Self { may_hold_secrets, ..self }
+    }
+
     /// Returns the origin of a file that the call writes.
     pub(super) fn origin(&self) -> Origin {
         let (tool, call) = (self.tool.clone(), self.call.clone());
-        Origin { tool, call, untrusted_source: None, rehearsed: self.is_rehearsal }
+        Origin { tool, call, rehearsed: self.is_rehearsal, ..Origin::default() }
     }
 
     /// Stores a result and returns the note for the model about it. Stores at most [`MAX_RESULT_BYTES`]. If that fails, the
@@ -84,7 +97,8 @@ impl ResultFiles {
         let workspace = self.workspace.clone()?;
         let LongResult { label, text, is_complete, omitted, untrusted_source } = result;
         // Every copy of the session has the result that names the file, also a live one.
-        let origin = Origin { untrusted_source, rehearsed: false, ..self.origin() };
+        let secrecy = if self.may_hold_secrets { Secrecy::Result } else { Secrecy::None };
+        let origin = Origin { untrusted_source, secrecy, rehearsed: false, ..self.origin() };
         let (label, secrets) = (clean_label(label), self.secrets.clone());
         let stored = tokio::task::spawn_blocking(move || {
             let clean = |part: &str| secrets.mask(part).replace('\0', NUL_SIGN);
@@ -94,7 +108,7 @@ impl ResultFiles {
             let digest = Digest::of_bytes(kept.as_bytes());
             let path = format!("{FOLDER}/{label}-{}.txt", &digest.as_str()[..DIGEST_DIGITS]);
             let path = WorkspacePath::parse(&path).map_err(|error| error.to_string())?;
-            let file = NewFile { path: &path, bytes: kept.as_bytes(), origin, overwrite: true };
+            let file = NewFile { path: &path, bytes: kept.as_bytes(), origin, replaces: Replaces::Any };
             let file = workspace.write(&file).map_err(|error| error.to_string())?;
             let outline = outline_range(kept, before..text.len().saturating_sub(after).min(kept.len()));
             Ok::<_, String>((file, outline, !is_complete || kept.len() < text.len()))

@@ -90,6 +90,11 @@ pub(super) fn summarize_path(session: Option<&SessionId>, path: &str) -> String 
 impl WorkspaceTarget {
     /// Returns the access of a call that reads the file.
     pub fn read_access(&self, file: &StoredFile) -> Access {
+        if file.origin.needs_approval(self.session.is_none()) {
+            let path = display_path(self.session.as_ref(), file.path.as_str());
+            // With the scheme: a rule for a file of the project does not name it.
+            return Access::ReadSensitive(format!("{SCHEME}/{}", path.trim_start_matches('/')).into());
+        }
         Access::Workspace(Box::new(WorkspaceAccess {
             path: file.path.to_string(),
             session: self.session.clone(),

@@ -12,7 +12,7 @@ use crate::chat::{
 use crate::project::{self, Location, Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{AddressTarget, ScopedPath};
-use crate::workspace::{self, NewFile, StoredFile, Workspace, detect_media_type, is_text};
+use crate::workspace::{self, NewFile, Replaces, Secrecy, StoredFile, Workspace, detect_media_type, is_text};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -47,7 +47,8 @@ struct Arguments {
 struct PlannedWrite {
     session: Option<SessionId>,
     path: String,
-    overwrite: bool,
+    /// The version that it replaces.
+    replaced_version: Option<u64>,
     content: PlannedContent,
 }
 
@@ -84,7 +85,7 @@ impl WriteWorkspaceFile {
     /// Does what was planned, live or in the workspace of a dry run.
     async fn execute(&self, plan: &Plan, project: Arc<dyn Writer>, results: &ResultFiles) -> Result<String, Error> {
         let planned: PlannedWrite = parse_plan_data(plan)?;
-        let origin = results.origin();
+        let mut origin = results.origin();
         let files = project.clone();
         run_in_workspace(&self.0, project, move |own| {
             let (workspace, _) = open_workspace(own, planned.session.as_ref().map(|session| session.0.clone()))?;
@@ -93,6 +94,9 @@ impl WriteWorkspaceFile {
                 PlannedContent::Base64(text) => decode(&text)?,
                 PlannedContent::Copy { place, sha256 } => {
                     let location = place.locate_again(&*files)?;
+                    if !matches!(planned_path::read_access(&*files, &location), Access::Read(_)) {
+                        origin.secrecy = Secrecy::Copy;
+                    }
                     let bytes = read_source(&*files, &location, workspace.limits().file_bytes)?;
                     if Digest::of_bytes(&bytes) != sha256 {
                         return Err(project::Error::Changed(location.display_path).into());
@@ -101,7 +105,8 @@ impl WriteWorkspaceFile {
                 }
             };
             let scoped = parse_path(&planned.path)?;
-            let new_file = NewFile { path: &scoped.path, bytes: &bytes, origin, overwrite: planned.overwrite };
+            let replaces = planned.replaced_version.map_or(Replaces::Nothing, Replaces::Version);
+            let new_file = NewFile { path: &scoped.path, bytes: &bytes, origin, replaces };
             let stored = workspace.write(&new_file)?;
             let path = display_path(planned.session.as_ref(), stored.path.as_str());
             Ok(format!(
@@ -196,7 +201,12 @@ impl Tool for WriteWorkspaceFile {
             summarize_path(session.as_ref(), scoped.path.as_str()),
             access,
             preview,
-            Work::Arguments(json!(PlannedWrite { session, path: scoped.to_string(), overwrite, content })),
+            Work::Arguments(json!(PlannedWrite {
+                session,
+                path: scoped.to_string(),
+                replaced_version: existing.map(|existing| existing.version),
+                content
+            })),
         );
         plan.grant = is_grantable.then(|| Grant::new(NAME, GrantScope::Workspace));
         plan.destroys = (!is_kept).then_some(displayed);

@@ -24,6 +24,9 @@ pub enum Error {
     Dropped { name: String, version: u64 },
     #[error("{0} exists. Set overwrite to true to replace it; its earlier versions are kept.")]
     Exists(String),
+    /// The file has a version that the caller does not know.
+    #[error("{name} was not replaced: it has a newer version {version} by now. Read that first.")]
+    Changed { name: String, version: u64 },
     #[error(
         "Cannot store {name}: it has {}, and the limit is {}. Split it, or increase workspace.file_mb in the settings.",
         format_bytes(*size), format_bytes(*limit)

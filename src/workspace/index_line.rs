@@ -57,9 +57,40 @@ pub struct Origin {
     /// True for a change that a dry run rehearsed: a live copy of the session does not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rehearsed: bool,
+    #[serde(default, skip_serializing_if = "Secrecy::is_none")]
+    pub secrecy: Secrecy,
+}
+
+/// Whether a file may hold secrets, and who has read them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Secrecy {
+    /// It holds none, as far as is known.
+    #[default]
+    None,
+    /// It may: it is the result of a call that the user approved for the model of this session.
+    Result,
+    /// It may: it is a copy of such a file, which no model has read.
+    Copy,
+}
+
+impl Secrecy {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 impl Origin {
+    /// Returns whether a model must not read the file without approval. `is_own_session` is true for the model of the session
+    /// that has the file.
+    pub fn needs_approval(&self, is_own_session: bool) -> bool {
+        match self.secrecy {
+            Secrecy::None => false,
+            Secrecy::Result => !is_own_session,
+            Secrecy::Copy => true,
+        }
+    }
+
     fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

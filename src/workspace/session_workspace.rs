@@ -47,8 +47,17 @@ pub struct NewFile<'a> {
     pub path: &'a WorkspacePath,
     pub bytes: &'a [u8],
     pub origin: Origin,
-    /// True to replace a file of this path.
-    pub overwrite: bool,
+    pub replaces: Replaces,
+}
+
+/// The file of the same path that a new file may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replaces {
+    /// None: an existing file is an error.
+    Nothing,
+    /// This version, for example the one that the user was shown. A later one is an error.
+    Version(u64),
+    Any,
 }
 
 /// Steps of a change, after each of which it may fail.
@@ -198,8 +207,12 @@ impl Workspace {
         if let Some((id, Some(record))) = &known
             && let Some(latest) = record.latest()
         {
-            if !file.overwrite {
-                return Err(Error::Exists(file.path.to_string()));
+            match file.replaces {
+                Replaces::Nothing => return Err(Error::Exists(file.path.to_string())),
+                Replaces::Version(version) if version != latest.number => {
+                    return Err(Error::Changed { name: file.path.to_string(), version: latest.number });
+                }
+                Replaces::Version(_) | Replaces::Any => {}
             }
             if latest.content.as_ref().is_some_and(|latest| latest.sha256 == content.sha256)
                 && let Some(stored) = record.stored_file(id, latest)

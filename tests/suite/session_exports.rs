@@ -7,7 +7,7 @@ use crate::support::stored_files::list_all_files;
 use aye::chat::SessionId;
 use aye::store::Places;
 use aye::text::workspace_address::{AddressTarget, ScopedPath, WorkspacePath};
-use aye::workspace::{Limits, NewFile, Origin, Workspace};
+use aye::workspace::{Limits, NewFile, Origin, Replaces, Workspace};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use std::fs;
@@ -35,7 +35,7 @@ impl Scene {
     /// Stores a file; returns its ID.
     fn store(&self, path: &str, bytes: &[u8]) -> String {
         let path = WorkspacePath::parse(path).unwrap();
-        let new_file = NewFile { path: &path, bytes, origin: Origin::default(), overwrite: true };
+        let new_file = NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any };
         self.workspace.write(&new_file).unwrap().id
     }
 

@@ -8,7 +8,7 @@ use crate::support::user::User;
 use crate::workspaces::{SESSION, add_session, open_workspace, target};
 use aye::chat::Entry;
 use aye::text::workspace_address::WorkspacePath;
-use aye::workspace::{NewFile, Origin};
+use aye::workspace::{NewFile, Origin, Replaces};
 use serde_json::json;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ fn user_with_session() -> User {
 fn store(user: &User, path: &str, content: &[u8]) -> String {
     let workspace = open_workspace(&user.setup(&[]));
     let (path, origin) = (WorkspacePath::parse(path).unwrap(), Origin { tool: "a test".into(), ..Origin::default() });
-    workspace.write(&NewFile { path: &path, bytes: content, origin, overwrite: true }).unwrap().id
+    workspace.write(&NewFile { path: &path, bytes: content, origin, replaces: Replaces::Any }).unwrap().id
 }
 
 /// Starts the program in the session and opens the list.

@@ -6,7 +6,7 @@ use crate::support::{pick_count, requested_trials};
 use aye::chat::{Digest, Entry, SessionId};
 use aye::store::{Header, Log, Places, SessionLog};
 use aye::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath};
-use aye::workspace::{Limits, NewFile, Origin, StoredFile, Workspace};
+use aye::workspace::{Limits, NewFile, Origin, Replaces, StoredFile, Workspace};
 use serde_json::Value;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::{Command, Stdio};
@@ -241,7 +241,7 @@ fn a_full_disk_is_reported_and_loses_nothing() {
     let write = |number: u8, size: usize| {
         let path = WorkspacePath::parse(&format!("{number}")).unwrap();
         let bytes = vec![number; size];
-        workspace.write(&NewFile { path: &path, bytes: &bytes, origin: Origin::default(), overwrite: false })
+        workspace.write(&NewFile { path: &path, bytes: &bytes, origin: Origin::default(), replaces: Replaces::Nothing })
     };
     let mut stored = 0;
     let error = loop {

@@ -167,7 +167,7 @@ mod tests {
     use crate::store::Places;
     use crate::text::workspace_address::WorkspacePath;
     use crate::tui::workspace_data::PreviewContent;
-    use crate::workspace::{Limits, NewFile, Origin};
+    use crate::workspace::{Limits, NewFile, Origin, Replaces};
 
     #[test]
     fn web_link_always_exists_and_file_only_if_present() {
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(check(&file_link("b.rs")), LinkStatus::Missing);
         assert_eq!(check(&LinkTarget::Web("https://example.com".into())), LinkStatus::Exists);
         let path = WorkspacePath::parse("reports/q1.md").unwrap();
-        let new_file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), overwrite: false };
+        let new_file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), replaces: Replaces::Nothing };
         let stored = workspace.write(&new_file).unwrap();
         for (address, expected) in [
             (format!("workspace://{}", stored.id), LinkStatus::Exists),

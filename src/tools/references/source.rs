@@ -18,7 +18,8 @@ use std::sync::Arc;
 const MAX_TARGET_CHARS: usize = 120;
 
 /// Project and workspace whose files references can name.
-pub(in crate::tools) struct Sources<'a> {
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
     pub project: &'a dyn Reader,
     /// The workspace of the session, if it has one.
     pub workspace: Option<&'a Arc<Workspace>>,
@@ -104,6 +105,11 @@ impl Sources<'_> {
             Err(workspace::Error::Missing(_)) => return Ok(None),
             Err(error) => return Err(Error::Arguments(format!("{error}"))),
         };
+        if file.origin.needs_approval(session.is_none()) {
+            return Err(Error::Arguments(format!(
+                "{shown} may hold secrets, so no reference can name it. Read it with read_workspace_file, which asks the user."
+            )));
+        }
         if file.size > project::READ_LIMIT {
             let limit = format_bytes(project::READ_LIMIT);
             return Err(Error::Arguments(format!("{shown} is larger than {limit}.")));

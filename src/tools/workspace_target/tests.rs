@@ -12,11 +12,12 @@ use crate::tools::delete_workspace_file::DeleteWorkspaceFile;
 use crate::tools::list_workspace_files::ListWorkspaceFiles;
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::read_workspace_file::ReadWorkspaceFile;
+use crate::tools::references::{Sources, plan_with_references};
 use crate::tools::result_files::ResultFiles;
 use crate::tools::tests::plan_call;
 use crate::tools::write_workspace_file::WriteWorkspaceFile;
 use crate::tools::{LiveContext, Tool};
-use crate::workspace::{Limits, NewFile, Origin};
+use crate::workspace::{Limits, NewFile, Origin, Replaces, Secrecy};
 use serde_json::{Value, json};
 
 const OWN: &str = "01JDXA0000000000000000000Z";
@@ -251,6 +252,55 @@ async fn a_copy_is_the_planned_content_and_a_sensitive_file_asks() {
     assert!(error.contains("may hold secrets"), "{error}");
 }
 
+#[tokio::test]
+async fn a_stored_secret_is_read_with_approval_only() {
+    let scene = Scene::new();
+    let copy = scene.plan("write", json!({ "path": "notes.txt", "source_path": ".env" })).unwrap();
+    scene.run("write", &copy).await.unwrap();
+    let read = scene.plan("read", json!({ "path": "notes.txt" })).unwrap();
+    assert_eq!(read.access, Access::ReadSensitive("workspace:///notes.txt".into()));
+    assert!(matches!(scene.rehearse("read", &read, false).await, RehearsalOutcome::NotRun(_)));
+    assert!(scene.run("read", &read).await.unwrap().contains("KEY=1"), "an approved call reads it");
+    let sources = Sources { project: &scene.files, workspace: Some(&scene.own) };
+    let write = scene.tool("write");
+    let arguments = json!({ "path": "b", "content": "@@file:workspace:///notes.txt" });
+    let error = plan_with_references(&*write, &arguments, &sources).unwrap_err().to_string();
+    assert!(error.contains("may hold secrets"), "{error}");
+    // Its next version is not a copy of the secret.
+    scene.call("write", json!({ "path": "notes.txt", "content": "x", "overwrite": true })).await.unwrap();
+    access(&scene.plan("read", json!({ "path": "notes.txt" })).unwrap());
+}
+
+#[tokio::test]
+async fn a_result_that_may_hold_secrets_is_not_for_other_sessions() {
+    let scene = Scene::new();
+    let other = Arc::new(scene.own.of_session(&SessionId(OTHER.into())).unwrap());
+    for (workspace, path) in [(&scene.own, "own.txt"), (&other, "other.txt")] {
+        let path = crate::text::workspace_address::WorkspacePath::parse(path).unwrap();
+        let origin = Origin { secrecy: Secrecy::Result, ..Origin::default() };
+        workspace.write(&NewFile { path: &path, bytes: b"KEY=1", origin, replaces: Replaces::Nothing }).unwrap();
+    }
+    access(&scene.plan("read", json!({ "path": "own.txt" })).unwrap());
+    let path = format!("/sessions/{OTHER}/other.txt");
+    let read = scene.plan("read", json!({ "path": path })).unwrap();
+    assert_eq!(read.access, Access::ReadSensitive(format!("workspace://{path}").into()));
+}
+
+#[tokio::test]
+async fn a_write_replaces_only_the_version_that_was_shown() {
+    let scene = Scene::new();
+    scene.call("write", json!({ "path": "a", "content": "one" })).await.unwrap();
+    let plan = scene.plan("write", json!({ "path": "a", "content": "two", "overwrite": true })).unwrap();
+    let new = scene.plan("write", json!({ "path": "b", "content": "x", "overwrite": true })).unwrap();
+    for path in ["a", "b"] {
+        scene.call("write", json!({ "path": path, "content": "by another", "overwrite": true })).await.unwrap();
+    }
+    let error = scene.run("write", &plan).await.unwrap_err();
+    assert!(error.contains("a was not replaced: it has a newer version 2"), "{error}");
+    assert!(scene.run("write", &new).await.unwrap_err().contains("b exists"));
+    assert!(scene.call("read", json!({ "path": "a" })).await.unwrap().ends_with("by another"));
+}
+
 fn planned_location(scene: &Scene, path: &str) -> crate::project::Location {
     crate::project::Reader::locate(&scene.files, path).unwrap()
 }
@@ -283,7 +333,7 @@ async fn a_text_from_outside_stays_marked() {
     let scene = Scene::new();
     let path = crate::text::workspace_address::WorkspacePath::parse("results/x.txt").unwrap();
     let origin = Origin { untrusted_source: Some("a page of a.example".into()), ..Origin::default() };
-    scene.own.write(&NewFile { path: &path, bytes: b"do this", origin, overwrite: false }).unwrap();
+    scene.own.write(&NewFile { path: &path, bytes: b"do this", origin, replaces: Replaces::Nothing }).unwrap();
     let plan = scene.plan("read", json!({ "path": "results/x.txt" })).unwrap();
     assert_eq!(access(&plan).untrusted_source.as_deref(), Some("a page of a.example"));
     let read = scene.run("read", &plan).await.unwrap();

@@ -3,7 +3,7 @@
 //! The copy of a version is `ID-VERSION/NAME`, and `ID-VERSION.stored` next to that folder names the content that was last
 //! copied or stored. A copy that a program may have open is never written again.
 
-use super::{NewFile, Workspace, find_record};
+use super::{NewFile, Replaces, Workspace, find_record};
 use crate::chat::Digest;
 use crate::store::private_files;
 use crate::text::workspace_address::AddressTarget;
@@ -178,6 +178,7 @@ impl Workspace {
                 tool: ORIGIN.to_owned(),
                 // What a text from outside was changed to may still have its instructions.
                 untrusted_source: versions().find_map(|version| version.origin.untrusted_source.clone()),
+                secrecy: versions().map(|version| version.origin.secrecy).max().unwrap_or_default(),
                 rehearsed: versions().next().is_some_and(|version| version.origin.rehearsed),
                 ..Origin::default()
             };
@@ -195,7 +196,7 @@ impl Workspace {
         let stored = match known.as_ref() == Some(&digest) {
             // Only its time has changed.
             true => None,
-            false => Some(self.write(&NewFile { path: &path, bytes: &bytes, origin, overwrite: true })?),
+            false => Some(self.write(&NewFile { path: &path, bytes: &bytes, origin, replaces: Replaces::Any })?),
         };
         place.write_stored(&digest, copy).map_err(Error::with_path(&place.folder))?;
         Ok(stored)
