@@ -4,10 +4,11 @@ use super::prompt::DrawnPrompt;
 use super::scrolled_body::draw_scrolled_body;
 use crate::tui::keys::Action;
 use crate::tui::parts::frame::{Frame, scroll_position};
+use crate::tui::text::Page;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,11 +29,11 @@ pub struct ReadState {
 }
 
 impl ReadState {
-    /// Draws the frame and the lines in it; `lines_for` wraps them to a number of columns.
+    /// Draws the frame and the text in it; `lay_out` wraps it to a number of columns.
     pub fn draw(
         &self,
         frame: &Frame<'_>,
-        lines_for: impl FnOnce(usize) -> Arc<Vec<Line<'static>>>,
+        lay_out: impl FnOnce(usize) -> Arc<Page>,
         area: Rect,
         buffer: &mut Buffer,
         theme: &Theme,
@@ -41,10 +42,13 @@ impl ReadState {
         if inner.is_empty() {
             return DrawnPrompt::default();
         }
-        let lines = lines_for(usize::from(inner.width));
-        draw_scrolled_body((lines.len(), self.scroll), area, inner, buffer, theme, |index, row, buffer| {
-            buffer.set_line(row.x, row.y, &lines[index], row.width);
-        })
+        let (page, links) = (lay_out(usize::from(inner.width)), RefCell::new(Vec::new()));
+        let body = (page.lines.len(), self.scroll);
+        let drawn = draw_scrolled_body(body, area, inner, buffer, theme, |index, row, buffer| {
+            buffer.set_line(row.x, row.y, &page.lines[index], row.width);
+            links.borrow_mut().extend(page.place_links(index, row));
+        });
+        DrawnPrompt { links: links.into_inner(), ..drawn }
     }
 
     /// Returns whether the end was on the screen, or is on a frame of a prompt with this many lines of text. The first frame

@@ -1,6 +1,7 @@
 //! The prompt for a request of an MCP server to the model, and for the answer: shows every text, and accepts approval only
 //! after its end was on the screen.
 
+use crate::text::link::LinkTarget;
 use crate::tui::host::{SamplingReview, SamplingSubject};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext};
@@ -9,8 +10,8 @@ use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::listening::Listening;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
 use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
-use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed};
-use crate::tui::text::revealed_pieces;
+use crate::tui::text::Page;
+use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed, wrap_revealed_links};
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyEvent, KeyEventKind};
@@ -25,7 +26,7 @@ use std::time::Duration;
 pub struct SamplingPrompt {
     review: Arc<SamplingReview>,
     reading: ReadState,
-    line_cache: LineCache<()>,
+    line_cache: LineCache<(), Page>,
 }
 
 impl SamplingPrompt {
@@ -57,12 +58,13 @@ impl SamplingPrompt {
         }
     }
 
-    /// Returns the wrapped lines of the prompt.
-    fn wrapped_lines(&self, theme: &Theme, width: usize) -> Arc<Vec<Line<'static>>> {
-        let width = width.max(1);
-        self.line_cache.lines_for(width, (), theme, || {
-            let mut lines = Vec::new();
-            let mut push_text = |text: &str, style| lines.extend(wrap_revealed(text, style, width, theme));
+    /// Returns the wrapped text of the prompt.
+    fn lay_out(&self, facts: &PromptFacts<'_>, width: usize) -> Arc<Page> {
+        let (theme, width) = (facts.context.theme, width.max(1));
+        let check = |target: &LinkTarget| facts.lookups.check_target(target);
+        self.line_cache.linked_lines_for(width, (), theme, facts.lookups, || {
+            let mut page = Page::default();
+            let mut push_text = |text: &str, style| page.lines.extend(wrap_revealed(text, style, width, theme));
             let sections = match &self.review.subject {
                 SamplingSubject::Request { request, model } => {
                     push_text(&format!("MCP server {} asks {model}", request.server), theme.strong);
@@ -84,14 +86,14 @@ impl SamplingPrompt {
                 }
             };
             for (heading, text) in sections {
-                lines.push(Line::default());
-                lines.extend(wrap::wrap_plain(&format!("{heading}:"), theme.accent, width));
+                page.lines.push(Line::default());
+                page.lines.extend(wrap::wrap_plain(&format!("{heading}:"), theme.accent, width));
                 // In prose a tab hides nothing, so it is not marked.
-                let pieces = revealed_pieces(text.replace('\t', "    ").trim_end(), theme.text, theme.mark);
+                let text = text.replace('\t', "    ");
                 let shape = Shape::with_prefix(width, Piece::new(OUTSIDE_BAR, theme.border_dim));
-                lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
+                page.append_page(wrap_revealed_links(text.trim_end(), theme.text, &shape, theme, &check));
             }
-            lines
+            page
         })
     }
 
@@ -117,12 +119,12 @@ impl Prompt for SamplingPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        framed_height(self.wrapped_lines(facts.context.theme, text_columns(width)).len())
+        framed_height(self.lay_out(facts, text_columns(width)).lines.len())
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        let line_count = self.wrapped_lines(theme, text_columns(area.width)).len();
+        let line_count = self.lay_out(facts, text_columns(area.width)).lines.len();
         let shows_end = self.reading.shows_end(line_count, area);
         let frame = Frame {
             title: self.title(),
@@ -131,7 +133,7 @@ impl Prompt for SamplingPrompt {
             is_listening: listening.is_listening(),
             ..Frame::default()
         };
-        self.reading.draw(&frame, |columns| self.wrapped_lines(theme, columns), area, buffer, theme)
+        self.reading.draw(&frame, |columns| self.lay_out(facts, columns), area, buffer, theme)
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {

@@ -18,6 +18,7 @@ use crate::tui::parts::listening::Listening;
 use crate::tui::parts::status_bar;
 use crate::tui::prompts::prompt::{DrawnPrompt, KeyResult, Prompt, PromptCommand, PromptFacts, PromptSubject};
 use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
+use crate::tui::text::Page;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -33,7 +34,7 @@ pub struct TrustPrompt {
     /// True while the decision is being written to disk.
     is_storing: bool,
     /// Wrapped lines, cached for a context window in tokens, because they name the share of it that a file takes.
-    line_cache: LineCache<Option<u64>>,
+    line_cache: LineCache<Option<u64>, Page>,
 }
 
 impl TrustPrompt {
@@ -80,12 +81,12 @@ impl Prompt for TrustPrompt {
     }
 
     fn prompt_height(&self, facts: &PromptFacts<'_>, width: u16) -> u16 {
-        framed_height(self.wrapped_lines(facts, text_columns(width)).len())
+        framed_height(self.lay_out(facts, text_columns(width)).lines.len())
     }
 
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let PromptContext { listening, keys, theme, message } = facts.context;
-        let line_count = self.wrapped_lines(facts, text_columns(area.width)).len();
+        let line_count = self.lay_out(facts, text_columns(area.width)).lines.len();
         let shows_end = self.reading.shows_end(line_count, area);
         let frame = Frame {
             title: self.title(),
@@ -94,7 +95,7 @@ impl Prompt for TrustPrompt {
             is_listening: listening.is_listening() && !self.is_storing,
             ..Frame::default()
         };
-        self.reading.draw(&frame, |columns| self.wrapped_lines(facts, columns), area, buffer, theme)
+        self.reading.draw(&frame, |columns| self.lay_out(facts, columns), area, buffer, theme)
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {

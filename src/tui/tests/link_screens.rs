@@ -9,7 +9,7 @@ use crate::tui::workspace_data::{FilePreview, NumberedLines, PreviewContent};
 use ratatui::style::Modifier;
 
 /// Answers every pending check of a file: the files with these paths exist.
-fn answer_checks(screen: &mut Screen, existing: &[&str]) {
+pub fn answer_checks(screen: &mut Screen, existing: &[&str]) {
     screen.draw_frame();
     let status = |target: &LinkTarget| match existing.contains(&target.to_string().as_str()) {
         true => LinkStatus::Exists,
@@ -21,7 +21,7 @@ fn answer_checks(screen: &mut Screen, existing: &[&str]) {
 }
 
 /// Returns the modifiers of the first cell of a text, in the last row that has it: that of a prompt is below the transcript.
-fn modifiers_at(screen: &mut Screen, text: &str) -> Modifier {
+pub fn modifiers_at(screen: &mut Screen, text: &str) -> Modifier {
     let buffer = screen.draw_frame();
     let screen_text = buffer_text(&buffer);
     let found = screen_text.lines().enumerate().filter_map(|(row, line)| Some((row, line.find(text)?, line))).last();

@@ -1,5 +1,6 @@
 //! Keys, pastes and clicks for the question prompt.
 
+use super::link_screens::{answer_checks, modifiers_at};
 use super::*;
 use crate::tui::host::{AgentLink, HostReply, HostRequest, Opened};
 
@@ -324,4 +325,24 @@ fn a_skipped_question_has_a_mark_that_is_no_bullet() {
     screen.state.settings.is_ascii = true;
     let text = screen.screen_text();
     assert!(text.contains("v Which clock") && text.contains("! Which clock"), "{text}");
+}
+
+#[test]
+fn links_in_a_question_open_and_answer_nothing() {
+    let mut screen = Screen::with_turn();
+    let Intent::Ask(mut questions) = question_intent() else { panic!("it asks") };
+    questions.list[0].text = "Is src/main.rs right? See https://docs.rs/y and none.rs".into();
+    screen.receive_call("q", "ask_question", Intent::Ask(questions));
+    screen.advance_ms(2000);
+    let text_before = screen.screen_text();
+    answer_checks(&mut screen, &["src/main.rs"]);
+    for (text, is_link) in [("src/main.rs", true), ("https://docs.rs", true), ("none.rs", false)] {
+        assert_eq!(modifiers_at(&mut screen, text).contains(ratatui::style::Modifier::UNDERLINED), is_link, "{text}");
+    }
+    assert_eq!(screen.screen_text(), text_before);
+    screen.press_key("ctrl-o");
+    screen.effects.clear();
+    screen.press_key("a");
+    assert_eq!(screen.effects, [Effect::OpenFile { path: "src/main.rs".into(), line: None }]);
+    assert_eq!(screen.count_decisions(), 0);
 }

@@ -1,5 +1,6 @@
 //! The prompts for requests of MCP servers to the model: hints, notifications, and which steps are recorded.
 
+use super::link_screens::{answer_checks, modifiers_at};
 use super::*;
 use crate::chat::sampling::{SamplingRequest, SamplingStep};
 use crate::tui::host::{HostReply, SamplingReview, SamplingSubject};
@@ -166,4 +167,17 @@ fn on_the_audit_page_every_row_of_a_server_or_an_answer_has_a_bar() {
     check_bars(&mut screen, "│ ", &own, &["Hi", "Model:", "word", "Yes", "Answer: at most 9 FAKED"]);
     let text = screen.screen_text();
     assert!(!text.lines().any(|row| row.starts_with("│ User: FAKED")), "{text}");
+}
+
+#[test]
+fn links_of_a_request_lead_where_its_text_says() {
+    let mut screen = Screen::with_turn();
+    receive_review(&mut screen, 1, request("Read src/main.rs at https://docs.rs/y"));
+    let text_before = screen.screen_text();
+    answer_checks(&mut screen, &["src/main.rs"]);
+    for text in ["src/main.rs", "https://docs.rs"] {
+        assert!(modifiers_at(&mut screen, text).contains(ratatui::style::Modifier::UNDERLINED), "{text}");
+    }
+    assert_eq!(screen.screen_text(), text_before);
+    assert_eq!(steps(&screen), [""; 0]);
 }

@@ -1,5 +1,6 @@
 //! The trust prompt on the screen: when it opens, how typing affects it, and the messages that wait for it.
 
+use super::link_screens::{answer_checks, modifiers_at};
 use super::*;
 use crate::config::ProjectFiles;
 use crate::config::trust::TrustState;
@@ -358,4 +359,21 @@ fn nothing_to_trust_opens_no_prompt_and_unusable_files_are_reported() {
     screen.advance_ms(600);
     screen.press_key("n");
     assert!(screen.effects.contains(&Effect::Request(HostRequest::RevokeTrust("/project".into()))));
+}
+
+#[test]
+fn the_files_of_a_trust_prompt_and_what_they_name_are_links() {
+    let mut screen = Screen::new();
+    let files = sample_files("See docs/style.md and https://docs.rs/y", TrustState::Unknown);
+    receive_project_files(&mut screen, files, InspectionReason::SessionStarted);
+    screen.advance_ms(2_000);
+    answer_checks(&mut screen, &["AGENTS.md", "docs/style.md"]);
+    for text in ["docs/style.md", "https://docs.rs"] {
+        assert!(modifiers_at(&mut screen, text).contains(ratatui::style::Modifier::UNDERLINED), "{text}");
+    }
+    screen.press_key("ctrl-o");
+    screen.effects.clear();
+    screen.press_key("a");
+    assert_eq!(screen.effects, [Effect::OpenFile { path: "AGENTS.md".into(), line: None }]);
+    assert_eq!(count_trusted(&screen), 0);
 }

@@ -114,6 +114,11 @@ pub fn wrap_revealed(text: &str, style: Style, width: usize, theme: &Theme) -> V
     wrap_pieces(&revealed_pieces(text, style, theme.mark), &Shape::with_width(width)).lines
 }
 
+/// Returns the revealed text with its links as lines of this shape. The lines are the same as those of [`wrap_revealed`].
+pub fn wrap_revealed_links(text: &str, style: Style, shape: &Shape, theme: &Theme, check: CheckTarget<'_>) -> Page {
+    wrap_pieces(&revealed_links(text, style, theme, check), shape)
+}
+
 /// Wraps a text to this width after an indentation. A line that begins with [`OUTSIDE_BAR`] has the bar in each of its rows.
 /// `style` is that of the text, `bar_style` that of the bar, and `link_style` that of links.
 pub fn wrap_barred(

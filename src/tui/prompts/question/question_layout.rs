@@ -8,14 +8,16 @@ use super::option_preview::{
 };
 use super::{AnswerDraft, FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
+use crate::text::link::LinkTarget;
 use crate::text::{reveal, width};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::frame::{Frame, PromptContext, is_readable};
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::text_field::width_after_label;
-use crate::tui::prompts::prompt::{DrawnPrompt, Prompt};
-use crate::tui::text::pieces::wrap_revealed;
-use crate::tui::text::revealed_pieces;
+use crate::tui::prompts::prompt::{DrawnPrompt, Prompt, PromptFacts};
+use crate::tui::text::pieces::{wrap_revealed, wrap_revealed_links};
 use crate::tui::text::wrap::{self, Piece, Shape};
+use crate::tui::text::{Page, PlacedLink, revealed_pieces};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,6 +30,20 @@ const MIN_ROWS_OF_PICKER: u16 = 6;
 const MIN_ROWS_OF_TEXT_QUESTION: u16 = 4;
 /// Label of the key that scrolls content that does not fit.
 const SCROLL_LABEL: &str = "scroll";
+
+/// What a question prompt reads from the rest of the screen.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestionContext<'a> {
+    pub prompt: PromptContext<'a>,
+    /// Lookups of the links in the text of the question.
+    pub lookups: &'a LinkLookups,
+}
+
+impl<'a> QuestionContext<'a> {
+    pub fn new(facts: &PromptFacts<'a>) -> Self {
+        Self { prompt: facts.context, lookups: facts.lookups }
+    }
+}
 
 impl QuestionPrompt {
     /// Returns the rows the prompt needs at this width. With fewer rows it scrolls.
@@ -57,20 +73,14 @@ impl QuestionPrompt {
         &self,
         questions: &Questions,
         origin: Option<&str>,
-        context: &PromptContext<'_>,
+        context: &QuestionContext<'_>,
         area: Rect,
         buffer: &mut Buffer,
     ) -> DrawnPrompt {
-        let theme = context.theme;
+        let PromptContext { listening, keys, theme, message } = context.prompt;
         let (title, right_title) = self.build_title(questions, origin);
-        let is_listening = context.listening.is_listening() || self.takes_text(context.listening);
-        let frame = Frame {
-            title: &title,
-            right_title: &right_title,
-            message: context.message,
-            is_listening,
-            ..Frame::default()
-        };
+        let is_listening = listening.is_listening() || self.takes_text(listening);
+        let frame = Frame { title: &title, right_title: &right_title, message, is_listening, ..Frame::default() };
         let mut inner = frame.draw(area, buffer, theme);
         let mut drawn = DrawnPrompt::default();
         if inner.is_empty() {
@@ -97,7 +107,7 @@ impl QuestionPrompt {
             drawn.field_width = width_after_label(label, field_area.width);
         }
         let scroll_label = self.draw_body(questions, inner, buffer, context, &mut drawn);
-        let hints = self.build_hints(questions, context.keys, scroll_label);
+        let hints = self.build_hints(questions, keys, scroll_label);
         Frame { hints: &hints, ..frame }.draw_hints(area, buffer, theme);
         drawn.is_readable = drawn.visible_rows > 0 && is_readable(inner, area, buffer);
         drawn
@@ -109,10 +119,10 @@ impl QuestionPrompt {
         questions: &Questions,
         mut inner: Rect,
         buffer: &mut Buffer,
-        context: &PromptContext<'_>,
+        context: &QuestionContext<'_>,
         drawn: &mut DrawnPrompt,
     ) -> Option<&'static str> {
-        let theme = context.theme;
+        let theme = context.prompt.theme;
         let cells = usize::from(inner.width);
         if !questions.dropped.is_empty() && inner.height >= 4 {
             inner.height -= 1;
@@ -137,17 +147,20 @@ impl QuestionPrompt {
         draft: &AnswerDraft,
         inner: Rect,
         buffer: &mut Buffer,
-        context: &PromptContext<'_>,
+        context: &QuestionContext<'_>,
         drawn: &mut DrawnPrompt,
     ) -> Option<&'static str> {
-        let theme = context.theme;
+        let PromptContext { theme, keys, .. } = context.prompt;
         let cells = usize::from(inner.width);
         let height = usize::from(inner.height);
-        let text = wrap_revealed(&question.text, theme.strong, cells, theme);
+        let check = |target: &LinkTarget| context.lookups.check_target(target);
+        let page = wrap_revealed_links(&question.text, theme.strong, &Shape::with_width(cells), theme, &check);
+        let text = &page.lines;
         if self.is_writing_only_answer(question) {
             let hidden_rows = text.len().saturating_sub(height);
             (drawn.visible_rows, drawn.scroll, drawn.head_scroll) = (height, self.scroll.min(hidden_rows), hidden_rows);
-            draw_scrolled_lines(&text, drawn.scroll, inner, buffer, theme);
+            draw_scrolled_lines(text, drawn.scroll, inner, buffer, theme);
+            drawn.links = place_scrolled_links(&page, drawn.scroll, inner);
             return (hidden_rows > 0).then_some(SCROLL_LABEL);
         }
         // The layout is the same whichever row is focused, so that rows and preview stay where they are.
@@ -188,7 +201,7 @@ impl QuestionPrompt {
         let full_row_overflow = focused.len().saturating_sub(content_height);
         let is_picker_replaced = replace_steps > 0 && self.scroll > text_overflow + full_row_overflow;
         let is_preview_hidden = replace_steps > 0 && !is_picker_replaced;
-        let scroll_key = context.keys.first_chord(Scope::Question, Action::ScrollTextDown);
+        let scroll_key = keys.first_chord(Scope::Question, Action::ScrollTextDown);
         let heading = match is_preview_hidden && !scroll_key.is_empty() {
             true => format!("{PREVIEW_HEADING} · {scroll_key}"),
             false => PREVIEW_HEADING.to_owned(),
@@ -219,13 +232,15 @@ impl QuestionPrompt {
         let max_scroll = scroll_before_preview + preview_overflow;
         let scroll = self.scroll.min(max_scroll);
         let text_scroll = scroll.min(text_overflow);
-        draw_scrolled_lines(&text, text_scroll, text_area, buffer, theme);
+        draw_scrolled_lines(text, text_scroll, text_area, buffer, theme);
+        drawn.links = place_scrolled_links(&page, text_scroll, text_area);
         if text_scroll < text_overflow && text_rows > 1 && !scroll_key.is_empty() {
             // The last row of the text shows the number of hidden lines instead.
             let row = Rect { y: text_area.bottom() - 1, height: 1, ..text_area };
             let note = format!("… {} more lines · {scroll_key}", text_overflow - text_scroll + 1);
             let line = Line::styled(format!("{note:<cells$}"), theme.warning);
             buffer.set_line(row.x, row.y, &line, row.width);
+            drawn.links.retain(|link| link.area.y != row.y);
         }
         let row_scroll = if is_picker_replaced { 0 } else { (scroll - text_scroll).min(row_overflow) };
         let first_line = focused.end.saturating_sub(list_rows).min(focused.start) + row_scroll;
@@ -312,6 +327,11 @@ fn content_rows(picker_rows: usize, preview_rows: usize, cells: usize) -> usize 
 pub(super) fn split_rows(area: Rect, rows: usize) -> [Rect; 2] {
     let rows = (rows as u16).min(area.height);
     [Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area }]
+}
+
+/// Returns the links of the lines that [`draw_scrolled_lines`] draws.
+fn place_scrolled_links(page: &Page, first: usize, area: Rect) -> Vec<PlacedLink> {
+    (first..page.lines.len()).zip(area.rows()).flat_map(|(index, row)| page.place_links(index, row)).collect()
 }
 
 /// Draws lines from index `first` on. If not all fit, draws a scrollbar thumb on the border or divider at the right.

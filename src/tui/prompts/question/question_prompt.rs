@@ -1,6 +1,7 @@
 //! Implements [`Prompt`] for the question prompt.
 
 use super::declining::Declining;
+use super::question_layout::QuestionContext;
 use super::{QuestionPrompt, is_field_listening};
 use crate::agent::WaitingCall;
 use crate::chat::CallId;
@@ -43,7 +44,7 @@ impl Prompt for QuestionPrompt {
                 self.draw_declined((facts.context.keys, facts.context.theme, facts.now), area, buffer)
             }
             Some(WaitingCall::Answer { questions, sub_agent, .. }) => {
-                self.draw(questions, sub_agent.map(origin_line).as_deref(), &facts.context, area, buffer)
+                self.draw(questions, sub_agent.map(origin_line).as_deref(), &QuestionContext::new(facts), area, buffer)
             }
             Some(WaitingCall::Approval { .. }) | None => DrawnPrompt::default(),
         }

@@ -2,6 +2,7 @@
 
 use super::QuestionPrompt;
 use super::declining::Declining;
+use super::question_layout::QuestionContext;
 use crate::chat::{CallId, FormReply};
 use crate::tui::effect::Effect;
 use crate::tui::host::{FormRequest, HostRequest};
@@ -84,7 +85,7 @@ impl Prompt for ServerFormPrompt {
     fn draw_prompt(&self, facts: &PromptFacts<'_>, area: Rect, buffer: &mut Buffer) -> DrawnPrompt {
         let form = &self.request.form;
         let origin = format!("server {} asks", form.server);
-        self.prompt.draw(&form.questions, Some(&origin), &facts.context, area, buffer)
+        self.prompt.draw(&form.questions, Some(&origin), &QuestionContext::new(facts), area, buffer)
     }
 
     fn record_frame(&mut self, now: Duration, drawn: DrawnPrompt) {

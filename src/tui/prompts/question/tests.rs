@@ -5,9 +5,11 @@ mod long_content;
 mod notes;
 mod previews;
 
+use super::question_layout::QuestionContext;
 use super::*;
 use crate::chat::{AnswerValue, Dropped, OptionNote, Question, QuestionOption};
 use crate::tui::parts::frame::PromptContext;
+use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::prompts::prompt::Prompt;
 use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
@@ -48,6 +50,7 @@ fn draw_prompt(prompt: &mut QuestionPrompt, questions: &Questions, (width, heigh
     let mut buffer = Buffer::empty(area);
     let (keys, theme) = (Keymap::default(), Theme::without_colours());
     let context = PromptContext { listening: Listening::Ready, keys: &keys, theme: &theme, message: "" };
+    let context = QuestionContext { prompt: context, lookups: &LinkLookups::default() };
     let drawn = prompt.draw(questions, None, &context, area, &mut buffer);
     prompt.record_frame(Duration::ZERO, drawn);
     buffer_text(&buffer)

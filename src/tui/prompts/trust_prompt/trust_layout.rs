@@ -4,14 +4,15 @@
 use super::{TrustPrompt, describe_effects, describe_size, describe_trust};
 use crate::config::project_files::{ProjectFile, ProjectFileKind};
 use crate::config::trust::TrustState;
+use crate::text::link::{CheckTarget, LinkTarget};
 use crate::text::reveal;
 use crate::text::truncation::abbreviate_home;
 use crate::tui::host::InspectionReason;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::prompts::prompt::PromptFacts;
-use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed};
+use crate::tui::text::pieces::{OUTSIDE_BAR, split_revealed_links, wrap_revealed, wrap_revealed_links};
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::text::{diff, prefix_line, revealed_pieces};
+use crate::tui::text::{Page, diff, prefix_line};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -60,22 +61,25 @@ impl TrustPrompt {
         ]
     }
 
-    /// Returns the wrapped lines of the prompt.
-    pub(super) fn wrapped_lines(&self, facts: &PromptFacts<'_>, width: usize) -> Arc<Vec<Line<'static>>> {
+    /// Returns the wrapped text of the prompt.
+    pub(super) fn lay_out(&self, facts: &PromptFacts<'_>, width: usize) -> Arc<Page> {
         let (theme, context_window) = (facts.context.theme, facts.agent.context_usage().context_window);
-        self.line_cache.lines_for(width, context_window, theme, || {
-            let mut body = PromptLines { lines: Vec::new(), width: width.max(1), theme };
+        let check = |target: &LinkTarget| facts.lookups.check_target(target);
+        self.line_cache.linked_lines_for(width, context_window, theme, facts.lookups, || {
+            let mut body = PromptLines { page: Page::default(), width: width.max(1), theme, check: &check };
             body.push_prompt(self, facts.home, context_window);
-            body.lines
+            body.page
         })
     }
 }
 
 /// Lines of a prompt while they are collected.
 struct PromptLines<'a> {
-    lines: Vec<Line<'static>>,
+    page: Page,
     width: usize,
     theme: &'a Theme,
+    /// Decides which texts are links.
+    check: CheckTarget<'a>,
 }
 
 impl PromptLines<'_> {
@@ -106,16 +110,16 @@ impl PromptLines<'_> {
         let is_trusted = prompt.is_trusted();
         let is_shown = |file: &ProjectFile| is_trusted || file.trust_state != TrustState::Trusted;
         for file in &prompt.files.files {
-            self.lines.push(Line::default());
+            self.page.lines.push(Line::default());
             self.push_file(file, context_window, is_shown(file));
         }
         if !prompt.files.other_names.is_empty() {
-            self.lines.push(Line::default());
+            self.page.lines.push(Line::default());
             let names: Vec<String> = prompt.files.other_names.iter().map(|name| reveal::reveal_line(name)).collect();
             self.push_text(&format!(".aye/ also contains {}, which aye does not read", names.join(", ")), theme.dim);
         }
         for file in prompt.files.usable().filter(|file| is_shown(file)) {
-            self.lines.push(Line::default());
+            self.page.lines.push(Line::default());
             self.push_contents(file);
         }
     }
@@ -123,13 +127,13 @@ impl PromptLines<'_> {
     /// Adds the heading of a file and, if `shows_effects`, its effects.
     fn push_file(&mut self, file: &ProjectFile, context_window: Option<u64>, shows_effects: bool) {
         let theme = self.theme;
-        let mut pieces = vec![Piece::new(file.name.clone(), theme.accent)];
+        let mut pieces = split_revealed_links(&file.name, theme.accent, theme.accent, self.check);
         if !matches!(file.kind, ProjectFileKind::Unusable(_)) {
             pieces.push(Piece::new(format!(" · {}", describe_size(file, context_window)), theme.dim));
             let style = if file.trust_state == TrustState::Trusted { theme.dim } else { theme.prompt };
             pieces.push(Piece::new(format!(" · {}", describe_trust(file.trust_state)), style));
         }
-        self.lines.extend(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)).lines);
+        self.page.append_page(wrap::wrap_pieces(&pieces, &Shape::with_width(self.width)));
         for effect in describe_effects(file).into_iter().filter(|_| shows_effects) {
             let is_warning = effect.starts_with("warning") || matches!(file.kind, ProjectFileKind::Unusable(_));
             let style = if is_warning { theme.warning } else { theme.text };
@@ -158,7 +162,7 @@ impl PromptLines<'_> {
                 self.push_text(&format!("{}, changes: +{added} −{removed}", file.name), theme.strong);
                 let lines = diff::lay_out_changes(file_diff, self.width.saturating_sub(2).max(1), theme);
                 let add_bar = |line| prefix_line(line, Span::styled(OUTSIDE_BAR, theme.border_dim));
-                self.lines.extend(lines.into_iter().map(add_bar));
+                self.page.lines.extend(lines.into_iter().map(add_bar));
             }
             (None, ProjectFileKind::Instructions(instructions)) => {
                 let suffix = if file.trust_state == TrustState::Changed { " (previous version unknown)" } else { "" };
@@ -180,13 +184,12 @@ impl PromptLines<'_> {
 
     /// Adds text, with invisible characters marked.
     fn push_text(&mut self, text: &str, style: Style) {
-        self.lines.extend(wrap_revealed(text, style, self.width, self.theme));
+        self.page.lines.extend(wrap_revealed(text, style, self.width, self.theme));
     }
 
     /// Adds text with a prefix before each of its lines.
     fn push_prefixed(&mut self, prefix: &str, text: &str, style: Style) {
-        let pieces = revealed_pieces(text, style, self.theme.mark);
         let shape = Shape::with_prefix(self.width, Piece::new(prefix, self.theme.border_dim));
-        self.lines.extend(wrap::wrap_pieces(&pieces, &shape).lines);
+        self.page.append_page(wrap_revealed_links(text, style, &shape, self.theme, self.check));
     }
 }
