@@ -103,6 +103,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
     if draft_before.is_some_and(|text| text != state.input.composer.text()) {
         state.prompts.has_keyboard = false;
     }
+    composer_input::follow_draft(state);
     state.viewport.transcript.sync_selected_call(&state.agent);
     background_list::refresh_background(state);
     file_list::check_for_changes(state);

@@ -120,6 +120,16 @@ impl Completion {
         self.word.as_ref().map(|word| word.kind)
     }
 
+    /// Returns whether a word is being completed, also if the list is closed.
+    pub fn has_word(&self) -> bool {
+        self.word.is_some()
+    }
+
+    /// Closes the list until the word changes.
+    pub fn dismiss(&mut self) {
+        self.dismissed_word = self.word.clone();
+    }
+
     /// Returns whether the list is on the screen and receives keys before the composer.
     pub fn is_open(&self) -> bool {
         self.word.is_some() && self.dismissed_word.is_none() && !self.matches.is_empty()
@@ -142,7 +152,7 @@ impl Completion {
             Action::Down => self.cursor = if self.cursor >= last_row { 0 } else { self.cursor + 1 },
             Action::PageUp => self.cursor = self.cursor.saturating_sub(page_size),
             Action::PageDown => self.cursor = (self.cursor + page_size).min(last_row),
-            Action::Close => self.dismissed_word = self.word.clone(),
+            Action::Close => self.dismiss(),
             Action::Accept => {
                 let name = self.name(word.kind, self.matches[self.cursor]);
                 let is_send_key = keys.lookup(Scope::Composer, key) == Some(Action::Send);

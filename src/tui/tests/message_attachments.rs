@@ -3,8 +3,10 @@
 use super::*;
 use crate::chat::attachments::{Attachment, Content, attach};
 use crate::config::ProjectFiles;
-use crate::tui::host::InspectionReason;
+use crate::tui::file_index::IndexBuilder;
+use crate::tui::host::{InspectionReason, ListState};
 use crate::tui::{HostReply, HostRequest};
+use std::sync::Arc;
 
 /// Returns the message whose files the host was asked to attach.
 fn find_message_to_attach(effects: &[Effect]) -> Option<String> {
@@ -43,6 +45,30 @@ fn only_a_message_that_names_a_file_waits_for_its_text() {
     screen.send_text("look at @shot.png, me@example.com");
     assert_eq!(find_message_to_attach(&screen.effects), None);
     assert!(!screen.state.agent.is_idle(), "it was sent at once");
+}
+
+#[test]
+fn the_file_list_closes_when_the_message_is_sent_and_when_the_draft_loses_the_word() {
+    let mut screen = Screen::new();
+    let mut builder = IndexBuilder::new(Vec::new(), std::time::SystemTime::UNIX_EPOCH);
+    builder.add("src/a.rs", None, None);
+    let index = Arc::new(builder.index());
+    let files = || Event::Host(HostReply::Files { index: index.clone(), completeness: ListState::Complete });
+    screen.type_text("see @src/a.rs");
+    screen.handle_event(files());
+    assert!(screen.state.input.completion.is_open());
+    // The reply of the host comes later.
+    update::update(&mut screen.state, &mut screen.cache, Event::Key(key("enter")));
+    assert!(!screen.state.input.completion.is_open(), "while the file is read");
+    screen.attach_to_message("see @src/a.rs", &[]);
+    assert!(screen.state.input.composer.is_empty() && !screen.state.input.completion.is_open());
+    assert!(!screen.state.input.completion.has_word());
+    screen.receive_reply("Seen.");
+    screen.type_text("@src");
+    screen.handle_event(files());
+    assert!(screen.state.input.completion.is_open());
+    screen.handle_event(Event::Edited("from the editor".into()));
+    assert!(!screen.state.input.completion.is_open(), "the editor replaced the draft");
 }
 
 #[test]

@@ -113,6 +113,13 @@ pub fn update_completion(state: &mut State) {
     server_texts::request_offers(state, word);
 }
 
+/// Updates the completion after any change of the draft, so that its list closes once the word is gone.
+pub fn follow_draft(state: &mut State) {
+    if state.input.completion.has_word() {
+        update_completion(state);
+    }
+}
+
 /// Starts the filter of many files, if what is typed needs one.
 pub fn request_filter(state: &mut State) {
     if let Some(request) = state.input.completion.take_filter_request() {
@@ -154,7 +161,8 @@ fn send_draft(state: &mut State, cache: &mut LayoutCache) {
         return user_commands::run_draft(state);
     }
     if message_attachments::attach_mentioned(state, &text) {
-        return;
+        // The draft stays until what it names is read.
+        return state.input.completion.dismiss();
     }
     state.input.composer.take_text();
     state.input.recent_keys.send_key.record_send(state.timing.now);
