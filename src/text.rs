@@ -19,4 +19,5 @@ pub mod truncation;
 pub mod unique_keys;
 pub mod web_destination;
 pub mod width;
+pub mod word_edges;
 pub mod workspace_address;

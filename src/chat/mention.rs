@@ -1,6 +1,7 @@
 //! Files that a user message names: `@path`, `@path:12`, `@path:12-30`, or in quotes if the path has blanks: `@"a path"`.
 
 use super::attachments::own_text;
+use crate::text::word_edges::{is_closing_sign, is_word_start};
 use std::ops::RangeInclusive;
 
 /// A file named in a message.
@@ -29,10 +30,7 @@ pub fn find_mentions(message: &str) -> Vec<Mention<'_>> {
             Some((name, _)) => (name, sign + name.len() + 3),
             None => {
                 let word = after.split(char::is_whitespace).next().unwrap_or_default();
-                (
-                    word.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', ']', '}', '"', '\'', '`']),
-                    sign + 1 + word.len(),
-                )
+                (word.trim_end_matches(is_closing_sign), sign + 1 + word.len())
             }
         };
         if is_word_start(text, sign) && !written.is_empty() {
@@ -46,12 +44,6 @@ pub fn find_mentions(message: &str) -> Vec<Mention<'_>> {
         }
     }
     mentions
-}
-
-/// Returns whether a word begins at this position, possibly after quotes or brackets.
-fn is_word_start(text: &str, position: usize) -> bool {
-    let before = text[..position].trim_end_matches(['(', '[', '{', '"', '\'', '`']);
-    before.chars().next_back().is_none_or(char::is_whitespace)
 }
 
 impl<'a> Mention<'a> {
@@ -74,11 +66,14 @@ fn parse_lines(text: &str) -> Option<RangeInclusive<usize>> {
     (first > 0 && first <= last).then_some(first..=last)
 }
 
-/// Writes a path as a mention, in quotes if it has blanks or ends in punctuation. `None` if no mention can name this path.
+/// Returns whether a mention writes this path in quotes, because the mention would end before the path otherwise.
+pub fn needs_quotes(path: &str) -> bool {
+    (path.contains(char::is_whitespace) || path.ends_with(is_closing_sign)) && !path.contains('"')
+}
+
+/// Writes a path as a mention. `None` if no mention can name this path.
 pub fn write_mention(path: &str) -> Option<String> {
-    let is_quoted =
-        path.contains(char::is_whitespace) || path.ends_with(['.', ',', ';', ':', '?', '!', ')', ']', '}', '\'', '`']);
-    let written = if is_quoted { format!("@\"{path}\"") } else { format!("@{path}") };
+    let written = if needs_quotes(path) { format!("@\"{path}\"") } else { format!("@{path}") };
     let is_same = matches!(&*find_mentions(&written), [mention] if mention.text == path && mention.lines.is_none());
     is_same.then_some(written)
 }
@@ -131,7 +126,7 @@ mod tests {
             let written = write_mention(path).unwrap();
             check_mentions(&format!("see {written} now"), &[(path, None)]);
         }
-        for path in ["a\" b", "a\nb", "a:12", ""] {
+        for path in ["a\" b", "a\nb", "a:12", "a\"", ""] {
             assert_eq!(write_mention(path), None, "{path}");
         }
     }

@@ -8,12 +8,11 @@
 //! escape    = "@" before "@@file:"                        ; one "@" of three or more is removed
 //! ```
 
+use super::word_edges::is_closing_sign;
 use std::fmt;
 
 /// Ways to write the beginning of a reference after `@@`.
 const NAMES: [&str; 2] = ["file:", "agptfile:"];
-/// Characters at the end of a target that may belong to the sentence around it.
-const SENTENCE_ENDS: [char; 12] = ['.', ',', ';', ':', '!', '?', ')', ']', '}', '>', '\'', '`'];
 
 /// Part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +66,7 @@ impl FileReference {
         let mut end = whole.len();
         let has_end = self.is_quoted || self.range.is_some();
         let shorter = std::iter::from_fn(move || {
-            let rest = whole[..end].strip_suffix(SENTENCE_ENDS).filter(|rest| !has_end && !rest.is_empty())?;
+            let rest = whole[..end].strip_suffix(is_closing_sign).filter(|rest| !has_end && !rest.is_empty())?;
             end = rest.len();
             Some((rest, &whole[end..]))
         });

@@ -6,6 +6,7 @@ use crate::chat::attachments::{MAX_RESOURCES, max_file_bytes};
 use crate::chat::image::is_image_path;
 use crate::chat::mention::find_mentions;
 use crate::chat::user_command::unescape_message;
+use crate::text::word_edges::{is_closing_sign, is_opening_sign};
 use crate::tui::host::HostRequest;
 use crate::tui::state::State;
 
@@ -45,13 +46,12 @@ pub fn attach_mentioned(state: &mut State, draft: &str) -> bool {
 fn find_resources(offers: &[(String, ServerOffer)], message: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for word in message.split_whitespace() {
-        let Some(name) = word.trim_start_matches(['(', '[', '{', '"', '\'', '`']).strip_prefix('@') else { continue };
+        let Some(name) = word.trim_start_matches(is_opening_sign).strip_prefix('@') else { continue };
         let Some((server, uri)) = name.split_once(':') else { continue };
         let Some((_, offer)) = offers.iter().find(|(known, _)| known == server) else { continue };
         let is_offered = offer.resources.iter().any(|resource| resource.uri == uri);
-        let end: &[char] =
-            if is_offered { &[] } else { &['.', ',', ';', ':', '?', '!', ')', ']', '}', '"', '\'', '`'] };
-        let resource = (server.to_owned(), uri.trim_end_matches(end).to_owned());
+        let uri = if is_offered { uri } else { uri.trim_end_matches(is_closing_sign) };
+        let resource = (server.to_owned(), uri.to_owned());
         if !resource.1.is_empty() && !found.contains(&resource) {
             found.push(resource);
         }

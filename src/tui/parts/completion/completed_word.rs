@@ -1,5 +1,7 @@
 //! The word under the cursor, if it can be completed.
 
+use crate::chat::mention::needs_quotes;
+use crate::text::word_edges::{is_opening_sign, is_word_start};
 use std::ops::Range;
 
 /// Kind of a completed name.
@@ -53,8 +55,7 @@ impl Word {
             return Some(Self { kind: Kind::Topic, typed: text_before[start..].to_owned(), range: start..end });
         }
         // A name may be in brackets or quotes: `(@src/main.rs`.
-        let opening_length = text_before[start..].find(|c| !"([{\"'`".contains(c)).unwrap_or(0);
-        let sign_start = start + opening_length;
+        let sign_start = cursor - text_before[start..].trim_start_matches(is_opening_sign).len();
         let kind = match text_before[sign_start..].chars().next()? {
             '@' => Kind::File,
             '/' if sign_start == 0 => Kind::Command,
@@ -68,9 +69,7 @@ impl Word {
         let line_start = text[..cursor].rfind('\n').map_or(0, |end| end + 1);
         let sign_start = line_start + text[line_start..cursor].rfind("@\"")?;
         let typed = &text[sign_start + 2..cursor];
-        let is_word_start =
-            text[..sign_start].chars().next_back().is_none_or(|c| c.is_whitespace() || "([{'`".contains(c));
-        if !is_word_start || typed.contains('"') {
+        if !is_word_start(text, sign_start) || typed.contains('"') {
             return None;
         }
         let after = text[cursor..].lines().next().unwrap_or_default();
@@ -109,17 +108,16 @@ impl Word {
 
     /// Returns the text that lists what is in a folder, whose name ends in a slash.
     pub fn folder_text(&self, name: &str) -> String {
-        let quote = if needs_quotes(self.kind, name) { "\"" } else { "" };
-        format!("{}{quote}{name}", self.kind.sign())
+        format!("{}{}{name}", self.kind.sign(), self.quote(name))
     }
 
     fn written(&self, name: &str) -> String {
-        let quote = if needs_quotes(self.kind, name) { "\"" } else { "" };
+        let quote = self.quote(name);
         format!("{}{quote}{name}{}{quote}", self.kind.sign(), self.lines())
     }
-}
 
-/// Returns whether a name is written in quotes, because it would end at a blank otherwise.
-fn needs_quotes(kind: Kind, name: &str) -> bool {
-    kind == Kind::File && name.contains(char::is_whitespace) && !name.contains('"')
+    /// Returns the quote around a name, if it needs one.
+    fn quote(&self, name: &str) -> &'static str {
+        if self.kind == Kind::File && needs_quotes(name) { "\"" } else { "" }
+    }
 }

@@ -1,6 +1,7 @@
 //! Completion and its rendering.
 
 use super::*;
+use crate::chat::mention::write_mention;
 use crate::tui::file_index::IndexBuilder;
 use crate::tui::tests::buffer_text;
 use crate::tui::theme::Theme;
@@ -323,6 +324,19 @@ fn lines_after_a_name_are_kept_and_names_with_blanks_are_quoted() {
     check_accepted("@\"docs/a b.md|\"", KeyCode::Enter, "PassedOn");
     check_accepted("@\"docs/a b.md\"|", KeyCode::Tab, "PassedOn");
     check_accepted("@\"my dir/|", KeyCode::Tab, "@\"my dir/\" ");
+}
+
+#[test]
+fn names_are_quoted_as_mentions_are_written() {
+    for name in ["src/a.rs", "docs/a b.md", "odd).", "why?", "a'", "漢字", "a\"b", "a\" b", "docs/"] {
+        let mut completion = Completion::default();
+        completion.set_files(file_index(&[name]), ListState::Complete);
+        update_word(&mut completion, "@|");
+        let KeyResult::Replace(_, text) = press_key(&mut completion, KeyCode::Enter) else { panic!("{name}") };
+        // The text ends with a blank.
+        let expected = write_mention(name).unwrap_or_else(|| format!("@{name}"));
+        assert_eq!(text, format!("{expected} "));
+    }
 }
 
 /// More files than are filtered at once.
