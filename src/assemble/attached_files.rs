@@ -87,7 +87,7 @@ fn read_mentioned_files(
             files += 1;
             remaining_bytes = remaining_bytes.saturating_sub(text.len() + 1);
         }
-        attachments.push(Attachment { source: mention.text.to_owned(), content });
+        attachments.push(Attachment { source: mention.text.into_owned(), content });
         if is_last {
             break;
         }
@@ -112,7 +112,7 @@ fn find_mentioned_file(
         return Some(found.map(|file| MentionedFile::Stored(Box::new(file), mention.lines.clone())));
     }
     // The longer name wins: a name may end in a number.
-    let (location, lines) = match locate_existing(project, mention.text) {
+    let (location, lines) = match locate_existing(project, &mention.text) {
         Some(location) => (location, None),
         None => (locate_existing(project, mention.name)?, mention.lines.clone()),
     };
@@ -123,6 +123,7 @@ fn find_mentioned_file(
         return Some(Err("it may hold secrets. Read it with a tool, which asks the user".to_owned()));
     }
     Some(match project.file_kind(&location)? {
+        FileKind::Folder if lines.is_some() => Err("it is a folder, which has no lines".to_owned()),
         FileKind::Folder => Ok(MentionedFile::Folder(location)),
         FileKind::File(_) => Ok(MentionedFile::File(location, lines)),
         FileKind::Other => Err("it is neither a file nor a folder".to_owned()),

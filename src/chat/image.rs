@@ -43,8 +43,9 @@ pub fn find_images(text: &str) -> Vec<&str> {
     if !text.contains('@') {
         return Vec::new();
     }
-    let names = find_mentions(text).into_iter().map(|mention| mention.text);
-    names.filter(|name| is_image_path(name)).collect()
+    // The name of a picture with lines is none.
+    let mentions = find_mentions(text).into_iter().filter(|mention| mention.lines.is_none());
+    mentions.map(|mention| mention.name).filter(|name| is_image_path(name)).collect()
 }
 
 /// Detects the MIME type by the first bytes; `None` if it is not an image type that models accept.

@@ -1,7 +1,9 @@
-//! Files that a user message names: `@path`, `@path:12`, `@path:12-30`, or in quotes if the path has blanks: `@"a path"`.
+//! Files that a user message names: `@path`, `@path:12`, `@path:12-30`, or in quotes if the path has blanks: `@"a path"`,
+//! `@"a path:12"`, `@"a path":12`.
 
 use super::attachments::own_text;
 use crate::text::word_edges::{is_closing_sign, is_word_start};
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// A file named in a message.
@@ -11,8 +13,8 @@ pub struct Mention<'a> {
     pub name: &'a str,
     /// Lines, from 1.
     pub lines: Option<RangeInclusive<usize>>,
-    /// The name with its lines, as written.
-    pub text: &'a str,
+    /// The name with its lines, without quotes.
+    pub text: Cow<'a, str>,
 }
 
 /// Returns the files that the user's own text of a message names, in order, each once.
@@ -26,15 +28,19 @@ pub fn find_mentions(message: &str) -> Vec<Mention<'_>> {
         let after = &text[sign + 1..];
         let quoted =
             after.strip_prefix('"').and_then(|rest| rest.split_once('"')).filter(|(name, _)| !name.contains('\n'));
+        let mut lines_after = "";
         let (written, end) = match quoted {
-            Some((name, _)) => (name, sign + name.len() + 3),
+            Some((name, rest)) => {
+                lines_after = lines_prefix(rest);
+                (name, sign + name.len() + lines_after.len() + 3)
+            }
             None => {
                 let word = after.split(char::is_whitespace).next().unwrap_or_default();
                 (word.trim_end_matches(is_closing_sign), sign + 1 + word.len())
             }
         };
         if is_word_start(text, sign) && !written.is_empty() {
-            let mention = Mention::parse(written);
+            let mention = Mention::parse(written).with_lines(lines_after);
             if !mentions.contains(&mention) {
                 mentions.push(mention);
             }
@@ -50,10 +56,25 @@ impl<'a> Mention<'a> {
     fn parse(text: &'a str) -> Self {
         let lines = text.rsplit_once(':').and_then(|(name, lines)| Some((name, parse_lines(lines)?)));
         match lines.filter(|(name, _)| !name.is_empty()) {
-            Some((name, lines)) => Self { name, lines: Some(lines), text },
-            None => Self { name: text, lines: None, text },
+            Some((name, lines)) => Self { name, lines: Some(lines), text: text.into() },
+            None => Self { name: text, lines: None, text: text.into() },
         }
     }
+
+    /// Adds lines written after the quotes, such as `:12-30`, unless the name has lines.
+    fn with_lines(self, text: &str) -> Self {
+        match text.strip_prefix(':').and_then(parse_lines).filter(|_| self.lines.is_none()) {
+            Some(lines) => Self { lines: Some(lines), text: format!("{}{text}", self.name).into(), ..self },
+            None => self,
+        }
+    }
+}
+
+/// Returns the lines at the start of a text, such as `:12-30`; empty if there are none.
+fn lines_prefix(text: &str) -> &str {
+    let end = text.find(|c: char| c != ':' && c != '-' && !c.is_ascii_digit()).unwrap_or(text.len());
+    let lines = text[..end].trim_end_matches(['-', ':']);
+    if lines.strip_prefix(':').and_then(parse_lines).is_some() { lines } else { "" }
 }
 
 /// Parses `12` or `12-30`.
@@ -102,6 +123,11 @@ mod tests {
             "@\"a b.md\" and @\"c d.md:4-5\", @\"e\"",
             &[("a b.md", None), ("c d.md", Some((4, 5))), ("e", None)],
         );
+        check_mentions(
+            "@\"a b\":2, @\"a b\":3-4: @\"a b\":0 @\"a b:1\":2 @\"a\":x",
+            &[("a b", Some((2, 2))), ("a b", Some((3, 4))), ("a b", None), ("a b", Some((1, 1))), ("a", None)],
+        );
+        assert_eq!(find_mentions("@\"a b\":3-4.")[0].text, "a b:3-4");
         check_mentions(
             "@src/ @docs:guide://a/b @workspace:///q1.md:2",
             &[("src/", None), ("docs:guide://a/b", None), ("workspace:///q1.md", Some((2, 2)))],

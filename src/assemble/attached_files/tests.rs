@@ -139,6 +139,8 @@ fn lists_a_folder_up_to_a_limit() {
     setup.write("src/.hidden", b"");
     let listing = "src/a.rs\nsrc/sub/\nsrc/sub/b.rs";
     assert_eq!(setup.read("@src/", MAX_BYTES), [row("src/", "listing of a folder, 3 lines", listing)]);
+    assert_eq!(setup.read("@src/:2-5", MAX_BYTES), [row("src/:2-5", "it is a folder, which has no lines", "")]);
+    assert_eq!(setup.read("@src:2", MAX_BYTES), [row("src:2", "it is a folder, which has no lines", "")]);
     for number in 0..MAX_LISTED {
         setup.write(&format!("many/f{number:03}"), b"");
     }

@@ -39,6 +39,8 @@ pub struct Completion {
     matches: Vec<usize>,
     /// Selected row, an index into `matches`.
     cursor: usize,
+    /// Folder that Tab entered: the selection begins inside it.
+    entered_folder: Option<String>,
     /// Word at the time the user closed the list.
     dismissed_word: Option<Word>,
     /// Rows visible when the list was last drawn, the size of a page.
@@ -111,6 +113,9 @@ impl Completion {
             self.matches.clear();
         }
         self.word = word;
+        if self.word.as_ref().map(|word| &word.typed) != self.entered_folder.as_ref() {
+            self.entered_folder = None;
+        }
         if is_changed {
             self.update_matches();
         }
@@ -154,16 +159,25 @@ impl Completion {
             Action::PageDown => self.cursor = (self.cursor + page_size).min(last_row),
             Action::Close => self.dismiss(),
             Action::Accept => {
-                let name = self.name(word.kind, self.matches[self.cursor]);
+                let name = self.name(word.kind, self.matches[self.cursor]).to_owned();
                 let is_send_key = keys.lookup(Scope::Composer, key) == Some(Action::Send);
                 // `/help ` without a topic is a command of its own: Enter sends it unless another row is selected.
                 let is_optional = word.kind == Kind::Topic && word.typed.is_empty() && self.cursor == 0;
-                if is_send_key && (word.is_complete(name) || is_optional) {
+                if is_send_key && (word.is_complete(&name) || is_optional) {
                     return KeyResult::PassedOn;
                 }
-                let is_entered = word.kind == Kind::File && name.ends_with('/') && !is_send_key && word.typed != name;
-                let text = if is_entered { word.folder_text(name) } else { word.completed_text(name) };
-                return KeyResult::Replace(word.range.clone(), text);
+                let (range, mut text) = (word.range.clone(), word.completed_text(&name));
+                if word.kind == Kind::File && name.ends_with('/') && !is_send_key {
+                    if word.typed != name {
+                        text = word.folder_text(&name);
+                    } else if self.cursor < last_row {
+                        // The folder is entered already.
+                        self.cursor += 1;
+                        return KeyResult::Handled;
+                    }
+                    self.entered_folder = Some(name);
+                }
+                return KeyResult::Replace(range, text);
             }
             _ => return KeyResult::PassedOn,
         }
@@ -189,7 +203,6 @@ impl Completion {
     /// Updates the matches and selects the best one. A name that is typed in full is the best match. The matches of many
     /// files come later; until then those of the text before are shown.
     fn update_matches(&mut self) {
-        self.cursor = 0;
         let rows = match &self.word {
             None => Some(Vec::new()),
             Some(word) => match word.kind {
@@ -201,6 +214,16 @@ impl Completion {
         if let Some(rows) = rows {
             self.matches = rows;
         }
+        self.cursor = self.first_choice();
+    }
+
+    /// Returns the row that is selected at first: the best match, or the first row inside a folder that was entered.
+    fn first_choice(&self) -> usize {
+        let Some(word) = self.word.as_ref().filter(|word| word.kind == Kind::File) else { return 0 };
+        let is_inside = self.entered_folder.as_deref() == Some(&*word.typed)
+            && self.matches.len() > 1
+            && self.files.name(self.matches[0]) == word.typed;
+        usize::from(is_inside)
     }
 
     /// Updates the matches of changed files. The selection stays on its file.
@@ -216,7 +239,7 @@ impl Completion {
     fn find_file_matches(&mut self) {
         if let Some(word) = self.word.as_ref().filter(|word| word.kind == Kind::File) {
             self.matches = self.files.filter_now(word.query());
-            self.cursor = 0;
+            self.cursor = self.first_choice();
         }
     }
 
@@ -229,7 +252,7 @@ impl Completion {
 
     fn select_file(&mut self, name: Option<String>) {
         let is_selected = |row: &usize| name.as_deref() == Some(self.files.name(*row));
-        self.cursor = self.matches.iter().position(is_selected).unwrap_or(0);
+        self.cursor = self.matches.iter().position(is_selected).unwrap_or_else(|| self.first_choice());
     }
 }
 

@@ -7,6 +7,7 @@ mod text_buffer;
 mod wrapped_rows;
 
 use crate::chat::DraftPart;
+use crate::text::word_edges::is_punctuation;
 use crate::tui::keys::{Action, Chord, Keymap, Scope};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use message_history::{History, Search};
@@ -29,6 +30,8 @@ pub struct Composer {
     first_row: Cell<usize>,
     /// Column in which repeated up and down keys try to stay.
     preferred_column: Option<usize>,
+    /// True right after a completed name and its blank, which gives way to punctuation.
+    has_added_blank: bool,
 }
 
 /// Result of a key press.
@@ -54,6 +57,7 @@ impl Composer {
             width: Cell::new(80),
             first_row: Cell::new(0),
             preferred_column: None,
+            has_added_blank: false,
         }
     }
 
@@ -133,28 +137,30 @@ impl Composer {
     /// Inserts text at the cursor without folding it.
     pub fn insert(&mut self, text: &str) {
         self.accept_match();
-        self.preferred_column = None;
+        (self.preferred_column, self.has_added_blank) = (None, false);
         self.draft.insert(text);
     }
 
     /// Inserts pasted text without control characters and escape sequences. Long text is folded.
     pub fn paste(&mut self, text: &str) {
-        self.preferred_column = None;
+        (self.preferred_column, self.has_added_blank) = (None, false);
         match &mut self.search {
             Some(search) => search.extend_query(&pastes::clean_paste(text), &self.history),
             None => self.draft.paste(text),
         }
     }
 
-    /// Replaces a byte range of [`Composer::folded_text`] and moves the cursor after the new text.
+    /// Replaces a byte range of [`Composer::folded_text`] and moves the cursor after the new text. A blank at its end gives
+    /// way to punctuation that is typed next, so that lines can follow the name of a file: `@name:12`.
     pub fn replace(&mut self, range: Range<usize>, new_text: &str) {
         self.preferred_column = None;
         self.draft.replace(range, new_text);
+        self.has_added_blank = new_text.ends_with(' ');
     }
 
     /// Replaces like [`Self::replace`], so that one undo restores the text before. The cursor stays where it is after the range.
     pub fn replace_in_one_step(&mut self, range: Range<usize>, new_text: &str) {
-        self.preferred_column = None;
+        (self.preferred_column, self.has_added_blank) = (None, false);
         self.draft.replace_in_one_step(range, new_text);
     }
 
@@ -164,6 +170,10 @@ impl Composer {
             return self.handle_search_key(key, keys);
         }
         let column = self.preferred_column.take();
+        let has_added_blank = std::mem::take(&mut self.has_added_blank);
+        if has_added_blank && Chord::from(key).typed_character().is_some_and(is_punctuation) {
+            self.draft.delete_blank();
+        }
         let Some(action) = keys.lookup(Scope::Composer, key) else { return self.insert_typed(key) };
         match action {
             Action::Send if self.draft.is_blank() => KeyResult::PassedOn,
@@ -268,6 +278,7 @@ impl Composer {
 
     fn replace_draft(&mut self, draft: TextBuffer) {
         (self.draft, self.search, self.preferred_column) = (draft, None, None);
+        self.has_added_blank = false;
         self.history.reset_position();
         self.first_row.set(0);
     }

@@ -296,8 +296,8 @@ fn check_accepted(text: &str, code: KeyCode, expected: &str) {
 fn tab_enters_a_folder_and_enter_takes_it() {
     check_accepted("see @sr|", KeyCode::Tab, "see @src/");
     check_accepted("see @sr|", KeyCode::Enter, "see @src/ ");
-    // A folder that is typed in full is the first row: Tab ends its name, Enter sends.
-    check_accepted("see @src/|", KeyCode::Tab, "see @src/ ");
+    // A folder that is typed in full is the first row: Tab goes on to what is in it, Enter sends.
+    check_accepted("see @src/|", KeyCode::Tab, "Handled");
     check_accepted("see @src/|", KeyCode::Enter, "PassedOn");
     check_accepted("@my|", KeyCode::Tab, "@\"my dir/");
     check_accepted("@my|", KeyCode::Enter, "@\"my dir/\" ");
@@ -311,6 +311,31 @@ fn tab_enters_a_folder_and_enter_takes_it() {
     press_key(&mut completion, KeyCode::Down);
     press_key(&mut completion, KeyCode::Down);
     assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..5, "@src/tui/".into()));
+}
+
+#[test]
+fn the_selection_is_inside_a_folder_that_tab_entered() {
+    let mut completion = project_completion("@sr|");
+    press_key(&mut completion, KeyCode::Tab);
+    update_word(&mut completion, "@src/|");
+    assert_snapshot!(screen_text(&completion, 40, 4), @r"
+
+      @src/
+    ❯ @src/main.rs
+      @src/tui/
+    ");
+    assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..5, "@src/main.rs ".into()));
+    // The folder itself is one row above.
+    press_key(&mut completion, KeyCode::Up);
+    assert_eq!(press_key(&mut completion, KeyCode::Enter), KeyResult::PassedOn);
+    // What is typed in a folder is looked for from its best match on.
+    update_word(&mut completion, "@src/t|");
+    update_word(&mut completion, "@src/|");
+    assert_eq!(press_key(&mut completion, KeyCode::Enter), KeyResult::PassedOn);
+    let mut empty = Completion::default();
+    empty.set_files(file_index(&["empty/"]), ListState::Complete);
+    update_word(&mut empty, "@empty/|");
+    assert_eq!(press_key(&mut empty, KeyCode::Tab), KeyResult::Replace(0..7, "@empty/ ".into()));
 }
 
 #[test]

@@ -98,6 +98,25 @@ fn alt_d_deletes_to_the_end_of_the_next_word_and_at_the_end_of_a_line_to_the_nex
 }
 
 #[test]
+fn the_blank_after_a_completed_name_gives_way_to_punctuation_that_is_typed_next() {
+    for (typed, expected) in [
+        (": 2 - 5", "see @a.rs:2-5|"),
+        (".", "see @a.rs.|"),
+        (", space o k", "see @a.rs, ok|"),
+        ("x", "see @a.rs x|"),
+        ("\"", "see @a.rs \"|"),
+        ("x :", "see @a.rs x:|"),
+        ("backspace space :", "see @a.rs :|"),
+        ("left right :", "see @a.rs :|"),
+    ] {
+        let mut composer = composer_with("see @a|");
+        composer.replace(4..6, "@a.rs ");
+        press_keys(&mut composer, typed);
+        assert_eq!(text_with_cursor(&composer), expected, "{typed}");
+    }
+}
+
+#[test]
 fn a_chord_with_the_super_key_is_not_text() {
     let mut composer = composer_with("a|");
     let super_v = KeyEvent::new(KeyCode::Char('v'), KeyModifiers::SUPER);

@@ -320,6 +320,14 @@ impl TextBuffer {
         self.delete_chars(characters);
     }
 
+    /// Deletes a blank before the cursor, if there is one.
+    pub fn delete_blank(&mut self) {
+        let (line, offset) = self.cursor();
+        if self.lines()[line][..offset].ends_with(' ') {
+            self.delete_back();
+        }
+    }
+
     fn delete_forward(&mut self) {
         // At the end of the text the text area would record an empty undo step.
         match self.chars_after() {
