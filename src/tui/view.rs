@@ -121,7 +121,7 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
             let above_prompt = column(areas.transcript.y, areas.toasts.y.min(areas.separator.y));
             let below_prompt = column(areas.prompt.bottom(), areas.composer.y - areas.toasts_below_prompt());
             let completion_area = if below_prompt.height > above_prompt.height { below_prompt } else { above_prompt };
-            state.input.completion.draw(completion_area, buffer, theme);
+            state.input.completion.draw(completion_area, buffer, theme, &state.keys);
         }
     }
     DrawnScreen { cursor, prompt: drawn_prompt, links: Vec::new() }

@@ -1,5 +1,6 @@
 //! Completion of files (`@`), commands (`/`) and topics of `/help` while they are typed.
 
+mod columns;
 mod completed_word;
 mod completion_layout;
 mod file_list;

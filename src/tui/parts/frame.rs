@@ -1,5 +1,6 @@
 //! The frame of all prompts and popups: a title, a text at the right, and key hints in the bottom border.
 
+use super::key_hints;
 use super::listening::Listening;
 use crate::text::{clean, width};
 use crate::tui::keys::{Action, Keymap};
@@ -90,7 +91,7 @@ impl Frame<'_> {
             let message = clean::clean_line(self.message);
             let all_fits = width::text_width(&message) + 2 <= columns;
             let shown_text =
-                if all_fits { &*message } else { message.rsplit(HINT_SEPARATOR).next().unwrap_or_default() };
+                if all_fits { &*message } else { message.rsplit(key_hints::SEPARATOR).next().unwrap_or_default() };
             let shown_text = fit_words(shown_text, columns.saturating_sub(2));
             return draw_border_text(shown_text, columns, x, y, buffer, text_style(theme, theme.warning));
         }
@@ -118,14 +119,11 @@ fn fit_words(text: &str, cells: usize) -> &str {
     fitting.map_or(text, |start| start.trim_end_matches([' ', '·', ',']))
 }
 
-/// Separator between two hints.
-const HINT_SEPARATOR: &str = " · ";
-
 /// Highlights each key in a row of hints and draws its action in a quieter style.
 fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buffer, theme: &Theme) {
     let end = x.saturating_add(u16::try_from(columns.saturating_sub(2)).unwrap_or(u16::MAX));
     let mut x = x;
-    for part in clean::clean_line(hint).split(HINT_SEPARATOR) {
+    for part in clean::clean_line(hint).split(key_hints::SEPARATOR) {
         let key_cells = width::text_width(part.split(' ').next().unwrap_or_default()) as u16;
         let part_cells = width::text_width(part) as u16;
         let mut style_cells = |start: u16, cells: u16, role_style| {
@@ -135,7 +133,7 @@ fn highlight_hints(hint: &str, columns: usize, x: u16, y: u16, buffer: &mut Buff
         };
         style_cells(x, key_cells, theme.prompt);
         style_cells(x.saturating_add(key_cells), part_cells - key_cells, theme.text);
-        x = x.saturating_add(part_cells).saturating_add(width::text_width(HINT_SEPARATOR) as u16);
+        x = x.saturating_add(part_cells).saturating_add(width::text_width(key_hints::SEPARATOR) as u16);
     }
 }
 

@@ -1,6 +1,12 @@
 //! Rows of key hints for the border of a frame, each key with its action. If not all fit, the least important are
 //! removed.
 
+use crate::tui::theme::Theme;
+use ratatui::text::Span;
+
+/// Separator between two hints.
+pub const SEPARATOR: &str = " · ";
+
 /// A key and its action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
@@ -30,13 +36,27 @@ pub fn hint_rows(hints: impl IntoIterator<Item = Option<Hint>>) -> Vec<String> {
                 let text = if rank < long_count { hint.variants.first() } else { hint.variants.last() };
                 text.filter(|_| rank < hint_count).map(String::as_str)
             });
-            let row = texts.collect::<Vec<_>>().join(" · ");
+            let row = texts.collect::<Vec<_>>().join(SEPARATOR);
             if rows.last() != Some(&row) {
                 rows.push(row);
             }
         }
     }
     rows
+}
+
+/// Returns a row of hints with each key emphasized, for a line that is no border.
+pub fn hint_spans(row: &str, theme: &Theme) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for (index, hint) in row.split(SEPARATOR).enumerate() {
+        if index > 0 {
+            spans.push(Span::styled(SEPARATOR, theme.dim));
+        }
+        let (key, action) = hint.split_at(hint.find(' ').unwrap_or(hint.len()));
+        spans.push(Span::styled(key.to_owned(), theme.prompt));
+        spans.push(Span::styled(action.to_owned(), theme.text));
+    }
+    spans
 }
 
 /// Returns rows for a prompt whose end was not seen yet. They begin with the key that jumps to the end and the key that

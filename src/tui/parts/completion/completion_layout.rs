@@ -1,10 +1,13 @@
 //! Drawing of completions: as many rows above the composer as fit, and the number of hidden rows.
 
+use super::columns::Columns;
 use super::{Completion, Kind};
 use crate::text::width;
 use crate::tui::host::ListState;
+use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::filter::{Filter, highlight_matches};
 use crate::tui::parts::frame::hidden_rows_text;
+use crate::tui::parts::key_hints::{self, Hint, key_hint};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,8 +17,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Files take at most half of the available rows, so that the transcript stays visible. They may always take this many.
 const MIN_FILE_ROWS: u16 = 8;
-/// Maximum width of the name column in cells. The description of a longer name begins further right.
-const MAX_NAME_CELLS: usize = 40;
 
 impl Completion {
     /// Returns the rows that the list and the status of the file search take of the available rows above the composer; 0 if
@@ -25,7 +26,8 @@ impl Completion {
             Some(Kind::File) => (available_rows / 2).max(MIN_FILE_ROWS).min(available_rows),
             Some(Kind::Command | Kind::Topic) | None => available_rows,
         };
-        let wanted_rows = self.row_count() + usize::from(self.status().is_some());
+        // The footer takes a row.
+        let wanted_rows = self.row_count() + usize::from(self.is_open() || self.status().is_some());
         u16::try_from(wanted_rows).unwrap_or(u16::MAX).min(max_rows)
     }
 
@@ -38,11 +40,55 @@ impl Completion {
         }
     }
 
-    /// Returns the text below the rows, of which `shown_rows` are visible from `first_row` on: status of the file search
-    /// and number of hidden rows.
-    fn footer_text(&self, first_row: usize, shown_rows: usize) -> String {
+    /// Returns the line below the rows, of which `shown_rows` are visible from `first_row` on: status of the file search,
+    /// number of hidden rows, and as many keys as fit.
+    fn footer_line(
+        &self,
+        first_row: usize,
+        shown_rows: usize,
+        cells: usize,
+        keys: &Keymap,
+        theme: &Theme,
+    ) -> Line<'static> {
         let below = self.row_count().saturating_sub(first_row + shown_rows);
-        self.status().into_iter().chain(hidden_rows_text(first_row, below)).collect::<Vec<_>>().join(" · ")
+        let facts = self.status().into_iter().chain(hidden_rows_text(first_row, below)).collect::<Vec<_>>().join(" · ");
+        let separator = if facts.is_empty() { "" } else { " · " };
+        let free_cells = cells.saturating_sub(width::text_width(&facts) + width::text_width(separator));
+        let hints = key_hints::hint_rows(self.key_hints(keys));
+        let mut line = Line::styled(facts.clone(), theme.dim);
+        if let Some(hints) = hints.iter().find(|hints| width::text_width(hints) <= free_cells) {
+            line.push_span(Span::styled(separator, theme.dim));
+            line.spans.extend(key_hints::hint_spans(hints, theme));
+        }
+        line
+    }
+
+    /// Returns the keys of the list. Those of the selected row depend on what they do with it.
+    fn key_hints(&self, keys: &Keymap) -> Vec<Option<Hint>> {
+        let Some(word) = self.word.as_ref().filter(|_| self.is_open()) else { return Vec::new() };
+        let name = self.name(word.kind, self.matches[self.cursor]);
+        let is_folder = word.kind == Kind::File && name.ends_with('/');
+        let (send_keys, other_keys): (Vec<String>, Vec<String>) = keys
+            .chords_for(Scope::List, Action::Accept)
+            .into_iter()
+            .partition(|chord| keys.chords_for(Scope::Composer, Action::Send).contains(chord));
+        let first = |chords: &[String]| chords.first().cloned().unwrap_or_default();
+        let (send_key, complete_key) = (first(&send_keys), first(&other_keys));
+        let complete_label = if is_folder { "open folder" } else { "complete" };
+        let send_labels: Option<&[&str]> = match word.kind {
+            Kind::Command | Kind::Topic if word.is_complete(name) => Some(&["run"]),
+            Kind::File if word.is_complete(name) => Some(&["send"]),
+            Kind::File if is_folder => Some(&["attach folder", "attach"]),
+            // The same as the other key.
+            Kind::File | Kind::Command | Kind::Topic => None,
+        };
+        let chord = |action| keys.first_chord(Scope::List, action);
+        vec![
+            key_hint(3, "↑↓", &["move"]).filter(|_| self.matches.len() > 1),
+            key_hint(0, &complete_key, &[complete_label]),
+            send_labels.and_then(|labels| key_hint(1, &send_key, labels)),
+            key_hint(2, &chord(Action::Close), &["close"]),
+        ]
     }
 
     /// Returns the status of the file search, if it is not complete.
@@ -61,7 +107,7 @@ impl Completion {
     }
 
     /// Draws the list at the bottom of `area`.
-    pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    pub fn draw(&self, area: Rect, buffer: &mut Buffer, theme: &Theme, keys: &Keymap) {
         let area = area.intersection(buffer.area);
         let height = self.height(area.height);
         let Some(word) = self.word.as_ref().filter(|_| height > 0) else { return };
@@ -69,13 +115,16 @@ impl Completion {
         Clear.render(area, buffer);
         buffer.set_style(area, theme.background.patch(theme.text));
         let match_count = self.row_count();
-        let all_fit = self.status().is_none() && match_count <= usize::from(height);
+        // Without a row to spare, the keys are left out.
+        let all_fit = self.status().is_none() && match_count == usize::from(height);
         // A single row shows the selected candidate, not the footer.
         let rows = if all_fit || (height == 1 && match_count > 0) { height } else { height - 1 };
         let first_row = (self.cursor + 1).saturating_sub(usize::from(rows));
         if rows < height {
-            let footer = self.footer_text(first_row, usize::from(rows).min(match_count));
-            buffer.set_line(area.x, area.bottom() - 1, &Line::styled(format!("  {footer}"), theme.dim), area.width);
+            let shown_rows = usize::from(rows).min(match_count);
+            let footer =
+                self.footer_line(first_row, shown_rows, usize::from(area.width).saturating_sub(3), keys, theme);
+            buffer.set_line(area.x + area.width.min(2), area.bottom() - 1, &footer, area.width.saturating_sub(2));
         }
         self.page_rows.set(usize::from(rows));
         if rows == 0 {
@@ -86,26 +135,21 @@ impl Completion {
             Kind::Command | Kind::Topic => Filter::new(&word.typed),
         };
         let visible = &self.matches[first_row..self.matches.len().min(first_row + usize::from(rows))];
-        let name_cells = visible
-            .iter()
-            .map(|index| width::text_width(self.name(word.kind, *index)))
-            .max()
-            .unwrap_or(0)
-            .min(MAX_NAME_CELLS);
+        // The cursor sign takes 2 cells, and the sign of the kind 1.
+        let cells = usize::from(area.width).saturating_sub(3);
+        let columns = self.divide_columns(word.kind, visible, cells);
         let sign = word.kind.sign();
         for (position, (index, row)) in visible.iter().zip(area.rows()).enumerate() {
-            let (full_name, mut description) = (self.name(word.kind, *index), self.description(word.kind, *index));
+            let full_name = self.name(word.kind, *index);
             let is_selected = first_row + position == self.cursor;
             let style = if is_selected { theme.text.patch(theme.selected) } else { theme.text };
             let dim = if is_selected { style } else { theme.dim };
             if is_selected {
                 buffer.set_style(row, style);
             }
-            // The cursor sign takes 2 cells, and the sign of the kind 1.
-            let cells = usize::from(row.width).saturating_sub(3);
             let name = match word.kind {
-                Kind::File => width::fit_path(full_name, cells),
-                Kind::Command | Kind::Topic => width::fit_start(full_name, cells),
+                Kind::File => width::fit_path(full_name, columns.name),
+                Kind::Command | Kind::Topic => width::fit_start(full_name, columns.name),
             };
             // Only the names of files are cut at their start.
             let cut_graphemes = match word.kind {
@@ -116,19 +160,24 @@ impl Completion {
             let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(cut_graphemes)).collect();
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
-            let column = name_cells.max(width::text_width(&name)) + 2;
-            // The size of a file is shown as a whole or not at all.
-            let is_file = word.kind == Kind::File && self.files.is_file(*index);
-            if is_file && column + 1 + width::text_width(&description) > cells {
-                description.truncate(description.find(" · ").unwrap_or(0));
-            }
-            // A description needs at least 3 cells, and one blank column is kept at its right.
-            if !description.is_empty() && column + 4 <= cells {
-                spans.push(Span::styled(" ".repeat(column - width::text_width(&name)), style));
-                let description = width::fit_start(&description, cells - column - 1);
-                spans.push(Span::styled(description.into_owned(), dim));
+            let description =
+                columns.fit_description(&self.description(word.kind, *index), self.is_file(word.kind, *index));
+            if !description.is_empty() {
+                spans.push(Span::styled(" ".repeat(columns.name + 2 - width::text_width(&name)), style));
+                spans.push(Span::styled(description, dim));
             }
             buffer.set_line(row.x, row.y, &Line::from(spans), row.width);
         }
+    }
+    fn is_file(&self, kind: Kind, row: usize) -> bool {
+        kind == Kind::File && self.files.is_file(row)
+    }
+
+    /// Divides the cells of the visible rows, so that their columns line up.
+    fn divide_columns(&self, kind: Kind, visible: &[usize], cells: usize) -> Columns {
+        let widest_name = visible.iter().map(|row| width::text_width(self.name(kind, *row))).max().unwrap_or(0);
+        let files = visible.iter().filter(|row| self.is_file(kind, **row));
+        let sizes: Vec<String> = files.map(|row| self.files.description(*row)).collect();
+        Columns::new(kind, widest_name, &sizes, cells)
     }
 }

@@ -47,7 +47,7 @@ fn press_key(completion: &mut Completion, code: KeyCode) -> KeyResult {
 fn draw_buffer(completion: &Completion, width: u16, height: u16) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    completion.draw(area, &mut buffer, &Theme::without_colours());
+    completion.draw(area, &mut buffer, &Theme::without_colours(), &Keymap::default());
     buffer
 }
 
@@ -170,11 +170,13 @@ fn the_list_is_drawn_right_above_the_composer() {
     ❯ /help    the keys that work now
       /theme   change the theme
       /themes  all themes
+      ↑↓ move · tab complete · esc close
     ");
     assert_snapshot!(screen_text(&completion_for("@rs|"), 16, 4), @r"
     ❯ @src/main.rs
       @src/domain.rs
       @…sts/retry.rs
+      tab complete
     ");
 }
 
@@ -226,7 +228,7 @@ fn a_growing_list_shows_its_status_and_keeps_the_selection() {
       matches in the first 3 files; more exist
     ");
     completion.set_files(file_index(&["a", "b", "c"]), ListState::Complete);
-    assert_eq!(completion.height(16), 3);
+    assert_eq!(completion.height(16), 4, "with the row of the keys");
     assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..1, "@c ".into()));
 }
 
@@ -236,12 +238,12 @@ fn rows_that_do_not_fit_are_counted() {
     let names = ["a", "b", "c", "d", "e", "f"].map(|name| Candidate::new(name, ""));
     completion.set_commands(names.to_vec());
     update_word(&mut completion, "/|");
-    assert_eq!((completion.height(20), completion.height(4)), (6, 4));
+    assert_eq!((completion.height(20), completion.height(4)), (7, 4));
     assert_snapshot!(screen_text(&completion, 30, 4), @"
     ❯ /a
       /b
       /c
-      ↓ 3 more
+      ↓ 3 more · tab complete
     ");
     press_key(&mut completion, KeyCode::PageDown);
     press_key(&mut completion, KeyCode::Down);
@@ -302,10 +304,10 @@ fn tab_enters_a_folder_and_enter_takes_it() {
     check_accepted("@my|", KeyCode::Tab, "@\"my dir/");
     check_accepted("@my|", KeyCode::Enter, "@\"my dir/\" ");
     assert_snapshot!(screen_text(&project_completion("@src/|"), 40, 4), @"
-
     ❯ @src/
       @src/main.rs
       @src/tui/
+      tab open folder · enter send
     ");
     let mut completion = project_completion("@src/|");
     press_key(&mut completion, KeyCode::Down);
@@ -319,10 +321,10 @@ fn the_selection_is_inside_a_folder_that_tab_entered() {
     press_key(&mut completion, KeyCode::Tab);
     update_word(&mut completion, "@src/|");
     assert_snapshot!(screen_text(&completion, 40, 4), @r"
-
       @src/
     ❯ @src/main.rs
       @src/tui/
+      ↑↓ move · tab complete · esc close
     ");
     assert_eq!(press_key(&mut completion, KeyCode::Tab), KeyResult::Replace(0..5, "@src/main.rs ".into()));
     // The folder itself is one row above.
@@ -348,7 +350,7 @@ fn lines_after_a_name_are_kept_and_names_with_blanks_are_quoted() {
     check_accepted("@\"a b:3|", KeyCode::Tab, "@\"docs/a b.md:3\" ");
     check_accepted("@\"docs/a b.md|\"", KeyCode::Enter, "PassedOn");
     check_accepted("@\"docs/a b.md\"|", KeyCode::Tab, "PassedOn");
-    check_accepted("@\"my dir/|", KeyCode::Tab, "@\"my dir/\" ");
+    check_accepted("@\"my dir/|", KeyCode::Tab, "Handled");
 }
 
 #[test]
