@@ -56,6 +56,23 @@ impl Filter {
     }
 }
 
+/// Converts the indices of matched graphemes of a text to those of its shortened form, in which one `…` replaces a part.
+/// Matches in that part are left out.
+pub fn matches_in_shortened(text: &str, shown: &str, matched: &[usize]) -> Vec<usize> {
+    if text == shown {
+        return matched.to_vec();
+    }
+    let (length, shown_length) = (text.graphemes(true).count(), shown.graphemes(true).count());
+    let kept_start = text.graphemes(true).zip(shown.graphemes(true)).take_while(|(a, b)| a == b).count();
+    let end_start = length - shown_length.saturating_sub(kept_start + 1).min(length);
+    let place = |index: &usize| match *index {
+        index if index < kept_start => Some(index),
+        index if index >= end_start => (index + shown_length).checked_sub(length),
+        _ => None,
+    };
+    matched.iter().filter_map(place).collect()
+}
+
 /// Returns a text whose matched graphemes have the style `match_style`.
 pub fn highlight_matches(text: &str, matched: &[usize], style: Style, match_style: Style) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
@@ -100,6 +117,23 @@ mod tests {
         check_filter("'a", &["a", "'a"], &["'a"]);
         check_filter("a$", &["ba", "a$b"], &["a$b"]);
         check_filter("$", &["ba", "a$b"], &["a$b"]);
+    }
+
+    #[test]
+    fn matches_keep_their_characters_in_a_shortened_text() {
+        for (shown, expected) in [
+            ("src/tui/main.rs", "stmr"),
+            ("src/…/main.rs", "smr"),
+            ("…i/main.rs", "mr"),
+            ("src/tui/ma…", "stm"),
+            ("…s", ""),
+            ("…", ""),
+            ("", ""),
+        ] {
+            let mapped = matches_in_shortened("src/tui/main.rs", shown, &[0, 4, 8, 13]);
+            let marked: String = mapped.iter().map(|index| shown.graphemes(true).nth(*index).unwrap()).collect();
+            assert_eq!(marked, expected, "{shown}");
+        }
     }
 
     #[test]

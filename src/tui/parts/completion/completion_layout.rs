@@ -5,7 +5,7 @@ use super::{Completion, Kind};
 use crate::text::width;
 use crate::tui::host::ListState;
 use crate::tui::keys::{Action, Keymap, Scope};
-use crate::tui::parts::filter::{Filter, highlight_matches};
+use crate::tui::parts::filter::{Filter, highlight_matches, matches_in_shortened};
 use crate::tui::parts::frame::hidden_rows_text;
 use crate::tui::parts::key_hints::{self, Hint, key_hint};
 use crate::tui::theme::Theme;
@@ -13,7 +13,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Files take at most half of the available rows, so that the transcript stays visible. They may always take this many.
 const MIN_FILE_ROWS: u16 = 8;
@@ -151,13 +150,7 @@ impl Completion {
                 Kind::File => width::fit_path(full_name, columns.name),
                 Kind::Command | Kind::Topic => width::fit_start(full_name, columns.name),
             };
-            // Only the names of files are cut at their start.
-            let cut_graphemes = match word.kind {
-                Kind::File => full_name.graphemes(true).count().saturating_sub(name.graphemes(true).count()),
-                Kind::Command | Kind::Topic => 0,
-            };
-            let matched = filter.matched_graphemes(full_name);
-            let matched: Vec<usize> = matched.iter().filter_map(|index| index.checked_sub(cut_graphemes)).collect();
+            let matched = matches_in_shortened(full_name, &name, &filter.matched_graphemes(full_name));
             let mut spans = vec![Span::styled(if is_selected { "❯ " } else { "  " }, style), Span::styled(sign, dim)];
             spans.extend(highlight_matches(&name, &matched, style, theme.search_match));
             let description =
@@ -169,6 +162,7 @@ impl Completion {
             buffer.set_line(row.x, row.y, &Line::from(spans), row.width);
         }
     }
+
     fn is_file(&self, kind: Kind, row: usize) -> bool {
         kind == Kind::File && self.files.is_file(row)
     }

@@ -3,7 +3,7 @@
 use super::row_columns::{RowColumns, SHORT_SECONDARY_CELLS};
 use super::{Picker, Row};
 use crate::text::{clean, width};
-use crate::tui::parts::filter::{Filter, highlight_matches};
+use crate::tui::parts::filter::{Filter, highlight_matches, matches_in_shortened};
 use crate::tui::parts::frame::{Frame, hidden_rows_text, inner_area, set_lines, shorten_hints};
 use crate::tui::text::wrap;
 use crate::tui::theme::Theme;
@@ -306,15 +306,15 @@ fn row_spans(
 ) -> Vec<Span<'static>> {
     let marks = filter.matched_graphemes(&row.search_text);
     let text = row.fit_text(columns.main);
-    // Nothing is highlighted in a path without its middle, whose characters have other places.
-    let is_moved = row.path_start.is_some() && *text != row.text;
-    let text_marks = if is_moved { &[] } else { marks.as_slice() };
-    let mut spans = highlight_matches(&text, text_marks, style, theme.search_match);
+    let length = row.text.graphemes(true).count();
+    let text_marks = &marks[..marks.partition_point(|mark| *mark < length)];
+    let text_marks = matches_in_shortened(&row.text, &text, text_marks);
+    let mut spans = highlight_matches(&text, &text_marks, style, theme.search_match);
     let mut used = width::text_width(&text);
     if !row.secondary.is_empty() && columns.secondary > 0 {
-        let skipped = row.text.graphemes(true).count() + 1;
-        let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(skipped)).collect();
+        let matched: Vec<usize> = marks.iter().filter_map(|mark| mark.checked_sub(length + 1)).collect();
         let secondary = width::fit_start(&row.secondary, columns.secondary);
+        let matched = matches_in_shortened(&row.secondary, &secondary, &matched);
         spans.push(Span::styled(" ".repeat(columns.secondary_start - used), style));
         spans.extend(highlight_matches(&secondary, &matched, dim, theme.search_match));
         used = columns.secondary_start + width::text_width(&secondary);

@@ -189,6 +189,10 @@ impl Row {
 
     /// Returns the main text, shortened to this many cells if needed.
     pub(super) fn fit_text(&self, cells: usize) -> Cow<'_, str> {
+        // While filtering, a row of a tree is the whole path, of which the name matters most.
+        if self.tree_names.as_ref().is_some_and(|names| names.full == self.text && self.text.contains('/')) {
+            return width::fit_path(&self.text, cells);
+        }
         let path_cells = |start: &usize| cells.checked_sub(width::text_width(&self.text[..*start]));
         match self.path_start.and_then(|start| Some((start, path_cells(&start)?))) {
             Some((start, path_cells)) if width::text_width(&self.text) > cells => {

@@ -40,7 +40,7 @@ impl RowColumns {
         let main = if row.is_pinned || row.is_halved {
             main_cells
         } else if (1..=SHORT_SECONDARY_CELLS).contains(&secondary_cells) {
-            main_cells.max(free_cells.saturating_sub(secondary_cells + 2))
+            main_cells.max(free_cells.saturating_sub(secondary_cells + 2)).min(free_cells)
         } else {
             free_cells
         };

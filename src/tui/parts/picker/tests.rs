@@ -290,6 +290,29 @@ fn a_list_without_rows_has_no_filter() {
 }
 
 #[test]
+fn a_filtered_file_keeps_its_name_in_a_narrow_list_and_no_ellipsis_is_highlighted() {
+    let path = "reports/quarterly/2026/north/summary-of-costs.md";
+    let rows = vec![
+        Row::folder("reports/", 0, "reports/"),
+        Row::new(path).with_secondary("1.2 kB").searched_by_text().in_tree(1, "summary-of-costs.md"),
+    ];
+    let theme = crate::tui::theme::Themes::bundled().all()[0].clone();
+    for typed in ["costs", "north", "reports"] {
+        let mut picker = Picker::new("files", "", rows.clone());
+        typed.chars().for_each(|c| _ = press_keys(&mut picker, &c.to_string()));
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 44, 10));
+        picker.draw(buffer.area, &mut buffer, &theme);
+        let text = buffer_text(&buffer);
+        assert!(text.contains("reports/…") && text.contains("summary-of-costs.md"), "{text}");
+        let styles_of =
+            |symbol| buffer.content.iter().filter(move |cell| cell.symbol() == symbol).map(|cell| cell.style());
+        // No word that is typed has a `y`.
+        let plain = styles_of("y").last().unwrap();
+        assert!(styles_of("…").all(|style| style == plain), "{typed}");
+    }
+}
+
+#[test]
 fn a_filtered_tree_row_shows_its_full_name_with_the_match_highlighted() {
     let rows = vec![
         Row::new("src/").in_tree(0, "src/").with_sign(),
