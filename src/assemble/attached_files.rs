@@ -1,7 +1,7 @@
 //! Reads the files that a user message names, to attach their text to it.
 
 use super::session_builder::SessionBuilder;
-use crate::chat::attachments::{Attachment, Content, MAX_BYTES, MAX_FILES};
+use crate::chat::attachments::{Attachment, Content, MAX_BYTES, MAX_FILES, READ_THE_REST, READ_WITH_TOOL};
 use crate::chat::image::is_image_path;
 use crate::chat::mention::{Mention, find_mentions};
 use crate::chat::{Access, SessionId};
@@ -117,10 +117,10 @@ fn find_mentioned_file(
         None => (locate_existing(project, mention.name)?, mention.lines.clone()),
     };
     if !location.is_inside {
-        return Some(Err("it is outside the project. Read it with a tool, which asks the user".to_owned()));
+        return Some(Err(format!("it is outside the project{READ_WITH_TOOL}, which asks the user")));
     }
     if !matches!(read_access(project, &location), Access::Read(_)) {
-        return Some(Err("it may hold secrets. Read it with a tool, which asks the user".to_owned()));
+        return Some(Err(format!("it may hold secrets{READ_WITH_TOOL}, which asks the user")));
     }
     Some(match project.file_kind(&location)? {
         FileKind::Folder if lines.is_some() => Err("it is a folder, which has no lines".to_owned()),
@@ -159,11 +159,11 @@ fn read_file(project: &dyn Reader, location: &Location) -> Result<MentionedConte
 fn find_workspace_file(workspace: &Workspace, address: &str) -> Option<Result<StoredFile, String>> {
     let target = address.parse::<WorkspaceAddress>().ok()?.target;
     if target.session().is_some() {
-        return Some(Err("it is in the workspace of another session. Read it with a tool".to_owned()));
+        return Some(Err(format!("it is in the workspace of another session{READ_WITH_TOOL}")));
     }
     let file = workspace.find(&target).ok()?;
     if file.origin.needs_approval(true) {
-        return Some(Err("it may hold secrets. Read it with a tool, which asks the user".to_owned()));
+        return Some(Err(format!("it may hold secrets{READ_WITH_TOOL}, which asks the user")));
     }
     if file.size > MAX_WORKSPACE_BYTES {
         let limit = format_bytes(MAX_WORKSPACE_BYTES);
@@ -235,12 +235,13 @@ fn cut_text(found: MentionedContent, max_bytes: usize) -> Result<Content, String
         (false, _) if count == 1 => format!("line {first} of {total}"),
         (false, _) => format!("lines {first}-{} of {total}", first + count - 1),
     };
-    let cut = (attached.len() < wanted.len()).then(|| {
-        let (shown, whole) = (format_bytes(attached.len() as u64), format_bytes(wanted.len() as u64));
-        format!("only {shown} of {whole} fit, read the rest with a tool")
-    });
+    let size = format_bytes(attached.len() as u64);
+    let size = match attached.len() < wanted.len() {
+        true => format!("only {size} of {} fit{READ_THE_REST}", format_bytes(wanted.len() as u64)),
+        false => size,
+    };
     let kind = Some(kind.to_owned()).filter(|kind| !kind.is_empty());
-    let facts = [kind, Some(shown_lines), cut].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let facts = [kind, Some(shown_lines), Some(size)].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let text = attached.strip_suffix('\n').unwrap_or(attached).to_owned();
     Ok(Content::File { text, facts, untrusted_source })
 }

@@ -110,16 +110,16 @@ fn a_chosen_file_and_folder_are_attached_as_text() {
     program.press_keys("\r");
     let screen = program.until_idle("Fine.");
     for row in [
-        "attached src/part/main.rs:2-3 · lines 2-3 of 3 · 9 bytes",
-        "attached notes/ · listing of a folder, 1 line · 10 bytes",
+        "attached src/part/main.rs:2-3 · lines 2-3 of 3, 10 bytes",
+        "attached notes/ · listing of a folder, 1 line, 10 bytes",
         "not attached .env · it may hold secrets",
     ] {
         assert!(screen.contains(row), "{screen}");
     }
     let message = sent_message(&service);
     let expected = "compare @src/part/main.rs:2-3 with @notes/ and @.env\n\n\
-        [Attached file src/part/main.rs:2-3: lines 2-3 of 3]\ntwo\nthree\n[End of the attached file]\n\n\
-        [Attached file notes/: listing of a folder, 1 line]\nnotes/a.md\n[End of the attached file]\n\n\
+        [Attached file src/part/main.rs:2-3: lines 2-3 of 3, 10 bytes]\ntwo\nthree\n[End of the attached file]\n\n\
+        [Attached file notes/: listing of a folder, 1 line, 10 bytes]\nnotes/a.md\n[End of the attached file]\n\n\
         [Not attached .env: it may hold secrets. ";
     assert!(message.starts_with(expected), "{message}");
     assert!(!message.contains("KEY=1"), "{message}");
@@ -138,7 +138,7 @@ fn a_prompt_without_a_screen_attaches_the_files_it_names_but_not_those_of_the_pi
     assert!(err.contains("data.bin is not attached: it is not text (3 bytes)."), "{err}");
     let message = sent_message(&service);
     let expected = "see @a.txt:2 and @data.bin\n\nand @b.txt\n\n\
-        [Attached file a.txt:2: line 2 of 2]\ntwo\n[End of the attached file]\n\n\
+        [Attached file a.txt:2: line 2 of 2, 4 bytes]\ntwo\n[End of the attached file]\n\n\
         [Not attached data.bin: it is not text (3 bytes)]";
     assert_eq!(message, expected);
 }

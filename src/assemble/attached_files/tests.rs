@@ -54,13 +54,13 @@ fn attaches_files_and_exactly_the_named_lines() {
     setup.write("odd:2", b"a name with a number\n");
     setup.write("empty", b"");
     let read = |message: &str| setup.read(message, MAX_BYTES);
-    assert_eq!(read("see @src/a.rs"), [row("src/a.rs", "4 lines", "one\ntwo\nthree\nfour")]);
-    assert_eq!(read("@src/a.rs:2-3"), [row("src/a.rs:2-3", "lines 2-3 of 4", "two\nthree")]);
-    assert_eq!(read("@src/a.rs:4"), [row("src/a.rs:4", "line 4 of 4", "four")]);
-    assert_eq!(read("@src/a.rs:3-99"), [row("src/a.rs:3-99", "lines 3-4 of 4", "three\nfour")]);
+    assert_eq!(read("see @src/a.rs"), [row("src/a.rs", "4 lines, 18 bytes", "one\ntwo\nthree\nfour")]);
+    assert_eq!(read("@src/a.rs:2-3"), [row("src/a.rs:2-3", "lines 2-3 of 4, 10 bytes", "two\nthree")]);
+    assert_eq!(read("@src/a.rs:4"), [row("src/a.rs:4", "line 4 of 4, 4 bytes", "four")]);
+    assert_eq!(read("@src/a.rs:3-99"), [row("src/a.rs:3-99", "lines 3-4 of 4, 10 bytes", "three\nfour")]);
     assert_eq!(read("@src/a.rs:9"), [row("src/a.rs:9", "the file has only 4 lines", "")]);
-    assert_eq!(read("@odd:2"), [row("odd:2", "1 line", "a name with a number")]);
-    assert_eq!(read("@empty"), [row("empty", "0 lines", "")]);
+    assert_eq!(read("@odd:2"), [row("odd:2", "1 line, 21 bytes", "a name with a number")]);
+    assert_eq!(read("@empty"), [row("empty", "0 lines, 0 bytes", "")]);
     assert_eq!(read("@nobody and me@src/a.rs and @missing.rs:3"), []);
 }
 
@@ -138,7 +138,7 @@ fn lists_a_folder_up_to_a_limit() {
     setup.write("src/sub/b.rs", b"");
     setup.write("src/.hidden", b"");
     let listing = "src/a.rs\nsrc/sub/\nsrc/sub/b.rs";
-    assert_eq!(setup.read("@src/", MAX_BYTES), [row("src/", "listing of a folder, 3 lines", listing)]);
+    assert_eq!(setup.read("@src/", MAX_BYTES), [row("src/", "listing of a folder, 3 lines, 30 bytes", listing)]);
     assert_eq!(setup.read("@src/:2-5", MAX_BYTES), [row("src/:2-5", "it is a folder, which has no lines", "")]);
     assert_eq!(setup.read("@src:2", MAX_BYTES), [row("src:2", "it is a folder, which has no lines", "")]);
     for number in 0..MAX_LISTED {
@@ -146,7 +146,7 @@ fn lists_a_folder_up_to_a_limit() {
     }
     setup.write("many/z", b"");
     let (_, facts, text) = setup.read("@many", MAX_BYTES).remove(0);
-    assert_eq!(facts, "listing of a folder, 401 lines");
+    assert!(facts.starts_with("listing of a folder, 401 lines, "), "{facts}");
     assert!(text.ends_with("many/f399\n[1 files and folders are not listed]"), "{text}");
 }
 
@@ -168,7 +168,7 @@ fn attaches_files_of_the_workspace_with_their_source() {
         *content,
         Content::File {
             text: "two".into(),
-            facts: "line 2 of 2".into(),
+            facts: "line 2 of 2, 4 bytes".into(),
             untrusted_source: Some("a page of docs.rs".into())
         }
     );

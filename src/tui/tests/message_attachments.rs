@@ -1,7 +1,7 @@
 //! Files that are attached to a message.
 
 use super::*;
-use crate::chat::attachments::{Attachment, Content, attach};
+use crate::chat::attachments::{Attachment, Content, READ_WITH_TOOL, attach};
 use crate::config::ProjectFiles;
 use crate::tui::file_index::IndexBuilder;
 use crate::tui::host::{InspectionReason, ListState};
@@ -73,20 +73,32 @@ fn the_file_list_closes_when_the_message_is_sent_and_when_the_draft_loses_the_wo
 
 #[test]
 fn the_transcript_names_what_is_attached_and_what_is_not() {
-    let content = Content::File { text: "fn a() {}".into(), facts: "line 3 of 9".into(), untrusted_source: None };
+    let content =
+        Content::File { text: "fn a() {}".into(), facts: "line 3 of 9, 10 bytes".into(), untrusted_source: None };
     let attached = Attachment { source: "src/a.rs:3".into(), content };
-    let missing = Attachment { source: ".env".into(), content: Content::Missing("it may hold secrets".into()) };
+    let missing =
+        Attachment { source: ".env".into(), content: Content::Missing(format!("it may hold secrets{READ_WITH_TOOL}")) };
     let text = attach("compare @src/a.rs:3 with @.env", &[attached, missing]);
     let mut screen = Screen::with_entries([Entry::UserMessage { text }, Entry::Ended { ending: Ending::Finished }]);
     screen.draw_frame();
     let screen_text = screen.screen_text();
     for row in [
         "▌ compare @src/a.rs:3 with @.env",
-        "▌ attached src/a.rs:3 · line 3 of 9 · 9 bytes",
+        "▌ attached src/a.rs:3 · line 3 of 9, 10 bytes",
         "▌ not attached .env · it may hold secrets",
     ] {
-        assert!(screen_text.contains(row), "{screen_text}");
+        assert!(screen_text.lines().any(|line| line.trim() == row), "{screen_text}");
     }
+    let buffer = screen.draw_frame();
+    let row_of = |text: &str| screen_text.lines().position(|line| line.contains(text)).unwrap() as u16;
+    let modifiers_of = |text: &str| {
+        let row = row_of(text);
+        (0..buffer.area.width).map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() == "▌").unwrap().modifier
+    };
+    let theme = &screen.state.theme;
+    let (attached, refused) = (modifiers_of("▌ attached src"), modifiers_of("▌ not attached"));
+    assert_eq!((attached, refused), (theme.dim.add_modifier, theme.warning.add_modifier));
+    assert_ne!(attached, refused);
     assert!(!screen_text.contains("fn a()"), "{screen_text}");
 }
 
