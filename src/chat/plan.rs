@@ -1,6 +1,6 @@
 //! Plans of calls.
 
-use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, Rejected, TurnEnd};
+use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, ReferencedFile, Rejected, TurnEnd};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -97,6 +97,12 @@ impl Plan {
     /// Returns the preview for reviewers: without excerpts.
     pub fn preview_for_reviewers(&self) -> &Preview {
         self.full_preview.as_deref().unwrap_or(&self.preview)
+    }
+
+    /// Returns the files whose content the preview for reviewers has.
+    pub fn references_for_reviewers(&self) -> Vec<ReferencedFile> {
+        let references = self.preconditions.references.iter().cloned();
+        references.map(|file| ReferencedFile { is_excerpt: false, ..file }).collect()
     }
 
     /// Returns the changes that can be rejected one by one; `None` if the plan is no batch.

@@ -55,13 +55,19 @@ pub struct ReferencedFile {
     pub bytes: u64,
     /// Digest of the file or the lines.
     pub sha256: Digest,
+    /// True if the preview contains only the beginning of the content. A mark in the preview says so too, but the content
+    /// could imitate that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(rename = "excerpt")]
+    pub is_excerpt: bool,
 }
 
 impl ReferencedFile {
     /// Describes the file on one line.
     pub fn describe(&self) -> String {
         let lines = self.lines.as_deref().unwrap_or_default();
-        format!("{}{lines} · {} · sha256 {}", self.name, format_bytes(self.bytes), self.sha256.short_hex())
+        let excerpt = if self.is_excerpt { " · only its beginning is shown" } else { "" };
+        format!("{}{lines} · {}{excerpt} · sha256 {}", self.name, format_bytes(self.bytes), self.sha256.short_hex())
     }
 }
 

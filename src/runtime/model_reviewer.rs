@@ -121,7 +121,7 @@ fn describe_facts(plan: &Plan, review_context: &ReviewContext) -> String {
     if let Some(destroys) = &plan.destroys {
         let _ = writeln!(facts, "destroys: {destroys:?}");
     }
-    for file in &plan.preconditions.references {
+    for file in plan.references_for_reviewers() {
         let _ = writeln!(facts, "the arguments name a file, and the preview has its content: {:?}", file.describe());
     }
     if plan.preconditions.is_partial {

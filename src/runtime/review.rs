@@ -65,7 +65,7 @@ fn hook_input(context: &EffectContext, call: &ToolCall, plan: &Plan, review_cont
         "summary": plan.summary,
         "access": plan.access,
         "preview": plan.preview_for_reviewers(),
-        "references": plan.preconditions.references,
+        "references": plan.references_for_reviewers(),
         "destroys": plan.destroys,
         "verdict": review_context.verdict,
         "why": review_context.reason,

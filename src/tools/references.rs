@@ -35,7 +35,7 @@ struct ExpandedArguments {
     arguments: Value,
     /// `arguments` with excerpts of long texts and data, for the prompt. `None` if all of it can be shown.
     shown_arguments: Option<Value>,
-    /// The files, in the order of the references.
+    /// The files, in the order of the references. `is_excerpt` is that of `shown_arguments`.
     files: Vec<ReferencedFile>,
 }
 
@@ -54,7 +54,7 @@ fn expand_arguments(
     if !fields.iter().any(|(name, value)| use_of(name).is_some() && has_references(value)) {
         return Ok(None);
     }
-    let mut expansion = Expansion { sources, files: Vec::new(), bytes: 0, is_cut: false };
+    let mut expansion = Expansion { sources, files: Vec::new(), bytes: 0 };
     let (mut expanded, mut shown) = (Map::new(), Map::new());
     for (name, value) in fields {
         let (value, shown_value) = match use_of(name) {
@@ -67,7 +67,8 @@ fn expand_arguments(
         expanded.insert(name.clone(), value);
         shown.insert(name.clone(), shown_value);
     }
-    let shown_arguments = (expansion.is_cut && expansion.bytes > MAX_SHOWN_BYTES).then_some(Value::Object(shown));
+    let is_cut = expansion.files.iter().any(|file| file.is_excerpt);
+    let shown_arguments = (is_cut && expansion.bytes > MAX_SHOWN_BYTES).then_some(Value::Object(shown));
     Ok(Some(ExpandedArguments { arguments: Value::Object(expanded), shown_arguments, files: expansion.files }))
 }
 
@@ -90,13 +91,15 @@ pub fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: &Source
             return Err(Error::Arguments("References to files are not allowed in a question.".to_owned()));
         }
     };
+    plan.preconditions.references = expanded.files;
     if let (Some(shown), Preview::Text(_)) = (&expanded.shown_arguments, &plan.preview)
         && let Ok(Intent::Act(shown)) = tool.plan_call(shown, files)
         && matches!(shown.preview, Preview::Text(_))
     {
         plan.full_preview = Some(Box::new(std::mem::replace(&mut plan.preview, shown.preview)));
+    } else {
+        plan.preconditions.references.iter_mut().for_each(|file| file.is_excerpt = false);
     }
-    plan.preconditions.references = expanded.files;
     Ok(Intent::Act(plan))
 }
 
@@ -123,8 +126,6 @@ struct Expansion<'a> {
     files: Vec<ReferencedFile>,
     /// Bytes that the references stand for.
     bytes: usize,
-    /// True if an excerpt differs from what it stands for.
-    is_cut: bool,
 }
 
 impl Expansion<'_> {
@@ -220,9 +221,8 @@ impl Expansion<'_> {
         };
         let value = adapt(value, schema).map_err(|reason| refusal(&reason))?;
         self.count(&file, value.to_string().len())?;
-        self.record(reference, &file, bytes);
         let excerpt = cut_value(&value);
-        self.is_cut |= excerpt != value;
+        self.record(reference, &file, bytes, excerpt != value);
         Ok((value, excerpt))
     }
 
@@ -248,9 +248,8 @@ impl Expansion<'_> {
             )));
         }
         self.count(file, text.len())?;
-        self.record(reference, file, text.as_bytes());
         let excerpt = cut_text(text);
-        self.is_cut |= excerpt != text;
+        self.record(reference, file, text.as_bytes(), excerpt != text);
         Ok((text.to_owned(), excerpt))
     }
 
@@ -267,13 +266,14 @@ impl Expansion<'_> {
         )))
     }
 
-    fn record(&mut self, reference: &FileReference, file: &FoundFile, bytes: &[u8]) {
+    fn record(&mut self, reference: &FileReference, file: &FoundFile, bytes: &[u8], is_excerpt: bool) {
         self.files.push(ReferencedFile {
             name: file.name.clone(),
             lines: reference.range.map(|range| range.to_string()),
             path: file.path.clone(),
             bytes: bytes.len() as u64,
             sha256: Digest::of_bytes(bytes),
+            is_excerpt,
         });
     }
 }

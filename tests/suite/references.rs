@@ -112,6 +112,7 @@ fn a_long_text_is_shown_as_an_excerpt_and_written_whole() {
     submit_message(&mut program, "go");
     let screen = program.until_prompt("Call a service?");
     assert!(screen.contains("2980 more lines") && screen.contains("contains long.txt · "), "{screen}");
+    assert!(screen.contains("only its beginning is shown"), "{screen}");
     program.press_keys("y");
     program.until_idle("Done.");
     assert_eq!(body_of(&server.requests()[0])["note"], json!(text));

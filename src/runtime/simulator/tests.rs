@@ -192,6 +192,7 @@ async fn the_content_of_referenced_files_decides_a_simulated_result() {
             path: None,
             bytes: 5,
             sha256: Digest::of_bytes(text.as_bytes()),
+            is_excerpt: true,
         }];
         plan
     };

@@ -97,10 +97,17 @@ impl Approval {
         // A grant runs the command live; it keeps nothing.
         let trial_title = Self::trial_title(content.trial).filter(|_| !self.is_choosing_scope());
         let (title, is_destructive) = trial_title.unwrap_or_else(call_title);
-        let title = match (density, own_tool_name(&content.call.name)) {
-            (Density::Excerpt(_), _) => format!("{title} {CHOICE_LABEL}"),
-            (_, Some(tool)) => format!("{} · {title}", width::fit_start(&tool, MAX_TOOL_CELLS)),
-            (_, None) => title.to_owned(),
+        let tool = own_tool_name(&content.call.name);
+        let tool = tool.map(|tool| format!("{} · ", width::fit_start(&tool, MAX_TOOL_CELLS))).unwrap_or_default();
+        let title = match density {
+            // In few columns the title gives way to the label.
+            Density::Excerpt(_) => {
+                let titles = [format!("{tool}{title} {CHOICE_LABEL}"), format!("{tool}{CHOICE_LABEL}")];
+                let fits = |text: &String| width::text_width(text) + 6 <= usize::from(area.width);
+                let fitting = if tool.is_empty() { titles.first() } else { titles.iter().find(|text| fits(text)) };
+                fitting.unwrap_or(&titles[1]).clone()
+            }
+            Density::Full | Density::Compact => format!("{tool}{title}"),
         };
         let toggle_labels = match &self.view {
             ApprovalView::Scope(choice) => {
@@ -185,6 +192,7 @@ impl Approval {
     fn lay_out_text(&self, content: &ApprovalContent<'_>, width: usize, theme: &Theme, density: Density) -> Page {
         let check = |target: &LinkTarget| content.check_target(target);
         let mut body = BodyBuilder::new(width, theme, &check);
+        let references = &content.plan.preconditions.references;
         match &self.view {
             ApprovalView::Details => body.push_details(content),
             ApprovalView::Scope(choice) => {
@@ -193,17 +201,21 @@ impl Approval {
                     Density::Full | Density::Compact => {
                         let whole_call = if choice.shows_whole_call() { Density::Full } else { Density::Compact };
                         body.push_preview(&content.plan.preview, whole_call);
+                        body.push_references(references);
                         body.push_line(Line::default());
                         body.push_text(CHOICE_LABEL, theme.prompt);
                         body.push_choice(&choice_lines(choice, content, body.width, theme, density == Density::Full));
                     }
                     Density::Excerpt(rows) => {
-                        let rows = rows.saturating_sub(body.line_count());
+                        let reference_rows = usize::from(!references.is_empty());
+                        let rows = rows.saturating_sub(body.line_count() + reference_rows);
                         let (preview_rows, lines) = split_rows(choice, content, rows, body.width, theme);
                         let preview_start = body.line_count();
                         let describe_hidden = |count| choice.describe_hidden_lines(count);
                         body.push_preview_start(&content.plan.preview, preview_rows, describe_hidden);
-                        if body.line_count() - preview_start < preview_rows {
+                        let has_free_row = body.line_count() - preview_start < preview_rows;
+                        body.push_reference_names(references);
+                        if has_free_row {
                             body.push_line(Line::default());
                         }
                         body.push_choice(&lines);
@@ -229,7 +241,7 @@ impl Approval {
                     body.push_text(text, theme.danger);
                     body.page.append_page(lines_below);
                 }
-                body.push_references(&content.plan.preconditions.references);
+                body.push_references(references);
                 body.push_line(Line::default());
                 body.push_location(content);
                 if let (Some(text), None) = (&warning, warning_row) {

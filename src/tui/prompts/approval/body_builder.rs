@@ -4,6 +4,7 @@ use super::approval_content::ApprovalContent;
 use crate::chat::{Access, CommandLine, FileContent, Plan, Preconditions, Preview, ReferencedFile};
 use crate::policy::explain_no_scopes;
 use crate::text::link::CheckTarget;
+use crate::text::reveal::reveal_line;
 use crate::text::truncation::abbreviate_home;
 use crate::text::width;
 use crate::tui::parts::audit_page;
@@ -108,8 +109,23 @@ impl<'a> BodyBuilder<'a> {
     /// Adds the files whose content the arguments contain.
     pub(super) fn push_references(&mut self, files: &[ReferencedFile]) {
         for file in files {
-            self.push_text(&format!("contains {}", file.describe()), self.theme.dim);
+            let style = if file.is_excerpt { self.theme.warning } else { self.theme.dim };
+            self.push_text(&format!("contains {}", file.describe()), style);
         }
+    }
+
+    /// Adds the names of the files whose content the arguments contain, on one line.
+    pub(super) fn push_reference_names(&mut self, files: &[ReferencedFile]) {
+        let text = match files {
+            [] => return,
+            [file] => format!("contains {}", file.describe()),
+            files => {
+                let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+                format!("contains {} files: {}", files.len(), names.join(", "))
+            }
+        };
+        let text = reveal_line(&text);
+        self.push_line(Line::styled(width::fit_start(&text, self.width).into_owned(), self.theme.dim));
     }
 
     /// Adds the reason the policy asks, and the reason no grant is offered, if any. If both are the same, it is shown once.
@@ -238,6 +254,7 @@ impl<'a> BodyBuilder<'a> {
         self.push_text(&format!("tool {}", content.call.name), self.theme.text);
         self.push_text(&format!("arguments {}", content.call.arguments), self.theme.text);
         self.push_location(content);
+        self.push_references(&content.plan.preconditions.references);
         self.push_preconditions(&content.plan.preconditions);
         self.push_reason(content);
     }

@@ -1,6 +1,7 @@
 //! Tests of keys and drawing of the approval prompt.
 
 mod long_prompts;
+mod reference_lines;
 
 use super::*;
 use crate::agent::GrantOption;
@@ -52,13 +53,25 @@ pub(super) fn draw_prompt(
     listening: Listening,
     now: u64,
 ) -> Buffer {
+    let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
+    draw_call(prompt, plan, &call, (width, height), listening, now)
+}
+
+/// Draws the prompt of this call, as [`draw_prompt`] does.
+pub(super) fn draw_call(
+    prompt: &mut Approval,
+    plan: &Plan,
+    call: &ToolCall,
+    (width, height): (u16, u16),
+    listening: Listening,
+    now: u64,
+) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    let call = ToolCall { id: "1".into(), name: "bash_exec".into(), arguments: "{\"command\":\"x\"}".into() };
     let content = ApprovalContent {
         sub_agent: None,
         plan,
-        call: &call,
+        call,
         reason: "cargo runs project code",
         sandbox_note: "network off",
         position: 1,
