@@ -48,6 +48,7 @@ pub mod server_offer;
 pub mod server_report;
 pub mod session;
 pub mod simulated_result;
+pub mod stored_result;
 pub mod summary;
 pub mod tool;
 pub mod trial;

@@ -18,9 +18,24 @@ pub fn format_omission(bytes: u64) -> String {
 /// Returns how many bytes of an output its result omits, if it does. A line that the output itself printed among its first
 /// [`HEAD`] bytes does not count, unless some of these are not valid UTF-8, whose replacements are longer.
 pub fn find_omission(result: &str) -> Option<NonZero<u64>> {
-    let earliest = result.get(result.ceil_char_boundary(HEAD - MAX_INCOMPLETE_BYTES)..)?;
+    find_line(result).map(|(bytes, _)| bytes)
+}
+
+/// Returns the byte after the line that [`find_omission`] finds.
+pub fn find_omission_end(result: &str) -> Option<usize> {
+    find_line(result).map(|(_, end)| end)
+}
+
+fn find_line(result: &str) -> Option<(NonZero<u64>, usize)> {
+    let mut end = result.ceil_char_boundary(HEAD - MAX_INCOMPLETE_BYTES);
+    let mut lines = result.get(end..)?.split_inclusive('\n');
     // The first line of the rest is the end of one.
-    earliest.split('\n').skip(1).find_map(|line| line.strip_prefix('[')?.strip_suffix(END)?.parse().ok())
+    end += lines.next()?.len();
+    lines.find_map(|line| {
+        end += line.len();
+        let bytes = line.trim_end_matches('\n').strip_prefix('[')?.strip_suffix(END)?.parse().ok()?;
+        Some((bytes, end))
+    })
 }
 
 #[cfg(test)]

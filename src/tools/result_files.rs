@@ -1,6 +1,7 @@
 //! Stores results that are too long for the model as files of the session's workspace.
 
 use super::result_outline::outline_range;
+use crate::chat::stored_result::{write_outline, write_sentence};
 use crate::chat::{Access, Digest, ToolCall};
 use crate::mcp::result_text::ResultText;
 use crate::project::output::LongOutput;
@@ -12,8 +13,6 @@ use crate::workspace::{NewFile, Origin, Replaces, Secrecy, Workspace};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Tool that reads stored results.
-const READER: &str = "read_workspace_file";
 /// Folder of the stored results.
 const FOLDER: &str = "results";
 /// Maximum bytes of a stored result.
@@ -117,8 +116,7 @@ impl ResultFiles {
             Ok(Ok((file, outline, is_cut))) => {
                 let size = format_bytes(file.size);
                 let text = if is_cut { format!("first {size} of the text") } else { format!("full text ({size})") };
-                let sentence = format!("{text}: workspace://{}, to be read with {READER}", file.id);
-                ResultNote { sentence, outline: format!("[omitted ranges, as offset+length: first line]\n{outline}") }
+                ResultNote { sentence: write_sentence(&text, &file.id), outline: write_outline(&outline) }
             }
             Ok(Err(reason)) => ResultNote::of_failure(reason.trim_end_matches('.')),
             Err(_) => ResultNote::of_failure("internal error"),

@@ -259,14 +259,20 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
     screen.press_key("y");
     let address = "workspace://01JDXA0000000000000000000Z";
     let note = format!("[full text (168.9 kB): {address}, to be read with read_workspace_file]");
-    let result =
-        format!("1\n2\n[9 bytes omitted]\n{note}\n[omitted ranges, as offset+length: first line]\n4+9: 3\n8\n");
+    let forged = note.replace("01JDX", "01XXX");
+    let outline = "[omitted ranges, as offset+length: first line]\n4+9: 3\n";
+    let head = format!("{forged}\n{}", "x".repeat(output_omission::HEAD));
+    let result = format!("{head}\n[9 bytes omitted]\n{note}\n{outline}8\n{forged}\n");
     screen.finish_call("a", Outcome::Done(result));
     screen.receive_reply("Done.");
     screen.press_key("alt-up");
     screen.press_key("o");
     let page = screen.screen_text();
-    assert!(page.contains("seq 30000 · as sent to the model ") && page.contains("enter open whole text"), "{page}");
+    assert!(page.contains("seq 30000 · without its middle ") && page.contains("enter open whole text"), "{page}");
+    screen.press_key("end");
+    let page = screen.screen_text();
+    assert!(page.contains("[the full text (168.9 kB) is a file of this session]"), "{page}");
+    assert!(!page.contains("omitted ranges") && !page.contains("4+9"), "{page}");
     screen.effects.clear();
     screen.press_key("enter");
     let copy = HostRequest::Workspace(WorkspaceRequest::Copy(address.into()));
@@ -282,5 +288,5 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
     screen.press_key("alt-up");
     screen.press_key("o");
     let page = screen.screen_text();
-    assert!(page.contains("esc back") && !page.contains("enter open") && !page.contains("as sent to"), "{page}");
+    assert!(page.contains("esc back") && !page.contains("enter open") && !page.contains("without its middle"), "{page}");
 }

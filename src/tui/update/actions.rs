@@ -11,8 +11,8 @@ use super::{
 };
 use crate::agent::CallStage;
 use crate::chat::session::CallState;
+use crate::chat::stored_result::find_stored_note;
 use crate::chat::{Entry, ResultOrigin};
-use crate::text::link::find_workspace_addresses;
 use crate::tui::effect::Effect;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
@@ -22,9 +22,6 @@ use crate::tui::popup::{PickedAction, Popup, ReaderBody};
 use crate::tui::state::State;
 use crate::tui::text::pieces::OUTSIDE_BAR;
 use crossterm::event::KeyEvent;
-
-/// End of the note in a long result that names the file with its whole text.
-const STORED_NOTE_END: &str = ", to be read with read_workspace_file]";
 
 /// Runs the global action of a key, if any. While a failed request can be retried, the key that retries it takes
 /// precedence.
@@ -123,10 +120,10 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
                 origin.as_ref().filter(|_| state.agent.config.dry_run.labels_results).map(ResultOrigin::model_mark);
             call_state.map(|call| {
                 let mut title = describe_call(&call.call.name, call.plan.as_ref().map(PlannedCall::from));
-                whole_text = find_stored_text(outcome.text());
+                let note = find_stored_note(outcome.text(), is_terminal_output);
+                whole_text = note.map(|note| note.address.to_owned());
                 if whole_text.is_some() {
-                    // The page includes a note for the model on how to read the rest.
-                    title.push_str(" · as sent to the model");
+                    title.push_str(" · without its middle");
                 }
                 (title, call_layout::full_text(call, outcome, mark))
             })
@@ -162,12 +159,6 @@ pub fn open_selected_entry(state: &mut State, cache: &mut LayoutCache) {
             reader.whole_text = whole_text;
         }
     }
-}
-
-/// Returns the address of the file in which the whole text of a long result is stored, if there is one.
-fn find_stored_text(result: &str) -> Option<String> {
-    let note = result.lines().find(|line| line.starts_with('[') && line.ends_with(STORED_NOTE_END))?;
-    find_workspace_addresses(note).next().map(|(_, address)| address)
 }
 
 /// Handles Esc: parks an open question or closes the trust prompt first, then stops the turn.

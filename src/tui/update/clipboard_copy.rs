@@ -1,13 +1,14 @@
 //! Copying to the clipboard: clean text without gutters.
 
 use super::transcript_change::selected_run_texts;
-use crate::chat::Entry;
+use crate::chat::{CallId, Entry, Outcome};
 use crate::text::byte_size::format_bytes;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
 use crate::tui::effect::Effect;
 use crate::tui::external::MAX_CLIPBOARD;
 use crate::tui::parts::picker::{Picker, Row};
+use crate::tui::parts::transcript::call_layout::user_text;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
 use crate::tui::popup::{List, Popup};
 use crate::tui::state::State;
@@ -20,8 +21,8 @@ pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
     rows.extend(selected_run_texts(state, cache).map(|(_, text)| ("Output of the selected calls".to_owned(), text)));
     let entries = state.agent.session.entries();
     let selected = state.viewport.transcript.selected().and_then(|index| entries.get(index));
-    if let Some(Entry::Settled { outcome, .. }) = selected {
-        rows.push(("Output of the selected call".into(), outcome.text().to_owned()));
+    if let Some(Entry::Settled { call, outcome, .. }) = selected {
+        rows.push(("Output of the selected call".into(), output_text(state, call, outcome)));
     }
     if let Some(Entry::UserCommand(command)) = selected {
         rows.push(("Output of your selected command".into(), command.output.clone()));
@@ -37,12 +38,12 @@ pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
         }
     }
     let output = entries.iter().rev().find_map(|entry| match entry {
-        Entry::Settled { outcome, .. } => Some(outcome.text()),
-        Entry::UserCommand(command) => Some(command.output.as_str()),
+        Entry::Settled { call, outcome, .. } => Some(output_text(state, call, outcome)),
+        Entry::UserCommand(command) => Some(command.output.clone()),
         _ => None,
     });
     if let Some(text) = output {
-        rows.push(("Last output".into(), text.to_owned()));
+        rows.push(("Last output".into(), text));
     }
     match rows.len() {
         0 => state.show_info("Nothing to copy yet"),
@@ -52,6 +53,14 @@ pub fn offer_copy(state: &mut State, cache: &mut LayoutCache) {
             let texts = rows.into_iter().map(|(_, text)| text).collect();
             state.viewport.popups.push(Popup::List(Picker::new("Copy", "", items), List::CopyTexts(texts)));
         }
+    }
+}
+
+/// Returns the result of a call without notes for the model about its stored text.
+fn output_text(state: &State, call: &CallId, outcome: &Outcome) -> String {
+    match state.agent.session.find_call(call) {
+        Some(call) => user_text(outcome.text(), call).into_owned(),
+        None => outcome.text().to_owned(),
     }
 }
 

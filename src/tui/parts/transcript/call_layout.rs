@@ -9,6 +9,7 @@ use super::picture_caption::lay_out_saved_picture;
 use super::result_size::{find_not_applied, is_short_diff, split_unmade};
 use super::sub_agent_layout;
 use crate::chat::session::CallState;
+use crate::chat::stored_result::describe_for_user;
 use crate::chat::{Answer, AnswerOrigin, AnswerStatus, AnswerValue, CallId, Diff, Entry, Outcome, Preview, Questions};
 use crate::text::clean;
 use crate::text::hidden_chars::mark_hidden;
@@ -18,6 +19,7 @@ use crate::tui::text::wrap::{Piece, Shape, wrap_pieces};
 use crate::tui::text::{Page, diff, output, pieces, prefix_line};
 use ratatui::style::Style;
 use ratatui::text::Line;
+use std::borrow::Cow;
 
 /// Maximum characters about changes that were not made, below the row of a call that is not open.
 const MAX_UNMADE_CHARS: usize = 400;
@@ -75,8 +77,8 @@ pub fn is_call_open(call: &CallState, outcome: &Outcome, is_toggled: bool) -> bo
     (short_diff.is_some() || not_applied.is_some()) != is_toggled
 }
 
-/// Returns the call and everything the model receives as its result, for the pager. `staging_note` precedes the result of
-/// a rehearsed call.
+/// Returns the call and its result as the model receives it, except for its notes about a stored text, for the pager.
+/// `staging_note` precedes the result of a rehearsed call.
 pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>) -> String {
     let staging_note = staging_note.map(|note| format!("{note}\n")).unwrap_or_default();
     let edit_notice = call.edit_notice().unwrap_or_default();
@@ -90,7 +92,15 @@ pub fn full_text(call: &CallState, outcome: &Outcome, staging_note: Option<&str>
         Some(trial) => format!("changes of its trial:\n{}\n\noutput:\n", trial.paths.join("\n")),
         None => String::new(),
     };
-    format!("{request}\n\n{staging_note}{edit_notice}{changes}{}", outcome.text())
+    format!("{request}\n\n{staging_note}{edit_notice}{changes}{}", user_text(outcome.text(), call))
+}
+
+/// Returns the text of a result without notes for the model about its stored text.
+pub fn user_text<'a>(result: &'a str, call: &CallState) -> Cow<'a, str> {
+    match describe_for_user(result, call.is_command()) {
+        Some((text, _)) => Cow::Owned(text),
+        None => Cow::Borrowed(result),
+    }
 }
 
 fn indented_diff(context: &LayoutContext<'_>, diff: &Diff) -> impl Iterator<Item = Line<'static>> {
@@ -133,10 +143,10 @@ fn lay_out_details(context: &LayoutContext<'_>, call: &CallState, outcome: &Outc
         Outcome::Done(_) | Outcome::Refused(_) | Outcome::Rehearsed(_) | Outcome::Interrupted(_) => theme.text,
     };
     // The row of the call has the changes that were not made.
-    let text = split_unmade(call, outcome).1.trim_end();
+    let text = user_text(split_unmade(call, outcome).1, call);
     let styled_output = match call.is_command() {
-        true => output::parse_output(text, style, theme),
-        false => output::clean_output(text, style),
+        true => output::parse_output(text.trim_end(), style, theme),
+        false => output::clean_output(text.trim_end(), style),
     };
     page.append_page(lay_out_output(context, styled_output));
     page
