@@ -47,11 +47,16 @@ pub fn draw_screen(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     drawn
 }
 
-/// Returns the links on the screen in reading order.
+/// Returns the links on the screen: first those of an open prompt, unless the transcript has the focus, and then the others,
+/// each in reading order.
 pub fn find_screen_links(state: &State, cache: &mut LayoutCache) -> Vec<PlacedLink> {
     let (width, height) = state.viewport.size;
     let (_, mut links) = draw_with_links(state, cache, &mut Buffer::empty(Rect::new(0, 0, width, height)));
-    links.sort_by_key(|link| (link.area.y, link.area.x));
+    let prompt = match current_focus(state) {
+        Focus::Prompt | Focus::Composer => layout::compute_areas(state).prompt,
+        Focus::Transcript | Focus::Popup | Focus::Search => Rect::default(),
+    };
+    links.sort_by_key(|link| (!link.area.intersects(prompt), link.area.y, link.area.x));
     links
 }
 

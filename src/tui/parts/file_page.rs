@@ -44,8 +44,8 @@ impl FilePage {
     /// Returns the hints for the keys of a file in a list, such as `ctrl-o open`. A key that is not bound is left out.
     pub fn key_hints(keys: &Keymap, has_versions: bool) -> Vec<String> {
         let versions = has_versions.then_some((Action::ListVersions, "versions"));
-        let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy")].into_iter();
-        let actions = actions.chain(versions).chain([(Action::CopyToProject, "to project")]);
+        let actions = [(Action::OpenFile, "open"), (Action::CopyAddress, "copy address")].into_iter();
+        let actions = actions.chain(versions).chain([(Action::CopyToProject, "copy to project")]);
         let hints = actions.map(|(action, label)| (keys.first_chord(Scope::Files, action), label));
         hints.filter(|(key, _)| !key.is_empty()).map(|(key, label)| format!("{key} {label}")).collect()
     }
@@ -59,9 +59,9 @@ impl FilePage {
         // The numbers are the priorities of removal: the highest is removed first.
         hints.extend([
             key_hint(2, &open_key, &["open"]),
-            key_hint(4, &key(Action::CopyAddress), &["copy address", "copy"]),
+            key_hint(4, &key(Action::CopyAddress), &["copy address"]),
             key_hint(7, &key(Action::ListVersions), &["versions"]),
-            key_hint(8, &key(Action::CopyToProject), &["to project"]),
+            key_hint(8, &key(Action::CopyToProject), &["copy to project"]),
         ]);
         hints
     }

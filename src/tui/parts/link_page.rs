@@ -34,6 +34,6 @@ impl LinkPage {
     pub fn key_hints(keys: &Keymap) -> Vec<Option<Hint>> {
         // The numbers are the priorities of removal: the highest is removed first.
         let copy_key = keys.first_chord(Scope::Files, Action::CopyAddress);
-        vec![key_hint(2, "enter", &["open"]), key_hint(4, &copy_key, &["copy link", "copy"])]
+        vec![key_hint(2, "enter", &["open"]), key_hint(4, &copy_key, &["copy link"])]
     }
 }

@@ -46,7 +46,7 @@ fn links_in_an_approval_prompt_change_no_text_and_their_keys_answer_nothing() {
     assert_eq!(screen.screen_text(), text_before);
     screen.press_key("ctrl-o");
     let hints = screen.screen_text();
-    assert!(hints.contains(" OPEN   a src/main.rs  s https://docs.rs/y"), "{hints}");
+    assert!(hints.contains("asrc/main.rs") && hints.contains("shttps://docs.rs/y"), "{hints}");
     screen.effects.clear();
     screen.press_key("a");
     assert_eq!(screen.effects, [opened_file("src/main.rs", None)]);
@@ -65,6 +65,26 @@ fn links_in_an_approval_prompt_change_no_text_and_their_keys_answer_nothing() {
     assert_eq!(body_after, body_before);
     screen.press_key("y");
     assert_eq!(screen.count_decisions(), 1);
+}
+
+#[test]
+fn the_first_hints_are_those_of_the_part_with_the_focus() {
+    let entries = [user_message("go"), reply_entry("See https://above.example and https://also.example."), turn_end()];
+    let mut screen = Screen::with_entries(entries);
+    screen.send_text("again");
+    screen.run_call("bash_exec", command_intent("ls"), "x\nexit 0");
+    screen.send_text("more");
+    screen.receive_call("a", "bash_exec", command_intent("curl https://docs.rs/y"));
+    screen.advance_ms(2000);
+    screen.press_key("ctrl-o");
+    let hints = screen.screen_text();
+    for hinted in ["curlahttps://docs.rs/y", "Seeshttps://above.example", "anddhttps://also.example"] {
+        assert!(hints.contains(hinted), "{hinted}: {hints}");
+    }
+    screen.press_key("esc");
+    screen.press_key("alt-up");
+    screen.press_key("ctrl-o");
+    assert!(screen.screen_text().contains("Seeahttps://above.example"), "{}", screen.screen_text());
 }
 
 #[test]
@@ -110,7 +130,7 @@ fn links_on_a_page_have_hints_and_open_over_it() {
     let page = screen.screen_text();
     screen.press_key("ctrl-o");
     let hints = screen.screen_text();
-    assert!(hints.contains(" OPEN   a src/main.rs:3  s https://docs.rs/y"), "{hints}");
+    assert!(hints.contains(" OPEN   type the letters next to a link"), "{hints}");
     screen.effects.clear();
     screen.press_key("a");
     assert_eq!(screen.effects, [opened_file("src/main.rs", Some(3))]);
@@ -154,9 +174,13 @@ fn hints_leave_their_links_readable_and_a_preview_has_none_for_web_addresses() {
     let mut screen = Screen::with_entries([user_message("go"), reply_entry(text), turn_end()]);
     answer_checks(&mut screen, &["src/main.rs:3", "src/later.rs"]);
     for (key, line, bar) in [
-        ("ctrl-o", "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).", " OPEN   a src/main.rs:3  s https"),
-        ("p", "Seeasrc/main.rs:3, https://docs.rs/y and dsrc/later.rs).", " PREVIEW   a src/main.rs:3  d src/later.rs"),
-        ("p", "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).", " OPEN   a src/main.rs:3  s https"),
+        (
+            "ctrl-o",
+            "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).",
+            " OPEN   type the letters next to a link",
+        ),
+        ("p", "Seeasrc/main.rs:3, https://docs.rs/y and dsrc/later.rs).", " PREVIEW   type the letters next to a link"),
+        ("p", "Seeasrc/main.rs:3,shttps://docs.rs/y and dsrc/later.rs).", " OPEN   type the letters next to a link"),
     ] {
         screen.press_key(key);
         let screen_text = screen.screen_text();
@@ -166,7 +190,7 @@ fn hints_leave_their_links_readable_and_a_preview_has_none_for_web_addresses() {
     screen.press_key("ctrl-o");
     screen.press_key("ctrl-o");
     let bar = screen.screen_text().lines().last().unwrap_or_default().to_owned();
-    assert!(bar.contains(" OPEN   a src/main.rs:3") && bar.contains("p preview  shift copy"), "{bar}");
+    assert!(bar.contains(" OPEN   type the letters next") && bar.contains("p preview  shift copy"), "{bar}");
 }
 
 #[test]
@@ -245,10 +269,14 @@ fn the_screen_behind_an_address_is_dimmed_and_the_copy_key_of_pages_copies_it() 
     assert_eq!(reply_colour(&mut screen), screen.state.theme.border_dim.fg);
     let address = screen.screen_text();
     assert!(address.contains("“me” before the @ is a user name and not the host."), "{address}");
-    assert!(address.contains("enter open in browser · alt-y copy · esc back"), "{address}");
+    assert!(address.contains("enter open in browser · alt-y copy address · esc back"), "{address}");
     screen.effects.clear();
     screen.press_key("alt-y");
     assert_eq!(screen.effects, [Effect::CopyText("https://me@docs.rs/y".into())]);
+    assert!(screen.screen_text().contains("Copied the address"), "{}", screen.screen_text());
+    screen.press_key("ctrl-o");
+    screen.press_key("shift-a");
+    assert!(screen.screen_text().contains("Copied the link"), "{}", screen.screen_text());
 }
 
 #[test]
@@ -288,5 +316,8 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
     screen.press_key("alt-up");
     screen.press_key("o");
     let page = screen.screen_text();
-    assert!(page.contains("esc back") && !page.contains("enter open") && !page.contains("without its middle"), "{page}");
+    assert!(
+        page.contains("esc back") && !page.contains("enter open") && !page.contains("without its middle"),
+        "{page}"
+    );
 }

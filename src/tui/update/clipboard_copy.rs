@@ -1,7 +1,7 @@
 //! Copying to the clipboard: clean text without gutters.
 
 use super::transcript_change::selected_run_texts;
-use crate::chat::{CallId, Entry, Outcome};
+use crate::chat::{CallId, Entry, Outcome, pluralize};
 use crate::text::byte_size::format_bytes;
 use crate::text::escape_sequences;
 use crate::text::hidden_chars::remove_hidden;
@@ -64,8 +64,18 @@ fn output_text(state: &State, call: &CallId, outcome: &Outcome) -> String {
     }
 }
 
+/// Copies the target of a link, named as on the key that copies it: `link` or `address`.
+pub fn copy_target(state: &mut State, name: &str, target: &str) {
+    copy_as(state, target, &format!("the {name}"));
+}
+
 /// Copies a text to the clipboard. If it exceeds the limit, a notice names the command that prints all of it.
 pub fn copy_text(state: &mut State, text: &str) {
+    copy_as(state, text, "");
+}
+
+/// Copies a text, which the notice names by this description or, if it is empty, by the number of its lines.
+fn copy_as(state: &mut State, text: &str, description: &str) {
     let text = remove_hidden(&escape_sequences::strip_colors(text)).into_owned();
     if text.len() > MAX_CLIPBOARD {
         let notice = format!(
@@ -76,8 +86,11 @@ pub fn copy_text(state: &mut State, text: &str) {
         );
         return state.show_warning(&notice);
     }
-    let lines = text.lines().count();
-    state.show_info(&format!("Copied {lines} {}", if lines == 1 { "line" } else { "lines" }));
+    let description = match description {
+        "" => pluralize(text.lines().count(), "line"),
+        description => description.to_owned(),
+    };
+    state.show_info(&format!("Copied {description}"));
     state.push_effect(Effect::CopyText(text));
 }
 

@@ -167,7 +167,7 @@ pub fn run_file_action(state: &mut State, action: Action) {
     let address = WorkspaceAddress { target: target.clone(), media_type: None }.to_string();
     match action {
         Action::OpenFile => state.send_request(HostRequest::Workspace(WorkspaceRequest::Copy(address))),
-        Action::CopyAddress => clipboard_copy::copy_text(state, &address),
+        Action::CopyAddress => clipboard_copy::copy_target(state, "address", &address),
         Action::CopyToProject => project_copies::open_project_copy(state, &file, target),
         Action::ListVersions => open_version_list(state, file),
         _ => {}

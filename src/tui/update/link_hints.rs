@@ -32,14 +32,14 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
     let Some(Popup::Links(mut hints)) = state.viewport.popups.pop() else { return };
     if let Some(address) = hints.pending_address {
         if state.keys.lookup(Scope::Files, key) == Some(Action::CopyAddress) {
-            return clipboard_copy::copy_text(state, &address);
+            return clipboard_copy::copy_target(state, "address", &address);
         }
         return match key.code {
             KeyCode::Enter if key.kind == KeyEventKind::Press && find_destination(&address).is_none() => {
                 state.show_info("Not opened: the host of the address cannot be determined");
             }
             KeyCode::Enter if key.kind == KeyEventKind::Press => state.push_effect(Effect::OpenWeb(address)),
-            KeyCode::Char('y' | 'Y') => clipboard_copy::copy_text(state, &address),
+            KeyCode::Char('y' | 'Y') => clipboard_copy::copy_target(state, "address", &address),
             _ => {}
         };
     }
@@ -57,7 +57,7 @@ pub fn handle_link_key(state: &mut State, key: &KeyEvent) {
     }
     match hints.type_letter(letter.to_ascii_lowercase()) {
         TypedHint::Begun => state.viewport.popups.push(Popup::Links(hints)),
-        TypedHint::Chosen(target) if hints.is_copy => clipboard_copy::copy_text(state, &target.to_string()),
+        TypedHint::Chosen(target) if hints.is_copy => clipboard_copy::copy_target(state, "link", &target.to_string()),
         TypedHint::Chosen(target) if hints.is_preview => open_preview(state, &target),
         TypedHint::Chosen(target) => open_link(state, &target),
         TypedHint::Unknown => {}
@@ -120,7 +120,7 @@ pub fn run_page_action(state: &mut State, action: Action) {
             popup_stack::close_popup(state);
             open_link(state, &target);
         }
-        Action::CopyAddress => clipboard_copy::copy_text(state, &target.to_string()),
+        Action::CopyAddress => clipboard_copy::copy_target(state, "link", &target.to_string()),
         _ => {}
     }
 }

@@ -195,7 +195,7 @@ fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String
 /// Shows where a web address leads and the address in full before it is opened.
 fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     let copy_key = state.keys.first_chord(Scope::Files, Action::CopyAddress);
-    let copy = key_hint(1, &copy_key, &["copy"]);
+    let copy = key_hint(1, &copy_key, &["copy address"]);
     let enter = key_hint(0, "enter", &["open in browser", "open"]);
     let hints = hint_rows([enter, copy, key_hint(2, "esc", &["back"])]);
     let frame = Frame { title: "Open this address?", hints: &hints, is_listening: true, ..Frame::default() };
@@ -222,7 +222,7 @@ fn draw_address(state: &State, address: &str, area: Rect, buffer: &mut Buffer) {
     set_lines(&lines, inside, buffer);
 }
 
-/// Draws the hint next to each link, and the targets in the bottom row.
+/// Draws the hint next to each link, and in the bottom row what to type.
 fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     let (screen_area, theme) = (buffer.area, &state.theme);
     let role = if hints.is_preview { theme.warning } else { theme.accent };
@@ -236,7 +236,12 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
             buffer.set_stringn(x, position.y, &link.hint[typed..], usize::from(screen_area.right() - x), style);
         }
     }
-    let targets: Vec<String> = hints.matching_links().map(|link| format!("{} {}", link.hint, link.target)).collect();
+    let mut links = hints.matching_links();
+    let instruction = match (links.next(), links.next()) {
+        (Some(link), None) => format!("{} {}", link.hint, link.target),
+        _ if hints.typed.is_some() => "type the second letter".to_owned(),
+        _ => "type the letters next to a link".to_owned(),
+    };
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
     buffer.set_style(row, theme.background.patch(theme.text));
@@ -247,7 +252,7 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     }
     let (title, other) = if hints.is_preview { (" PREVIEW ", "p open") } else { (" OPEN ", "p preview") };
     bar.push_left(title, style, 0);
-    bar.push_left(targets.join("  "), role, 0).shrink_last();
+    bar.push_left(instruction, role, 0).shrink_last();
     if hints.has_previews() {
         bar.push_right(other, theme.dim, 1);
     }

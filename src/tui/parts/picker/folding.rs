@@ -115,6 +115,6 @@ impl Picker {
             return Some(join_hints(&[vec![format!("enter{key} {verb}")], all.into_iter().collect()].concat()));
         }
         let is_in_folder = self.rows[row].depth() > 0 && !collapse.is_empty() && self.shows_folders();
-        is_in_folder.then(|| join_hints(&[self.action_hint.to_string(), format!("{collapse} up")]))
+        is_in_folder.then(|| join_hints(&[self.action_hint.to_string(), format!("{collapse} go to folder")]))
     }
 }
