@@ -32,6 +32,7 @@ impl KeyBinding {
     pub fn label(&self) -> &'static str {
         match (self.scope, self.action) {
             (Scope::Approval, Action::Close) => "Close details, or stop turn (twice)",
+            (Scope::List, Action::Accept) => "Choose the selected row",
             _ => self.action.help(),
         }
     }

@@ -73,7 +73,11 @@ impl Help {
         let width = area.width.saturating_sub(4) / columns;
         let lines = self.lay_out_keys(keys, usize::from(width).saturating_sub(2).max(1), theme);
         let rows = usize::from(area.height.saturating_sub(2));
-        let length = lines.len().div_ceil(usize::from(columns)).max(1);
+        let split = match columns {
+            2 => split_before_heading(&lines),
+            _ => lines.len(),
+        };
+        let length = split.max(lines.len() - split).max(1);
         let scroll = self.scroll.get().min(length.saturating_sub(rows));
         let hidden_rows = length.saturating_sub(scroll + rows);
         let right_title = if hidden_rows > 0 { format!("{hidden_rows} more rows") } else { String::new() };
@@ -85,10 +89,14 @@ impl Help {
             ..Frame::default()
         };
         let inner = frame.draw(area, buffer, theme);
-        for (column, lines) in (0..).zip(lines.chunks(length)) {
+        let (left, right) = lines.split_at(split);
+        for (column, lines) in (0..).zip([left, right]) {
             let x = inner.x + width * column;
-            for (row, line) in inner.rows().zip(lines.iter().skip(scroll)) {
-                buffer.set_line(x, row.y, line, width.min(inner.right().saturating_sub(x)));
+            let visible = lines.iter().skip(scroll).take(rows).collect::<Vec<_>>();
+            // A heading in the last row would be without its keys.
+            let end = if scroll + visible.len() < lines.len() { end_before_heading(&visible) } else { visible.len() };
+            for (row, help_line) in inner.rows().zip(&visible[..end]) {
+                buffer.set_line(x, row.y, &help_line.line, width.min(inner.right().saturating_sub(x)));
             }
         }
         self.scroll.set(scroll);
@@ -97,7 +105,7 @@ impl Help {
 
     /// Lays out the actions below the headings of their scopes. An action has several rows if its chords or its label wrap.
     /// Only a chord wider than its column is cut.
-    fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn lay_out_keys(&self, keys: &Keymap, width: usize, theme: &Theme) -> Vec<HelpLine> {
         let chord_list = |row: &KeyBinding| row.chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(" ");
         let is_used = |row: &&KeyBinding| !self.unused.contains(&(row.scope, row.action));
         let rows: Vec<&KeyBinding> = keys.help_rows(&self.scopes).filter(is_used).collect();
@@ -105,7 +113,7 @@ impl Help {
         let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(width::text_width).max().unwrap_or(0);
         let widest_list = widest(&mut chord_lists.iter().map(String::as_str));
         let widest_chord = widest(&mut chord_lists.iter().flat_map(|chord_list| chord_list.split(' ')));
-        let widest_label = widest(&mut rows.iter().map(|row| row.label()));
+        let widest_label = widest(&mut rows.iter().map(|row| self.label(row)));
         // A narrow page has room for the labels rather than for several chords in a row.
         let free_cells = width.saturating_sub(widest_label + GAP_CELLS).max(widest_chord);
         let key_cells = widest_list.min(MAX_KEY_CELLS).min(free_cells).min(width / 2).max(1);
@@ -114,23 +122,59 @@ impl Help {
         for (binding, chord_list) in rows.into_iter().zip(chord_lists) {
             if previous_scope.replace(binding.scope) != Some(binding.scope) {
                 if !lines.is_empty() {
-                    lines.push(Line::default());
+                    lines.push(HelpLine { line: Line::default(), is_key: false });
                 }
-                lines.push(Line::styled(binding.scope.heading(), theme.heading));
+                let line = Line::styled(binding.scope.heading(), theme.heading);
+                lines.push(HelpLine { line, is_key: false });
             }
             let chord_rows = pack_chords(&chord_list, key_cells);
             let label_width = width.saturating_sub(key_cells + GAP_CELLS).max(1);
-            let label_lines = wrap::wrap_plain(binding.label(), theme.text, label_width);
+            let label_lines = wrap::wrap_plain(self.label(binding), theme.text, label_width);
             for row in 0..chord_rows.len().max(label_lines.len()) {
                 let chords = chord_rows.get(row).map_or("", String::as_str);
                 let gap = " ".repeat(key_cells + GAP_CELLS - width::text_width(chords));
                 let mut spans =
                     vec![Span::styled(width::cut_to_width(chords, key_cells).to_owned(), theme.accent), Span::raw(gap)];
                 spans.extend(label_lines.get(row).cloned().unwrap_or_default().spans);
-                lines.push(Line::from(spans));
+                lines.push(HelpLine { line: Line::from(spans), is_key: true });
             }
         }
         lines
+    }
+
+    /// Returns the label of a key, which over a list of files says what it does with a file.
+    fn label(&self, binding: &KeyBinding) -> &'static str {
+        match (binding.scope, binding.action) {
+            (Scope::List, Action::Accept) if self.scopes.contains(&Scope::Tree) => {
+                "Read file, or expand or collapse folder"
+            }
+            (Scope::List, Action::Accept) if self.scopes.contains(&Scope::Files) => "Read file",
+            _ => binding.label(),
+        }
+    }
+}
+
+/// A row of the page.
+struct HelpLine {
+    line: Line<'static>,
+    /// True for a key, false for a heading or the blank row above it.
+    is_key: bool,
+}
+
+/// Returns the number of rows before the headings at the end of these rows.
+fn end_before_heading(lines: &[&HelpLine]) -> usize {
+    lines.iter().rposition(|line| line.is_key).map_or(0, |last| last + 1)
+}
+
+/// Returns the number of rows in the first of two columns of about the same length. A heading stays with its keys.
+fn split_before_heading(lines: &[HelpLine]) -> usize {
+    let half = lines.len().div_ceil(2);
+    let is_blank = |index: usize| lines.get(index).is_some_and(|line| !line.is_key && line.line.width() == 0);
+    // The blank row above a heading ends the first column.
+    match (is_blank(half), half.checked_sub(1).is_some_and(|last| !lines[last].is_key && !is_blank(last))) {
+        (true, _) => half + 1,
+        (_, true) => half - 1,
+        _ => half,
     }
 }
 
@@ -176,6 +220,27 @@ mod tests {
         }
         let esc = KeyEvent::from(KeyCode::Esc);
         assert_eq!(help.handle_key(&esc, &Keymap::default()), KeyResult::Close);
+    }
+
+    #[test]
+    fn no_column_and_no_screen_ends_with_a_heading() {
+        let headings: Vec<&str> = Scope::ALL.iter().map(|scope| scope.heading()).collect();
+        let check = |column: &str, screen: &str| {
+            let last = column.trim_matches(['│', ' ']);
+            assert!(!headings.contains(&last), "{screen}");
+        };
+        for height in 5..40 {
+            let mut help = Help::new(vec![Scope::Tree, Scope::Files, Scope::List, Scope::Json], Vec::new());
+            for width in [60, 130] {
+                let screen = draw(&help, (width, height));
+                let last = screen.lines().rev().nth(1).unwrap();
+                let middle = last.char_indices().nth(usize::from(width) / 2).map_or(last.len(), |(index, _)| index);
+                check(&last[..middle], &screen);
+                check(&last[middle..], &screen);
+                check(last, &screen);
+                help.handle_key(&KeyEvent::from(KeyCode::Down), &Keymap::default());
+            }
+        }
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl Picker {
         self.empty_text = text.into();
     }
 
+    /// Returns whether a choice can be saved as the default.
+    pub fn can_save(&self) -> bool {
+        self.save_key.is_some()
+    }
+
     /// Returns the filter text.
     pub fn filter_text(&self) -> &str {
         self.filter.text().trim()

@@ -18,6 +18,9 @@ pub fn open_help(state: &mut State) {
         let is_unused = |action: &&Action| !matches!(action, Action::Help | Action::StopOrQuit);
         unused.extend(Action::ALL.iter().filter(is_unused).map(|action| (Scope::Anywhere, *action)));
     }
+    if !matches!(state.viewport.popups.last(), Some(Popup::List(picker, _)) if picker.can_save()) {
+        unused.push((Scope::List, Action::AcceptAndSave));
+    }
     let help = Help::new(focus::active_scopes(state), unused);
     state.viewport.popups.push(Popup::Help(help));
 }
