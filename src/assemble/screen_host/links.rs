@@ -28,7 +28,7 @@ impl ScreenHost {
         let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
         self.run_in_background(move || {
             let Ok(disk) = sandbox_setup::open_project(&session_builder.places, &session_builder.folder) else {
-                // The screen repeats no lookup before it has the answer to the last ones.
+                // The screen repeats the lookups, but not before it has an answer.
                 return Some(HostReply::LinkStatuses(Vec::new()));
             };
             let mut line_counts = HashMap::new();
@@ -46,9 +46,11 @@ impl ScreenHost {
         self.run_in_background(move || {
             let preview = match &target {
                 LinkTarget::File { path, line, end, .. } => {
-                    let disk = sandbox_setup::open_project(&session_builder.places, &session_builder.folder).ok()?;
                     let lines = line.map(|line| (line, end.unwrap_or(line)));
-                    read_file_preview(&disk, path, lines)
+                    match sandbox_setup::open_project(&session_builder.places, &session_builder.folder) {
+                        Ok(disk) => read_file_preview(&disk, path, lines),
+                        Err(error) => Err(format!("Cannot show {path}: {error}.")),
+                    }
                 }
                 LinkTarget::Workspace(address) => find_file(&workspace, address).and_then(|(other, file)| {
                     let target = AddressTarget::Id(file.id, Some(file.version));

@@ -34,6 +34,8 @@ pub struct LinkLookups {
 struct Lookup {
     /// Position among all requested lookups, from 0.
     number: u64,
+    /// True once the host took the lookup, also if it could not do it.
+    was_taken: bool,
     /// Last result; `None` until the first one arrives.
     status: Option<LinkStatus>,
     /// True if the target existed at some time.
@@ -129,17 +131,23 @@ impl LinkLookups {
         };
     }
 
-    /// Takes the lookups for the host to do: the new ones, and all of the last ones again if that was requested and the
-    /// host is not doing it already.
+    /// Takes the lookups for the host to do: the new ones, and all of the last ones again, including those that failed, if that
+    /// was requested and the host is not doing it already.
     pub fn take_pending(&mut self) -> Vec<LinkTarget> {
         let mut targets = std::mem::take(self.pending.get_mut());
+        let lookups = self.lookups.get_mut();
+        let new_count = targets.len();
         if self.repeat == Repeat::Needed {
-            let lookups = self.lookups.get_mut();
             let first_number = (lookups.len() as u64).saturating_sub(MAX_REPEATED);
-            let is_repeated = |lookup: &Lookup| lookup.number >= first_number && lookup.status.is_some();
+            let is_repeated = |lookup: &Lookup| lookup.number >= first_number && lookup.was_taken;
             let repeated = lookups.iter().filter(|(_, lookup)| is_repeated(lookup));
             targets.extend(repeated.map(|(target, _)| target.clone()));
             self.repeat = if targets.is_empty() { Repeat::NotNeeded } else { Repeat::Running };
+        }
+        for target in &targets[..new_count] {
+            if let Some(lookup) = lookups.get_mut(target) {
+                lookup.was_taken = true;
+            }
         }
         targets
     }
@@ -211,7 +219,7 @@ impl LinkLookups {
         let number = lookups.len() as u64;
         let lookup = lookups.entry(target.clone()).or_insert_with(|| {
             self.pending.borrow_mut().push(target.clone());
-            Lookup { number, status: None, was_found: false }
+            Lookup { number, was_taken: false, status: None, was_found: false }
         });
         let used = match lookup.status {
             Some(_) => UsedLookups::Known(self.changes),
@@ -260,6 +268,20 @@ mod tests {
         assert_eq!(check(&lookups), [Missing, Exists, Missing, Unknown]);
         lookups.clear();
         assert_eq!(check(&lookups), [Unknown; 4], "another session has other files");
+    }
+
+    #[test]
+    fn a_lookup_that_failed_is_repeated_with_the_others() {
+        let mut lookups = LinkLookups::default();
+        lookups.check_target(&file("a.rs"));
+        lookups.request_repeat();
+        assert_eq!(lookups.take_pending(), [file("a.rs")], "once");
+        // The host could not look.
+        lookups.store_results(Vec::new());
+        assert_eq!(lookups.take_pending(), []);
+        lookups.request_repeat();
+        assert_eq!(answer(&mut lookups, &["a.rs"]), 1);
+        assert_eq!(lookups.check_target(&file("a.rs")), Existence::Exists);
     }
 
     #[test]
