@@ -115,6 +115,8 @@ impl std::fmt::Display for LinkTarget {
 }
 
 const SCHEMES: [&str; 3] = ["https://", "http://", "workspace://"];
+/// Bytes of an address after its scheme from which on it is no link.
+const MAX_ADDRESS_BYTES: usize = 8192;
 /// Maximum length of a path in bytes. A longer one is not a link.
 const MAX_PATH_BYTES: usize = 1024;
 
@@ -142,6 +144,8 @@ fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
     let mut addresses = Vec::new();
     let mut position = 0;
     while let Some(separator) = SCHEME_END.find(&text.as_bytes()[position..]).map(|offset| position + offset) {
+        // What follows is looked at only that far, so that a long text without white space takes no longer than another.
+        let text = &text[..text.floor_char_boundary(separator.saturating_add(MAX_ADDRESS_BYTES))];
         let scheme_length = text[position..separator].bytes().rev().take_while(u8::is_ascii_alphanumeric).count();
         let start = separator - scheme_length;
         position = separator + 3;
@@ -161,6 +165,11 @@ fn find_addresses(text: &str) -> Vec<(Range<usize>, LinkTarget)> {
         } else {
             host_end
         };
+        // The last character may be one that was cut off.
+        if end - separator >= MAX_ADDRESS_BYTES - 4 {
+            position = end;
+            continue;
+        }
         let end = start + trimmed_length(&text[start..end]);
         if let Some(target) = (end > position).then(|| parse_address(&text[start..end])).flatten() {
             addresses.push((start..end, target));
@@ -181,17 +190,18 @@ fn is_wide_punctuation(c: char) -> bool {
 
 /// Returns the length without trailing punctuation and brackets of the surrounding sentence.
 fn trimmed_length(word: &str) -> usize {
+    let count = |c: char| word.matches(c).count();
+    // Of the part that is not trimmed yet.
+    let [mut opened, mut closed, mut opened_square, mut closed_square] = ['(', ')', '[', ']'].map(count);
     let mut end = word.len();
     while let Some(last) = word[..end].chars().next_back() {
-        let count = |c: char| word[..end].matches(c).count();
-        let is_outside = match last {
-            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' | '(' | '[' => true,
-            ')' => count('(') < count(')'),
-            ']' => count('[') < count(']'),
-            _ => false,
-        };
-        if !is_outside {
-            break;
+        match last {
+            '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' => {}
+            '(' => opened -= 1,
+            '[' => opened_square -= 1,
+            ')' if opened < closed => closed -= 1,
+            ']' if opened_square < closed_square => closed_square -= 1,
+            _ => break,
         }
         end -= last.len_utf8();
     }

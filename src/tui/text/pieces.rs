@@ -8,6 +8,7 @@ use crate::text::reveal::{RevealedPart, reveal_line_parts, reveal_text};
 use crate::tui::theme::Theme;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
+use std::ops::Range;
 use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -101,12 +102,37 @@ pub fn split_revealed_links(text: &str, style: Style, link_style: Style, check: 
 /// be part of the address.
 fn find_unmarked_links(revealed: &str, check: CheckTarget<'_>) -> Vec<FoundLink> {
     let mut links = link::find_links(revealed, check);
+    // Several links may be in one long word, which is searched only once.
+    let mut word = MarkedWord::default();
     links.retain(|link| {
-        let before = revealed[..link.range.start].rsplit(char::is_whitespace).next().unwrap_or_default();
-        let after = revealed[link.range.end..].split(char::is_whitespace).next().unwrap_or_default();
-        !before.contains('<') && !after.contains('<')
+        if link.range.end > word.end {
+            word = MarkedWord::around(revealed, &link.range);
+        }
+        word.first_mark.is_none_or(|mark| mark >= link.range.start)
+            && word.last_mark.is_none_or(|mark| mark < link.range.end)
     });
     links
+}
+
+/// Positions in a word of a revealed text, or in words joined by a link.
+#[derive(Default)]
+struct MarkedWord {
+    end: usize,
+    /// Positions of the first and the last `<`.
+    first_mark: Option<usize>,
+    last_mark: Option<usize>,
+}
+
+impl MarkedWord {
+    /// Finds the word around a range.
+    fn around(text: &str, range: &Range<usize>) -> Self {
+        let before = text[..range.start].rsplit(char::is_whitespace).next().unwrap_or_default();
+        let after = text[range.end..].split(char::is_whitespace).next().unwrap_or_default();
+        let (start, end) = (range.start - before.len(), range.end + after.len());
+        let word = &text[start..end];
+        let position = |found: Option<usize>| found.map(|offset| start + offset);
+        Self { end, first_mark: position(word.find('<')), last_mark: position(word.rfind('<')) }
+    }
 }
 
 /// Returns the revealed text as lines of this width.
@@ -184,6 +210,22 @@ mod tests {
             ("cat a/b.rs\u{202e} c/d.rs", &["c/d.rs"]),
         ] {
             assert_eq!(linked_texts(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_links_of_a_long_text_without_white_space_are_found_in_one_pass() {
+        let theme = dark_theme();
+        let text = "https://a.example/x\u{201c}".repeat(1_000_000 / 22);
+        let count = |pieces: Vec<Piece>| pieces.iter().filter(|piece| piece.link.is_some()).count();
+        let links = count(revealed_links(&text, theme.text, &theme, &|_| Existence::Exists));
+        assert!(links > 40_000, "{links}");
+        // A mark anywhere in the word leaves no link.
+        let marked = format!("{text}\u{202e}");
+        assert_eq!(count(revealed_links(&marked, theme.text, &theme, &|_| Existence::Exists)), 0);
+        for unit in ["https://", "https://a/)", ")", "a/(", "workspace://"] {
+            let text = format!("https://a.example/{}", unit.repeat(1_000_000 / unit.len()));
+            revealed_links(&text, theme.text, &theme, &|_| Existence::Exists);
         }
     }
 
