@@ -68,7 +68,9 @@ pub(super) async fn run(start: Start) -> Result<ExitCode> {
     }
     let max_bytes = max_file_bytes(session.state.context_usage().context_window);
     // Only what the user wrote names files, not the text from a pipe.
-    let files = read_session_files(&start.session_builder, &session.id, &start.options.prompt(), max_bytes);
+    let (builder, id, prompt_text) = (start.session_builder.clone(), session.id.clone(), start.options.prompt());
+    let read_files = move || read_session_files(&builder, &id, &prompt_text, max_bytes);
+    let files = tokio::task::spawn_blocking(read_files).await?;
     notices.extend(files.iter().filter_map(|file| match &file.content {
         Content::Missing(reason) => Some(format!("{} is not attached: {reason}.", file.source)),
         Content::File { .. } | Content::Resource(_) => None,
