@@ -148,6 +148,20 @@ fn pasted_paths_of_files_become_their_names_and_one_undo_brings_the_text_back() 
 }
 
 #[test]
+fn an_undo_of_later_typing_takes_one_step_although_the_text_is_that_after_the_paste() {
+    let mut screen = Screen::new();
+    screen.type_text("see ");
+    let readings = paste(&mut screen, "/project/a.rs").expect("it may be a path");
+    find_pasted(&mut screen, readings, &["@a.rs"]);
+    screen.type_text("xy");
+    screen.press_key("backspace");
+    screen.press_key("backspace");
+    assert_eq!(screen.state.input.composer.text(), "see @a.rs ");
+    screen.press_key("ctrl-_");
+    assert_eq!(screen.state.input.composer.text(), "see @a.rs x");
+}
+
+#[test]
 fn a_paste_stays_text_if_it_names_no_files_or_was_changed() {
     let mut screen = Screen::new();
     let readings = paste(&mut screen, "/no/file").expect("it may be a path");

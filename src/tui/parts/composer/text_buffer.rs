@@ -17,7 +17,8 @@ pub(super) struct TextBuffer {
     area: TextArea<'static>,
     /// All folded pastes, also deleted ones, so that undo can restore them.
     pastes: Pastes,
-    /// The text before and after the last change that is undone in one step, although it is two for the text area.
+    /// The text before and after the last change that is undone in one step, although it is two for the text area. `None`
+    /// once the text was edited otherwise.
     double_step: Option<(String, String)>,
 }
 
@@ -165,6 +166,7 @@ impl TextBuffer {
     /// Inserts text without folding it. Only its private-use characters are folded, because each could be mistaken for
     /// a folded paste.
     pub fn insert(&mut self, text: &str) {
+        self.double_step = None;
         let text = self.pastes.fold_private_chars(&clean_paste(text));
         self.area.insert_str(text);
     }
@@ -179,6 +181,7 @@ impl TextBuffer {
     /// Inserts pasted text, folded if it is long.
     pub fn paste(&mut self, text: &str) {
         let text = clean_paste(text);
+        self.double_step = None;
         match self.pastes.fold_if_long(text) {
             Ok(c) => self.area.insert_char(c),
             Err(text) => self.insert(&text),
@@ -215,6 +218,18 @@ impl TextBuffer {
 
     /// Runs an editing action. Returns false for other actions, and if there is no folded paste to open.
     pub fn run_edit_action(&mut self, action: Action) -> bool {
+        if matches!(action, Action::Undo | Action::Redo) || self.double_step.is_none() {
+            return self.run_action(action);
+        }
+        let text_before = self.folded_text().0;
+        let is_known = self.run_action(action);
+        if self.folded_text().0 != text_before {
+            self.double_step = None;
+        }
+        is_known
+    }
+
+    fn run_action(&mut self, action: Action) -> bool {
         match action {
             Action::InsertLineBreak => self.insert("\n"),
             Action::Left => self.move_left(),
