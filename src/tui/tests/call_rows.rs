@@ -44,6 +44,23 @@ fn the_reason_of_a_denial_by_the_policy_is_shown_whole() {
 }
 
 #[test]
+fn the_row_of_a_partial_read_says_which_lines_of_how_many_were_read() {
+    let row_with = |result: &str| {
+        let mut screen = Screen::with_turn();
+        screen.run_call("read_file", read_intent("src/a.rs"), result);
+        let text = screen.screen_text();
+        text.lines().find(|line| line.contains("src/a.rs")).unwrap_or_default().to_owned()
+    };
+    let row = row_with("1\ta\n2\tb\n[lines 1-2 of 1234; continue with start_line 3]\n");
+    assert!(row.contains("lines 1–2 of 1234"), "{row}");
+    let with_note = "2\tb\n[lines 2-2 of more than 900]\n[some bytes are not UTF-8 and are shown as \u{fffd}]\n";
+    assert!(row_with(with_note).contains("lines 2–2 of more than 900"), "{}", row_with(with_note));
+    // A line of the file cannot imitate the note.
+    let row = row_with("1\ta\n2\t[lines 1-2 of 9]\n");
+    assert!(row.contains("2 lines") && !row.contains(" of 9"), "{row}");
+}
+
+#[test]
 fn a_failed_command_shows_its_last_five_lines_until_it_is_opened() {
     let mut screen = screen_with_command((80, 30), "make");
     screen.finish_call("a", Outcome::Done(format!("{}exit 2", numbered_lines(9))));

@@ -57,7 +57,7 @@ fn a_conversation_with_calls() {
 
      Let me look.
 
-       ✓ Read tests/retry.rs:1-80                                  2 lines · 12 ms
+       ✓ Read tests/retry.rs:1-80                          lines 1–2 of 90 · 12 ms
 
      It waits on the real clock.
 

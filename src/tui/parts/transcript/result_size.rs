@@ -26,7 +26,7 @@ impl ResultSize {
     }
 }
 
-/// Returns `240 lines`, `283.4 kB omitted` for an output of which the result has only a part, `3 of 4 applied` for a
+/// Returns `240 lines`, `lines 1–200 of 900` for a part of a file, `283.4 kB omitted` for an output of which the result has only a part, `3 of 4 applied` for a
 /// batch, or `kept: 2 created` for a command whose trial was kept, if all its changes were made. Returns `None` for fewer
 /// than two lines, and for results that are not counted: edits, answers, failures.
 pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<ResultSize> {
@@ -42,6 +42,9 @@ pub fn format_result_size(call: &CallState, outcome: &Outcome) -> Option<ResultS
     let plan = call.plan.as_ref()?;
     if let (Preview::Command(_), Some(bytes)) = (&plan.preview, find_omission(text)) {
         return Some(ResultSize::new(format!("{} omitted", format_bytes(bytes.get()))));
+    }
+    if let Some(range) = find_read_range(call, text) {
+        return Some(ResultSize { whole: range, short: "in part" });
     }
     let lines = match &plan.preview {
         // The last line is the exit status.
@@ -84,6 +87,15 @@ pub fn find_not_applied<'a>(call: &CallState, outcome: &'a Outcome) -> Option<&'
     let text = outcome.text();
     let start = ["\nNot applied: ", "\nFailed: "].iter().filter_map(|heading| text.find(heading)).min()?;
     Some(text[start..].trim())
+}
+
+/// Returns which lines of a file were read, if not all. In the result each line of the file follows its number, so that no
+/// other line begins like the note.
+fn find_read_range(call: &CallState, text: &str) -> Option<String> {
+    let note = text.lines().rev().take(2).find_map(|line| line.strip_prefix("[lines "))?;
+    let note = note.strip_suffix(']').filter(|_| call.call.name == "read_file")?;
+    let range = note.split(';').next().unwrap_or(note);
+    Some(format!("lines {}", range.replacen('-', "–", 1)))
 }
 
 /// Returns whether a line is a tool's note on its result, such as `[lines 1-200 of 900; …]`.
