@@ -1,6 +1,6 @@
 //! Timing of a reply: countdown to a retry, silence of the provider, time to the first chunk, speed.
 
-use super::quantities::format_seconds;
+use super::quantities::format_reply_time;
 use crate::agent::{self, Effect, PendingRetry, Phase};
 use crate::chat::{Chunk, TurnId};
 use std::time::Duration;
@@ -222,12 +222,7 @@ impl ReplyTiming {
 impl TimingFigures {
     /// Formats the time to the first chunk: `first token 0.8 s`.
     pub fn first_chunk_text(&self) -> String {
-        let (ms, s) = (self.first_chunk_after.as_millis(), self.first_chunk_after.as_secs());
-        match (ms, s) {
-            (0..100, _) => format!("first token {ms} ms"),
-            (_, 0..10) => format!("first token {:.1} s", self.first_chunk_after.as_secs_f64()),
-            (_, _) => format!("first token {}", format_seconds(s)),
-        }
+        format!("first token {}", format_reply_time(self.first_chunk_after))
     }
 
     /// Formats the speed: `42 tok/s`, or `~42 tok/s` if estimated.

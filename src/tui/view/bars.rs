@@ -10,7 +10,7 @@ use crate::text::{clean, width};
 use crate::tui::focus::{Focus, current_focus};
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::call_action::name_pending_action;
-use crate::tui::parts::quantities::{format_duration, format_seconds};
+use crate::tui::parts::quantities::{format_reply_time, format_seconds};
 use crate::tui::parts::reply_timing::Wait;
 use crate::tui::parts::spinner::spinner_frame;
 use crate::tui::parts::status_bar::{StatusBar, format_dollars, format_tokens};
@@ -174,7 +174,7 @@ pub fn draw_footer(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &
     }
     if let Some(figures) = state.timing.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
         let total_time = figures.total.filter(|_| state.agent.is_idle());
-        let total_text = total_time.map(|time| format!("took {}", format_duration(time))).unwrap_or_default();
+        let total_text = total_time.map(|time| format!("took {}", format_reply_time(time))).unwrap_or_default();
         bar.push_left(figures.first_chunk_text(), theme.dim, 10);
         bar.push_left(figures.speed_text().unwrap_or_default(), theme.dim, 9);
         bar.push_left(total_text, theme.dim, 11);

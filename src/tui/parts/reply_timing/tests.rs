@@ -4,6 +4,7 @@ use super::*;
 use crate::agent::{Event, State};
 use crate::chat::{FinishReason, Usage};
 use crate::policy::Policy;
+use crate::tui::parts::quantities::format_seconds;
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
