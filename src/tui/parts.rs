@@ -20,6 +20,7 @@ pub mod link_hints;
 pub mod link_lookups;
 pub mod link_page;
 pub mod listening;
+pub mod page_search;
 pub mod picker;
 pub mod project_copy;
 pub mod quantities;

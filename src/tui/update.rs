@@ -19,6 +19,7 @@ mod message_attachments;
 mod mode_list;
 mod model_list;
 mod mouse;
+mod page_search_input;
 mod pasted_files;
 mod popup_input;
 mod popup_stack;

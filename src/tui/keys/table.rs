@@ -166,7 +166,7 @@ actions! {
     ScrollBottom "scroll_bottom" "Scroll to end"
     PreviousMessage "previous_message" "Go to previous user message"
     NextMessage "next_message" "Go to next user message"
-    SearchTranscript "search_transcript" "Search transcript"
+    SearchTranscript "search_transcript" "Search transcript or page"
     OpenLink "open_link" "Open a link"
     Copy "copy" "Copy reply, code block or output"
     Palette "palette" "Command palette"

@@ -9,6 +9,7 @@ use crate::tui::parts::json_view::JsonView;
 use crate::tui::parts::line_cache::LineCache;
 use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::link_page::LinkPage;
+use crate::tui::parts::page_search::PageSearch;
 use crate::tui::parts::rehearsal_lines;
 use crate::tui::text::markdown::lay_out_markdown;
 use crate::tui::text::pieces::{split_links, wrap_barred};
@@ -33,6 +34,8 @@ pub struct Reader {
     pub body: ReaderBody,
     /// Address of the file with the whole text, if the text has only parts of it.
     pub whole_text: Option<String>,
+    /// Search in the page, if it is open.
+    pub search: Option<PageSearch>,
     /// First visible line. A value past the end is corrected when the page is drawn.
     pub top: Cell<usize>,
     /// Cached layout.

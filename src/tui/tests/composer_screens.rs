@@ -126,6 +126,7 @@ fn toasts_do_not_cover_the_reply() {
             text: lines.join("\n").into(),
             body: ReaderBody::Plain,
             whole_text: None,
+            search: None,
             top: Default::default(),
             layout: Default::default(),
         }));

@@ -321,3 +321,34 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
         "{page}"
     );
 }
+
+#[test]
+fn a_page_is_searched_with_the_key_that_searches_the_transcript() {
+    let mut screen = Screen::with_turn();
+    screen.receive_call("a", "bash_exec", command_intent("seq 200"));
+    screen.advance_ms(2000);
+    screen.press_key("y");
+    let output: String = (1..=200).map(|number| format!("row {number}\n")).collect();
+    screen.finish_call("a", Outcome::Done(output));
+    screen.receive_reply("Done.");
+    screen.press_key("alt-up");
+    screen.press_key("o");
+    assert!(screen.screen_text().contains("ctrl-f search"), "{}", screen.screen_text());
+    screen.press_key("ctrl-f");
+    screen.type_text("ROW 15");
+    let found = screen.screen_text();
+    assert!(found.contains("search: ROW 15▏") && found.contains("│ row 15 "), "{found}");
+    screen.press_key("enter");
+    let next = screen.screen_text();
+    assert!(next.contains("│ row 150 ") && !next.contains("│ row 15 "), "{next}");
+    screen.press_key("up");
+    assert!(screen.screen_text().contains("│ row 15 "), "{}", screen.screen_text());
+    screen.type_text("x");
+    assert!(screen.screen_text().contains("search: ROW 15x▏ (not found)"), "{}", screen.screen_text());
+    // The first Esc ends the search, the second closes the page.
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains("ctrl-f search"), "{}", screen.screen_text());
+    screen.press_key("esc");
+    assert!(!screen.screen_text().contains("ctrl-f search"));
+    assert!(screen.state.viewport.popups.is_empty());
+}

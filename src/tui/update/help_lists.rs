@@ -15,7 +15,13 @@ pub fn open_help(state: &mut State) {
     let mut unused = state.unused_prompt_keys();
     if !state.viewport.popups.is_empty() {
         // A popup takes all other keys.
-        let is_unused = |action: &&Action| !matches!(action, Action::Help | Action::StopOrQuit);
+        let can_search =
+            matches!(state.viewport.popups.last(), Some(Popup::Reader(reader)) if reader.json_view().is_none());
+        let is_unused = |action: &&Action| match action {
+            Action::Help | Action::StopOrQuit => false,
+            Action::SearchTranscript => !can_search,
+            _ => true,
+        };
         unused.extend(Action::ALL.iter().filter(is_unused).map(|action| (Scope::Anywhere, *action)));
     }
     if !matches!(state.viewport.popups.last(), Some(Popup::List(picker, _)) if picker.can_save()) {

@@ -4,8 +4,8 @@ use super::popup_stack::close_popup;
 use super::slash_commands::run_command;
 use super::{
     audit_list, background_list, clipboard_copy, confirmation_keys, file_list, grant_list, help_lists, link_hints,
-    mode_list, model_list, project_copies, provider_list, rehearsal_list, rewind_list, rule_edits, server_list,
-    session_exit, session_list, theme_list,
+    mode_list, model_list, page_search_input, project_copies, provider_list, rehearsal_list, rewind_list, rule_edits,
+    server_list, session_exit, session_list, theme_list,
 };
 use crate::text::link::LinkTarget;
 use crate::tui::host::{HostRequest, ModelRow};
@@ -28,6 +28,14 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
     if keys.lookup(Scope::Anywhere, &key) == Some(Action::Help) && !matches!(popup, Popup::Help(_)) {
         return help_lists::open_help(state);
     }
+    if page_search_input::is_searching(state) {
+        return page_search_input::handle_search_key(state, &key);
+    }
+    if page_search_input::opens_search(state, &key) {
+        return page_search_input::open_page_search(state);
+    }
+    let keys = &state.keys;
+    let Some(popup) = state.viewport.popups.last_mut() else { return };
     let pick = match popup {
         Popup::Help(help) => {
             if help.handle_key(&key, keys) == help_page::KeyResult::Close {
@@ -117,6 +125,7 @@ pub fn handle_popup_key(state: &mut State, cache: &mut LayoutCache, key: KeyEven
 
 /// Handles pasted text: it goes into the filter of a list or the text field, otherwise it is ignored.
 pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) {
+    let is_searching = page_search_input::is_searching(state);
     let pick = match state.viewport.popups.last_mut() {
         Some(Popup::List(picker, _)) => picker.paste(text),
         Some(Popup::ApiKey(field)) => {
@@ -132,6 +141,7 @@ pub fn paste_into_popup(state: &mut State, cache: &mut LayoutCache, text: &str) 
             copy.field.insert(text);
             return;
         }
+        Some(Popup::Reader(_)) if is_searching => return page_search_input::paste_search_text(state, text),
         Some(Popup::Help(_) | Popup::Reader(_) | Popup::Links(_) | Popup::Confirmation(..)) | None => return,
     };
     handle_pick(state, cache, pick)

@@ -25,7 +25,7 @@ pub fn open_reader(state: &mut State, title: &str, text: &str, is_terminal_outpu
 /// Opens a text of this kind in the pager.
 pub fn push_reader(state: &mut State, title: &str, text: Arc<str>, body: ReaderBody) {
     let (title, top, layout) = (title.to_owned(), Cell::default(), LineCache::default());
-    let reader = Reader { title, text, body, whole_text: None, top, layout };
+    let reader = Reader { title, text, body, whole_text: None, search: None, top, layout };
     state.viewport.popups.push(Popup::Reader(reader));
 }
 

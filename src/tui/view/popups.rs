@@ -1,5 +1,6 @@
 //! Draws the popup in front, over everything else.
 
+use super::visible_lines::highlight_matches;
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
 use crate::text::web_destination::find_destination;
@@ -137,7 +138,10 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
         Some(numbered) => numbered.position_text(top, rows),
         None => rows_position_text(top, rows, lines.len()),
     };
-    let hints = reader_hints(state, reader, rows < lines.len());
+    let hints = match &reader.search {
+        Some(search) => search.hints(),
+        None => reader_hints(state, reader, rows < lines.len()),
+    };
     let position = position.unwrap_or_default();
     // The position is shown even if the title has to be cut. `Frame::draw` needs 10 more cells than the two texts.
     let title_cells = usize::from(area.width).saturating_sub(width::text_width(&position) + 10);
@@ -151,6 +155,11 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     let frame = Frame { title: &title, right_title: &position, hints: &hints, is_listening: true, ..Frame::default() };
     frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);
+    if let Some(search) = reader.search.as_ref().filter(|search| !search.query.is_empty()) {
+        for (row, line) in inside.rows().zip(&lines[top..]) {
+            highlight_matches(&line.to_string(), &search.query, row, buffer, state.theme.search_match);
+        }
+    }
     for row in reader.json_view().map(JsonView::cursor_rows).into_iter().flatten() {
         if let Some(area) = row.checked_sub(top).and_then(|row| inside.rows().nth(row)) {
             // As in a list, a single style, because not every colour is readable on this background.
@@ -179,6 +188,8 @@ fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String
     };
     let whole_text_key = if reader.whole_text.is_some() { "enter" } else { "" };
     let link_key = if reader.has_links() { key(Scope::Anywhere, Action::OpenLink) } else { String::new() };
+    let can_search = is_scrolled && reader.json_view().is_none();
+    let search_key = if can_search { key(Scope::Anywhere, Action::SearchTranscript) } else { String::new() };
     let arrows_verb = if reader.json_view().is_some() { "move" } else { "scroll" };
     // The numbers are the priorities of removal: the highest is removed first.
     let hints = [
@@ -187,6 +198,7 @@ fn reader_hints(state: &State, reader: &Reader, is_scrolled: bool) -> Vec<String
         key_hint(6, &join("/", scroll_keys(Action::PageUp, Action::PageDown)), &[""]),
         key_hint(2, whole_text_key, &["open whole text", "open all"]),
         key_hint(3, &link_key, &["links"]),
+        key_hint(9, &search_key, &["search"]),
     ];
     let back = key_hint(0, &key(Scope::Page, Action::Close), &["back"]);
     hint_rows(hints.into_iter().chain(file_hints).chain([back]))

@@ -82,7 +82,7 @@ fn place_links(state: &State, area: Rect, lines: &[VisibleLine]) -> Vec<PlacedLi
 }
 
 /// Highlights matches of the search text in a line, ignoring case.
-fn highlight_matches(text: &str, query: &str, row: Rect, buffer: &mut Buffer, style: Style) {
+pub fn highlight_matches(text: &str, query: &str, row: Rect, buffer: &mut Buffer, style: Style) {
     let (lower_text, lower_query) = (text.to_lowercase(), query.to_lowercase());
     // A character whose lowercase form has another length would shift the matches.
     if lower_text.len() != text.len() {
