@@ -116,7 +116,7 @@ fn preview_step(request: &str, step: &Step, page: &PlannedPage, opened: Option<&
     if let Some(opened) = opened {
         lines.push(format!("page: {}", opened.url));
         if opened.is_private_allowed {
-            lines.push("in a private network, allowed by web.private_hosts".to_owned());
+            lines.push("the host is in a private network, allowed by web.private_hosts".to_owned());
         }
     }
     match step.action {

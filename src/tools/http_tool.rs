@@ -69,8 +69,8 @@ impl HttpTool {
             let value = if header.is_secret { "[redacted]" } else { &header.value };
             format!("{}: {value}", header.name)
         }));
-        lines.extend(self.http.credential.iter().map(|name| format!("credential: {name}")));
-        lines.extend(describe_network(target, "which this tool may reach"));
+        lines.extend(self.http.credential.iter().map(|name| format!("added by aye: the credential “{name}”")));
+        lines.extend(describe_network(target, "which the file of this tool allows"));
         if let Some(body) = &request.body {
             lines.extend([String::new(), body.clone()]);
         }

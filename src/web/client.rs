@@ -138,10 +138,10 @@ fn find_proxy_variable() -> Option<&'static str> {
 /// cannot be checked. `None` if there is nothing to say.
 pub fn describe_network(target: &Target, private: &str) -> Option<String> {
     if target.is_private_allowed {
-        return Some(format!("in a private network, {private}"));
+        return Some(format!("the host is in a private network, {private}"));
     }
     let variable = find_proxy_variable()?;
-    Some(format!("through the proxy of {variable}: whether the host is in a private network cannot be checked"))
+    Some(format!("sent through the proxy of {variable}, so aye cannot check whether the host is in a private network"))
 }
 
 /// What [`describe_network`] says about a target that the settings allow.

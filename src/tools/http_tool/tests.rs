@@ -76,7 +76,10 @@ async fn a_credential_is_sent_and_neither_planned_nor_returned() {
     assert!(request.contains("authorization: bearer secret-of-the-service\r\n"), "{request}");
     assert_eq!(request.matches("authorization:").count(), 1, "{request}");
     let planned = format!("{plan:?}");
-    assert!(!planned.contains("secret-of-the-service") && planned.contains("credential: service"), "{planned}");
+    assert!(
+        !planned.contains("secret-of-the-service") && planned.contains("added by aye: the credential “service”"),
+        "{planned}"
+    );
     let Preview::Text(preview) = &plan.preview else { panic!("{plan:?}") };
     assert!(preview.contains("authorization: [redacted]") && !preview.contains("of the file"), "{preview}");
 }
