@@ -1,6 +1,9 @@
 //! Plans of calls.
 
-use super::{Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, ReferencedFile, Rejected, TurnEnd};
+use super::{
+    Access, Batch, BatchWork, CommandLine, Diff, Edit, Grant, Preconditions, Questions, ReferencedFile, Rejected,
+    TurnEnd,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
