@@ -13,7 +13,6 @@ use crate::tui::prompts::read_state::{ReadState, framed_height, text_columns};
 use crate::tui::text::Page;
 use crate::tui::text::pieces::{OUTSIDE_BAR, wrap_revealed, wrap_revealed_links};
 use crate::tui::text::wrap::{self, Piece, Shape};
-use crate::tui::theme::Theme;
 use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
