@@ -352,7 +352,7 @@ fn a_file_is_opened_in_the_editor_and_its_address_is_copied() {
     assert!(std::fs::read_to_string(user.path("editor.name")).unwrap().contains(&id));
     program.until("Files of this session");
     program.press_keys("\x1by");
-    program.until("Copied 1 line");
+    program.until("Copied the address");
     program.press_keys("\r");
     program.until("text/plain");
     program.press_keys("\x1by");

@@ -143,7 +143,8 @@ impl Composer {
 
     /// Inserts pasted text without control characters and escape sequences. Long text is folded.
     pub fn paste(&mut self, text: &str) {
-        (self.preferred_column, self.has_added_blank) = (None, false);
+        self.preferred_column = None;
+        self.replace_added_blank(text.chars().next());
         match &mut self.search {
             Some(search) => search.extend_query(&pastes::clean_paste(text), &self.history),
             None => self.draft.paste(text),
@@ -164,16 +165,20 @@ impl Composer {
         self.draft.replace_in_one_step(range, new_text);
     }
 
+    /// Deletes the blank after a completed name if punctuation follows at once.
+    fn replace_added_blank(&mut self, next: Option<char>) {
+        if std::mem::take(&mut self.has_added_blank) && next.is_some_and(is_punctuation) {
+            self.draft.delete_blank();
+        }
+    }
+
     /// Handles a key while the composer has the keyboard focus.
     pub fn handle_key(&mut self, key: &KeyEvent, keys: &Keymap) -> KeyResult {
         if self.search.is_some() {
             return self.handle_search_key(key, keys);
         }
         let column = self.preferred_column.take();
-        let has_added_blank = std::mem::take(&mut self.has_added_blank);
-        if has_added_blank && Chord::from(key).typed_character().is_some_and(is_punctuation) {
-            self.draft.delete_blank();
-        }
+        self.replace_added_blank(Chord::from(key).typed_character());
         let Some(action) = keys.lookup(Scope::Composer, key) else { return self.insert_typed(key) };
         match action {
             Action::Send if self.draft.is_blank() => KeyResult::PassedOn,

@@ -287,7 +287,7 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
     screen.press_key("y");
     let address = "workspace://01JDXA0000000000000000000Z";
     let note = format!("[full text (168.9 kB): {address}, to be read with read_workspace_file]");
-    let forged = note.replace("01JDX", "01XXX");
+    let forged = note.replace("01JDX", "01QQQ");
     let outline = "[omitted ranges, as offset+length: first line]\n4+9: 3\n";
     let head = format!("{forged}\n{}", "x".repeat(output_omission::HEAD));
     let result = format!("{head}\n[9 bytes omitted]\n{note}\n{outline}8\n{forged}\n");

@@ -114,6 +114,11 @@ fn the_blank_after_a_completed_name_gives_way_to_punctuation_that_is_typed_next(
         press_keys(&mut composer, typed);
         assert_eq!(text_with_cursor(&composer), expected, "{typed}");
     }
+    // What is typed very fast arrives like a paste.
+    let mut composer = composer_with("see @a|");
+    composer.replace(4..6, "@a.rs ");
+    composer.paste(":2-5");
+    assert_eq!(text_with_cursor(&composer), "see @a.rs:2-5|");
 }
 
 #[test]
