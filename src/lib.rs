@@ -94,6 +94,8 @@
 //!   workspace of its own, in which its calls run. Another program opens a copy of a file; what it saves there becomes the next
 //!   version, whichever program of aye finds it first.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
+//! - A picture is decoded only by the process that reads documents, after its header was checked: for the model, scaled, once
+//!   per content.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment
 //!   names a proxy that resolves it. Chromium is driven by a pipe. Firefox has only a port for that, so it runs in a network

@@ -94,6 +94,7 @@ impl Runtime {
             checkpoints: None,
             trials: Arc::default(),
             workspace: None,
+            prepared_images: Arc::default(),
             poll_rules: Arc::new(|| None),
             journal: Journal::default(),
             secrets: KnownSecrets::default(),

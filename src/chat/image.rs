@@ -2,6 +2,12 @@
 
 use super::mention::find_mentions;
 
+/// Longer side of an image in pixels above which it is scaled down: Anthropic scales larger ones to this, OpenAI's models
+/// use less than that of most.
+pub const MAX_SENT_SIDE: u32 = 1568;
+/// Maximum bytes of an image that is sent: Anthropic accepts 5 MiB of its base64, other providers more.
+pub const MAX_SENT_BYTES: usize = (5 << 20) / 4 * 3;
+
 /// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
 
@@ -29,6 +35,28 @@ pub struct ImageSize {
     /// Width and height in pixels.
     pub pixels: (u32, u32),
     pub bytes: u64,
+}
+
+impl ImageSize {
+    /// Returns the width and height at which a model gets the image, if it is scaled down.
+    pub fn scaled_for_model(self) -> Option<(u32, u32)> {
+        let scaled = fit_within(self.pixels, (MAX_SENT_SIDE, MAX_SENT_SIDE));
+        (cfg!(feature = "images") && scaled != self.pixels).then_some(scaled)
+    }
+}
+
+/// Returns the size of a picture that is scaled down, if necessary, to fit in this width and height; at least 1 × 1.
+pub fn fit_within((width, height): (u32, u32), (max_width, max_height): (u32, u32)) -> (u32, u32) {
+    if width <= max_width && height <= max_height {
+        return (width.max(1), height.max(1));
+    }
+    let divide =
+        |side: u32, by: u32, to: u32| (u64::from(side) * u64::from(to) + u64::from(by) / 2) / u64::from(by.max(1));
+    let (fitted_width, fitted_height) = (divide(width, height, max_height), divide(height, width, max_width));
+    match fitted_height <= u64::from(max_height) {
+        true => (max_width.max(1), (fitted_height as u32).max(1)),
+        false => ((fitted_width as u32).clamp(1, max_width.max(1)), max_height.max(1)),
+    }
 }
 
 /// Returns whether a file has the extension of an image.
@@ -73,6 +101,23 @@ mod tests {
             ("@\u{6f22}\u{5b57}.gif", vec!["\u{6f22}\u{5b57}.gif"]),
         ] {
             assert_eq!(find_images(text), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fitted_image_keeps_its_proportions_and_is_never_larger() {
+        for (size, limits, expected) in [
+            ((4000, 3000), (1568, 1568), (1568, 1176)),
+            ((3000, 4000), (1568, 1568), (1176, 1568)),
+            ((1568, 1), (1568, 1568), (1568, 1)),
+            ((65_535, 1), (1568, 1568), (1568, 1)),
+            ((1, 65_535), (1568, 1568), (1, 1568)),
+            ((u32::MAX, u32::MAX), (1568, 1568), (1568, 1568)),
+            ((100, 50), (40, 40), (40, 20)),
+            ((100, 50), (200, 10), (20, 10)),
+            ((0, 7), (10, 5), (1, 5)),
+        ] {
+            assert_eq!(fit_within(size, limits), expected, "{size:?}");
         }
     }
 

@@ -1,8 +1,10 @@
 //! Reads a document in a process of its own with limits, so that a faulty or hostile one cannot stop aye or use up the
 //! machine.
 //!
-//! The process gets the document through stdin and writes the text, or the reason why there is none, to stdout.
+//! The process gets the document through stdin and writes the result, or the reason why there is none, to stdout.
 
+#[cfg(feature = "images")]
+use super::picture::scaling;
 use super::rows::MAX_TABLE_BYTES;
 use super::{parquet, pdf, spreadsheet};
 use crate::project::guard::own_program;
@@ -12,7 +14,7 @@ use std::io::{Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-/// First argument of a process that reads a document. The second is the format.
+/// First argument of a process that reads a document. The second is the task.
 pub const ARGUMENT: &str = "read-document";
 /// Memory of the process.
 const MAX_MEMORY: u64 = 1 << 30;
@@ -21,7 +23,7 @@ const MAX_SECONDS: u64 = 10;
 /// Stack of the thread that reads the document.
 const STACK_BYTES: usize = 64 << 20;
 /// Exit code of a process that wrote a reason.
-const NO_TEXT: u8 = 3;
+const NO_RESULT: u8 = 3;
 /// Interval at which the end of the process is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -36,22 +38,42 @@ pub enum DocumentFormat {
     Xlsx,
 }
 
-impl DocumentFormat {
-    const ALL: [Self; 3] = [Self::Pdf, Self::Parquet, Self::Xlsx];
+/// What the process does with the bytes that it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReaderTask {
+    /// Writes the text of a document.
+    Text(DocumentFormat),
+    /// Writes the sizes of a picture, and the picture scaled for a model.
+    #[cfg(feature = "images")]
+    PictureForModel,
+}
+
+impl ReaderTask {
+    const ALL: &[Self] = &[
+        Self::Text(DocumentFormat::Pdf),
+        Self::Text(DocumentFormat::Parquet),
+        Self::Text(DocumentFormat::Xlsx),
+        #[cfg(feature = "images")]
+        Self::PictureForModel,
+    ];
 
     fn name(self) -> &'static str {
         match self {
-            Self::Pdf => "PDF",
-            Self::Parquet => "Parquet",
-            Self::Xlsx => "XLSX",
+            Self::Text(DocumentFormat::Pdf) => "PDF",
+            Self::Text(DocumentFormat::Parquet) => "Parquet",
+            Self::Text(DocumentFormat::Xlsx) => "XLSX",
+            #[cfg(feature = "images")]
+            Self::PictureForModel => "picture",
         }
     }
 
-    fn read(self, bytes: Vec<u8>) -> Result<String, String> {
+    fn run(self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         match self {
-            Self::Pdf => pdf::extract_text(bytes),
-            Self::Parquet => parquet::read_rows(bytes),
-            Self::Xlsx => spreadsheet::read_rows(bytes),
+            Self::Text(DocumentFormat::Pdf) => pdf::extract_text(bytes).map(String::into_bytes),
+            Self::Text(DocumentFormat::Parquet) => parquet::read_rows(bytes).map(String::into_bytes),
+            Self::Text(DocumentFormat::Xlsx) => spreadsheet::read_rows(bytes).map(String::into_bytes),
+            #[cfg(feature = "images")]
+            Self::PictureForModel => scaling::encode_for_model(bytes),
         }
     }
 
@@ -59,8 +81,10 @@ impl DocumentFormat {
     fn max_output(self) -> u64 {
         match self {
             // The last page may have as much text again as all before it, and a note follows.
-            Self::Pdf => 3 * pdf::MAX_TEXT as u64,
-            Self::Parquet | Self::Xlsx => MAX_TABLE_BYTES as u64 + 1,
+            Self::Text(DocumentFormat::Pdf) => 3 * pdf::MAX_TEXT as u64,
+            Self::Text(DocumentFormat::Parquet | DocumentFormat::Xlsx) => MAX_TABLE_BYTES as u64 + 1,
+            #[cfg(feature = "images")]
+            Self::PictureForModel => crate::chat::image::MAX_SENT_BYTES as u64 + 100,
         }
     }
 }
@@ -70,9 +94,18 @@ impl DocumentFormat {
 /// # Errors
 /// Why there is none, worded to follow a colon.
 pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, String> {
+    let text = run_reader_process(ReaderTask::Text(format), bytes)?;
+    String::from_utf8(text).map_err(|_| "its text is damaged".to_owned())
+}
+
+/// Starts the process and returns its result. Blocks for at most ten seconds.
+///
+/// # Errors
+/// Why there is none, worded to follow a colon.
+pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let cannot_start = |error: std::io::Error| error.to_string();
     let mut command = Command::new(own_program());
-    command.args([ARGUMENT, format.name()]).env_clear().current_dir("/");
+    command.args([ARGUMENT, task.name()]).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = command.spawn().map_err(cannot_start)?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
@@ -80,9 +113,9 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
     // A process that was killed closes both.
     let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&bytes)));
     let reader = std::thread::spawn(move || {
-        let mut text = String::new();
+        let mut output = Vec::new();
         // Output beyond the limit is not read, so that the process fails to write it.
-        stdout.map(|stdout| stdout.take(format.max_output()).read_to_string(&mut text)).transpose().map(|_| text)
+        stdout.map(|stdout| stdout.take(task.max_output()).read_to_end(&mut output)).transpose().map(|_| output)
     });
     let started = Instant::now();
     let status = loop {
@@ -97,19 +130,21 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
         }
     };
     let _ = writer.join();
-    let text = reader.join().ok().and_then(Result::ok);
-    match (status.and_then(|status| status.code()), text) {
-        (Some(0), Some(text)) => Ok(text),
-        (Some(code), Some(reason)) if code == i32::from(NO_TEXT) => Err(reason),
+    let output = reader.join().ok().and_then(Result::ok);
+    match (status.and_then(|status| status.code()), output) {
+        (Some(0), Some(output)) => Ok(output),
+        (Some(code), Some(reason)) if code == i32::from(NO_RESULT) => {
+            Err(String::from_utf8_lossy(&reason).into_owned())
+        }
         _ => Err(format!("it cannot be read within {MAX_SECONDS} s and 1 GiB of memory")),
     }
 }
 
-/// Reads a document from stdin and writes its text to stdout.
+/// Reads a document from stdin and writes the result of the task to stdout.
 pub fn run_reader() -> ExitCode {
-    let format = std::env::args_os().nth(2);
-    let format = DocumentFormat::ALL.into_iter().find(|known| format.as_ref().is_some_and(|name| name == known.name()));
-    let Some(format) = format else { return ExitCode::FAILURE };
+    let name = std::env::args_os().nth(2);
+    let task = ReaderTask::ALL.iter().find(|task| name.as_ref().is_some_and(|name| name == task.name()));
+    let Some(task) = task else { return ExitCode::FAILURE };
     for (resource, limit) in [(Resource::As, MAX_MEMORY), (Resource::Cpu, MAX_SECONDS), (Resource::Core, 0)] {
         if lower_limit(resource, limit).is_err() {
             return ExitCode::FAILURE;
@@ -121,13 +156,13 @@ pub fn run_reader() -> ExitCode {
     if std::io::stdin().read_to_end(&mut bytes).is_err() {
         return ExitCode::FAILURE;
     }
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || format.read(bytes));
-    let (text, code) = match thread.map(std::thread::JoinHandle::join) {
-        Ok(Ok(Ok(text))) => (text, 0),
-        Ok(Ok(Err(reason))) => (reason, NO_TEXT),
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || task.run(bytes));
+    let (output, code) = match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(Ok(output))) => (output, 0),
+        Ok(Ok(Err(reason))) => (reason.into_bytes(), NO_RESULT),
         Ok(Err(_)) | Err(_) => return ExitCode::FAILURE,
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match std::io::stdout().write_all(&output) {
         Ok(()) => ExitCode::from(code),
         Err(_) => ExitCode::FAILURE,
     }

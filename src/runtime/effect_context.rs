@@ -1,5 +1,6 @@
 //! Context in which effects of a session are executed: model, tools, project, reviewers and simulator.
 
+use super::images::PreparedImages;
 use super::side_request::SideModel;
 use super::trial_states::Trials;
 use crate::agent::Event;
@@ -45,6 +46,8 @@ pub struct EffectContext {
     pub trials: Arc<Trials>,
     /// The workspace of the session; `None` if it has none.
     pub workspace: Option<Arc<Workspace>>,
+    /// Images of earlier requests, as they are sent.
+    pub(super) prepared_images: Arc<PreparedImages>,
     /// Called before each call is planned. Returns an event with the rules if they changed; the agent must handle it before
     /// it judges the call.
     pub(super) poll_rules: Arc<dyn Fn() -> Option<Event> + Send + Sync>,

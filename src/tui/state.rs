@@ -228,6 +228,7 @@ impl State {
             timing: &self.timing.pace,
             keys: &self.keys,
             lookups: &self.lookups,
+            accepts_images: self.session.connection.accepts_images,
         }
     }
 

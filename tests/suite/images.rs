@@ -4,8 +4,14 @@ use crate::support::program::Setup;
 use crate::support::service::Service;
 use crate::support::stored_files::write_settings;
 use crate::support::terminal_session::{submit_message, text_answer};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
 use tokio::runtime::Runtime;
+
+/// A PNG of 2 × 2 pixels.
+const SHOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR42mP8z8DAwMDAxMDAwMDAAAANHQEDaB7T3gAAAABJRU5ErkJggg==";
 
 fn profile_settings(service: &Service, more: &str) -> String {
     format!(
@@ -16,7 +22,7 @@ fn profile_settings(service: &Service, more: &str) -> String {
 
 fn setup_project(arguments: &[&str]) -> Setup {
     let setup = Setup::new(arguments).with_file("notes.png", "not an image");
-    std::fs::write(setup.root.path().join("project/shot.png"), b"\x89PNG rest").unwrap();
+    std::fs::write(setup.root.path().join("project/shot.png"), BASE64_STANDARD.decode(SHOT).unwrap()).unwrap();
     setup
 }
 
@@ -31,7 +37,7 @@ fn attached_image_is_sent_to_a_model_with_vision() {
     assert_eq!(next_setup.run_piped("").0, "Still.\n");
     let requests = service.received();
     let content = &requests[0].body["messages"][1]["content"];
-    assert_eq!(content[1], json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORyByZXN0"}}));
+    assert_eq!(content[1], json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{SHOT}")}}));
     let text = content[0]["text"].as_str().unwrap();
     assert!(text.starts_with("what is in @shot.png") && text.contains("[@notes.png is not attached: not a"), "{text}");
     assert_eq!(content.as_array().unwrap().len(), 2);
@@ -67,6 +73,66 @@ fn responses_api_receives_images() {
     assert_eq!(content[0], json!({"type": "input_text", "text": "@shot.png"}));
     assert_eq!(
         content[1],
-        json!({"type": "input_image", "image_url": "data:image/png;base64,iVBORyByZXN0", "detail": "auto"})
+        json!({"type": "input_image", "image_url": format!("data:image/png;base64,{SHOT}"), "detail": "auto"})
     );
+}
+
+/// Returns the bytes of a PNG of one bit per pixel, all of them the same.
+#[cfg(feature = "images")]
+fn plain_png(width: u32, height: u32) -> Vec<u8> {
+    use std::io::Write;
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    for _ in 0..height {
+        zlib.write_all(&vec![0; 1 + width.div_ceil(8) as usize]).unwrap();
+    }
+    let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[1, 0, 0, 0, 0]].concat();
+    let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in [(b"IHDR", header), (b"IDAT", zlib.finish().unwrap()), (b"IEND", Vec::new())] {
+        let chunk = [&kind[..], &data].concat();
+        let mut checksum = flate2::Crc::new();
+        checksum.update(&chunk);
+        png.extend([&(data.len() as u32).to_be_bytes()[..], &chunk, &checksum.sum().to_be_bytes()].concat());
+    }
+    png
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn large_images_are_scaled_and_bombs_are_not_decoded() {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([text_answer("I see."), text_answer("Still.")]));
+    let setup = setup_project(&["-p", "compare @wide.png, @limit.png, @bomb.png and @cut.png"]);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(setup.root.path().join("project").join(name), bytes).unwrap();
+    write("wide.png", &plain_png(4000, 3000));
+    // As many pixels as are decoded at most, in few bytes.
+    let limit = plain_png(8000, 8000);
+    assert!(limit.len() < 20_000, "{}", limit.len());
+    write("limit.png", &limit);
+    // The size in the header alone is refused; the data that follows would be decoded to gigabytes.
+    let mut bomb = limit.clone();
+    bomb[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
+    write("bomb.png", &bomb);
+    write("cut.png", &limit[..limit.len() / 2]);
+    write_settings(&setup, &profile_settings(&service, "images = true"));
+    assert_eq!(setup.run_piped(""), ("I see.\n".into(), String::new(), 0));
+    let next_setup = Setup::with_home(&setup.root, &["-c", "-p", "and now?"]);
+    assert_eq!(next_setup.run_piped("").0, "Still.\n");
+    let requests = service.received();
+    let content = &requests[0].body["messages"][1]["content"];
+    let text = content[0]["text"].as_str().unwrap();
+    for part in [
+        "[@wide.png was scaled from 4000 × 3000 to 1568 × 1176 pixels]",
+        "[@limit.png was scaled from 8000 × 8000 to 1568 × 1568 pixels]",
+        "[@bomb.png is not attached: 65536 × 65536 is more than 64 million pixels]",
+        "[@cut.png is not attached: it is damaged",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (index, size) in [(1, (1568, 1176)), (2, (1568, 1568))] {
+        let url = content[index]["image_url"]["url"].as_str().unwrap();
+        let png = BASE64_STANDARD.decode(url.strip_prefix("data:image/png;base64,").unwrap()).unwrap();
+        assert_eq!(aye::project::picture::parse_size(&png), Some(size));
+    }
+    assert_eq!(content.as_array().unwrap().len(), 3);
+    assert_eq!(&requests[1].body["messages"][1]["content"], content, "the same bytes are sent again");
 }

@@ -201,8 +201,12 @@ fn file_target(path: &str) -> LinkTarget {
 
 /// Answers every pending file check: `docs/shot.png` is a picture, every other file is missing.
 fn answer_file_checks(screen: &mut Screen) {
+    answer_file_checks_with(screen, ImageSize { pixels: (1280, 720), bytes: 84_000 });
+}
+
+/// Answers every pending file check as `answer_file_checks`, with a picture of this size.
+fn answer_file_checks_with(screen: &mut Screen, size: ImageSize) {
     screen.draw_frame();
-    let size = ImageSize { pixels: (1280, 720), bytes: 84_000 };
     let statuses = screen.state.lookups.take_pending().into_iter().map(|target| {
         let status =
             if target == file_target("docs/shot.png") { LinkStatus::Picture(size) } else { LinkStatus::Missing };
@@ -230,6 +234,20 @@ fn a_picture_is_shown_as_a_line_with_size_and_key() {
 
      gone (docs/none.png)
     ");
+}
+
+#[cfg(feature = "images")]
+#[test]
+fn the_line_of_a_large_picture_has_the_size_that_the_model_gets() {
+    for (accepts_images, expected) in [
+        (true, "docs/shot.png · sent as 1568 × 1176 · 4000 × 3000 · 2.1 MB · ctrl-o"),
+        (false, "docs/shot.png · 4000 × 3000 · 2.1 MB · ctrl-o"),
+    ] {
+        let mut screen = Screen::with_entries([user_message("see @docs/shot.png"), turn_end()]);
+        screen.state.session.connection.accepts_images = accepts_images;
+        answer_file_checks_with(&mut screen, ImageSize { pixels: (4000, 3000), bytes: 2_100_000 });
+        assert!(screen.screen_text().contains(expected), "{}", screen.screen_text());
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct LayoutContext<'a> {
     /// Key bindings, for hints.
     pub keys: &'a Keymap,
     pub lookups: &'a LinkLookups,
+    /// True if the model accepts pictures.
+    pub accepts_images: bool,
 }
 
 impl LayoutContext<'_> {

@@ -20,7 +20,8 @@ pub fn caption(context: &LayoutContext<'_>, size: ImageSize) -> String {
     format!("{width} × {height} · {}{key}", format_bytes(bytes))
 }
 
-/// Lays out a line for each picture named in a user message whose size is known.
+/// Lays out a line for each picture named in a user message whose size is known, with the size at which the model gets it if
+/// that is another one.
 pub fn lay_out_captions(
     context: &LayoutContext<'_>,
     text: &str,
@@ -30,7 +31,11 @@ pub fn lay_out_captions(
     for name in image::find_images(text) {
         let Some(target) = link::parse_link(name) else { continue };
         let Some(size) = picture_size(&target) else { continue };
-        page.append_page(lay_out_line(context, name, target, size, "  "));
+        let mut caption = caption(context, size);
+        if let Some((width, height)) = size.scaled_for_model().filter(|_| context.accepts_images) {
+            caption = format!("sent as {width} × {height} · {caption}");
+        }
+        page.append_page(lay_out_line(context, name, target, &caption, "  "));
     }
     page
 }
@@ -53,16 +58,16 @@ pub fn lay_out_saved_picture(context: &LayoutContext<'_>, call: &CallState, outc
         _ => return Page::default(),
     };
     match context.lookups.picture_size(&target) {
-        Some(size) => lay_out_line(context, &path, target, size, "    "),
+        Some(size) => lay_out_line(context, &path, target, &caption(context, size), "    "),
         None => Page::default(),
     }
 }
 
 /// Lays out the name of a picture as a link, with its caption.
-fn lay_out_line(context: &LayoutContext<'_>, name: &str, target: LinkTarget, size: ImageSize, indent: &str) -> Page {
+fn lay_out_line(context: &LayoutContext<'_>, name: &str, target: LinkTarget, caption: &str, indent: &str) -> Page {
     let theme = context.theme;
     let name = crate::text::clean::clean_line(name).into_owned();
     let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
     let shape = Shape::with_prefix(context.width, Piece::new(indent, theme.dim));
-    wrap_pieces(&[name, Piece::new(format!(" · {}", caption(context, size)), theme.dim)], &shape)
+    wrap_pieces(&[name, Piece::new(format!(" · {caption}"), theme.dim)], &shape)
 }

@@ -1,0 +1,129 @@
+//! Decodes, scales and encodes pictures. Runs only in the process that reads documents.
+
+use crate::chat::image::{MAX_SENT_BYTES, MAX_SENT_SIDE, fit_within};
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits, RgbImage, RgbaImage};
+use std::io::Cursor;
+
+/// Bytes of a decoded picture: eight for each pixel of the largest one.
+const MAX_DECODED_BYTES: u64 = 512 << 20;
+/// Qualities of a JPEG, of which the first one is used whose result is small enough.
+const QUALITIES: [u8; 3] = [85, 65, 40];
+
+/// Returns the sizes of a picture before and after, as a line, and the bytes that are sent; none if those of the picture
+/// are. PNG, GIF and WebP become PNG if that is small enough.
+///
+/// # Errors
+/// Why there is none, worded to follow a colon.
+pub(in crate::documents) fn encode_for_model(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let (picture, format) = decode(&bytes)?;
+    let from = (picture.width(), picture.height());
+    let to = fit_within(from, (MAX_SENT_SIDE, MAX_SENT_SIDE));
+    let encoded = match from == to && bytes.len() <= MAX_SENT_BYTES {
+        true => Vec::new(),
+        false => encode_small(&scale(picture, to), format != ImageFormat::Jpeg)?,
+    };
+    Ok([format!("{} {} {} {}\n", from.0, from.1, to.0, to.1).into_bytes(), encoded].concat())
+}
+
+/// Decodes a picture, of an animation the first frame, and turns it as its metadata says.
+fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
+    let damaged = |error: image::ImageError| format!("it is damaged ({error})");
+    let format = image::guess_format(bytes).map_err(damaged)?;
+    let mut decoder = ImageReader::with_format(Cursor::new(bytes), format).into_decoder().map_err(damaged)?;
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MAX_DECODED_BYTES);
+    limits.reserve(decoder.total_bytes()).map_err(damaged)?;
+    decoder.set_limits(limits).map_err(damaged)?;
+    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
+    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
+    picture.apply_orientation(orientation);
+    Ok((picture, format))
+}
+
+/// Scales a picture to this size. It has transparent pixels afterwards only if it had some before.
+fn scale(picture: DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
+    let is_same_size = (picture.width(), picture.height()) == (width, height);
+    let resize = |picture: DynamicImage| match is_same_size {
+        true => picture,
+        false => picture.resize_exact(width, height, FilterType::CatmullRom),
+    };
+    if picture.color().has_alpha() {
+        let mut picture = picture.into_rgba8();
+        if picture.pixels().any(|pixel| pixel.0[3] < u8::MAX) {
+            if is_same_size {
+                return picture.into();
+            }
+            multiply_alpha(&mut picture);
+            let mut scaled = resize(picture.into()).into_rgba8();
+            divide_alpha(&mut scaled);
+            return scaled.into();
+        }
+        return resize(DynamicImage::from(picture).into_rgb8().into());
+    }
+    resize(picture.into_rgb8().into())
+}
+
+/// Multiplies colours by their opacity, so that the colour of transparent pixels does not mix with that of others.
+fn multiply_alpha(picture: &mut RgbaImage) {
+    for pixel in picture.pixels_mut() {
+        let [colours @ .., alpha] = &mut pixel.0;
+        colours.iter_mut().for_each(|colour| *colour = multiply(*colour, *alpha));
+    }
+}
+
+/// Takes `multiply_alpha` back.
+fn divide_alpha(picture: &mut RgbaImage) {
+    for pixel in picture.pixels_mut() {
+        let [colours @ .., alpha] = &mut pixel.0;
+        let alpha = u32::from(*alpha).max(1);
+        colours.iter_mut().for_each(|colour| *colour = (u32::from(*colour) * 255 / alpha).min(255) as u8);
+    }
+}
+
+fn multiply(colour: u8, alpha: u8) -> u8 {
+    ((u32::from(colour) * u32::from(alpha) + 127) / 255) as u8
+}
+
+/// Encodes a picture in at most [`MAX_SENT_BYTES`]: as PNG if `prefers_png` and if that is small enough, else as JPEG.
+fn encode_small(picture: &DynamicImage, prefers_png: bool) -> Result<Vec<u8>, String> {
+    if prefers_png {
+        let png = encode_png(picture)?;
+        if png.len() <= MAX_SENT_BYTES {
+            return Ok(png);
+        }
+    }
+    let flat = flatten(picture);
+    for quality in QUALITIES {
+        let mut jpeg = Vec::new();
+        JpegEncoder::new_with_quality(&mut jpeg, quality).encode_image(&flat).map_err(|error| error.to_string())?;
+        if jpeg.len() <= MAX_SENT_BYTES {
+            return Ok(jpeg);
+        }
+    }
+    Err("it is too large for a model, also as JPEG".to_owned())
+}
+
+fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, String> {
+    let mut png = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, PngFilter::Adaptive);
+    encoder
+        .write_image(picture.as_bytes(), picture.width(), picture.height(), picture.color().into())
+        .map_err(|error| error.to_string())?;
+    Ok(png)
+}
+
+/// Puts a picture on white: a JPEG has no transparent pixels.
+fn flatten(picture: &DynamicImage) -> RgbImage {
+    let mut flat = RgbImage::new(picture.width(), picture.height());
+    for (pixel, source) in flat.pixels_mut().zip(picture.to_rgba8().pixels()) {
+        let [red, green, blue, alpha] = source.0;
+        pixel.0 = [red, green, blue].map(|colour| multiply(colour, alpha) + (u8::MAX - alpha));
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests;
