@@ -92,7 +92,7 @@ fn layout(c: &mut Criterion) {
                 100,
                 &theme,
                 &|_: &LinkTarget| Existence::Unknown,
-                &|_: &LinkTarget| None,
+                &markdown::NoPictures,
             )
         });
     });

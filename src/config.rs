@@ -48,9 +48,9 @@ pub use origin::Origin;
 pub use problem::Problem;
 pub use project_files::ProjectFiles;
 pub use sections::{
-    Approval, AskHandling, CredentialSettings, DryRun, Hook, LinkScheme, Links, McpServer, ModelReviewer, Network,
-    OutsideWrites, OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo, Web, WebSearch,
-    WorkspaceSettings,
+    Approval, AskHandling, CredentialSettings, DrawnPictures, DryRun, Hook, LinkScheme, Links, McpServer,
+    ModelReviewer, Network, OutsideWrites, OverlaySandbox, Project, Screen, SecretStore, Shell, TellModel, Tools, Undo,
+    Web, WebSearch, WorkspaceSettings,
 };
 pub use setting_writer::write_setting;
 pub use settings::{Environment, Overrides, Settings};

@@ -3,7 +3,7 @@
 use super::split_first_byte;
 use aye::text::link::Existence;
 use aye::text::width;
-use aye::tui::text::markdown::{complete_rows_length, defines_reference, lay_out_markdown, stable_prefix};
+use aye::tui::text::markdown::{NoPictures, complete_rows_length, defines_reference, lay_out_markdown, stable_prefix};
 use aye::tui::text::{Page, code};
 use aye::tui::theme::{Theme, Themes};
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn page(source: &str, columns: usize) -> Page {
-    lay_out_markdown(source, columns, &THEME, &|_| Existence::Exists, &|_| None)
+    lay_out_markdown(source, columns, &THEME, &|_| Existence::Exists, &NoPictures)
 }
 
 /// Checks that the stable prefix of the first half needs no new layout when the rest arrives.

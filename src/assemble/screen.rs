@@ -3,7 +3,7 @@
 use super::screen_host::ScreenHost;
 use super::session::{Session, connect_runtime};
 use super::start::Start;
-use crate::config::{Links, Screen};
+use crate::config::{DrawnPictures, Links, Screen};
 use crate::project::folder_facts;
 use crate::tui::host::HostReply;
 use crate::tui::input::startup;
@@ -154,6 +154,9 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
         },
         link_scheme: screen.link_scheme,
         is_remote: is_remote(&|name| std::env::var_os(name)),
+        has_pictures: cfg!(feature = "images")
+            && screen.pictures != DrawnPictures::Off
+            && color_depth(screen) == ColourDepth::True,
         has_bell: screen.bell,
         theme: screen.theme.clone(),
         auto_theme: String::new(),

@@ -30,7 +30,7 @@ impl Image {
 }
 
 /// Size of an image in pixels and in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ImageSize {
     /// Width and height in pixels.
     pub pixels: (u32, u32),

@@ -6,7 +6,7 @@ use crate::cli::commands::Help;
 use crate::cli::help::{HelpPage, find_page};
 use crate::manual::Topic;
 use crate::text::link::Existence;
-use crate::tui::text::markdown::lay_out_markdown;
+use crate::tui::text::markdown::{NoPictures, lay_out_markdown};
 use crate::tui::theme::Theme;
 use anyhow::Result;
 use ratatui::style::Modifier;
@@ -59,9 +59,14 @@ fn show_topic(topic: &Topic) -> io::Result<()> {
     let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
     let width = usize::from(columns.clamp(20, MAX_COLUMNS));
     // No target is looked up: links are plain text, and pictures have no caption.
-    let lines =
-        lay_out_markdown(&topic.terminal_text(), width, &Theme::without_colours(), &|_| Existence::Unknown, &|_| None)
-            .lines;
+    let lines = lay_out_markdown(
+        &topic.terminal_text(),
+        width,
+        &Theme::without_colours(),
+        &|_| Existence::Unknown,
+        &NoPictures,
+    )
+    .lines;
     if lines.len() >= usize::from(rows) && show_in_pager(&lines) {
         return Ok(());
     }

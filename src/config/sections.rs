@@ -294,6 +294,8 @@ section! {
         links: Links => Choice(Links::WORDS),
         /// Program that opens hyperlinks to files.
         link_scheme: LinkScheme => Choice(LinkScheme::WORDS),
+        /// Draw pictures.
+        pictures: DrawnPictures => Choice(DrawnPictures::WORDS),
         /// Ring the bell when a prompt is waiting.
         bell: bool = true => Switch,
         /// Command that opens a file. `None`: `$VISUAL`, then `$EDITOR`.
@@ -322,6 +324,19 @@ words! {
         /// Editors of `JetBrains`.
         Idea = "idea",
         Textmate = "textmate",
+    }
+}
+
+words! {
+    /// How pictures are drawn.
+    pub enum DrawnPictures {
+        /// As the terminal can show them.
+        #[default]
+        Auto = "auto",
+        /// As half blocks, if the terminal has 24-bit colours.
+        Blocks = "blocks",
+        /// Not at all: only their captions are shown.
+        Off = "off",
     }
 }
 

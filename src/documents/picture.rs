@@ -56,6 +56,28 @@ fn check_header(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
+/// Reads the pixels of a picture, scaled to this width and height: red, green, blue and opacity of each. Blocks for at most
+/// ten seconds.
+///
+/// # Errors
+/// Why it cannot be read, worded to follow a colon.
+#[cfg(feature = "images")]
+pub fn read_pixels(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, String> {
+    use super::reader_process::{ReaderTask, run_reader_process};
+    check_header(bytes)?;
+    let pixels = run_reader_process(ReaderTask::PicturePixels { width, height }, bytes)?;
+    match pixels.len() as u64 == u64::from(width) * u64::from(height) * 4 {
+        true => Ok(pixels),
+        false => Err("it is damaged".to_owned()),
+    }
+}
+
+/// Without the decoder no picture is drawn.
+#[cfg(not(feature = "images"))]
+pub fn read_pixels(_: &[u8], _: (u32, u32)) -> Result<Vec<u8>, String> {
+    Err("this build has no decoder".to_owned())
+}
+
 #[cfg(feature = "images")]
 fn read_prepared(bytes: &[u8]) -> Result<ModelPicture, String> {
     use super::reader_process::{ReaderTask, run_reader_process};

@@ -24,6 +24,9 @@ const MAX_SECONDS: u64 = 10;
 const STACK_BYTES: usize = 64 << 20;
 /// Exit code of a process that wrote a reason.
 const NO_RESULT: u8 = 3;
+/// Maximum width and height of the pixels of a picture.
+#[cfg(feature = "images")]
+const MAX_PIXEL_SIDE: u32 = 4096;
 /// Interval at which the end of the process is awaited.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -46,25 +49,41 @@ pub(super) enum ReaderTask {
     /// Writes the sizes of a picture, and the picture scaled for a model.
     #[cfg(feature = "images")]
     PictureForModel,
+    /// Writes the pixels of a picture, scaled to this size.
+    #[cfg(feature = "images")]
+    PicturePixels { width: u32, height: u32 },
 }
 
 impl ReaderTask {
-    const ALL: &[Self] = &[
-        Self::Text(DocumentFormat::Pdf),
-        Self::Text(DocumentFormat::Parquet),
-        Self::Text(DocumentFormat::Xlsx),
-        #[cfg(feature = "images")]
-        Self::PictureForModel,
-    ];
-
-    fn name(self) -> &'static str {
+    /// Returns the argument that stands for the task.
+    fn to_argument(self) -> String {
         match self {
-            Self::Text(DocumentFormat::Pdf) => "PDF",
-            Self::Text(DocumentFormat::Parquet) => "Parquet",
-            Self::Text(DocumentFormat::Xlsx) => "XLSX",
+            Self::Text(DocumentFormat::Pdf) => "PDF".to_owned(),
+            Self::Text(DocumentFormat::Parquet) => "Parquet".to_owned(),
+            Self::Text(DocumentFormat::Xlsx) => "XLSX".to_owned(),
             #[cfg(feature = "images")]
-            Self::PictureForModel => "picture",
+            Self::PictureForModel => "picture".to_owned(),
+            #[cfg(feature = "images")]
+            Self::PicturePixels { width, height } => format!("pixels:{width}x{height}"),
         }
+    }
+
+    fn from_argument(argument: &str) -> Option<Self> {
+        Some(match argument {
+            "PDF" => Self::Text(DocumentFormat::Pdf),
+            "Parquet" => Self::Text(DocumentFormat::Parquet),
+            "XLSX" => Self::Text(DocumentFormat::Xlsx),
+            #[cfg(feature = "images")]
+            "picture" => Self::PictureForModel,
+            #[cfg(feature = "images")]
+            _ => {
+                let (width, height) = argument.strip_prefix("pixels:")?.split_once('x')?;
+                let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_PIXEL_SIDE).contains(side));
+                Self::PicturePixels { width: side(width)?, height: side(height)? }
+            }
+            #[cfg(not(feature = "images"))]
+            _ => return None,
+        })
     }
 
     fn run(self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -74,6 +93,8 @@ impl ReaderTask {
             Self::Text(DocumentFormat::Xlsx) => spreadsheet::read_rows(bytes).map(String::into_bytes),
             #[cfg(feature = "images")]
             Self::PictureForModel => scaling::encode_for_model(bytes),
+            #[cfg(feature = "images")]
+            Self::PicturePixels { width, height } => scaling::scale_to_pixels(&bytes, (width, height)),
         }
     }
 
@@ -85,6 +106,8 @@ impl ReaderTask {
             Self::Text(DocumentFormat::Parquet | DocumentFormat::Xlsx) => MAX_TABLE_BYTES as u64 + 1,
             #[cfg(feature = "images")]
             Self::PictureForModel => crate::chat::image::MAX_SENT_BYTES as u64 + 100,
+            #[cfg(feature = "images")]
+            Self::PicturePixels { width, height } => u64::from(width) * u64::from(height) * 4,
         }
     }
 }
@@ -105,7 +128,7 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
 pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u8>, String> {
     let cannot_start = |error: std::io::Error| error.to_string();
     let mut command = Command::new(own_program());
-    command.args([ARGUMENT, task.name()]).env_clear().current_dir("/");
+    command.args([ARGUMENT, &task.to_argument()]).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = command.spawn().map_err(cannot_start)?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());
@@ -142,9 +165,10 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
 
 /// Reads a document from stdin and writes the result of the task to stdout.
 pub fn run_reader() -> ExitCode {
-    let name = std::env::args_os().nth(2);
-    let task = ReaderTask::ALL.iter().find(|task| name.as_ref().is_some_and(|name| name == task.name()));
-    let Some(task) = task else { return ExitCode::FAILURE };
+    let argument = std::env::args_os().nth(2);
+    let Some(task) = argument.as_ref().and_then(|argument| ReaderTask::from_argument(argument.to_str()?)) else {
+        return ExitCode::FAILURE;
+    };
     for (resource, limit) in [(Resource::As, MAX_MEMORY), (Resource::Cpu, MAX_SECONDS), (Resource::Core, 0)] {
         if lower_limit(resource, limit).is_err() {
             return ExitCode::FAILURE;

@@ -8,6 +8,8 @@ pub use super::host_data::{
 };
 
 use super::file_index::{FileIndex, FileMatches, FilterRequest};
+use super::parts::pictures::Pixels;
+use super::text::PictureKey;
 use super::workspace_data::FilePreview;
 pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
 
@@ -204,6 +206,8 @@ pub enum HostRequest {
     CheckLinks(Vec<LinkTarget>),
     /// List or read files of the session's workspace. Reply: `Workspace`.
     Workspace(WorkspaceRequest),
+    /// Read a picture at the size at which it is drawn. Reply: `PictureRead`.
+    ReadPicture(Arc<PictureKey>),
     /// Read the file that a link names, around its line. Reply: `LinkPreviewed`.
     PreviewLink(LinkTarget),
     /// Save the theme the user chose.
@@ -262,6 +266,8 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
+    /// Pixels of a picture, or why there are none.
+    PictureRead(Arc<PictureKey>, Result<Pixels, String>),
     /// What a link names, or why it cannot be shown: one sentence.
     LinkPreviewed(LinkTarget, Result<FilePreview, String>),
     /// Files of the session's workspace.

@@ -22,6 +22,7 @@ pub mod link_page;
 pub mod listening;
 pub mod page_search;
 pub mod picker;
+pub mod pictures;
 pub mod project_copy;
 pub mod quantities;
 pub mod rehearsal_lines;

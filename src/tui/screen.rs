@@ -362,8 +362,12 @@ impl Screen {
         self.request_link_checks();
     }
 
-    /// Asks the host for the link targets that the layout did not know, and for all again after files may have changed.
+    /// Asks the host for the link targets and the next picture that the layout did not know, and for all targets again after
+    /// files may have changed.
     fn request_link_checks(&mut self) {
+        if let Some(key) = self.state.lookups.pictures.take_request() {
+            self.host.start_request(super::host::HostRequest::ReadPicture(key));
+        }
         let targets = self.state.lookups.take_pending();
         if !targets.is_empty() {
             self.host.start_request(super::host::HostRequest::CheckLinks(targets));

@@ -47,6 +47,8 @@ pub struct Settings {
     pub link_scheme: LinkScheme,
     /// True if the terminal is on another machine, connected by SSH.
     pub is_remote: bool,
+    /// True if pictures are drawn.
+    pub has_pictures: bool,
     /// True if a waiting prompt may ring the bell.
     pub has_bell: bool,
     /// The configured theme: a name, or `auto`.

@@ -11,9 +11,11 @@ pub mod markdown;
 pub mod numbered_lines;
 pub mod output;
 mod page;
+mod picture_rows;
 pub mod pieces;
 pub mod wrap;
 
 pub use page::{Link, Page, PlacedLink, pad_line, place_links, prefix_line};
+pub use picture_rows::{PictureKey, PictureRow, blank_rows};
 pub use pieces::{revealed_line_pieces, revealed_pieces};
 pub use wrap::Piece;

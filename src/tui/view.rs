@@ -3,6 +3,7 @@
 mod ascii;
 mod bars;
 pub mod layout;
+mod pictures;
 mod popups;
 mod sanitize;
 #[cfg(test)]
@@ -75,6 +76,7 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         welcome::draw_welcome(state, areas.transcript, buffer);
     } else {
         links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
+        pictures::draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
         visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
     if state.prompts.front().is_none() {

@@ -114,6 +114,8 @@ mod overlay_sandbox_races;
 #[cfg(target_os = "linux")]
 mod overlay_sandbox_view;
 mod permissive_modes;
+#[cfg(feature = "images")]
+mod pictures;
 mod project_trust;
 mod prompt_tools;
 mod provider_tls;

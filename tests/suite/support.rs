@@ -22,6 +22,8 @@ pub mod ordinary_user;
 pub mod overlay_place;
 pub mod overlay_project;
 pub mod own_process;
+#[cfg(feature = "images")]
+pub mod png;
 #[cfg(target_os = "linux")]
 pub mod preload;
 pub mod processes;

@@ -3,20 +3,25 @@
 use super::ScreenHost;
 use super::workspace_files::read_preview;
 use crate::assemble::sandbox_setup;
+use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
 use crate::chat::image::{self, ImageSize};
+use crate::documents::picture::{MAX_SOURCE_BYTES, read_pixels};
 use crate::project::disk::Disk;
 use crate::project::{Location, Reader, picture};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
 use crate::tui::host::{HostReply, LinkStatus};
+use crate::tui::parts::pictures::Pixels;
+use crate::tui::text::PictureKey;
 use crate::tui::workspace_data::FilePreview;
 use crate::tui::workspace_data::preview::{FileBeginning, MAX_PREVIEW_BYTES};
 use crate::workspace::{StoredFile, Workspace, detect_media_type};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Maximum bytes of a picture in a workspace whose size is looked up.
 const MAX_PICTURE_BYTES: u64 = 20_000_000;
@@ -40,6 +45,17 @@ impl ScreenHost {
         });
     }
 
+    /// Reads a picture of the project or a workspace at the size at which it is drawn.
+    pub(super) fn read_picture(&self, key: Arc<PictureKey>) {
+        let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
+        self.run_in_background(move || {
+            let pixels = read_picture_file(&session_builder, &workspace, &key.target)
+                .and_then(|bytes| read_pixels(&bytes, key.pixels()))
+                .map(|rgba| Pixels { width: key.pixels().0 as usize, rgba });
+            Some(HostReply::PictureRead(key, pixels))
+        });
+    }
+
     /// Reads the file that a link names, around its line.
     pub(super) fn preview_link(&self, target: LinkTarget) {
         let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
@@ -60,6 +76,31 @@ impl ScreenHost {
             };
             Some(HostReply::LinkPreviewed(target, preview))
         });
+    }
+}
+
+/// Reads the file of a picture. Of the project only files that hold no secrets are read, and nothing outside it.
+fn read_picture_file(builder: &SessionBuilder, workspace: &Workspace, target: &LinkTarget) -> Result<Vec<u8>, String> {
+    match target {
+        LinkTarget::File { path, .. } => {
+            let disk =
+                sandbox_setup::open_project(&builder.places, &builder.folder).map_err(|error| error.to_string())?;
+            let location = disk.locate(path).map_err(|error| error.to_string())?;
+            if !location.is_inside || location.is_sensitive {
+                return Err("it is outside the project or may hold secrets".to_owned());
+            }
+            let (file, mut bytes) = (disk.open(&location).map_err(|error| error.to_string())?, Vec::new());
+            file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+            Ok(bytes)
+        }
+        LinkTarget::Workspace(address) => {
+            let (other, file) = find_file(workspace, address)?;
+            if file.size > MAX_SOURCE_BYTES {
+                return Err(format!("it has {}", format_bytes(file.size)));
+            }
+            other.as_ref().unwrap_or(workspace).read(&file).map_err(|error| error.to_string())
+        }
+        LinkTarget::Web(_) => Err("nothing is fetched from the web".to_owned()),
     }
 }
 

@@ -28,6 +28,15 @@ pub(in crate::documents) fn encode_for_model(bytes: Vec<u8>) -> Result<Vec<u8>, 
     Ok([format!("{} {} {} {}\n", from.0, from.1, to.0, to.1).into_bytes(), encoded].concat())
 }
 
+/// Returns the pixels of a picture scaled to this size: red, green, blue and opacity of each.
+///
+/// # Errors
+/// Why there are none, worded to follow a colon.
+pub(in crate::documents) fn scale_to_pixels(bytes: &[u8], size: (u32, u32)) -> Result<Vec<u8>, String> {
+    let (picture, _) = decode(bytes)?;
+    Ok(scale(picture, size).into_rgba8().into_raw())
+}
+
 /// Decodes a picture, of an animation the first frame, and turns it as its metadata says.
 fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
     let damaged = |error: image::ImageError| format!("it is damaged ({error})");

@@ -1,14 +1,17 @@
 //! The page of a file of the workspace: facts about it, and its beginning laid out by its type.
 
 use super::json_view::{JsonView, lay_out_json};
+use super::link_lookups::LinkLookups;
+use super::pictures::PAGE_CELLS;
 use crate::text::clean::clean_text;
-use crate::text::link::CheckTarget;
-use crate::text::workspace_address::AddressTarget;
+use crate::text::link::{CheckTarget, LinkTarget};
+use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{Hint, key_hint};
+use crate::tui::text::markdown::NoPictures;
 use crate::tui::text::numbered_lines::NumberedRows;
 use crate::tui::text::wrap::wrap_plain;
-use crate::tui::text::{Page, code, markdown, numbered_lines, output};
+use crate::tui::text::{Page, blank_rows, code, markdown, numbered_lines, output};
 use crate::tui::theme::Theme;
 use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
 use ratatui::text::Line;
@@ -67,8 +70,10 @@ impl FilePage {
     }
 
     /// Returns the page in this width.
-    pub fn lay_out_page(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> PreviewLayout {
-        lay_out_with(self.preview.as_deref(), self.json.as_ref(), width, theme, check)
+    pub fn lay_out_page(&self, width: usize, theme: &Theme, lookups: &LinkLookups) -> PreviewLayout {
+        let address = WorkspaceAddress { target: self.target.clone(), media_type: None }.to_string();
+        let layout = lay_out_with(self.preview.as_deref(), self.json.as_ref(), width, theme, lookups);
+        add_picture(layout, self.preview.as_deref(), &LinkTarget::Workspace(address), width, lookups)
     }
 }
 
@@ -89,11 +94,30 @@ impl From<Page> for PreviewLayout {
 /// facts about the file come first, except before numbered lines, which begin with the first row.
 pub fn lay_out_preview(
     preview: Option<&Result<FilePreview, String>>,
+    target: &LinkTarget,
     width: usize,
     theme: &Theme,
-    check: CheckTarget<'_>,
+    lookups: &LinkLookups,
 ) -> PreviewLayout {
-    lay_out_with(preview, None, width, theme, check)
+    let layout = lay_out_with(preview, None, width, theme, lookups);
+    add_picture(layout, preview, target, width, lookups)
+}
+
+/// Adds the picture below its description, if it is one and is drawn.
+fn add_picture(
+    mut layout: PreviewLayout,
+    preview: Option<&Result<FilePreview, String>>,
+    target: &LinkTarget,
+    width: usize,
+    lookups: &LinkLookups,
+) -> PreviewLayout {
+    if matches!(preview, Some(Ok(FilePreview { content: PreviewContent::NoText(_), .. }))) {
+        let columns = u16::try_from(width).unwrap_or(u16::MAX).min(PAGE_CELLS.0);
+        if let Some(key) = lookups.find_picture(target, (columns, PAGE_CELLS.1)) {
+            layout.page.append_page(blank_rows(&key).below_blank_line());
+        }
+    }
+    layout
 }
 
 /// Lays out a preview, of which JSON is shown by its view; without one all of it is shown.
@@ -102,8 +126,9 @@ fn lay_out_with(
     json: Option<&JsonView>,
     width: usize,
     theme: &Theme,
-    check: CheckTarget<'_>,
+    lookups: &LinkLookups,
 ) -> PreviewLayout {
+    let check: CheckTarget<'_> = &|target| lookups.check_target(target);
     let plain = |text: &str, style| Page::from(wrap_plain(text, style, width));
     let preview = match preview {
         None => return plain("Loading…", theme.dim).into(),
@@ -132,7 +157,7 @@ fn lay_out_with(
 
 fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme, check: CheckTarget<'_>) -> Page {
     match content {
-        PreviewContent::Markdown(text) => markdown::lay_out_markdown(text, width, theme, check, &|_| None),
+        PreviewContent::Markdown(text) => markdown::lay_out_markdown(text, width, theme, check, &NoPictures),
         PreviewContent::Text { name, text } if code::knows_language(name) => {
             code::lay_out_beginning_highlighted(name, &clean_text(text), width, theme)
         }
@@ -148,7 +173,6 @@ fn lay_out_content(content: &PreviewContent, width: usize, theme: &Theme, check:
 mod tests {
     use super::*;
     use crate::text::json_outline::JsonOutline;
-    use crate::text::link::Existence;
     use crate::tui::theme::Themes;
     use proptest::prelude::*;
 
@@ -176,7 +200,7 @@ mod tests {
                 PreviewContent::Text { name: "notes".into(), text: text.clone() },
                 PreviewContent::Table(rows),
             ] {
-                for line in page_of(content.clone()).lay_out_page(width, &theme, &|_| Existence::Exists).page.lines {
+                for line in page_of(content.clone()).lay_out_page(width, &theme, &LinkLookups::default()).page.lines {
                     prop_assert!(line.width() <= width, "{content:?}: {line}");
                     let hidden = |c: char| c.is_control() || c == '\u{202e}';
                     prop_assert!(!line.to_string().contains(hidden), "{content:?}: {line}");
@@ -190,7 +214,7 @@ mod tests {
         let theme = Themes::bundled().choose_theme("dark", None);
         let text = "let x = 1;\n".repeat(code::MAX_LINES + 2);
         let page = page_of(PreviewContent::Text { name: "a.rs".into(), text });
-        let lines = page.lay_out_page(40, &theme, &|_| Existence::Unknown).page.lines;
+        let lines = page.lay_out_page(40, &theme, &LinkLookups::default()).page.lines;
         let code_lines: Vec<&Line<'_>> = lines.iter().filter(|line| line.to_string().contains("let x")).collect();
         assert_eq!(code_lines.len(), code::MAX_LINES + 2);
         let has_colours = |line: &Line<'_>| line.spans.iter().any(|span| span.content == "let");

@@ -67,7 +67,8 @@ impl LinkHints {
     /// the number of hints have none.
     pub fn new(cells: Vec<PlacedLink>, toast_rows: u16) -> Self {
         let mut targets: Vec<(Vec<Rect>, Arc<LinkTarget>)> = Vec::new();
-        for link in cells {
+        // The caption of a picture is its link.
+        for link in cells.into_iter().filter(|link| link.picture.is_none()) {
             match targets.iter_mut().find(|(_, target)| Arc::ptr_eq(target, &link.target)) {
                 Some((areas, _)) => areas.push(link.area),
                 None => targets.push((vec![link.area], link.target)),
@@ -165,7 +166,7 @@ mod tests {
 
     fn web_link(address: &str, x: u16, y: u16, width: u16) -> PlacedLink {
         let target = Arc::new(LinkTarget::Web(address.to_owned()));
-        PlacedLink { area: Rect::new(x, y, width, 1), target }
+        PlacedLink { area: Rect::new(x, y, width, 1), target, picture: None }
     }
 
     /// Returns a row with this hint on each link. A run of `l` is a link.
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn web_addresses_have_no_hint_for_a_preview() {
         let file = LinkTarget::File { path: "a.rs".into(), line: None, end: None, column: None };
-        let file_link = PlacedLink { area: Rect::new(0, 1, 4, 1), target: Arc::new(file) };
+        let file_link = PlacedLink { area: Rect::new(0, 1, 4, 1), target: Arc::new(file), picture: None };
         let mut hints = LinkHints::new(vec![web_link("https://a.example", 0, 0, 9), file_link], 0);
         hints.is_preview = true;
         assert_eq!(hints.matching_links().map(|link| link.hint.as_str()).collect::<Vec<_>>(), ["s"]);

@@ -1,11 +1,14 @@
 //! Lookups of link targets in the file system, requested by layouts and answered by the host.
 
+use super::pictures::{PictureStatus, Pictures, Pixels};
 use crate::chat::image::ImageSize;
 use crate::text::link::{Existence, LinkTarget};
 use crate::text::workspace_address::WorkspaceAddress;
 use crate::tui::host::LinkStatus;
+use crate::tui::text::PictureKey;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Maximum number of targets that are looked up again: those requested last.
 const MAX_REPEATED: u64 = 2000;
@@ -25,6 +28,8 @@ pub struct LinkLookups {
     changes: u64,
     /// State of looking up all targets again.
     repeat: Repeat,
+    /// Pictures that layouts requested.
+    pub pictures: Pictures,
     /// Lines of replies laid out since program start, for tests of the cost of a frame.
     pub(in crate::tui::parts) reply_lines: Cell<usize>,
 }
@@ -156,6 +161,7 @@ impl LinkLookups {
     pub fn clear(&mut self) {
         self.lookups.get_mut().clear();
         self.pending.get_mut().clear();
+        self.pictures.clear();
         self.repeat = Repeat::NotNeeded;
         (self.arrivals, self.changes) = (self.arrivals + 1, self.changes + 1);
     }
@@ -211,6 +217,29 @@ impl LinkLookups {
             },
             LinkTarget::Web(_) => None,
         }
+    }
+
+    /// Returns the picture that a link names, to be drawn in these columns and rows; `None` while it is read, and if it is
+    /// not drawn.
+    pub fn find_picture(&self, target: &LinkTarget, cells: (u16, u16)) -> Option<Arc<PictureKey>> {
+        if !self.pictures.is_on {
+            return None;
+        }
+        let (key, status) = self.pictures.find(target, self.picture_size(target)?, cells)?;
+        match status {
+            PictureStatus::Pending => {
+                self.used.set(self.used.get().merge(UsedLookups::Pending(self.arrivals)));
+                None
+            }
+            PictureStatus::Failed => None,
+            PictureStatus::Ready => Some(key),
+        }
+    }
+
+    /// Stores a picture that the host has read.
+    pub fn store_picture(&mut self, key: &PictureKey, pixels: Result<Pixels, String>) {
+        self.pictures.store(key, pixels);
+        self.arrivals += 1;
     }
 
     /// Returns what `read` finds in the lookup of a target, which is requested if it was not.

@@ -1,7 +1,8 @@
 //! The page of a file that a link names: its beginning, or the lines around the one that the link names.
 
 use super::file_page::{PreviewLayout, lay_out_preview};
-use crate::text::link::{CheckTarget, LinkTarget};
+use super::link_lookups::LinkLookups;
+use crate::text::link::LinkTarget;
 use crate::tui::keys::{Action, Keymap, Scope};
 use crate::tui::parts::key_hints::{Hint, key_hint};
 use crate::tui::theme::Theme;
@@ -18,8 +19,8 @@ pub struct LinkPage {
 
 impl LinkPage {
     /// Returns the page in this width.
-    pub fn lay_out(&self, width: usize, theme: &Theme, check: CheckTarget<'_>) -> PreviewLayout {
-        lay_out_preview(self.preview.as_deref(), width, theme, check)
+    pub fn lay_out(&self, width: usize, theme: &Theme, lookups: &LinkLookups) -> PreviewLayout {
+        lay_out_preview(self.preview.as_deref(), &self.target, width, theme, lookups)
     }
 
     /// Returns what is known about the file if the page begins with its lines, such as its type and size; empty otherwise.

@@ -11,7 +11,7 @@ use crate::tui::parts::link_lookups::LinkLookups;
 use crate::tui::parts::link_page::LinkPage;
 use crate::tui::parts::page_search::PageSearch;
 use crate::tui::parts::rehearsal_lines;
-use crate::tui::text::markdown::lay_out_markdown;
+use crate::tui::text::markdown::{NoPictures, lay_out_markdown};
 use crate::tui::text::pieces::{split_links, wrap_barred};
 use crate::tui::text::{Page, output, wrap};
 use crate::tui::theme::Theme;
@@ -113,8 +113,8 @@ impl Reader {
         let split = || split_links(&clean_text(&self.text), theme.text, theme.link, check);
         self.layout.linked_lines_for(width, (), theme, lookups, || {
             let page = match &self.body {
-                ReaderBody::File(page) => return page.lay_out_page(width, theme, check),
-                ReaderBody::Link(page) => return page.lay_out(width, theme, check),
+                ReaderBody::File(page) => return page.lay_out_page(width, theme, lookups),
+                ReaderBody::Link(page) => return page.lay_out(width, theme, lookups),
                 ReaderBody::Terminal | ReaderBody::Background(_) => {
                     output::lay_out_linked_output(&self.text, theme.text, theme, width, check)
                 }
@@ -124,7 +124,7 @@ impl Reader {
                     wrap_barred(&self.text, [theme.text, theme.border_dim, theme.link], "", width, check)
                 }
                 // A page of the manual names files of examples, not of the project.
-                ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &check_web_address, &|_| None),
+                ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &check_web_address, &NoPictures),
                 ReaderBody::Rehearsal(summary, part) => Page::from(part.lay_out_part(summary, width, theme)),
                 ReaderBody::Audit(page) => {
                     page.lay_out_page(width.min(MAX_AUDIT_COLUMNS), [theme.text, theme.link], check)
@@ -136,7 +136,7 @@ impl Reader {
 
     /// Returns whether the page as it was last laid out has links.
     pub fn has_links(&self) -> bool {
-        self.layout.last_lines().is_some_and(|layout| !layout.page.links.is_empty())
+        self.layout.last_lines().is_some_and(|layout| layout.page.links.iter().any(|link| link.picture.is_none()))
     }
 
     /// Returns whether the page is one of a file, with its keys.

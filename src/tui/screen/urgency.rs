@@ -34,9 +34,8 @@ impl Urgency {
                 }
                 _ => Urgency::Soon,
             },
-            Event::Host(HostReply::LinkStatuses(_)) | Event::Agent(agent::Event::CallProgressed { .. }) => {
-                Urgency::Soon
-            }
+            Event::Host(HostReply::LinkStatuses(_) | HostReply::PictureRead(..))
+            | Event::Agent(agent::Event::CallProgressed { .. }) => Urgency::Soon,
             _ => Urgency::Now,
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::text::link::{Existence, LinkTarget};
 use crate::text::width::text_width;
-use crate::tui::text::markdown::lay_out_markdown;
+use crate::tui::text::markdown::{NoPictures, lay_out_markdown};
 
 const SIZES: [(u16, u16); 5] = [(80, 24), (500, 200), (20, 6), (2, 2), (1, 1)];
 
@@ -61,7 +61,7 @@ fn r64_only_the_outermost_of_nested_pictures_is_a_link() {
         Existence::Exists
     };
     let text = "![a\n".repeat(500) + &"](b.png)\n".repeat(500);
-    lay_out_markdown(&text, 40, &Theme::without_colours(), &exists, &|_| None);
+    lay_out_markdown(&text, 40, &Theme::without_colours(), &exists, &NoPictures);
     assert_eq!(lookups.get(), 1);
 }
 

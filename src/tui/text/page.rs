@@ -1,5 +1,6 @@
 //! Laid-out text with its links.
 
+use super::PictureRow;
 use crate::text::link::LinkTarget;
 use crate::text::width::text_width;
 use ratatui::layout::Rect;
@@ -18,6 +19,8 @@ pub struct Link {
     pub end: u16,
     /// Target of the link.
     pub target: Arc<LinkTarget>,
+    /// The row of a picture that is drawn on these cells, if any. A click opens the picture; no hint is shown for it.
+    pub picture: Option<PictureRow>,
 }
 
 /// A link on the screen. Rows of one link share the target (the same `Arc`).
@@ -26,6 +29,8 @@ pub struct PlacedLink {
     /// Its cells in one row.
     pub area: Rect,
     pub target: Arc<LinkTarget>,
+    /// The row of a picture that is drawn there, if any.
+    pub picture: Option<PictureRow>,
 }
 
 impl Link {
@@ -41,7 +46,7 @@ pub fn place_links<'a>(links: impl IntoIterator<Item = &'a Link>, row: Rect) -> 
     links.into_iter().filter_map(move |link| {
         let (start, end) = (link.start.min(row.width), link.end.min(row.width));
         let area = Rect { x: row.x + start, width: end - start, ..row };
-        (!area.is_empty()).then(|| PlacedLink { area, target: link.target.clone() })
+        (!area.is_empty()).then(|| PlacedLink { area, target: link.target.clone(), picture: link.picture.clone() })
     })
 }
 

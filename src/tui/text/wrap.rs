@@ -304,7 +304,7 @@ impl Wrapper<'_> {
                     Some(last) if (last.line, last.end) == (line, start) && Arc::ptr_eq(&last.target, target) => {
                         last.end = end;
                     }
-                    _ => self.page.links.push(Link { line, start, end, target: target.clone() }),
+                    _ => self.page.links.push(Link { line, start, end, target: target.clone(), picture: None }),
                 }
             }
             column += cells;

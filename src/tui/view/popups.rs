@@ -1,6 +1,7 @@
 //! Draws the popup in front, over everything else.
 
 use super::visible_lines::highlight_matches;
+use super::pictures::draw_pictures;
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
 use crate::text::web_destination::find_destination;
@@ -166,7 +167,10 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
             buffer.set_style(area, state.theme.text.patch(state.theme.selected));
         }
     }
-    inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect()
+    let links =
+        inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect::<Vec<_>>();
+    draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
+    links
 }
 
 /// Returns rows of key hints for a page: the keys of its file or links, and those that scroll if not all of it is visible.

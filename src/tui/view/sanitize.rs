@@ -21,11 +21,11 @@ pub fn replace_controls(buffer: &mut Buffer) {
     }
 }
 
-/// Resolves the addresses of links. Cells with the same address belong to one link, wherever they are.
+/// Resolves the addresses of links, apart from those of pictures. Cells with the same address belong to one link, wherever they are.
 pub fn resolve_links(links: &[PlacedLink], settings: &Settings) -> Vec<LinkedCells> {
     let resolve =
         |link: &PlacedLink| Some(LinkedCells { area: link.area, address: link_address(&link.target, settings)? });
-    links.iter().filter_map(resolve).collect()
+    links.iter().filter(|link| link.picture.is_none()).filter_map(resolve).collect()
 }
 
 /// Returns the target as an address a terminal can open, without characters that could end the escape sequence.
@@ -98,7 +98,7 @@ mod tests {
     fn r36_address_cannot_end_its_escape_sequence() {
         let target = Arc::new(LinkTarget::Web("https://e.x/\x1b]0;t\x07".into()));
         let settings = crate::tui::view::tests::settings();
-        let links = resolve_links(&[PlacedLink { area: Rect::new(0, 0, 2, 1), target }], &settings);
+        let links = resolve_links(&[PlacedLink { area: Rect::new(0, 0, 2, 1), target, picture: None }], &settings);
         assert_eq!(links[0].address, "https://e.x/%1B]0;t%07");
     }
 

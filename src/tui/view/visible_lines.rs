@@ -70,7 +70,7 @@ fn place_links(state: &State, area: Rect, lines: &[VisibleLine]) -> Vec<PlacedLi
             let (start, end) = (link.start.min(row.width), link.end.min(row.width));
             let mut place_cells = |cells: Range<u16>| {
                 let area = Rect { x: row.x + cells.start, width: cells.end - cells.start, ..row };
-                placed.push(PlacedLink { area, target: link.target.clone() });
+                placed.push(PlacedLink { area, target: link.target.clone(), picture: link.picture.clone() });
             };
             match visual_order(state, &page.lines[line]) {
                 Some(order) => order.drawn_ranges(start..end).into_iter().for_each(place_cells),

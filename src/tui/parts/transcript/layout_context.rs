@@ -7,12 +7,15 @@ use crate::text::clean;
 use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::tui::keys::Keymap;
 use crate::tui::parts::link_lookups::{LinkLookups, UsedLookups};
+use crate::tui::parts::pictures::TRANSCRIPT_CELLS;
 use crate::tui::parts::reply_timing::ReplyTiming;
+use crate::tui::text::markdown::FindPicture;
 use crate::tui::text::pieces::wrap_barred;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece, markdown};
+use crate::tui::text::{Page, PictureKey, Piece, markdown};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Inputs of a layout.
@@ -38,6 +41,17 @@ pub struct LayoutContext<'a> {
     pub lookups: &'a LinkLookups,
     /// True if the model accepts pictures.
     pub accepts_images: bool,
+}
+
+impl FindPicture for LayoutContext<'_> {
+    fn caption(&self, target: &LinkTarget) -> Option<String> {
+        self.lookups.picture_size(target).map(|size| picture_caption::caption(self, size))
+    }
+
+    fn find_drawn(&self, target: &LinkTarget, width: usize) -> Option<Arc<PictureKey>> {
+        let columns = u16::try_from(width).unwrap_or(u16::MAX).min(TRANSCRIPT_CELLS.0);
+        self.lookups.find_picture(target, (columns, TRANSCRIPT_CELLS.1))
+    }
 }
 
 impl LayoutContext<'_> {
@@ -67,9 +81,7 @@ impl LayoutContext<'_> {
     }
 
     fn lay_out_markdown_with(&self, text: &str, check: CheckTarget<'_>) -> Page {
-        let caption =
-            |target: &LinkTarget| self.lookups.picture_size(target).map(|size| picture_caption::caption(self, size));
-        markdown::lay_out_markdown(text, self.width, self.theme, check, &caption)
+        markdown::lay_out_markdown(text, self.width, self.theme, check, self)
     }
 
     /// Lays out a part of a reply. Also returns the lookups that it used.

@@ -8,8 +8,9 @@ use crate::text::byte_size::format_bytes;
 use crate::text::link::{self, LinkTarget};
 use crate::text::workspace_address::SCHEME;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::text::markdown::FindPicture;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece};
+use crate::tui::text::{Page, Piece, blank_rows};
 use std::sync::Arc;
 
 /// Returns the caption of a picture of this size: `1280 × 720 · 84.0 kB · ctrl-o open or copy`.
@@ -63,11 +64,17 @@ pub fn lay_out_saved_picture(context: &LayoutContext<'_>, call: &CallState, outc
     }
 }
 
-/// Lays out the name of a picture as a link, with its caption.
+/// Lays out the name of a picture as a link, with its caption, and the picture below it if it is drawn.
 fn lay_out_line(context: &LayoutContext<'_>, name: &str, target: LinkTarget, caption: &str, indent: &str) -> Page {
     let theme = context.theme;
     let name = crate::text::clean::clean_line(name).into_owned();
-    let name = Piece { text: name, style: theme.link, link: Some(Arc::new(target)) };
+    let target = Arc::new(target);
+    let name = Piece { text: name, style: theme.link, link: Some(target.clone()) };
     let shape = Shape::with_prefix(context.width, Piece::new(indent, theme.dim));
-    wrap_pieces(&[name, Piece::new(format!(" · {caption}"), theme.dim)], &shape)
+    let mut page = wrap_pieces(&[name, Piece::new(format!(" · {caption}"), theme.dim)], &shape);
+    let columns = context.width.saturating_sub(indent.len());
+    if let Some(key) = context.find_drawn(&target, columns) {
+        page.append_page(blank_rows(&key).indent_lines(indent.len()));
+    }
+    page
 }

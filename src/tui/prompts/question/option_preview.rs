@@ -70,7 +70,7 @@ fn lay_out_text(text: &str, cells: usize, theme: &Theme) -> Vec<Line<'static>> {
     if markdown::has_markup(&text) {
         let text = markdown::harden_breaks(&text);
         // Nothing in a preview becomes a link or gets a caption.
-        return markdown::lay_out_markdown(&text, cells, theme, &|_| Existence::Unknown, &|_| None).lines;
+        return markdown::lay_out_markdown(&text, cells, theme, &|_| Existence::Unknown, &markdown::NoPictures).lines;
     }
     let text = clean_text(&text);
     // Blanks at the end of a line would need rows of their own.

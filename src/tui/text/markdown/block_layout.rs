@@ -1,14 +1,17 @@
 //! Lays out parsed blocks as lines of a width.
 
+use super::FindPicture;
 use super::block::{Block, Container};
 use super::table;
 use super::unrendered_text::unrendered_info;
+use crate::text::link::LinkTarget;
 use crate::text::width::text_width as width_of;
 use crate::tui::text::code;
 use crate::tui::text::wrap::{Shape, wrap_pieces};
-use crate::tui::text::{Page, Piece};
+use crate::tui::text::{Page, Piece, blank_rows};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
+use std::sync::Arc;
 
 /// Minimum text columns; with fewer, the indentation is dropped.
 const MIN_TEXT_COLUMNS: usize = 4;
@@ -16,6 +19,9 @@ const MIN_TEXT_COLUMNS: usize = 4;
 /// Lays out blocks with one theme.
 pub(super) struct BlockLayout<'a> {
     pub(super) theme: &'a Theme,
+    /// Targets of the images.
+    pub(super) images: &'a [Arc<LinkTarget>],
+    pub(super) pictures: &'a dyn FindPicture,
 }
 
 impl BlockLayout<'_> {
@@ -32,7 +38,11 @@ impl BlockLayout<'_> {
         // Only the items of a list, which `lay_out_list` lays out, may have no blank lines between their blocks.
         let is_loose = true;
         match block {
-            Block::Text(pieces) => wrap_pieces(pieces, &Shape::with_width(width)),
+            Block::Text(pieces) => {
+                let mut page = wrap_pieces(pieces, &Shape::with_width(width));
+                page.append_page(self.lay_out_pictures(pieces, width));
+                page
+            }
             Block::Code { language, code } => {
                 let mut page = unrendered_info(language).map_or_else(Page::default, |info| {
                     let shape = Shape::with_prefix(width, Piece::new(" ", self.theme.dim));
@@ -58,6 +68,23 @@ impl BlockLayout<'_> {
                 Page { lines: vec![rule], ..Page::default() }
             }
         }
+    }
+
+    /// Lays out the pictures of the images in a paragraph, each once.
+    fn lay_out_pictures(&self, pieces: &[Piece], width: usize) -> Page {
+        let mut page = Page::default();
+        let mut previous: Option<&Arc<LinkTarget>> = None;
+        for target in pieces.iter().filter_map(|piece| piece.link.as_ref()) {
+            let is_image = self.images.iter().any(|image| Arc::ptr_eq(image, target));
+            if !is_image || previous.is_some_and(|previous| Arc::ptr_eq(previous, target)) {
+                continue;
+            }
+            previous = Some(target);
+            if let Some(key) = self.pictures.find_drawn(target, width) {
+                page.append_page(blank_rows(&key));
+            }
+        }
+        page
     }
 
     fn lay_out_list(&self, start: Option<u64>, items: &[Block], width: usize) -> Page {

@@ -1,22 +1,27 @@
 //! Parses Markdown into blocks, independent of the width.
 
 use super::block::{Block, Container};
+use super::heading_style::{alert_heading, heading_style};
 use super::nesting_limit::BoundedText;
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after, shorten_address};
-use super::{Lookups, Picture, parser_options};
+use super::{FindPicture, Lookups, parser_options};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::link::{self, CheckTarget, LinkTarget};
 use crate::tui::text::{Piece, pieces};
 use crate::tui::theme::Theme;
-use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use std::sync::Arc;
 
 /// Maximum nesting; deeper containers become part of the one around them.
 const MAX_DEPTH: usize = 24;
 
-/// Parses a cleaned text.
-pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: Lookups<'_>) -> Vec<Block> {
+/// Parses a cleaned text. Also returns the targets of its images.
+pub(super) fn parse_blocks(
+    text: &BoundedText<'_>,
+    theme: &Theme,
+    lookups: Lookups<'_>,
+) -> (Vec<Block>, Vec<Arc<LinkTarget>>) {
     let source = &*text.text;
     let mut parser = BlockParser::new(source, theme, lookups);
     let mut links = ShownLinks::default();
@@ -37,7 +42,7 @@ pub(super) fn parse_blocks(text: &BoundedText<'_>, theme: &Theme, lookups: Looku
     for definition in links.unused_definitions(source, events.reference_definitions()) {
         parser.push_block(Block::Text(vec![Piece::new(definition, theme.dim)]));
     }
-    parser.frames.pop().map(|(_, blocks)| blocks).unwrap_or_default()
+    (parser.frames.pop().map(|(_, blocks)| blocks).unwrap_or_default(), parser.images)
 }
 
 /// A link or picture whose text is being read.
@@ -55,7 +60,9 @@ struct BlockParser<'a> {
     source: &'a str,
     theme: &'a Theme,
     check: CheckTarget<'a>,
-    picture: Picture<'a>,
+    pictures: &'a dyn FindPicture,
+    /// Targets of the images that have a caption.
+    images: Vec<Arc<LinkTarget>>,
     /// The open containers with their blocks so far.
     frames: Vec<(Container, Vec<Block>)>,
     /// For each open container, whether it has a frame; too deep ones have none.
@@ -79,12 +86,13 @@ struct BlockParser<'a> {
 }
 
 impl<'a> BlockParser<'a> {
-    fn new(source: &'a str, theme: &'a Theme, (check, picture): Lookups<'a>) -> BlockParser<'a> {
+    fn new(source: &'a str, theme: &'a Theme, (check, pictures): Lookups<'a>) -> BlockParser<'a> {
         BlockParser {
             source,
             theme,
             check,
-            picture,
+            pictures,
+            images: Vec::new(),
             frames: vec![(Container::Root, Vec::new())],
             has_frame: Vec::new(),
             inline: Vec::new(),
@@ -262,7 +270,7 @@ impl<'a> BlockParser<'a> {
 
     /// Appends the address of a link unless its text shows it, and the description of an image.
     fn add_address(&mut self, target: Option<Arc<LinkTarget>>, address: String, first_piece: usize, is_image: bool) {
-        let description = target.as_deref().filter(|_| is_image).and_then(|target| (self.picture)(target));
+        let description = target.as_deref().filter(|_| is_image).and_then(|target| self.pictures.caption(target));
         let link_text: String = self.inline.iter().skip(first_piece).map(|piece| piece.text.as_str()).collect();
         let strip_scheme = |text: &str| -> String {
             let text = text.trim_start_matches("https://").trim_start_matches("http://");
@@ -270,6 +278,7 @@ impl<'a> BlockParser<'a> {
         };
         let dim_style = self.styles.last().copied().unwrap_or_default().patch(self.theme.dim);
         if let Some(description) = description {
+            self.images.extend(target.clone());
             let link = Piece { text: shorten_address(&address), style: self.theme.link, link: target };
             let has_own_text = strip_scheme(&link_text) != strip_scheme(&address) && !link_text.is_empty();
             if has_own_text {
@@ -369,30 +378,6 @@ fn is_inside_text(tag: &Tag<'_>) -> bool {
             | Tag::Link { .. }
             | Tag::Image { .. }
     )
-}
-
-/// Returns the style of a heading. Many terminals draw no italics, so the third level also has its own colour and is not
-/// bold.
-fn heading_style(level: HeadingLevel, theme: &Theme) -> Style {
-    match level {
-        HeadingLevel::H1 => theme.heading.add_modifier(Modifier::UNDERLINED),
-        HeadingLevel::H2 => theme.heading.remove_modifier(Modifier::UNDERLINED),
-        HeadingLevel::H3 | HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => {
-            let style = Style { fg: theme.accent.fg, ..theme.heading };
-            style.remove_modifier(Modifier::BOLD | Modifier::UNDERLINED).add_modifier(Modifier::ITALIC)
-        }
-    }
-}
-
-/// Returns the heading of an alert quote.
-fn alert_heading(kind: BlockQuoteKind) -> &'static str {
-    match kind {
-        BlockQuoteKind::Note => "Note",
-        BlockQuoteKind::Tip => "Tip",
-        BlockQuoteKind::Important => "Important",
-        BlockQuoteKind::Warning => "Warning",
-        BlockQuoteKind::Caution => "Caution",
-    }
 }
 
 fn is_line_break(html: &str) -> bool {

@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// Lays out Markdown as if every link target existed and no image had a caption.
 fn lay_out_source(source: &str, width: usize) -> Page {
     let theme = Themes::bundled().choose_theme("dark", None);
-    lay_out_markdown(source, width, &theme, &|_| Existence::Exists, &|_| None)
+    lay_out_markdown(source, width, &theme, &|_| Existence::Exists, &NoPictures)
 }
 
 fn line_texts(page: &Page) -> Vec<String> {
@@ -169,7 +169,7 @@ fn r32_cleans_characters_from_entities() {
 fn code_block_has_a_background_and_highlighting() {
     let theme = Themes::bundled().choose_theme("dark", None);
     let source = "a\n\n```rust\nlet x = 1;\n```";
-    let page = lay_out_markdown(source, 12, &theme, &|_| Existence::Exists, &|_| None);
+    let page = lay_out_markdown(source, 12, &theme, &|_| Existence::Exists, &NoPictures);
     assert_eq!(line_texts(&page)[2..], [" let x = 1; "]);
     assert!(page.lines[2].spans.iter().all(|span| span.style.bg == theme.code_block.bg));
     assert!(page.lines[2].spans.iter().any(|span| span.style.fg == theme.syntax_keyword.fg));

@@ -25,7 +25,7 @@ fn headings_are_styled_by_level() {
 fn headings_of_three_levels_differ_without_italics_and_without_colours() {
     use ratatui::style::Modifier as M;
     let heading_style = |text: &str, theme: &Theme| {
-        let page = lay_out_markdown(text, 40, theme, &|_| Existence::Unknown, &|_| None);
+        let page = lay_out_markdown(text, 40, theme, &|_| Existence::Unknown, &NoPictures);
         page.lines[0].spans.iter().find(|span| !span.content.trim().is_empty()).unwrap().style
     };
     for name in ["dark", "light", "colour-blind", "high-contrast", "terminal"] {

@@ -1,0 +1,166 @@
+//! Pictures drawn in the transcript and on pages.
+
+use super::*;
+use crate::chat::image::ImageSize;
+use crate::text::link::LinkTarget;
+use crate::text::workspace_address::AddressTarget;
+use crate::tui::host::{HostReply, LinkStatus};
+use crate::tui::parts::file_page::FilePage;
+use crate::tui::parts::link_page::LinkPage;
+use crate::tui::parts::pictures::Pixels;
+use crate::tui::popup::{Popup, Reader, ReaderBody};
+use crate::tui::text::PictureKey;
+use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
+use ratatui::style::Color;
+use std::sync::Arc;
+
+/// 8 columns and 4 rows.
+const SIZE: ImageSize = ImageSize { pixels: (64, 64), bytes: 84_000 };
+const RED: [u8; 4] = [255, 0, 0, 255];
+const BLUE: [u8; 4] = [0, 0, 255, 255];
+
+fn screen_with_pictures(entries: impl IntoIterator<Item = Entry>) -> Screen {
+    let mut screen = Screen::with_entries(entries);
+    screen.state.lookups.pictures.is_on = true;
+    screen
+}
+
+/// Answers the pending link checks: everything is a picture of this size, except web addresses.
+fn answer_checks(screen: &mut Screen) {
+    screen.draw_frame();
+    let targets = screen.state.lookups.take_pending();
+    let statuses = targets.into_iter().map(|target| (target, LinkStatus::Picture(SIZE))).collect();
+    screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
+    screen.draw_frame();
+}
+
+/// Reads the requested pictures: each has a red and a blue pixel in every cell. Returns them in the order of the requests.
+fn answer_pictures(screen: &mut Screen) -> Vec<Arc<PictureKey>> {
+    let mut read = Vec::new();
+    while let Some(key) = screen.state.lookups.pictures.take_request() {
+        let (width, height) = key.pixels();
+        let row = |y: u32| if y.is_multiple_of(2) { RED } else { BLUE }.repeat(width as usize);
+        let pixels = Pixels { width: width as usize, rgba: (0..height).flat_map(row).collect() };
+        screen.handle_event(Event::Host(HostReply::PictureRead(key.clone(), Ok(pixels))));
+        read.push(key);
+        screen.draw_frame();
+    }
+    read
+}
+
+fn first_rows(screen: &mut Screen, rows: usize) -> String {
+    screen.screen_text().lines().skip(2).take(rows).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_picture_is_drawn_below_its_paragraph_and_below_its_line_in_a_message() {
+    let text = "Look:\n\n- ![start](docs/shot.png) here\n\nThe end.";
+    let mut screen = screen_with_pictures([user_message("see @a.png"), reply_entry(text), turn_end()]);
+    answer_checks(&mut screen);
+    let waiting = first_rows(&mut screen, 8);
+    assert!(waiting.contains("64 × 64") && !waiting.contains('▀'), "the captions stay while it is read: {waiting}");
+    assert_eq!(answer_pictures(&mut screen).len(), 2);
+    insta::assert_snapshot!(first_rows(&mut screen, 14), @r"
+     ▌ see @a.png
+       a.png · 64 × 64 · 84.0 kB · ctrl-o open or copy
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+
+     Look:
+
+     • start · docs/shot.png · 64 × 64 · 84.0 kB · ctrl-o open or copy here
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+       ▀▀▀▀▀▀▀▀
+    ");
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 24));
+    view::draw_screen(&screen.state, &mut LayoutCache::default(), &mut buffer);
+    let cell = buffer.content.iter().find(|cell| cell.symbol() == "▀").unwrap();
+    assert_eq!((cell.fg, cell.bg), (Color::Rgb(255, 0, 0), Color::Rgb(0, 0, 255)));
+}
+
+#[test]
+fn a_picture_that_cannot_be_read_keeps_its_caption() {
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
+    answer_checks(&mut screen);
+    let caption = first_rows(&mut screen, 8);
+    let key = screen.state.lookups.pictures.take_request().unwrap();
+    screen.handle_event(Event::Host(HostReply::PictureRead(key, Err("it is damaged".into()))));
+    assert_eq!(first_rows(&mut screen, 8), caption);
+    assert_eq!(screen.state.lookups.pictures.take_request(), None);
+}
+
+#[test]
+fn no_picture_is_requested_from_the_web_or_if_pictures_are_off() {
+    let web = "![a](https://a.example/x.png) and <https://a.example/y.png>";
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry(web), turn_end()]);
+    answer_checks(&mut screen);
+    assert_eq!(screen.state.lookups.pictures.take_request(), None);
+    // A link to a picture is no picture.
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("[a](x.png), y.png"), turn_end()]);
+    answer_checks(&mut screen);
+    assert_eq!(screen.state.lookups.pictures.take_request(), None);
+    let mut screen = Screen::with_entries([user_message("@x.png"), reply_entry("![a](x.png)"), turn_end()]);
+    answer_checks(&mut screen);
+    assert_eq!(screen.state.lookups.pictures.take_request(), None);
+}
+
+#[test]
+fn a_popup_covers_pictures_and_a_link_hint_is_shown_once() {
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
+    answer_checks(&mut screen);
+    answer_pictures(&mut screen);
+    assert!(screen.screen_text().contains('▀'));
+    screen.press_key("ctrl-o");
+    let hints = screen.screen_text();
+    assert!(hints.contains('▀') && !hints.contains(" s "), "one hint: {hints}");
+    screen.press_key("esc");
+    screen.press_key("f1");
+    let help = screen.screen_text();
+    assert!(!help.contains('▀'), "{help}");
+}
+
+#[test]
+fn pictures_are_drawn_on_the_pages_of_files_and_links() {
+    let preview = || {
+        let content = PreviewContent::NoText("A picture. Open it to see it in the program for pictures.");
+        Arc::new(Ok(FilePreview { facts: vec!["image/png".into()], content, omission: String::new() }))
+    };
+    let file = ListedFile { id: "01A".into(), path: "shot.png".into(), version: 1, size: 9, time: String::new() };
+    let mut page = FilePage::new(file, AddressTarget::Id("01A".into(), None));
+    page.set_preview(preview());
+    let target = Arc::new(LinkTarget::File { path: "docs/shot.png".into(), line: None, end: None, column: None });
+    let link_page = LinkPage { target, preview: Some(preview()) };
+    for body in [ReaderBody::File(Box::new(page)), ReaderBody::Link(Arc::new(link_page))] {
+        let mut screen = screen_with_pictures([user_message("go"), turn_end()]);
+        let (title, top, layout) = ("shot.png".to_owned(), Default::default(), Default::default());
+        let reader = Reader { title, text: "".into(), body, whole_text: None, top, layout };
+        screen.state.viewport.popups.push(Popup::Reader(reader));
+        answer_checks(&mut screen);
+        assert_eq!(answer_pictures(&mut screen).len(), 1);
+        let text = screen.screen_text();
+        assert_eq!(text.lines().filter(|line| line.contains("▀▀▀▀▀▀▀▀")).count(), 4, "{text}");
+    }
+}
+
+#[test]
+fn only_visible_rows_are_drawn() {
+    let text = format!("![start](docs/shot.png)\n\n{}", "A line.\n\n".repeat(9));
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry(&text), turn_end()]);
+    answer_checks(&mut screen);
+    answer_pictures(&mut screen);
+    let rows = |screen: &mut Screen| screen.screen_text().lines().filter(|line| line.contains('▀')).count();
+    let seen: Vec<usize> = (20..32)
+        .map(|height| {
+            screen.resize_screen(80, height);
+            rows(&mut screen)
+        })
+        .collect();
+    assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]) && seen.contains(&2) && seen.last() == Some(&4), "{seen:?}");
+    screen.resize_screen(80, 20);
+    screen.press_key("page-up");
+    assert_eq!(rows(&mut screen), 4);
+}
