@@ -11,6 +11,7 @@ pub mod host;
 mod host_data;
 pub mod input;
 pub mod keys;
+pub mod kitty_graphics;
 pub mod open_session;
 pub mod parts;
 pub mod popup;

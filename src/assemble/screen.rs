@@ -8,6 +8,7 @@ use crate::project::folder_facts;
 use crate::tui::host::HostReply;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
+use crate::tui::parts::pictures::Protocol;
 use crate::tui::popup::PickedAction;
 use crate::tui::terminal_features::{needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
@@ -37,8 +38,9 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     // The terminal is queried while the session is read. Its answer is awaited before anything else uses the terminal.
     let depth = color_depth(&start.connector.settings.config.screen);
     let term = std::env::var("TERM").ok();
+    let asks_pictures = asks_pictures(&start.connector.settings.config.screen, depth);
     let color_query = (depth != ColourDepth::None)
-        .then(|| std::thread::spawn(move || startup::query_colours(COLOR_TIMEOUT, term.as_deref())));
+        .then(|| std::thread::spawn(move || startup::query_terminal(COLOR_TIMEOUT, term.as_deref(), asks_pictures)));
     let apply_request = start.initial_apply_request();
     // If it is uncertain which session to continue, the user picks one from the list. With `--answers` it is an error,
     // because the answers belong to one session.
@@ -82,6 +84,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
         auto_theme: themes.resolve_name(screen.auto_theme(light), light).to_owned(),
+        pictures: draws_pictures(&screen, depth).then(|| picture_protocol(startup_input.draws_placeholders)),
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();
@@ -136,6 +139,27 @@ fn color_depth(screen: &Screen) -> ColourDepth {
     if screen.color { ColourDepth::from_environment(&|name| std::env::var(name).ok()) } else { ColourDepth::None }
 }
 
+/// Returns whether pictures are drawn.
+fn draws_pictures(screen: &Screen, depth: ColourDepth) -> bool {
+    cfg!(feature = "images") && screen.pictures != DrawnPictures::Off && depth == ColourDepth::True && !is_ascii(screen)
+}
+
+/// Returns whether the terminal is asked if it stores pictures. A terminal multiplexer would take the question for a title.
+fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
+    let is_multiplexer = ["TMUX", "STY", "ZELLIJ"].iter().any(|name| std::env::var_os(name).is_some());
+    draws_pictures(screen, depth) && screen.pictures == DrawnPictures::Auto && !is_multiplexer
+}
+
+fn picture_protocol(draws_placeholders: bool) -> Protocol {
+    // The terminal may store pictures of other programs too. Numbers have 24 bits and begin at 1.
+    let first_id = (std::process::id() % 16_383 + 1) << 10;
+    if draws_placeholders { Protocol::Kitty { first_id } } else { Protocol::Blocks }
+}
+
+fn is_ascii(screen: &Screen) -> bool {
+    screen.ascii.unwrap_or_else(|| needs_ascii(&|name| std::env::var(name).ok()))
+}
+
 fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
     tui::Settings {
         folder: folder.to_owned(),
@@ -145,7 +169,7 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
         sandbox_note: "no sandbox".to_owned(),
         host_name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         has_mouse: screen.mouse,
-        is_ascii: screen.ascii.unwrap_or_else(|| needs_ascii(&|name| std::env::var(name).ok())),
+        is_ascii: is_ascii(screen),
         terminal_reorders: reorders_text(&|name| std::env::var(name).ok()),
         has_links: match screen.links {
             Links::Auto => supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
@@ -154,9 +178,7 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
         },
         link_scheme: screen.link_scheme,
         is_remote: is_remote(&|name| std::env::var_os(name)),
-        has_pictures: cfg!(feature = "images")
-            && screen.pictures != DrawnPictures::Off
-            && color_depth(screen) == ColourDepth::True,
+        pictures: None,
         has_bell: screen.bell,
         theme: screen.theme.clone(),
         auto_theme: String::new(),

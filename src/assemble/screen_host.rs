@@ -321,7 +321,7 @@ impl Host for ScreenHost {
             HostRequest::FilterFiles(request) => self.filter_files(request),
             HostRequest::FindPastedFiles(readings) => self.find_pasted_files(readings),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
-            HostRequest::ReadPicture(key) => self.read_picture(key),
+            HostRequest::ReadPicture(key, form) => self.read_picture(key, form),
             HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),
             HostRequest::SaveTheme(name) => {

@@ -72,6 +72,23 @@ pub fn read_pixels(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>,
     }
 }
 
+/// Scales a picture to this width and height and encodes it as PNG. Blocks for at most ten seconds.
+///
+/// # Errors
+/// Why it cannot be read, worded to follow a colon.
+#[cfg(feature = "images")]
+pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, String> {
+    use super::reader_process::{ReaderTask, run_reader_process};
+    check_header(bytes)?;
+    run_reader_process(ReaderTask::PicturePng { width, height }, bytes)
+}
+
+/// Without the decoder no picture is drawn.
+#[cfg(not(feature = "images"))]
+pub fn read_png(_: &[u8], _: (u32, u32)) -> Result<Vec<u8>, String> {
+    Err("this build has no decoder".to_owned())
+}
+
 /// Without the decoder no picture is drawn.
 #[cfg(not(feature = "images"))]
 pub fn read_pixels(_: &[u8], _: (u32, u32)) -> Result<Vec<u8>, String> {

@@ -52,6 +52,9 @@ pub(super) enum ReaderTask {
     /// Writes the pixels of a picture, scaled to this size.
     #[cfg(feature = "images")]
     PicturePixels { width: u32, height: u32 },
+    /// Writes a picture as PNG, scaled to this size.
+    #[cfg(feature = "images")]
+    PicturePng { width: u32, height: u32 },
 }
 
 impl ReaderTask {
@@ -65,6 +68,8 @@ impl ReaderTask {
             Self::PictureForModel => "picture".to_owned(),
             #[cfg(feature = "images")]
             Self::PicturePixels { width, height } => format!("pixels:{width}x{height}"),
+            #[cfg(feature = "images")]
+            Self::PicturePng { width, height } => format!("png:{width}x{height}"),
         }
     }
 
@@ -77,9 +82,15 @@ impl ReaderTask {
             "picture" => Self::PictureForModel,
             #[cfg(feature = "images")]
             _ => {
-                let (width, height) = argument.strip_prefix("pixels:")?.split_once('x')?;
+                let (form, size) = argument.split_once(':')?;
+                let (width, height) = size.split_once('x')?;
                 let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_PIXEL_SIDE).contains(side));
-                Self::PicturePixels { width: side(width)?, height: side(height)? }
+                let (width, height) = (side(width)?, side(height)?);
+                match form {
+                    "pixels" => Self::PicturePixels { width, height },
+                    "png" => Self::PicturePng { width, height },
+                    _ => return None,
+                }
             }
             #[cfg(not(feature = "images"))]
             _ => return None,
@@ -95,6 +106,8 @@ impl ReaderTask {
             Self::PictureForModel => scaling::encode_for_model(bytes),
             #[cfg(feature = "images")]
             Self::PicturePixels { width, height } => scaling::scale_to_pixels(&bytes, (width, height)),
+            #[cfg(feature = "images")]
+            Self::PicturePng { width, height } => scaling::scale_to_png(&bytes, (width, height)),
         }
     }
 
@@ -108,6 +121,9 @@ impl ReaderTask {
             Self::PictureForModel => crate::chat::image::MAX_SENT_BYTES as u64 + 100,
             #[cfg(feature = "images")]
             Self::PicturePixels { width, height } => u64::from(width) * u64::from(height) * 4,
+            // A PNG may be slightly larger than its pixels.
+            #[cfg(feature = "images")]
+            Self::PicturePng { width, height } => u64::from(width + 1) * u64::from(height) * 5 + 1000,
         }
     }
 }

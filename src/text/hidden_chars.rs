@@ -39,6 +39,8 @@ pub fn classify_char(c: char) -> CharClass {
         // Noncharacters: the last two of every plane.
         c if u32::from(c) & 0xFFFE == 0xFFFE => CharClass::Hidden,
         '\u{A0}' | '\u{1680}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{205F}' => CharClass::HiddenInPrompts,
+        // A cell of a picture that the terminal stores: no text may show one.
+        '\u{10EEEE}' => CharClass::Hidden,
         '\u{2800}' | '\u{3000}' | '\u{E000}'..='\u{F8FF}' | '\u{F0000}'.. => CharClass::HiddenInPrompts,
         c if unicode_width::UnicodeWidthChar::width(c) == Some(0) => CharClass::Combining,
         _ => CharClass::Plain,

@@ -8,7 +8,7 @@ pub use super::host_data::{
 };
 
 use super::file_index::{FileIndex, FileMatches, FilterRequest};
-use super::parts::pictures::Pixels;
+use super::parts::pictures::{PictureData, PictureForm};
 use super::text::PictureKey;
 use super::workspace_data::FilePreview;
 pub use super::workspace_data::{WorkspaceReply, WorkspaceRequest};
@@ -207,7 +207,7 @@ pub enum HostRequest {
     /// List or read files of the session's workspace. Reply: `Workspace`.
     Workspace(WorkspaceRequest),
     /// Read a picture at the size at which it is drawn. Reply: `PictureRead`.
-    ReadPicture(Arc<PictureKey>),
+    ReadPicture(Arc<PictureKey>, PictureForm),
     /// Read the file that a link names, around its line. Reply: `LinkPreviewed`.
     PreviewLink(LinkTarget),
     /// Save the theme the user chose.
@@ -266,8 +266,8 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
-    /// Pixels of a picture, or why there are none.
-    PictureRead(Arc<PictureKey>, Result<Pixels, String>),
+    /// A picture, or why it cannot be read.
+    PictureRead(Arc<PictureKey>, Result<PictureData, String>),
     /// What a link names, or why it cannot be shown: one sentence.
     LinkPreviewed(LinkTarget, Result<FilePreview, String>),
     /// Files of the session's workspace.

@@ -66,6 +66,13 @@ fn erase_uses_background() -> bool {
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
 }
 
+/// Returns width and height of a cell in pixels; 0 if the terminal does not tell.
+fn cell_pixels() -> (u32, u32) {
+    let Ok(size) = crossterm::terminal::window_size() else { return (0, 0) };
+    let divide = |pixels: u16, cells: u16| u32::from(pixels.checked_div(cells).unwrap_or(0));
+    (divide(size.width, size.columns), divide(size.height, size.rows))
+}
+
 /// Signal streams.
 struct Signals {
     resized: Signal,
@@ -180,6 +187,8 @@ impl Screen {
                 self.draw_frame();
             }
         }
+        self.state.lookups.pictures.drop_content();
+        self.send_pictures();
         let agent = &self.state.agent;
         let title = agent.session.title().filter(|_| !agent.session.entries().is_empty());
         let rehearsed =
@@ -302,7 +311,10 @@ impl Screen {
             Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
             // The signal that the terminal sends for its suspend key.
             Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
-            Effect::Redraw => self.canvas.invalidate(),
+            Effect::Redraw => {
+                self.state.lookups.pictures.drop_content();
+                self.canvas.invalidate();
+            }
             Effect::Save => self.save_session(),
             Effect::SaveTo(file) => self.save_session_to(file)?,
             Effect::Quit => self.has_quit = true,
@@ -341,6 +353,7 @@ impl Screen {
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
             // The terminal may have truncated its contents, even if it was smaller only for a moment.
             self.canvas.invalidate();
+            self.state.lookups.pictures.cell_pixels = cell_pixels();
             self.handle_event(Event::Resized(width, height));
         }
     }
@@ -351,6 +364,7 @@ impl Screen {
         let frame = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
         self.urgency = Urgency::NotNeeded;
         self.last_frame = Some(Instant::now());
+        self.send_pictures();
         let bytes = self.canvas.encode_frame(buffer, &frame.links, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
@@ -362,11 +376,19 @@ impl Screen {
         self.request_link_checks();
     }
 
+    /// Stores new pictures in the terminal and removes old ones.
+    fn send_pictures(&mut self) {
+        let bytes = self.state.lookups.pictures.take_unsent();
+        if !bytes.is_empty() {
+            self.write_bytes(&bytes);
+        }
+    }
+
     /// Asks the host for the link targets and the next picture that the layout did not know, and for all targets again after
     /// files may have changed.
     fn request_link_checks(&mut self) {
-        if let Some(key) = self.state.lookups.pictures.take_request() {
-            self.host.start_request(super::host::HostRequest::ReadPicture(key));
+        if let Some((key, form)) = self.state.lookups.pictures.take_request() {
+            self.host.start_request(super::host::HostRequest::ReadPicture(key, form));
         }
         let targets = self.state.lookups.take_pending();
         if !targets.is_empty() {

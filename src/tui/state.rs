@@ -7,6 +7,7 @@ use super::host::{HostRequest, ListedCredential, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
 use super::parts::link_lookups::LinkLookups;
+use super::parts::pictures::Protocol;
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
@@ -47,8 +48,8 @@ pub struct Settings {
     pub link_scheme: LinkScheme,
     /// True if the terminal is on another machine, connected by SSH.
     pub is_remote: bool,
-    /// True if pictures are drawn.
-    pub has_pictures: bool,
+    /// How pictures are drawn; `None` if they are not.
+    pub pictures: Option<Protocol>,
     /// True if a waiting prompt may ring the bell.
     pub has_bell: bool,
     /// The configured theme: a name, or `auto`.

@@ -6,14 +6,14 @@ use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
 use crate::chat::image::{self, ImageSize};
-use crate::documents::picture::{MAX_SOURCE_BYTES, read_pixels};
+use crate::documents::picture::{MAX_SOURCE_BYTES, read_pixels, read_png};
 use crate::project::disk::Disk;
 use crate::project::{Location, Reader, picture};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
 use crate::tui::host::{HostReply, LinkStatus};
-use crate::tui::parts::pictures::Pixels;
+use crate::tui::parts::pictures::{PictureData, PictureForm, Pixels};
 use crate::tui::text::PictureKey;
 use crate::tui::workspace_data::FilePreview;
 use crate::tui::workspace_data::preview::{FileBeginning, MAX_PREVIEW_BYTES};
@@ -46,13 +46,16 @@ impl ScreenHost {
     }
 
     /// Reads a picture of the project or a workspace at the size at which it is drawn.
-    pub(super) fn read_picture(&self, key: Arc<PictureKey>) {
+    pub(super) fn read_picture(&self, key: Arc<PictureKey>, form: PictureForm) {
         let (session_builder, workspace) = (self.session_builder.clone(), self.workspace());
         self.run_in_background(move || {
-            let pixels = read_picture_file(&session_builder, &workspace, &key.target)
-                .and_then(|bytes| read_pixels(&bytes, key.pixels()))
-                .map(|rgba| Pixels { width: key.pixels().0 as usize, rgba });
-            Some(HostReply::PictureRead(key, pixels))
+            let bytes = read_picture_file(&session_builder, &workspace, &key.target);
+            let data = bytes.and_then(|bytes| match form {
+                PictureForm::Pixels(width, height) => read_pixels(&bytes, (width, height))
+                    .map(|rgba| PictureData::Pixels(Pixels { width: width as usize, rgba })),
+                PictureForm::Png(width, height) => read_png(&bytes, (width, height)).map(PictureData::Png),
+            });
+            Some(HostReply::PictureRead(key, data))
         });
     }
 

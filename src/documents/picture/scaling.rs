@@ -37,6 +37,15 @@ pub(in crate::documents) fn scale_to_pixels(bytes: &[u8], size: (u32, u32)) -> R
     Ok(scale(picture, size).into_rgba8().into_raw())
 }
 
+/// Scales a picture to this size and encodes it as PNG.
+///
+/// # Errors
+/// Why there is none, worded to follow a colon.
+pub(in crate::documents) fn scale_to_png(bytes: &[u8], size: (u32, u32)) -> Result<Vec<u8>, String> {
+    let (picture, _) = decode(bytes)?;
+    encode_png(&scale(picture, size))
+}
+
 /// Decodes a picture, of an animation the first frame, and turns it as its metadata says.
 fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
     let damaged = |error: image::ImageError| format!("it is damaged ({error})");

@@ -1,7 +1,8 @@
-//! Startup of the terminal: queries its colours and keeps everything typed before the first frame.
+//! Startup of the terminal: queries its colours and its support of pictures, and keeps everything typed before the first frame.
 
 use super::{paste_detector, poll_until, read_stdin};
 use crate::tui::event::Event;
+use crate::tui::kitty_graphics;
 use crate::tui::terminal;
 use crate::tui::theme::terminal_background::is_light;
 use crossterm::event::{Event as TerminalInput, KeyCode};
@@ -25,6 +26,8 @@ const MAX_BUFFERED: usize = 64 * 1024;
 pub struct StartupInput {
     /// True for a light terminal; `None` if it does not report its colours.
     pub is_light: Option<bool>,
+    /// True if it draws stored pictures at placeholders.
+    pub draws_placeholders: bool,
     /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
     /// Raw mode, on since the query: until the screen starts, the terminal must not edit lines.
@@ -42,14 +45,16 @@ impl Drop for RawMode {
     }
 }
 
-/// Queries the terminal's colours and waits for the answer for at most `max_wait`. `term` is the value of `$TERM`.
-pub fn query_colours(max_wait: Duration, term: Option<&str>) -> StartupInput {
+/// Queries the terminal's colours, and its support of pictures if `asks_pictures`, and waits for the answer for at most
+/// `max_wait`. `term` is the value of `$TERM`.
+pub fn query_terminal(max_wait: Duration, term: Option<&str>, asks_pictures: bool) -> StartupInput {
     let mut startup_input = StartupInput::default();
     if !term.is_some_and(answers_queries) || enable_raw_mode().is_err() {
         return startup_input;
     }
     startup_input.raw_mode = Some(RawMode);
-    if terminal::write_bytes(COLOUR_QUERY).is_ok() {
+    let picture_query = if asks_pictures { kitty_graphics::QUERY } else { &[] };
+    if terminal::write_bytes(&[picture_query, COLOUR_QUERY].concat()).is_ok() {
         let deadline = Instant::now() + max_wait;
         while !has_answered(&startup_input.bytes) && has_input(deadline.saturating_duration_since(Instant::now())) {
             match read_stdin() {
@@ -61,6 +66,7 @@ pub fn query_colours(max_wait: Duration, term: Option<&str>) -> StartupInput {
         }
     }
     startup_input.is_light = reported_light(&startup_input.bytes);
+    startup_input.draws_placeholders = asks_pictures && kitty_graphics::draws_placeholders(&startup_input.bytes);
     startup_input
 }
 

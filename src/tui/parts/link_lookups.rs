@@ -1,6 +1,6 @@
 //! Lookups of link targets in the file system, requested by layouts and answered by the host.
 
-use super::pictures::{PictureStatus, Pictures, Pixels};
+use super::pictures::{PictureData, PictureStatus, Pictures};
 use crate::chat::image::ImageSize;
 use crate::text::link::{Existence, LinkTarget};
 use crate::text::workspace_address::WorkspaceAddress;
@@ -222,9 +222,7 @@ impl LinkLookups {
     /// Returns the picture that a link names, to be drawn in these columns and rows; `None` while it is read, and if it is
     /// not drawn.
     pub fn find_picture(&self, target: &LinkTarget, cells: (u16, u16)) -> Option<Arc<PictureKey>> {
-        if !self.pictures.is_on {
-            return None;
-        }
+        self.pictures.protocol?;
         let (key, status) = self.pictures.find(target, self.picture_size(target)?, cells)?;
         match status {
             PictureStatus::Pending => {
@@ -237,8 +235,8 @@ impl LinkLookups {
     }
 
     /// Stores a picture that the host has read.
-    pub fn store_picture(&mut self, key: &PictureKey, pixels: Result<Pixels, String>) {
-        self.pictures.store(key, pixels);
+    pub fn store_picture(&mut self, key: &PictureKey, data: Result<PictureData, String>) {
+        self.pictures.store(key, data);
         self.arrivals += 1;
     }
 

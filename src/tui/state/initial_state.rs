@@ -55,7 +55,7 @@ impl State {
             lookups: LinkLookups::default(),
             effects: Vec::new(),
         };
-        state.lookups.pictures.is_on = state.settings.has_pictures && !state.settings.is_ascii;
+        state.lookups.pictures.protocol = state.settings.pictures;
         state.notices.warnings = startup_warnings.into_iter().map(|text| Warning { text, session: None }).collect();
         state.restore_unsent(unsent);
         state.sync_prompt();

@@ -7,7 +7,7 @@ use crate::text::workspace_address::AddressTarget;
 use crate::tui::host::{HostReply, LinkStatus};
 use crate::tui::parts::file_page::FilePage;
 use crate::tui::parts::link_page::LinkPage;
-use crate::tui::parts::pictures::Pixels;
+use crate::tui::parts::pictures::{PictureData, PictureForm, Pixels, Protocol};
 use crate::tui::popup::{Popup, Reader, ReaderBody};
 use crate::tui::text::PictureKey;
 use crate::tui::workspace_data::{FilePreview, ListedFile, PreviewContent};
@@ -21,7 +21,7 @@ const BLUE: [u8; 4] = [0, 0, 255, 255];
 
 fn screen_with_pictures(entries: impl IntoIterator<Item = Entry>) -> Screen {
     let mut screen = Screen::with_entries(entries);
-    screen.state.lookups.pictures.is_on = true;
+    screen.state.lookups.pictures.protocol = Some(Protocol::Blocks);
     screen
 }
 
@@ -37,11 +37,11 @@ fn answer_checks(screen: &mut Screen) {
 /// Reads the requested pictures: each has a red and a blue pixel in every cell. Returns them in the order of the requests.
 fn answer_pictures(screen: &mut Screen) -> Vec<Arc<PictureKey>> {
     let mut read = Vec::new();
-    while let Some(key) = screen.state.lookups.pictures.take_request() {
-        let (width, height) = key.pixels();
+    while let Some((key, form)) = screen.state.lookups.pictures.take_request() {
+        let PictureForm::Pixels(width, height) = form else { panic!("{form:?}") };
         let row = |y: u32| if y.is_multiple_of(2) { RED } else { BLUE }.repeat(width as usize);
         let pixels = Pixels { width: width as usize, rgba: (0..height).flat_map(row).collect() };
-        screen.handle_event(Event::Host(HostReply::PictureRead(key.clone(), Ok(pixels))));
+        screen.handle_event(Event::Host(HostReply::PictureRead(key.clone(), Ok(PictureData::Pixels(pixels)))));
         read.push(key);
         screen.draw_frame();
     }
@@ -87,7 +87,7 @@ fn a_picture_that_cannot_be_read_keeps_its_caption() {
     let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
     answer_checks(&mut screen);
     let caption = first_rows(&mut screen, 8);
-    let key = screen.state.lookups.pictures.take_request().unwrap();
+    let (key, _) = screen.state.lookups.pictures.take_request().unwrap();
     screen.handle_event(Event::Host(HostReply::PictureRead(key, Err("it is damaged".into()))));
     assert_eq!(first_rows(&mut screen, 8), caption);
     assert_eq!(screen.state.lookups.pictures.take_request(), None);
@@ -163,4 +163,21 @@ fn only_visible_rows_are_drawn() {
     screen.resize_screen(80, 20);
     screen.press_key("page-up");
     assert_eq!(rows(&mut screen), 4);
+}
+
+#[test]
+fn a_picture_that_the_terminal_stores_is_drawn_as_placeholders_and_text_has_none() {
+    let text = "![start](docs/shot.png)\n\nA \u{10EEEE}\u{305}\u{305} in the text.";
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry(text), turn_end()]);
+    screen.state.lookups.pictures.protocol = Some(Protocol::Kitty { first_id: 0x01_02_03 });
+    answer_checks(&mut screen);
+    let (key, form) = screen.state.lookups.pictures.take_request().unwrap();
+    assert_eq!(form, PictureForm::Png(64, 64));
+    screen.handle_event(Event::Host(HostReply::PictureRead(key, Ok(PictureData::Png(b"PNG".to_vec())))));
+    let buffer = screen.draw_frame();
+    let cells: Vec<_> = buffer.content.iter().filter(|cell| cell.symbol().starts_with('\u{10EEEE}')).collect();
+    assert_eq!(cells.len(), 8 * 4);
+    assert_eq!(cells[0].symbol(), "\u{10EEEE}\u{305}\u{305}");
+    assert_eq!(cells[8 * 4 - 1].symbol(), "\u{10EEEE}\u{310}\u{346}");
+    assert!(cells.iter().all(|cell| cell.fg == Color::Rgb(1, 2, 3)));
 }

@@ -24,13 +24,6 @@ pub struct PictureRow {
     pub row: u16,
 }
 
-impl PictureKey {
-    /// Returns the width and height at which the picture is read: two pixels for each cell, one above the other.
-    pub fn pixels(&self) -> (u32, u32) {
-        (u32::from(self.columns), 2 * u32::from(self.rows))
-    }
-}
-
 /// Returns the blank rows on which a picture is drawn.
 pub fn blank_rows(key: &Arc<PictureKey>) -> Page {
     let target = Arc::new(key.target.clone());

@@ -1,9 +1,12 @@
-//! Draws the visible rows of pictures as half blocks: cells whose two colours are two pixels.
+//! Draws the visible rows of pictures: as half blocks, which are cells whose two colours are two pixels, or as placeholders
+//! of a picture that the terminal stores.
 
-use crate::tui::parts::pictures::Pictures;
+use crate::tui::kitty_graphics;
+use crate::tui::parts::pictures::{CellContent, Pictures, Pixels};
 use crate::tui::text::PlacedLink;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Color;
 
 /// The upper half of a cell in the text colour; the lower half has the background colour.
@@ -11,26 +14,40 @@ const UPPER_HALF: &str = "▀";
 
 /// Draws the rows of pictures that are among these links. Cells whose pixels are transparent are left alone.
 pub fn draw_pictures(pictures: &Pictures, links: &[PlacedLink], theme: &Theme, buffer: &mut Buffer) {
-    if !pictures.is_on {
+    if pictures.protocol.is_none() {
         return;
     }
-    let background = background_rgb(theme);
     for link in links {
         let Some(picture) = &link.picture else { continue };
-        let Some(pixels) = pictures.pixels(&picture.key) else { continue };
         let area = link.area.intersection(buffer.area);
-        for x in area.left()..area.right() {
-            let (column, row) = (usize::from(x - link.area.x), 2 * usize::from(picture.row));
-            let (Some(upper), Some(lower)) = (pixels.pixel(column, row), pixels.pixel(column, row + 1)) else {
-                continue;
-            };
-            let [upper, lower] = [upper, lower].map(|pixel| blend(pixel, background));
-            let cell = &mut buffer[(x, area.y)];
-            match upper == lower {
-                true => cell.set_symbol(" "),
-                false => cell.set_symbol(UPPER_HALF).set_fg(upper),
-            };
-            cell.set_bg(lower);
+        match pictures.content(&picture.key) {
+            Some(CellContent::Pixels(pixels)) => draw_blocks(&pixels, picture.row, area, theme, buffer),
+            Some(CellContent::Stored(id)) => draw_placeholders(id, picture.row, area, buffer),
+            None => {}
+        }
+    }
+}
+
+/// Draws a row of a picture as half blocks.
+fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mut Buffer) {
+    let (background, y) = (background_rgb(theme), 2 * usize::from(row));
+    for (column, x) in (area.left()..area.right()).enumerate() {
+        let (Some(upper), Some(lower)) = (pixels.pixel(column, y), pixels.pixel(column, y + 1)) else { continue };
+        let [upper, lower] = [upper, lower].map(|pixel| blend(pixel, background));
+        let cell = &mut buffer[(x, area.y)];
+        match upper == lower {
+            true => cell.set_symbol(" "),
+            false => cell.set_symbol(UPPER_HALF).set_fg(upper),
+        };
+        cell.set_bg(lower);
+    }
+}
+
+/// Draws a row of a picture that the terminal stores.
+fn draw_placeholders(id: u32, row: u16, area: Rect, buffer: &mut Buffer) {
+    for (column, x) in (0..).zip(area.left()..area.right()) {
+        if let Some(symbol) = kitty_graphics::cell_symbol(row, column) {
+            buffer[(x, area.y)].set_symbol(&symbol).set_fg(kitty_graphics::cell_colour(id));
         }
     }
 }

@@ -15,7 +15,7 @@ pub fn settings() -> Settings {
         has_links: false,
         link_scheme: crate::config::LinkScheme::File,
         is_remote: false,
-        has_pictures: false,
+        pictures: None,
         has_bell: true,
         theme: "auto".into(),
         auto_theme: "dark".into(),

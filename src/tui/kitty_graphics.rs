@@ -1,0 +1,191 @@
+//! Pictures in the graphics protocol of kitty. The terminal stores a picture under a number and draws it wherever cells hold
+//! placeholders in the colour of that number, so pictures scroll, move and are covered like text.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
+use ratatui::style::Color;
+
+/// Asks whether the terminal stores pictures, with one of a pixel that it does not keep, and for its name and version.
+pub const QUERY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>0q";
+/// The answer of a terminal that does.
+const GRAPHICS_ANSWER: &[u8] = b"\x1b_Gi=31;OK\x1b\\";
+/// Start of the answer with its name.
+const NAME_ANSWER: &[u8] = b"\x1bP>|";
+/// Terminals that draw pictures at placeholders, with the first version of each that does. Others that store pictures would
+/// show the placeholders as unknown characters.
+const TERMINALS: [(&[u8], [u32; 2]); 2] = [(b"kitty(", [0, 28]), (b"ghostty ", [1, 0])];
+/// Bytes of Base64 in one sequence, the limit of the protocol.
+const CHUNK_BYTES: usize = 4096;
+/// The character that a cell of a picture holds. Marks on it are the row and the column.
+const PLACEHOLDER: char = '\u{10EEEE}';
+/// The marks, in the order of the numbers that they stand for: first character and count of each range.
+const MARKS: [(u32, u32); 55] = [
+    (0x305, 1),
+    (0x30d, 2),
+    (0x310, 1),
+    (0x312, 1),
+    (0x33d, 3),
+    (0x346, 1),
+    (0x34a, 3),
+    (0x350, 3),
+    (0x357, 1),
+    (0x35b, 1),
+    (0x363, 13),
+    (0x483, 5),
+    (0x592, 4),
+    (0x597, 3),
+    (0x59c, 6),
+    (0x5a8, 2),
+    (0x5ab, 2),
+    (0x5af, 1),
+    (0x5c4, 1),
+    (0x610, 8),
+    (0x657, 5),
+    (0x65d, 2),
+    (0x6d6, 7),
+    (0x6df, 4),
+    (0x6e4, 1),
+    (0x6e7, 2),
+    (0x6eb, 2),
+    (0x730, 1),
+    (0x732, 2),
+    (0x735, 2),
+    (0x73a, 1),
+    (0x73d, 1),
+    (0x73f, 3),
+    (0x743, 1),
+    (0x745, 1),
+    (0x747, 1),
+    (0x749, 2),
+    (0x7eb, 7),
+    (0x7f3, 1),
+    (0x816, 4),
+    (0x81b, 9),
+    (0x825, 3),
+    (0x829, 5),
+    (0x951, 1),
+    (0x953, 2),
+    (0xf82, 2),
+    (0xf86, 2),
+    (0x135d, 3),
+    (0x17dd, 1),
+    (0x193a, 1),
+    (0x1a17, 1),
+    (0x1a75, 8),
+    (0x1b6b, 1),
+    (0x1b6d, 7),
+    (0x1cd0, 3),
+];
+
+/// Returns whether the terminal with these answers draws pictures at placeholders.
+pub fn draws_placeholders(answers: &[u8]) -> bool {
+    if memmem::find(answers, GRAPHICS_ANSWER).is_none() {
+        return false;
+    }
+    let Some(start) = memmem::find(answers, NAME_ANSWER) else { return false };
+    let name = &answers[start + NAME_ANSWER.len()..];
+    let first_version = |(terminal, first): &(&[u8], [u32; 2])| Some((name.strip_prefix(*terminal)?, *first));
+    TERMINALS.iter().find_map(first_version).is_some_and(|(version, first)| parse_version(version) >= Some(first))
+}
+
+/// Parses the first two numbers of a version.
+fn parse_version(text: &[u8]) -> Option<[u32; 2]> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let mut numbers = std::str::from_utf8(&text[..length]).ok()?.split('.').map(str::parse);
+    Some([numbers.next()?.ok()?, numbers.next()?.ok()?])
+}
+
+/// Returns the bytes that store a PNG in the terminal under this number, to be drawn on these columns and rows.
+pub fn store(id: u32, png: &[u8], (columns, rows): (u16, u16)) -> Vec<u8> {
+    let data = BASE64_STANDARD.encode(png).into_bytes();
+    let mut bytes = Vec::with_capacity(data.len() + data.len() / CHUNK_BYTES * 20 + 100);
+    let mut chunks = data.chunks(CHUNK_BYTES).peekable();
+    let mut keys = format!("a=T,U=1,q=2,f=100,t=d,i={id},c={columns},r={rows},");
+    while let Some(chunk) = chunks.next() {
+        let more = u8::from(chunks.peek().is_some());
+        bytes.extend_from_slice(format!("\x1b_G{keys}m={more};").as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\x1b\\");
+        "q=2,".clone_into(&mut keys);
+    }
+    bytes
+}
+
+/// Returns the bytes that remove a stored picture.
+pub fn remove(id: u32) -> Vec<u8> {
+    format!("\x1b_Ga=d,d=I,q=2,i={id}\x1b\\").into_bytes()
+}
+
+/// Returns the text colour of cells that show the picture with this number.
+pub fn cell_colour(id: u32) -> Color {
+    let [_, red, green, blue] = id.to_be_bytes();
+    Color::Rgb(red, green, blue)
+}
+
+/// Returns the content of the cell that shows this row and column of a picture; `None` beyond those that have a mark.
+pub fn cell_symbol(row: u16, column: u16) -> Option<String> {
+    Some([PLACEHOLDER, mark(row)?, mark(column)?].into_iter().collect())
+}
+
+fn mark(number: u16) -> Option<char> {
+    let mut rest = u32::from(number);
+    for (first, count) in MARKS {
+        if rest < count {
+            return char::from_u32(first + rest);
+        }
+        rest -= count;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::parts::pictures::PAGE_CELLS;
+    use ratatui::buffer::CellWidth;
+
+    #[test]
+    fn a_terminal_draws_placeholders_only_if_its_answers_say_so() {
+        let ok = "\x1b_Gi=31;OK\x1b\\";
+        for (answers, expected) in [
+            (format!("{ok}\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62c"), true),
+            (format!("x\x1bP>|kitty(0.28.0)\x1b\\{ok}\x1b[?62c"), true),
+            (format!("{ok}\x1bP>|ghostty 1.1.3\x1b\\"), true),
+            (format!("{ok}\x1bP>|kitty(0.27.1)\x1b\\"), false),
+            (format!("{ok}\x1bP>|WezTerm 20240203-110809-5046fc22\x1b\\"), false),
+            (format!("{ok}\x1bP>|kitty(\x1b\\"), false),
+            (ok.to_owned(), false),
+            ("\x1b_Gi=31;ENOTSUPPORTED:x\x1b\\\x1bP>|kitty(0.36.4)\x1b\\".to_owned(), false),
+            ("\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62c".to_owned(), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(draws_placeholders(answers.as_bytes()), expected, "{answers:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_is_stored_in_chunks_and_removed() {
+        let short = store(7, b"PNG", (8, 4));
+        assert_eq!(short, b"\x1b_Ga=T,U=1,q=2,f=100,t=d,i=7,c=8,r=4,m=0;UE5H\x1b\\");
+        let long = String::from_utf8(store(7, &[0; 7000], (8, 4))).unwrap();
+        let sequences: Vec<&str> = long.split_inclusive("\x1b\\").collect();
+        let starts: Vec<&str> = sequences.iter().map(|sequence| sequence.split(';').next().unwrap()).collect();
+        assert_eq!(starts, ["\x1b_Ga=T,U=1,q=2,f=100,t=d,i=7,c=8,r=4,m=1", "\x1b_Gq=2,m=1", "\x1b_Gq=2,m=0"]);
+        let data: String = sequences.iter().map(|sequence| sequence.split(';').nth(1).unwrap()).collect();
+        assert_eq!(BASE64_STANDARD.decode(data.replace("\x1b\\", "")).unwrap(), [0; 7000]);
+        assert_eq!(remove(7), b"\x1b_Ga=d,d=I,q=2,i=7\x1b\\");
+    }
+
+    #[test]
+    fn every_cell_of_a_page_has_a_symbol_of_one_column_of_its_own() {
+        assert_eq!(cell_symbol(0, 1).as_deref(), Some("\u{10EEEE}\u{305}\u{30d}"));
+        assert_eq!(cell_symbol(2, 0).as_deref(), Some("\u{10EEEE}\u{30e}\u{305}"));
+        let symbols: Vec<String> = (0..PAGE_CELLS.0).filter_map(|column| cell_symbol(0, column)).collect();
+        assert_eq!(symbols.len(), usize::from(PAGE_CELLS.0));
+        assert!(symbols.iter().all(|symbol| symbol.cell_width() == 1), "{symbols:?}");
+        assert!(symbols.windows(2).all(|pair| pair[0] < pair[1]), "they differ");
+        assert_eq!(cell_symbol(0, 1000), None);
+        assert_eq!(cell_colour(0x0102_0304), Color::Rgb(2, 3, 4));
+    }
+}

@@ -1,0 +1,137 @@
+use super::*;
+
+fn pictures() -> Pictures {
+    Pictures { protocol: Some(Protocol::Blocks), ..Pictures::default() }
+}
+
+fn find(pictures: &Pictures, path: &str, pixels: (u32, u32), cells: (u16, u16)) -> Arc<PictureKey> {
+    let target = LinkTarget::File { path: path.into(), line: None, end: None, column: None };
+    pictures.find(&target, ImageSize { pixels, bytes: 1 }, cells).unwrap().0
+}
+
+fn pixels(key: &PictureKey) -> PictureData {
+    let (width, height) = (usize::from(key.columns), 2 * usize::from(key.rows));
+    PictureData::Pixels(Pixels { width, rgba: vec![7; width * height * 4] })
+}
+
+fn take_key(pictures: &mut Pictures) -> Option<Arc<PictureKey>> {
+    pictures.take_request().map(|(key, _)| key)
+}
+
+#[test]
+fn a_picture_fits_in_its_cells_and_is_not_enlarged() {
+    for (size, cells, expected) in [
+        ((1280, 720), (80, 18), (64, 18)),
+        ((1280, 720), (40, 18), (40, 12)),
+        ((16, 16), (80, 18), (2, 1)),
+        ((1, 1), (80, 18), (1, 1)),
+        ((65_535, 1), (80, 18), (80, 1)),
+        ((1, 65_535), (80, 18), (1, 18)),
+    ] {
+        let key = find(&pictures(), "a.png", size, cells);
+        assert_eq!((key.columns, key.rows), expected, "{size:?}");
+    }
+    let off = Pictures::default();
+    let target = LinkTarget::Web("https://a.example/x.png".into());
+    assert_eq!(off.find(&target, ImageSize { pixels: (9, 9), bytes: 1 }, (80, 18)), None);
+}
+
+#[test]
+fn pictures_are_read_one_at_a_time_and_the_last_requested_first() {
+    let mut pictures = pictures();
+    let keys = ["a.png", "b.png"].map(|path| find(&pictures, path, (9, 9), (80, 18)));
+    let same = find(&pictures, "b.png", (9, 9), (80, 18));
+    assert!(Arc::ptr_eq(&same, &keys[1]), "it is requested once");
+    assert_eq!(take_key(&mut pictures), Some(keys[1].clone()));
+    assert_eq!(take_key(&mut pictures), None, "the host still reads");
+    pictures.store(&keys[1], Ok(pixels(&keys[1])));
+    assert_eq!(take_key(&mut pictures), Some(keys[0].clone()));
+    pictures.store(&keys[0], Err("damaged".into()));
+    assert_eq!(take_key(&mut pictures), None);
+    assert!(pictures.content(&keys[1]).is_some() && pictures.content(&keys[0]).is_none());
+    assert_eq!(take_key(&mut pictures), None, "a picture that cannot be read is not read again");
+}
+
+#[test]
+fn pixels_that_were_dropped_are_requested_again_when_they_are_drawn() {
+    let mut pictures = pictures();
+    let read_next = |pictures: &mut Pictures, number: usize| {
+        let key = find(pictures, &format!("{number}.png"), (9, 9), (80, 18));
+        assert_eq!(take_key(pictures), Some(key.clone()));
+        pictures.store(&key, Ok(pixels(&key)));
+        key
+    };
+    let keys: Vec<_> = (0..=MAX_KEPT).map(|number| read_next(&mut pictures, number)).collect();
+    assert!(pictures.content(&keys[1]).is_some());
+    assert_eq!(take_key(&mut pictures), None);
+    assert!(pictures.content(&keys[0]).is_none() && pictures.content(&keys[0]).is_none());
+    assert_eq!(take_key(&mut pictures), Some(keys[0].clone()));
+    pictures.store(&keys[0], Ok(pixels(&keys[0])));
+    assert_eq!(take_key(&mut pictures), None, "it was requested once");
+    assert!(pictures.content(&keys[2]).is_none(), "the one that was not drawn for longest was dropped");
+}
+
+#[test]
+fn a_picture_of_another_session_is_dropped_when_it_arrives() {
+    let mut pictures = pictures();
+    let key = find(&pictures, "a.png", (9, 9), (80, 18));
+    assert_eq!(take_key(&mut pictures), Some(key.clone()));
+    pictures.clear();
+    pictures.store(&key, Ok(pixels(&key)));
+    assert_eq!(pictures.content(&key), None);
+    let again = find(&pictures, "a.png", (9, 9), (80, 18));
+    assert_eq!(take_key(&mut pictures), Some(again), "the next one is read");
+}
+
+#[test]
+fn a_pixel_outside_the_picture_is_none() {
+    let pixels = Pixels { width: 2, rgba: (0..16).collect() };
+    assert_eq!(pixels.pixel(1, 1), Some([12, 13, 14, 15]));
+    assert_eq!((pixels.pixel(2, 0), pixels.pixel(0, 2), pixels.pixel(usize::MAX, usize::MAX)), (None, None, None));
+}
+
+fn kitty_pictures() -> Pictures {
+    let protocol = Some(Protocol::Kitty { first_id: 5000 });
+    Pictures { protocol, cell_pixels: (10, 20), ..Pictures::default() }
+}
+
+#[test]
+fn a_terminal_that_stores_pictures_gets_each_once_and_before_the_frame() {
+    let mut pictures = kitty_pictures();
+    let key = find(&pictures, "a.png", (1280, 720), (80, 18));
+    assert_eq!((key.columns, key.rows), (64, 18));
+    assert_eq!(pictures.take_request(), Some((key.clone(), PictureForm::Png(640, 360))));
+    assert_eq!(pictures.take_unsent(), b"");
+    pictures.store(&key, Ok(PictureData::Png(b"PNG".to_vec())));
+    assert_eq!(pictures.take_unsent(), kitty_graphics::store(5000, b"PNG", (64, 18)));
+    assert_eq!(pictures.content(&key), Some(CellContent::Stored(5000)));
+    assert_eq!((pictures.take_unsent(), take_key(&mut pictures)), (Vec::new(), None));
+    pictures.drop_content();
+    assert_eq!(pictures.take_unsent(), kitty_graphics::remove(5000));
+    assert_eq!((pictures.content(&key), take_key(&mut pictures)), (None, Some(key.clone())), "it is read again");
+    pictures.store(&key, Ok(PictureData::Png(b"PNG".to_vec())));
+    assert_eq!(pictures.content(&key), Some(CellContent::Stored(5001)));
+    pictures.take_unsent();
+    pictures.clear();
+    assert_eq!(pictures.take_unsent(), kitty_graphics::remove(5001));
+}
+
+#[test]
+fn pictures_that_were_not_drawn_for_longest_are_removed_from_the_terminal() {
+    let mut pictures = kitty_pictures();
+    for number in 0..=MAX_KEPT {
+        let key = find(&pictures, &format!("{number}.png"), (9, 9), (80, 18));
+        take_key(&mut pictures);
+        pictures.take_unsent();
+        pictures.store(&key, Ok(PictureData::Png(Vec::new())));
+    }
+    assert!(pictures.take_unsent().ends_with(&kitty_graphics::remove(5000)));
+}
+
+#[test]
+fn a_large_cell_gets_fewer_pixels_than_it_has() {
+    let mut pictures = Pictures { cell_pixels: (30, 60), ..kitty_pictures() };
+    let key = find(&pictures, "a.png", (3000, 1500), (80, 18));
+    assert_eq!((key.columns, key.rows), (72, 18));
+    assert_eq!(pictures.take_request().unwrap().1, PictureForm::Png(864, 432));
+}
