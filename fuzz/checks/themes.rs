@@ -18,7 +18,13 @@ pub fn check(bytes: &[u8]) {
     for depth in [ColourDepth::None, ColourDepth::Sixteen, ColourDepth::Palette, ColourDepth::True] {
         for light in [None, Some(true), Some(false)] {
             let theme = themes.clone().adapted_to_terminal(depth, light).choose_theme("mine", light);
-            let page = markdown::lay_out_markdown("# *a* `b`\n\n> c", 20, &theme, &|_| Existence::Exists, &markdown::NoPictures);
+            let page = markdown::lay_out_markdown(
+                "# *a* `b`\n\n> c",
+                20,
+                &theme,
+                &|_| Existence::Exists,
+                &markdown::NoPictures,
+            );
             assert_eq!(page.lines.len(), 3);
         }
     }

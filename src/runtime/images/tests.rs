@@ -3,7 +3,7 @@ use crate::chat::SessionId;
 use crate::project::disk::Disk;
 use crate::store::Places;
 use crate::text::workspace_address::WorkspacePath;
-use crate::workspace::{Limits, NewFile, Origin};
+use crate::workspace::{Limits, NewFile, Origin, Replaces};
 
 /// Prepares an image without decoding it: one that holds `large` is scaled.
 fn prepare(bytes: &[u8]) -> Result<ModelPicture, String> {
@@ -50,7 +50,9 @@ fn attaches_images_of_the_workspace_of_the_session_only() {
     let workspace = Workspace::new(&Places::within(home.path()), SessionId("01A".into()), Limits::default());
     let write = |path: &str, bytes: &[u8]| {
         let path = WorkspacePath::parse(path).unwrap();
-        workspace.write(&NewFile { path: &path, bytes, origin: Origin::default(), overwrite: false }).unwrap();
+        workspace
+            .write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Nothing })
+            .unwrap();
     };
     write("a.png", b"\x89PNG rest");
     write("big.gif", &[b"GIF89a".to_vec(), vec![0; MAX_SOURCE_BYTES as usize]].concat());

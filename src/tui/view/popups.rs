@@ -1,7 +1,7 @@
 //! Draws the popup in front, over everything else.
 
-use super::visible_lines::highlight_matches;
 use super::pictures::draw_pictures;
+use super::visible_lines::highlight_matches;
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
 use crate::text::web_destination::find_destination;
