@@ -144,10 +144,21 @@ fn draws_pictures(screen: &Screen, depth: ColourDepth) -> bool {
     cfg!(feature = "images") && screen.pictures != DrawnPictures::Off && depth == ColourDepth::True && !is_ascii(screen)
 }
 
-/// Returns whether the terminal is asked if it stores pictures. A terminal multiplexer would take the question for a title.
+/// Returns whether the terminal is asked if it stores pictures. A terminal multiplexer would take the question for a title, and
+/// over SSH the pixels of a page would hold up the keys for seconds.
 fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
-    let is_multiplexer = ["TMUX", "STY", "ZELLIJ"].iter().any(|name| std::env::var_os(name).is_some());
-    draws_pictures(screen, depth) && screen.pictures == DrawnPictures::Auto && !is_multiplexer
+    let variable = |name: &str| std::env::var_os(name);
+    draws_pictures(screen, depth)
+        && screen.pictures == DrawnPictures::Auto
+        && !is_multiplexer(&variable)
+        && !is_remote(&variable)
+}
+
+/// Returns whether the terminal is a window of a multiplexer, also if only its type says so, as after `su -`.
+fn is_multiplexer(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
+    let has_its_type = |term: &str| ["tmux", "screen"].iter().any(|prefix| term.starts_with(prefix));
+    ["TMUX", "STY", "ZELLIJ"].iter().any(|name| variable(name).is_some())
+        || variable("TERM").is_some_and(|term| term.to_str().is_some_and(has_its_type))
 }
 
 fn picture_protocol(draws_placeholders: bool) -> Protocol {
@@ -202,4 +213,24 @@ async fn test_panic() -> Infallible {
         return std::future::pending().await;
     }
     panic!("on purpose");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_multiplexer_is_recognised_by_its_variable_or_its_type() {
+        for (name, value, expected) in [
+            ("TMUX", "/tmp/tmux-0/default,1,0", true),
+            ("ZELLIJ", "0", true),
+            ("TERM", "tmux-256color", true),
+            ("TERM", "screen.xterm-256color", true),
+            ("TERM", "xterm-kitty", false),
+            ("HOME", "/root", false),
+        ] {
+            let variable = |asked: &str| (asked == name).then(|| OsString::from(value));
+            assert_eq!(is_multiplexer(&variable), expected, "{name}={value}");
+        }
+    }
 }

@@ -27,6 +27,18 @@ pub enum LinkTarget {
     Workspace(String),
 }
 
+impl LinkTarget {
+    /// Returns whether both name the same file, maybe at different positions.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { path, .. }, Self::File { path: other, .. }) => {
+                path.trim_start_matches("./") == other.trim_start_matches("./")
+            }
+            _ => self == other,
+        }
+    }
+}
+
 /// What is known about the target of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existence {

@@ -267,7 +267,7 @@ pub enum HostReply {
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
     /// A picture, or why it cannot be read.
-    PictureRead(Arc<PictureKey>, Result<PictureData, String>),
+    PictureRead(Result<PictureData, String>),
     /// What a link names, or why it cannot be shown: one sentence.
     LinkPreviewed(LinkTarget, Result<FilePreview, String>),
     /// Files of the session's workspace.

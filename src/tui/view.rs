@@ -76,7 +76,10 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         welcome::draw_welcome(state, areas.transcript, buffer);
     } else {
         links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
-        pictures::draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
+        // Dimmed, a picture would be a field of bars or lose its number.
+        if !popups::is_background_dimmed(state) {
+            pictures::draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
+        }
         visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
     if state.prompts.front().is_none() {

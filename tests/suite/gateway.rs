@@ -185,7 +185,7 @@ fn r48_each_gateway_error_is_one_line() {
 
 #[test]
 fn reports_a_wrong_key_without_showing_it() {
-    with_gateway(|base, key| {
+    with_gateway(|base, _| {
         for key in ["sk-wrong-1234567890", "wrong-1234567890"] {
             let (out, err, code) = run_headless((base, key), "plain", &json!({}));
             assert_eq!((out.as_str(), code), ("", 1));

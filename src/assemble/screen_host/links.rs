@@ -23,8 +23,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Maximum bytes of a picture in a workspace whose size is looked up.
-const MAX_PICTURE_BYTES: u64 = 20_000_000;
 /// Bytes of a file in which the line of a link is looked for. A line beyond them counts as missing.
 const MAX_LINE_BYTES: u64 = 20_000_000;
 
@@ -55,7 +53,7 @@ impl ScreenHost {
                     .map(|rgba| PictureData::Pixels(Pixels { width: width as usize, rgba })),
                 PictureForm::Png(width, height) => read_png(&bytes, (width, height)).map(PictureData::Png),
             });
-            Some(HostReply::PictureRead(key, data))
+            Some(HostReply::PictureRead(data))
         });
     }
 
@@ -178,9 +176,9 @@ pub(super) fn copy_file(workspace: &Workspace, address: &str) -> Result<PathBuf,
     other.as_ref().unwrap_or(workspace).copy_to_open(&file, is_writable).map_err(|error| error.to_string())
 }
 
-/// Returns the size of a picture; `None` for other files and above [`MAX_PICTURE_BYTES`].
+/// Returns the size of a picture; `None` for other files and above [`MAX_SOURCE_BYTES`].
 fn read_picture_size(workspace: &Workspace, file: &StoredFile) -> Option<ImageSize> {
-    if !image::is_image_path(file.path.file_name()) || file.size > MAX_PICTURE_BYTES {
+    if !image::is_image_path(file.path.file_name()) || file.size > MAX_SOURCE_BYTES {
         return None;
     }
     let bytes = workspace.read(file).ok()?;

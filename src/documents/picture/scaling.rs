@@ -4,6 +4,7 @@ use crate::chat::image::{MAX_SENT_BYTES, MAX_SENT_SIDE, fit_within};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits, RgbImage, RgbaImage};
 use std::io::Cursor;
 
@@ -55,7 +56,11 @@ fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
     limits.max_alloc = Some(MAX_DECODED_BYTES);
     limits.reserve(decoder.total_bytes()).map_err(damaged)?;
     decoder.set_limits(limits).map_err(damaged)?;
-    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
+    // Only of a JPEG: its size is measured upright, that of other formats is not.
+    let orientation = match format {
+        ImageFormat::Jpeg => decoder.orientation().unwrap_or(Orientation::NoTransforms),
+        _ => Orientation::NoTransforms,
+    };
     let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
     picture.apply_orientation(orientation);
     Ok((picture, format))

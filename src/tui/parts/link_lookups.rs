@@ -235,8 +235,8 @@ impl LinkLookups {
     }
 
     /// Stores a picture that the host has read.
-    pub fn store_picture(&mut self, key: &PictureKey, data: Result<PictureData, String>) {
-        self.pictures.store(key, data);
+    pub fn store_picture(&mut self, data: Result<PictureData, String>) {
+        self.pictures.store(data);
         self.arrivals += 1;
     }
 

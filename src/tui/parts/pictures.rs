@@ -18,13 +18,16 @@ const CELL_PIXELS: (u32, u32) = (8, 16);
 const MAX_CELL_PIXELS: (u32, u32) = (12, 24);
 /// Maximum number of pictures stored in the terminal that differ in their number.
 const MAX_STORED: u32 = 1 << 10;
-/// Maximum number of pictures that are known at a time. No others are drawn.
+/// Maximum number of pictures that are known at a time. The others are requested again when they are laid out again.
 const MAX_KNOWN: usize = 1000;
 /// Maximum number of pictures that wait to be read, the last requested ones.
 const MAX_PENDING: usize = 32;
-/// Maximum number of pictures whose pixels are kept, and of those pixels.
-const MAX_KEPT: usize = 64;
-const MAX_KEPT_PIXELS: usize = 1 << 20;
+/// Maximum number of pictures that are kept, here or in the terminal. No more are drawn in a frame: they would replace each
+/// other.
+pub const MAX_KEPT: usize = 64;
+/// Maximum pixels of the kept pictures: as many as a terminal decodes to 160 MB. The largest [`MAX_KEPT`] pictures of a
+/// transcript have fewer.
+const MAX_KEPT_PIXELS: u64 = 40_000_000;
 
 /// How pictures are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,14 +97,31 @@ pub struct Pictures {
     known: RefCell<HashMap<Arc<PictureKey>, PictureStatus>>,
     /// Pictures to be read, the last requested one at the end.
     pending: RefCell<Vec<Arc<PictureKey>>>,
-    /// True while the host reads one.
-    is_reading: bool,
-    /// Pixels of the pictures that were read, the last drawn one at the end.
-    kept: RefCell<Vec<(Arc<PictureKey>, CellContent)>>,
+    /// The picture that the host reads.
+    reading: Option<Reading>,
+    /// Pictures that were read, the last drawn one at the end.
+    kept: RefCell<Vec<KeptPicture>>,
     /// Number of pictures that were stored in the terminal.
     stored_count: u32,
     /// Bytes for the terminal that store and remove pictures.
     unsent: Vec<u8>,
+}
+
+/// A picture that the host reads.
+#[derive(Debug)]
+struct Reading {
+    key: Arc<PictureKey>,
+    /// False if another session is shown meanwhile, which may have another picture of this name.
+    is_wanted: bool,
+    pixels: u64,
+}
+
+/// A picture that was read.
+#[derive(Debug)]
+struct KeptPicture {
+    key: Arc<PictureKey>,
+    content: CellContent,
+    pixels: u64,
 }
 
 impl Pictures {
@@ -127,7 +147,7 @@ impl Pictures {
             return Some((key.clone(), *status));
         }
         if known.len() >= MAX_KNOWN {
-            return None;
+            known.retain(|_, status| *status == PictureStatus::Pending);
         }
         let key = Arc::new(key);
         known.insert(key.clone(), PictureStatus::Pending);
@@ -142,15 +162,16 @@ impl Pictures {
     /// Returns what the cells of a picture show. The picture is requested again if it is not kept any more.
     pub fn content(&self, key: &Arc<PictureKey>) -> Option<CellContent> {
         let mut kept = self.kept.borrow_mut();
-        let Some(index) = kept.iter().position(|(known, _)| known == key) else {
-            let is_ready = self.known.borrow().get(key) == Some(&PictureStatus::Ready);
-            if is_ready && !self.pending.borrow().contains(key) {
+        let Some(index) = kept.iter().position(|picture| picture.key == *key) else {
+            let can_be_read = matches!(self.known.borrow().get(key), Some(PictureStatus::Ready) | None);
+            let is_read = self.reading.as_ref().is_some_and(|reading| reading.key == *key);
+            if can_be_read && !is_read && !self.pending.borrow().contains(key) {
                 self.request(key.clone());
             }
             return None;
         };
         let picture = kept.remove(index);
-        let content = picture.1.clone();
+        let content = picture.content.clone();
         kept.push(picture);
         Some(content)
     }
@@ -167,12 +188,11 @@ impl Pictures {
 
     /// Returns the next picture for the host to read: the last requested one, unless it reads one already.
     pub fn take_request(&mut self) -> Option<(Arc<PictureKey>, PictureForm)> {
-        if self.is_reading {
+        if self.reading.is_some() {
             return None;
         }
         let protocol = self.protocol?;
         let key = self.pending.get_mut().pop()?;
-        self.is_reading = true;
         let form = match protocol {
             Protocol::Blocks => PictureForm::Pixels(u32::from(key.columns), 2 * u32::from(key.rows)),
             Protocol::Kitty { .. } => {
@@ -183,32 +203,46 @@ impl Pictures {
                 PictureForm::Png(width, height)
             }
         };
+        let (PictureForm::Pixels(width, height) | PictureForm::Png(width, height)) = form;
+        let pixels = u64::from(width) * u64::from(height);
+        self.reading = Some(Reading { key: key.clone(), is_wanted: true, pixels });
         Some((key, form))
     }
 
-    /// Stores what the host has read. A picture that is not known any more is dropped.
-    pub fn store(&mut self, key: &PictureKey, data: Result<PictureData, String>) {
-        self.is_reading = false;
-        let known = self.known.get_mut();
-        let Some((key, _)) = known.get_key_value(key) else { return };
-        let key = key.clone();
+    /// Stores what the host has read. A picture of another session is dropped.
+    pub fn store(&mut self, data: Result<PictureData, String>) {
+        let Some(Reading { key, pixels, .. }) = self.reading.take().filter(|reading| reading.is_wanted) else { return };
         let status = if data.is_ok() { PictureStatus::Ready } else { PictureStatus::Failed };
-        known.insert(key.clone(), status);
+        self.known.get_mut().insert(key.clone(), status);
         let content = match (data, self.protocol) {
             (Ok(PictureData::Pixels(pixels)), _) => CellContent::Pixels(Arc::new(pixels)),
             (Ok(PictureData::Png(png)), Some(Protocol::Kitty { first_id })) => {
-                let id = first_id + self.stored_count % MAX_STORED;
-                self.stored_count += 1;
+                let id = self.unused_id(first_id);
                 self.unsent.extend(kitty_graphics::store(id, &png, (key.columns, key.rows)));
                 CellContent::Stored(id)
             }
             (Ok(PictureData::Png(_)) | Err(_), _) => return,
         };
         let kept = self.kept.get_mut();
-        kept.push((key, content));
+        let (same, mut others): (Vec<_>, Vec<_>) = kept.drain(..).partition(|picture| picture.key == key);
+        same.iter().for_each(|picture| self.unsent.extend(removal_bytes(&picture.content)));
+        others.push(KeptPicture { key, content, pixels });
+        *kept = others;
+        let count_pixels = |kept: &[KeptPicture]| kept.iter().map(|picture| picture.pixels).sum::<u64>();
         while kept.len() > MAX_KEPT || kept.len() > 1 && count_pixels(kept) > MAX_KEPT_PIXELS {
-            let (_, removed) = kept.remove(0);
-            self.unsent.extend(removal_bytes(&removed));
+            self.unsent.extend(removal_bytes(&kept.remove(0).content));
+        }
+    }
+
+    /// Returns a number that no kept picture has.
+    fn unused_id(&mut self, first_id: u32) -> u32 {
+        loop {
+            let id = first_id + self.stored_count % MAX_STORED;
+            self.stored_count = self.stored_count.wrapping_add(1);
+            // Fewer pictures are kept than there are numbers.
+            if self.kept.get_mut().iter().all(|picture| picture.content != CellContent::Stored(id)) {
+                return id;
+            }
         }
     }
 
@@ -219,8 +253,8 @@ impl Pictures {
 
     /// Drops what is kept, because another program may have removed it from the terminal. What is drawn is read again.
     pub fn drop_content(&mut self) {
-        for (_, content) in self.kept.get_mut().drain(..) {
-            self.unsent.extend(removal_bytes(&content));
+        for picture in self.kept.get_mut().drain(..) {
+            self.unsent.extend(removal_bytes(&picture.content));
         }
     }
 
@@ -228,16 +262,11 @@ impl Pictures {
     pub fn clear(&mut self) {
         self.known.get_mut().clear();
         self.pending.get_mut().clear();
+        if let Some(reading) = &mut self.reading {
+            reading.is_wanted = false;
+        }
         self.drop_content();
     }
-}
-
-fn count_pixels(kept: &[(Arc<PictureKey>, CellContent)]) -> usize {
-    let count = |(_, content): &(_, CellContent)| match content {
-        CellContent::Pixels(pixels) => pixels.rgba.len() / 4,
-        CellContent::Stored(_) => 0,
-    };
-    kept.iter().map(count).sum()
 }
 
 fn removal_bytes(content: &CellContent) -> Vec<u8> {

@@ -41,7 +41,7 @@ fn answer_pictures(screen: &mut Screen) -> Vec<Arc<PictureKey>> {
         let PictureForm::Pixels(width, height) = form else { panic!("{form:?}") };
         let row = |y: u32| if y.is_multiple_of(2) { RED } else { BLUE }.repeat(width as usize);
         let pixels = Pixels { width: width as usize, rgba: (0..height).flat_map(row).collect() };
-        screen.handle_event(Event::Host(HostReply::PictureRead(key.clone(), Ok(PictureData::Pixels(pixels)))));
+        screen.handle_event(Event::Host(HostReply::PictureRead(Ok(PictureData::Pixels(pixels)))));
         read.push(key);
         screen.draw_frame();
     }
@@ -87,8 +87,8 @@ fn a_picture_that_cannot_be_read_keeps_its_caption() {
     let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
     answer_checks(&mut screen);
     let caption = first_rows(&mut screen, 8);
-    let (key, _) = screen.state.lookups.pictures.take_request().unwrap();
-    screen.handle_event(Event::Host(HostReply::PictureRead(key, Err("it is damaged".into()))));
+    screen.state.lookups.pictures.take_request().unwrap();
+    screen.handle_event(Event::Host(HostReply::PictureRead(Err("it is damaged".into()))));
     assert_eq!(first_rows(&mut screen, 8), caption);
     assert_eq!(screen.state.lookups.pictures.take_request(), None);
 }
@@ -105,7 +105,35 @@ fn no_picture_is_requested_from_the_web_or_if_pictures_are_off() {
     assert_eq!(screen.state.lookups.pictures.take_request(), None);
     let mut screen = Screen::with_entries([user_message("@x.png"), reply_entry("![a](x.png)"), turn_end()]);
     answer_checks(&mut screen);
+    screen.state.lookups.pictures.protocol = Some(Protocol::Blocks);
     assert_eq!(screen.state.lookups.pictures.take_request(), None);
+}
+
+#[test]
+fn a_short_reply_does_not_fill_the_screen_with_pictures() {
+    let text = format!("{}{}", "![a](a.png)\n\n![b](a.png:1)\n\n".repeat(50), {
+        (0..50).map(|number| format!("![c]({number}.png)\n\n")).collect::<String>()
+    });
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry(&text), turn_end()]);
+    answer_checks(&mut screen);
+    let read: Vec<String> = answer_pictures(&mut screen).iter().map(|key| key.target.to_string()).collect();
+    assert!(
+        (1..=21).contains(&read.len()) && read.iter().filter(|path| path.starts_with("a.png")).count() <= 1,
+        "{read:?}"
+    );
+}
+
+#[test]
+fn a_list_over_a_picture_shows_no_rest_of_it() {
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
+    answer_checks(&mut screen);
+    answer_pictures(&mut screen);
+    assert!(screen.screen_text().contains('▀'));
+    screen.press_key("alt-m");
+    let list = screen.screen_text();
+    assert!(!screen.state.viewport.popups.is_empty() && !list.contains('▀'), "{list}");
+    screen.press_key("esc");
+    assert!(screen.screen_text().contains('▀'));
 }
 
 #[test]
@@ -137,7 +165,7 @@ fn pictures_are_drawn_on_the_pages_of_files_and_links() {
     for body in [ReaderBody::File(Box::new(page)), ReaderBody::Link(Arc::new(link_page))] {
         let mut screen = screen_with_pictures([user_message("go"), turn_end()]);
         let (title, top, layout) = ("shot.png".to_owned(), Default::default(), Default::default());
-        let reader = Reader { title, text: "".into(), body, whole_text: None, top, layout };
+        let reader = Reader { title, text: "".into(), body, whole_text: None, search: None, top, layout };
         screen.state.viewport.popups.push(Popup::Reader(reader));
         answer_checks(&mut screen);
         assert_eq!(answer_pictures(&mut screen).len(), 1);
@@ -171,9 +199,9 @@ fn a_picture_that_the_terminal_stores_is_drawn_as_placeholders_and_text_has_none
     let mut screen = screen_with_pictures([user_message("go"), reply_entry(text), turn_end()]);
     screen.state.lookups.pictures.protocol = Some(Protocol::Kitty { first_id: 0x01_02_03 });
     answer_checks(&mut screen);
-    let (key, form) = screen.state.lookups.pictures.take_request().unwrap();
+    let (_, form) = screen.state.lookups.pictures.take_request().unwrap();
     assert_eq!(form, PictureForm::Png(64, 64));
-    screen.handle_event(Event::Host(HostReply::PictureRead(key, Ok(PictureData::Png(b"PNG".to_vec())))));
+    screen.handle_event(Event::Host(HostReply::PictureRead(Ok(PictureData::Png(b"PNG".to_vec())))));
     let buffer = screen.draw_frame();
     let cells: Vec<_> = buffer.content.iter().filter(|cell| cell.symbol().starts_with('\u{10EEEE}')).collect();
     assert_eq!(cells.len(), 8 * 4);

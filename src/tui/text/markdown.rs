@@ -21,6 +21,9 @@ use crate::tui::theme::Theme;
 use pulldown_cmark::Options;
 use std::sync::Arc;
 
+/// Maximum number of images of a text that are drawn.
+const MAX_DRAWN_IMAGES: usize = 20;
+
 /// Looks up the pictures that links name.
 pub trait FindPicture {
     /// Returns the caption of a picture; `None` if there is no such picture.
@@ -58,6 +61,7 @@ pub fn lay_out_markdown(
 ) -> Page {
     let source = clean_text(source);
     let (blocks, images) = block_parser::parse_blocks(&nesting_limit::bound_nesting(&source), theme, (check, pictures));
+    let images = drawn_images(images);
     let is_loose = true;
     block_layout::BlockLayout { theme, images: &images, pictures }.lay_out_blocks(&blocks, is_loose, width.max(1))
 }
@@ -70,6 +74,21 @@ fn parser_options() -> Options {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_MATH
         | Options::ENABLE_GFM
+}
+
+/// Returns the images of a text that are drawn: the first ones, each file once. A short text could fill the screen with rows of
+/// pictures otherwise.
+fn drawn_images(images: Vec<Arc<LinkTarget>>) -> Vec<Arc<LinkTarget>> {
+    let mut drawn: Vec<Arc<LinkTarget>> = Vec::new();
+    for image in images {
+        if drawn.len() == MAX_DRAWN_IMAGES {
+            break;
+        }
+        if !drawn.iter().any(|known| known.is_same_file(&image)) {
+            drawn.push(image);
+        }
+    }
+    drawn
 }
 
 #[cfg(test)]

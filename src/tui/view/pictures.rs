@@ -2,8 +2,8 @@
 //! of a picture that the terminal stores.
 
 use crate::tui::kitty_graphics;
-use crate::tui::parts::pictures::{CellContent, Pictures, Pixels};
-use crate::tui::text::PlacedLink;
+use crate::tui::parts::pictures::{CellContent, MAX_KEPT, Pictures, Pixels};
+use crate::tui::text::{PictureKey, PlacedLink};
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,13 +12,21 @@ use ratatui::style::Color;
 /// The upper half of a cell in the text colour; the lower half has the background colour.
 const UPPER_HALF: &str = "▀";
 
-/// Draws the rows of pictures that are among these links. Cells whose pixels are transparent are left alone.
+/// Draws the rows of pictures that are among these links, of at most [`MAX_KEPT`] pictures. Cells whose pixels are all
+/// transparent are left alone; others are blended with the background of the theme.
 pub fn draw_pictures(pictures: &Pictures, links: &[PlacedLink], theme: &Theme, buffer: &mut Buffer) {
     if pictures.protocol.is_none() {
         return;
     }
+    let mut drawn: Vec<&PictureKey> = Vec::new();
     for link in links {
         let Some(picture) = &link.picture else { continue };
+        if !drawn.contains(&&*picture.key) {
+            if drawn.len() == MAX_KEPT {
+                continue;
+            }
+            drawn.push(&picture.key);
+        }
         let area = link.area.intersection(buffer.area);
         match pictures.content(&picture.key) {
             Some(CellContent::Pixels(pixels)) => draw_blocks(&pixels, picture.row, area, theme, buffer),
@@ -33,6 +41,9 @@ fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mu
     let (background, y) = (background_rgb(theme), 2 * usize::from(row));
     for (column, x) in (area.left()..area.right()).enumerate() {
         let (Some(upper), Some(lower)) = (pixels.pixel(column, y), pixels.pixel(column, y + 1)) else { continue };
+        if upper[3] == 0 && lower[3] == 0 {
+            continue;
+        }
         let [upper, lower] = [upper, lower].map(|pixel| blend(pixel, background));
         let cell = &mut buffer[(x, area.y)];
         match upper == lower {

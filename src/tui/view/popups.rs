@@ -48,7 +48,9 @@ pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
 fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPopup {
     let theme = &state.theme;
     let area = layout::popup_area(state);
-    dim_background(state, popup, buffer);
+    if dims(popup) {
+        dim_background(state, buffer);
+    }
     let mut drawn = DrawnPopup { area, cursor: None, links: Vec::new() };
     match popup {
         Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
@@ -71,10 +73,15 @@ fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPop
     drawn
 }
 
-/// Dims the screen behind the popup. Theme previews and links with hints keep their colours.
-fn dim_background(state: &State, popup: &Popup, buffer: &mut Buffer) {
+/// Returns whether a popup dims the screen behind it.
+pub fn is_background_dimmed(state: &State) -> bool {
+    state.viewport.popups.iter().any(dims)
+}
+
+/// Returns whether the popup dims what is behind it. Theme previews and links with hints keep its colours.
+fn dims(popup: &Popup) -> bool {
     match popup {
-        Popup::List(_, List::Themes(_)) | Popup::Links(LinkHints { pending_address: None, .. }) => {}
+        Popup::List(_, List::Themes(_)) | Popup::Links(LinkHints { pending_address: None, .. }) => false,
         Popup::Help(_)
         | Popup::List(..)
         | Popup::ApiKey(_)
@@ -83,15 +90,17 @@ fn dim_background(state: &State, popup: &Popup, buffer: &mut Buffer) {
         | Popup::ProjectCopy(_)
         | Popup::Confirmation(..)
         | Popup::Links(_)
-        | Popup::Reader(_) => {
-            let screen_area = buffer.area;
-            let theme = &state.theme;
-            // Everything else that a cell had, such as the background of a diff, is reset.
-            let dimmed = Style::reset().patch(theme.background).patch(theme.text).patch(theme.border_dim);
-            buffer.set_style(screen_area, dimmed);
-            bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
-        }
+        | Popup::Reader(_) => true,
     }
+}
+
+fn dim_background(state: &State, buffer: &mut Buffer) {
+    let screen_area = buffer.area;
+    let theme = &state.theme;
+    // Everything else that a cell had, such as the background of a diff, is reset.
+    let dimmed = Style::reset().patch(theme.background).patch(theme.text).patch(theme.border_dim);
+    buffer.set_style(screen_area, dimmed);
+    bars::highlight_dry_run(state, layout::compute_areas(state).footer, buffer);
 }
 
 /// Draws the input of an API key. Only its length is visible.

@@ -44,9 +44,9 @@ fn pictures_are_read_one_at_a_time_and_the_last_requested_first() {
     assert!(Arc::ptr_eq(&same, &keys[1]), "it is requested once");
     assert_eq!(take_key(&mut pictures), Some(keys[1].clone()));
     assert_eq!(take_key(&mut pictures), None, "the host still reads");
-    pictures.store(&keys[1], Ok(pixels(&keys[1])));
+    pictures.store(Ok(pixels(&keys[1])));
     assert_eq!(take_key(&mut pictures), Some(keys[0].clone()));
-    pictures.store(&keys[0], Err("damaged".into()));
+    pictures.store(Err("damaged".into()));
     assert_eq!(take_key(&mut pictures), None);
     assert!(pictures.content(&keys[1]).is_some() && pictures.content(&keys[0]).is_none());
     assert_eq!(take_key(&mut pictures), None, "a picture that cannot be read is not read again");
@@ -58,7 +58,7 @@ fn pixels_that_were_dropped_are_requested_again_when_they_are_drawn() {
     let read_next = |pictures: &mut Pictures, number: usize| {
         let key = find(pictures, &format!("{number}.png"), (9, 9), (80, 18));
         assert_eq!(take_key(pictures), Some(key.clone()));
-        pictures.store(&key, Ok(pixels(&key)));
+        pictures.store(Ok(pixels(&key)));
         key
     };
     let keys: Vec<_> = (0..=MAX_KEPT).map(|number| read_next(&mut pictures, number)).collect();
@@ -66,7 +66,8 @@ fn pixels_that_were_dropped_are_requested_again_when_they_are_drawn() {
     assert_eq!(take_key(&mut pictures), None);
     assert!(pictures.content(&keys[0]).is_none() && pictures.content(&keys[0]).is_none());
     assert_eq!(take_key(&mut pictures), Some(keys[0].clone()));
-    pictures.store(&keys[0], Ok(pixels(&keys[0])));
+    assert!(pictures.content(&keys[0]).is_none(), "it is being read");
+    pictures.store(Ok(pixels(&keys[0])));
     assert_eq!(take_key(&mut pictures), None, "it was requested once");
     assert!(pictures.content(&keys[2]).is_none(), "the one that was not drawn for longest was dropped");
 }
@@ -77,10 +78,72 @@ fn a_picture_of_another_session_is_dropped_when_it_arrives() {
     let key = find(&pictures, "a.png", (9, 9), (80, 18));
     assert_eq!(take_key(&mut pictures), Some(key.clone()));
     pictures.clear();
-    pictures.store(&key, Ok(pixels(&key)));
+    pictures.store(Ok(pixels(&key)));
     assert_eq!(pictures.content(&key), None);
     let again = find(&pictures, "a.png", (9, 9), (80, 18));
     assert_eq!(take_key(&mut pictures), Some(again), "the next one is read");
+}
+
+#[test]
+fn a_picture_of_the_same_name_in_another_session_is_not_the_one_that_arrives() {
+    let mut pictures = pictures();
+    let key = find(&pictures, "a.png", (9, 9), (80, 18));
+    assert_eq!(take_key(&mut pictures), Some(key.clone()));
+    pictures.clear();
+    let same_name = find(&pictures, "a.png", (9, 9), (80, 18));
+    pictures.store(Ok(pixels(&key)));
+    assert_eq!(pictures.content(&same_name), None);
+    assert_eq!(take_key(&mut pictures), Some(same_name));
+}
+
+#[test]
+fn further_pictures_than_are_known_at_a_time_are_read_too() {
+    let mut pictures = pictures();
+    let keys: Vec<_> = (0..=MAX_KNOWN)
+        .map(|number| {
+            let key = find(&pictures, &format!("{number}.png"), (9, 9), (80, 18));
+            assert_eq!(take_key(&mut pictures), Some(key.clone()));
+            pictures.store(Ok(pixels(&key)));
+            key
+        })
+        .collect();
+    assert!(pictures.content(&keys[MAX_KNOWN]).is_some());
+    assert!(pictures.content(&keys[0]).is_none());
+    assert_eq!(take_key(&mut pictures), Some(keys[0].clone()), "a picture that was forgotten is read again");
+}
+
+#[test]
+fn a_number_in_the_terminal_is_not_given_twice() {
+    let mut pictures = kitty_pictures();
+    let store = |pictures: &mut Pictures, number: u32| {
+        let key = find(pictures, &format!("{number}.png"), (9, 9), (80, 18));
+        take_key(pictures);
+        pictures.store(Ok(PictureData::Png(Vec::new())));
+        key
+    };
+    let visible = store(&mut pictures, 0);
+    for number in 1..=MAX_STORED {
+        assert_eq!(pictures.content(&visible), Some(CellContent::Stored(5000)));
+        let key = store(&mut pictures, number);
+        assert_ne!(pictures.content(&key), Some(CellContent::Stored(5000)));
+    }
+}
+
+#[test]
+fn large_pictures_in_the_terminal_are_removed_before_it_drops_them() {
+    let mut pictures = kitty_pictures();
+    pictures.cell_pixels = MAX_CELL_PIXELS;
+    let page_pixels = u64::from(160 * MAX_CELL_PIXELS.0) * u64::from(50 * MAX_CELL_PIXELS.1);
+    let fitting = MAX_KEPT_PIXELS / page_pixels;
+    for number in 0..=fitting {
+        let key = find(&pictures, &format!("{number}.png"), (9600, 6000), PAGE_CELLS);
+        assert_eq!((key.columns, key.rows), PAGE_CELLS);
+        take_key(&mut pictures);
+        pictures.store(Ok(PictureData::Png(Vec::new())));
+    }
+    assert!(pictures.take_unsent().ends_with(&kitty_graphics::remove(5000)));
+    let transcript = u64::from(80 * MAX_CELL_PIXELS.0) * u64::from(18 * MAX_CELL_PIXELS.1);
+    assert!(MAX_KEPT as u64 * transcript < MAX_KEPT_PIXELS, "those of a transcript do not replace each other");
 }
 
 #[test]
@@ -102,14 +165,14 @@ fn a_terminal_that_stores_pictures_gets_each_once_and_before_the_frame() {
     assert_eq!((key.columns, key.rows), (64, 18));
     assert_eq!(pictures.take_request(), Some((key.clone(), PictureForm::Png(640, 360))));
     assert_eq!(pictures.take_unsent(), b"");
-    pictures.store(&key, Ok(PictureData::Png(b"PNG".to_vec())));
+    pictures.store(Ok(PictureData::Png(b"PNG".to_vec())));
     assert_eq!(pictures.take_unsent(), kitty_graphics::store(5000, b"PNG", (64, 18)));
     assert_eq!(pictures.content(&key), Some(CellContent::Stored(5000)));
     assert_eq!((pictures.take_unsent(), take_key(&mut pictures)), (Vec::new(), None));
     pictures.drop_content();
     assert_eq!(pictures.take_unsent(), kitty_graphics::remove(5000));
     assert_eq!((pictures.content(&key), take_key(&mut pictures)), (None, Some(key.clone())), "it is read again");
-    pictures.store(&key, Ok(PictureData::Png(b"PNG".to_vec())));
+    pictures.store(Ok(PictureData::Png(b"PNG".to_vec())));
     assert_eq!(pictures.content(&key), Some(CellContent::Stored(5001)));
     pictures.take_unsent();
     pictures.clear();
@@ -120,10 +183,10 @@ fn a_terminal_that_stores_pictures_gets_each_once_and_before_the_frame() {
 fn pictures_that_were_not_drawn_for_longest_are_removed_from_the_terminal() {
     let mut pictures = kitty_pictures();
     for number in 0..=MAX_KEPT {
-        let key = find(&pictures, &format!("{number}.png"), (9, 9), (80, 18));
+        find(&pictures, &format!("{number}.png"), (9, 9), (80, 18));
         take_key(&mut pictures);
         pictures.take_unsent();
-        pictures.store(&key, Ok(PictureData::Png(Vec::new())));
+        pictures.store(Ok(PictureData::Png(Vec::new())));
     }
     assert!(pictures.take_unsent().ends_with(&kitty_graphics::remove(5000)));
 }
