@@ -74,7 +74,7 @@ fn the_first_hints_are_those_of_the_part_with_the_focus() {
     screen.send_text("again");
     screen.run_call("bash_exec", command_intent("ls"), "x\nexit 0");
     screen.send_text("more");
-    screen.receive_call("a", "bash_exec", command_intent("curl https://docs.rs/y"));
+    screen.receive_call("b", "bash_exec", command_intent("curl https://docs.rs/y"));
     screen.advance_ms(2000);
     screen.press_key("ctrl-o");
     let hints = screen.screen_text();
@@ -296,7 +296,7 @@ fn the_page_of_a_long_output_opens_the_whole_text() {
     screen.press_key("alt-up");
     screen.press_key("o");
     let page = screen.screen_text();
-    assert!(page.contains("seq 30000 · without its middle ") && page.contains("enter open whole text"), "{page}");
+    assert!(page.contains("seq 30000 · without its middle ") && page.contains("enter open all"), "{page}");
     screen.press_key("end");
     let page = screen.screen_text();
     assert!(page.contains("[the full text (168.9 kB) is a file of this session]"), "{page}");
