@@ -148,24 +148,16 @@ impl Tool for BashExec {
         let is_grantable = preconditions.sensitive_path().is_none();
         // A grant covers only the current content of the scripts. If that is not known, no grant is offered.
         let bound_scripts = preconditions.scripts_to_bind().ok().filter(|_| is_grantable);
-        Ok(Intent::Act(Box::new(Plan {
-            title: "Run a command?".to_owned(),
-            summary: summary_line::first_line(&line.command, MAX_SUMMARY_CHARS),
-            access,
-            preview: Preview::Command(line.clone()),
-            full_preview: None,
-            grant: bound_scripts.map(|scripts| {
-                let scope = GrantScope::Command {
-                    command: line.command.clone(),
-                    folder: line.folder.clone(),
-                    network: line.network.is_some(),
-                };
-                Grant::new("bash_exec", scope).with_scripts(scripts)
-            }),
-            destroys: losses::find_losses(&line.command, files),
-            preconditions,
-            work: Work::Command(line),
-        })))
+        let grant = bound_scripts.map(|scripts| {
+            let (command, folder) = (line.command.clone(), line.folder.clone());
+            let scope = GrantScope::Command { command, folder, network: line.network.is_some() };
+            Grant::new("bash_exec", scope).with_scripts(scripts)
+        });
+        let destroys = losses::find_losses(&line.command, files);
+        let summary = summary_line::first_line(&line.command, MAX_SUMMARY_CHARS);
+        let preview = Preview::Command(line.clone());
+        let plan = Plan::new("Run a command?", summary, access, preview, Work::Command(line));
+        Ok(Intent::Act(Box::new(Plan { grant, destroys, preconditions, ..plan })))
     }
 
     async fn run(&self, plan: &Plan, context: &LiveContext) -> Result<String, Error> {

@@ -350,17 +350,9 @@ pub fn command_intent(command: &str) -> Intent {
 }
 
 pub fn read_intent(path: &str) -> Intent {
-    Intent::Act(Box::new(Plan {
-        title: "Read a file?".into(),
-        summary: path.into(),
-        access: Access::Read(vec![path.into()]),
-        preview: Preview::Text(path.into()),
-        full_preview: None,
-        grant: None,
-        destroys: None,
-        preconditions: Preconditions::default(),
-        work: Work::Arguments(serde_json::Value::Null),
-    }))
+    let (access, preview) = (Access::Read(vec![path.into()]), Preview::Text(path.into()));
+    let work = Work::Arguments(serde_json::Value::Null);
+    Intent::Act(Box::new(Plan::new("Read a file?", path.into(), access, preview, work)))
 }
 
 /// A session file that stores nothing and never fails.
