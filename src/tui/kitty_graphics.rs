@@ -4,7 +4,6 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use memchr::memmem;
-use ratatui::style::Color;
 
 /// Asks whether the terminal stores pictures, with one of a pixel that it does not keep, and for its name and version.
 pub const QUERY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>0q";
@@ -117,13 +116,8 @@ pub fn remove(id: u32) -> Vec<u8> {
     format!("\x1b_Ga=d,d=I,q=2,i={id}\x1b\\").into_bytes()
 }
 
-/// Returns the text colour of cells that show the picture with this number.
-pub fn cell_colour(id: u32) -> Color {
-    let [_, red, green, blue] = id.to_be_bytes();
-    Color::Rgb(red, green, blue)
-}
-
-/// Returns the content of the cell that shows this row and column of a picture; `None` beyond those that have a mark.
+/// Returns the content of the cell that shows this row and column of a picture, which has the colour of the picture's
+/// number; `None` beyond those that have a mark.
 pub fn cell_symbol(row: u16, column: u16) -> Option<String> {
     Some([PLACEHOLDER, mark(row)?, mark(column)?].into_iter().collect())
 }
@@ -186,6 +180,5 @@ mod tests {
         assert!(symbols.iter().all(|symbol| symbol.cell_width() == 1), "{symbols:?}");
         assert!(symbols.windows(2).all(|pair| pair[0] < pair[1]), "they differ");
         assert_eq!(cell_symbol(0, 1000), None);
-        assert_eq!(cell_colour(0x0102_0304), Color::Rgb(2, 3, 4));
     }
 }

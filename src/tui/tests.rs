@@ -8,7 +8,6 @@ mod command_output;
 mod composer_screens;
 mod confirmations;
 mod credential_screens;
-mod drawn_pictures;
 mod dry_run_screens;
 mod fast_typing;
 mod frame_cost;

@@ -5,6 +5,7 @@ mod colour_mapping;
 pub mod depth;
 mod no_colour;
 mod output_colours;
+pub mod picture_colours;
 pub mod terminal_background;
 mod theme_source;
 

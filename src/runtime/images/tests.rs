@@ -1,3 +1,5 @@
+//! Images of requests.
+
 use super::*;
 use crate::chat::SessionId;
 use crate::project::disk::Disk;

@@ -155,8 +155,14 @@ impl Pictures {
         Some((key, PictureStatus::Pending))
     }
 
+    /// Returns the width and height of a cell in pixels of a picture that is not scaled. Half blocks use only the proportion of
+    /// a cell: the more pixels a terminal has, the smaller a picture would be.
     fn cell_size(&self) -> (u32, u32) {
-        if self.cell_pixels.0 == 0 || self.cell_pixels.1 == 0 { CELL_PIXELS } else { self.cell_pixels }
+        match (self.cell_pixels, self.protocol) {
+            ((0, _) | (_, 0), _) => CELL_PIXELS,
+            ((width, height), Some(Protocol::Kitty { .. })) => (width, height),
+            ((width, height), _) => (CELL_PIXELS.0, (CELL_PIXELS.0 * height / width).max(1)),
+        }
     }
 
     /// Returns what the cells of a picture show. The picture is requested again if it is not kept any more.

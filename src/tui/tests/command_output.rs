@@ -1,5 +1,7 @@
 //! Command output, pictures and right-to-left text on the screen.
 
+mod drawn_pictures;
+
 use super::*;
 use crate::chat::image::ImageSize;
 use crate::text::link::LinkTarget;

@@ -6,15 +6,17 @@ mod block_parser;
 mod heading_style;
 mod markup;
 mod nesting_limit;
+mod picture_lookup;
 mod stable_prefix;
 mod table;
 pub mod unrendered_text;
 
 pub use markup::{harden_breaks, has_markup};
+pub use picture_lookup::{FindPicture, NoPictures};
 pub use stable_prefix::{complete_rows_length, defines_reference, stable_prefix};
 pub use table::lay_out_cells;
 
-use super::{Page, PictureKey};
+use super::Page;
 use crate::text::clean::clean_text;
 use crate::text::link::{CheckTarget, LinkTarget};
 use crate::tui::theme::Theme;
@@ -23,27 +25,6 @@ use std::sync::Arc;
 
 /// Maximum number of images of a text that are drawn.
 const MAX_DRAWN_IMAGES: usize = 20;
-
-/// Looks up the pictures that links name.
-pub trait FindPicture {
-    /// Returns the caption of a picture; `None` if there is no such picture.
-    fn caption(&self, target: &LinkTarget) -> Option<String>;
-    /// Returns a picture that is drawn in at most this many columns; `None` if it is not drawn.
-    fn find_drawn(&self, target: &LinkTarget, width: usize) -> Option<Arc<PictureKey>>;
-}
-
-/// Finds no picture.
-pub struct NoPictures;
-
-impl FindPicture for NoPictures {
-    fn caption(&self, _: &LinkTarget) -> Option<String> {
-        None
-    }
-
-    fn find_drawn(&self, _: &LinkTarget, _: usize) -> Option<Arc<PictureKey>> {
-        None
-    }
-}
 
 /// The lookups of link targets that a layout needs.
 type Lookups<'a> = (CheckTarget<'a>, &'a dyn FindPicture);

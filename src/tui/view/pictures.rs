@@ -5,9 +5,9 @@ use crate::tui::kitty_graphics;
 use crate::tui::parts::pictures::{CellContent, MAX_KEPT, Pictures, Pixels};
 use crate::tui::text::{PictureKey, PlacedLink};
 use crate::tui::theme::Theme;
+use crate::tui::theme::picture_colours::{PixelBlender, number_colour};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Color;
 
 /// The upper half of a cell in the text colour; the lower half has the background colour.
 const UPPER_HALF: &str = "▀";
@@ -38,13 +38,13 @@ pub fn draw_pictures(pictures: &Pictures, links: &[PlacedLink], theme: &Theme, b
 
 /// Draws a row of a picture as half blocks.
 fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mut Buffer) {
-    let (background, y) = (background_rgb(theme), 2 * usize::from(row));
+    let (blender, y) = (PixelBlender::new(theme), 2 * usize::from(row));
     for (column, x) in (area.left()..area.right()).enumerate() {
         let (Some(upper), Some(lower)) = (pixels.pixel(column, y), pixels.pixel(column, y + 1)) else { continue };
         if upper[3] == 0 && lower[3] == 0 {
             continue;
         }
-        let [upper, lower] = [upper, lower].map(|pixel| blend(pixel, background));
+        let [upper, lower] = [upper, lower].map(|pixel| blender.blend(pixel));
         let cell = &mut buffer[(x, area.y)];
         match upper == lower {
             true => cell.set_symbol(" "),
@@ -58,25 +58,7 @@ fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mu
 fn draw_placeholders(id: u32, row: u16, area: Rect, buffer: &mut Buffer) {
     for (column, x) in (0..).zip(area.left()..area.right()) {
         if let Some(symbol) = kitty_graphics::cell_symbol(row, column) {
-            buffer[(x, area.y)].set_symbol(&symbol).set_fg(kitty_graphics::cell_colour(id));
+            buffer[(x, area.y)].set_symbol(&symbol).set_fg(number_colour(id));
         }
-    }
-}
-
-/// Returns the colour of a pixel on this background.
-fn blend([red, green, blue, alpha]: [u8; 4], background: [u8; 3]) -> Color {
-    let mix = |colour: u8, below: u8| {
-        let (colour, below, alpha) = (u32::from(colour), u32::from(below), u32::from(alpha));
-        ((colour * alpha + below * (255 - alpha) + 127) / 255) as u8
-    };
-    Color::Rgb(mix(red, background[0]), mix(green, background[1]), mix(blue, background[2]))
-}
-
-/// Returns the background of the theme; black or white if it is the terminal's own.
-fn background_rgb(theme: &Theme) -> [u8; 3] {
-    match theme.background.bg {
-        Some(Color::Rgb(red, green, blue)) => [red, green, blue],
-        _ if theme.is_light => [255; 3],
-        _ => [0; 3],
     }
 }

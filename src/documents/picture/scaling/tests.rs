@@ -1,3 +1,5 @@
+//! Pictures of all formats, sizes and kinds of pixels.
+
 use super::*;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -1,3 +1,5 @@
+//! Requests, limits and removal of pictures.
+
 use super::*;
 
 fn pictures() -> Pictures {
@@ -31,6 +33,9 @@ fn a_picture_fits_in_its_cells_and_is_not_enlarged() {
         let key = find(&pictures(), "a.png", size, cells);
         assert_eq!((key.columns, key.rows), expected, "{size:?}");
     }
+    let large_cells = Pictures { cell_pixels: (16, 34), ..pictures() };
+    let key = find(&large_cells, "a.png", (300, 300), (80, 18));
+    assert_eq!((key.columns, key.rows), (38, 18), "half blocks do not get smaller with the pixels of a cell");
     let off = Pictures::default();
     let target = LinkTarget::Web("https://a.example/x.png".into());
     assert_eq!(off.find(&target, ImageSize { pixels: (9, 9), bytes: 1 }, (80, 18)), None);

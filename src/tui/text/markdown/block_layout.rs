@@ -1,7 +1,7 @@
 //! Lays out parsed blocks as lines of a width.
 
-use super::FindPicture;
 use super::block::{Block, Container};
+use super::picture_lookup::FindPicture;
 use super::table;
 use super::unrendered_text::unrendered_info;
 use crate::text::link::LinkTarget;

@@ -3,8 +3,9 @@
 use super::block::{Block, Container};
 use super::heading_style::{alert_heading, heading_style};
 use super::nesting_limit::BoundedText;
+use super::picture_lookup::FindPicture;
 use super::unrendered_text::{ShownLinks, excess_cells, is_named_after, shorten_address};
-use super::{FindPicture, Lookups, parser_options};
+use super::{Lookups, parser_options};
 use crate::text::clean::{clean_line, clean_text};
 use crate::text::link::{self, CheckTarget, LinkTarget};
 use crate::tui::text::{Piece, pieces};
