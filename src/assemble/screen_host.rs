@@ -1,5 +1,6 @@
 //! Serves the screen's requests: sessions, models, files, and what is kept between runs.
 
+mod clipboard;
 mod credential_requests;
 mod links;
 mod lookups;
@@ -321,6 +322,7 @@ impl Host for ScreenHost {
             HostRequest::FilterFiles(request) => self.filter_files(request),
             HostRequest::FindPastedFiles(readings) => self.find_pasted_files(readings),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
+            HostRequest::PasteClipboard => self.paste_clipboard(),
             HostRequest::ReadPicture(key, form) => self.read_picture(key, form),
             HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),

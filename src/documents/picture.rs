@@ -3,14 +3,11 @@
 #[cfg(feature = "images")]
 pub(super) mod scaling;
 
+use super::picture_limits::MAX_PIXELS;
+pub use super::picture_limits::MAX_SOURCE_BYTES;
 use crate::chat::image::{MAX_SENT_BYTES, detect_type};
 use crate::project::picture::parse_size;
 use crate::text::byte_size::format_bytes;
-
-/// Maximum bytes of a picture that is read.
-pub const MAX_SOURCE_BYTES: u64 = 32_000_000;
-/// Maximum pixels of a picture that is decoded. With four bytes for each, twice, they fit in the memory of the process.
-const MAX_PIXELS: u64 = 64_000_000;
 
 /// How a picture is sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]

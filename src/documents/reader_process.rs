@@ -5,8 +5,9 @@
 
 #[cfg(feature = "images")]
 use super::picture::scaling;
+use super::picture_limits::MAX_SOURCE_BYTES;
 use super::rows::MAX_TABLE_BYTES;
-use super::{parquet, pdf, spreadsheet};
+use super::{clipboard, parquet, pdf, spreadsheet};
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
@@ -24,6 +25,8 @@ const MAX_SECONDS: u64 = 10;
 const STACK_BYTES: usize = 64 << 20;
 /// Exit code of a process that wrote a reason.
 const NO_RESULT: u8 = 3;
+/// Variables that name the display whose clipboard is read.
+const DISPLAY_VARIABLES: [&str; 5] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "HOME"];
 /// Maximum width and height of the pixels of a picture.
 #[cfg(feature = "images")]
 const MAX_PIXEL_SIDE: u32 = 4096;
@@ -46,6 +49,8 @@ pub enum DocumentFormat {
 pub(super) enum ReaderTask {
     /// Writes the text of a document.
     Text(DocumentFormat),
+    /// Writes what is on the system's clipboard. The process gets no bytes.
+    Clipboard,
     /// Writes the sizes of a picture, and the picture scaled for a model.
     #[cfg(feature = "images")]
     PictureForModel,
@@ -64,6 +69,7 @@ impl ReaderTask {
             Self::Text(DocumentFormat::Pdf) => "PDF".to_owned(),
             Self::Text(DocumentFormat::Parquet) => "Parquet".to_owned(),
             Self::Text(DocumentFormat::Xlsx) => "XLSX".to_owned(),
+            Self::Clipboard => "clipboard".to_owned(),
             #[cfg(feature = "images")]
             Self::PictureForModel => "picture".to_owned(),
             #[cfg(feature = "images")]
@@ -78,6 +84,7 @@ impl ReaderTask {
             "PDF" => Self::Text(DocumentFormat::Pdf),
             "Parquet" => Self::Text(DocumentFormat::Parquet),
             "XLSX" => Self::Text(DocumentFormat::Xlsx),
+            "clipboard" => Self::Clipboard,
             #[cfg(feature = "images")]
             "picture" => Self::PictureForModel,
             #[cfg(feature = "images")]
@@ -102,6 +109,7 @@ impl ReaderTask {
             Self::Text(DocumentFormat::Pdf) => pdf::extract_text(bytes).map(String::into_bytes),
             Self::Text(DocumentFormat::Parquet) => parquet::read_rows(bytes).map(String::into_bytes),
             Self::Text(DocumentFormat::Xlsx) => spreadsheet::read_rows(bytes).map(String::into_bytes),
+            Self::Clipboard => clipboard::read_content(),
             #[cfg(feature = "images")]
             Self::PictureForModel => scaling::encode_for_model(bytes),
             #[cfg(feature = "images")]
@@ -117,6 +125,7 @@ impl ReaderTask {
             // The last page may have as much text again as all before it, and a note follows.
             Self::Text(DocumentFormat::Pdf) => 3 * pdf::MAX_TEXT as u64,
             Self::Text(DocumentFormat::Parquet | DocumentFormat::Xlsx) => MAX_TABLE_BYTES as u64 + 1,
+            Self::Clipboard => MAX_SOURCE_BYTES + 1,
             #[cfg(feature = "images")]
             Self::PictureForModel => crate::chat::image::MAX_SENT_BYTES as u64 + 100,
             #[cfg(feature = "images")]
@@ -145,6 +154,9 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
     let cannot_start = |error: std::io::Error| error.to_string();
     let mut command = Command::new(own_program());
     command.args([ARGUMENT, &task.to_argument()]).env_clear().current_dir("/");
+    if task == ReaderTask::Clipboard {
+        command.envs(DISPLAY_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = command.spawn().map_err(cannot_start)?;
     let (stdin, stdout) = (process.stdin.take(), process.stdout.take());

@@ -3,8 +3,8 @@
 pub use super::agent_link::{AgentLink, Forward, SessionFile};
 pub use super::host_data::{
     Connection, CredentialRequest, FormRequest, ForwardEnd, InspectionReason, LinkStatus, ListState, ListedCredential,
-    ListedState, LocalServer, ModelList, ModelRow, Models, PendingConnection, Rehearsal, RewindTarget, SamplingReview,
-    SamplingSubject, SessionRow,
+    ListedState, LocalServer, ModelList, ModelRow, Models, PastedContent, PendingConnection, Rehearsal, RewindTarget,
+    SamplingReview, SamplingSubject, SessionRow,
 };
 
 use super::file_index::{FileIndex, FileMatches, FilterRequest};
@@ -206,6 +206,8 @@ pub enum HostRequest {
     CheckLinks(Vec<LinkTarget>),
     /// List or read files of the session's workspace. Reply: `Workspace`.
     Workspace(WorkspaceRequest),
+    /// Store the picture of the system's clipboard in the session's workspace. Reply: `ClipboardRead`.
+    PasteClipboard,
     /// Read a picture at the size at which it is drawn. Reply: `PictureRead`.
     ReadPicture(Arc<PictureKey>, PictureForm),
     /// Read the file that a link names, around its line. Reply: `LinkPreviewed`.
@@ -266,6 +268,8 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
+    /// What was on the system's clipboard, or why it cannot be read: one sentence.
+    ClipboardRead(SessionId, Result<PastedContent, String>),
     /// A picture, or why it cannot be read.
     PictureRead(Result<PictureData, String>),
     /// What a link names, or why it cannot be shown: one sentence.

@@ -118,6 +118,14 @@ pub enum InspectionReason {
     FilesChanged,
 }
 
+/// What was on the system's clipboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PastedContent {
+    /// A picture, which is the file of the workspace with this address.
+    Picture(String),
+    Text(String),
+}
+
 /// Completeness of a list of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListState {

@@ -23,6 +23,8 @@ pub struct UserInput {
     pub message_to_attach: Option<String>,
     /// The last paste that may be paths of files.
     pub pasted_paths: Option<PastedPaths>,
+    /// True while the system's clipboard is read.
+    pub is_reading_clipboard: bool,
     /// Time at which text of a server was inserted into the draft.
     pub inserted_at: Option<Duration>,
     /// Saved state of the unsent text.
@@ -49,6 +51,7 @@ impl UserInput {
             has_requested_offers: false,
             message_to_attach: None,
             pasted_paths: None,
+            is_reading_clipboard: false,
             inserted_at: None,
             draft_saving: DraftSaving::default(),
             recent_keys: Presses::default(),

@@ -2,6 +2,8 @@
 
 use crate::support::pick_count;
 use crate::support::program::{Program, Setup};
+#[cfg(feature = "clipboard")]
+use crate::support::report_skipped;
 use crate::support::stored_files::wait_for_turns;
 use crate::support::terminal_session::{start_session, submit_message, text_answer};
 
@@ -44,4 +46,89 @@ fn reports_a_reply_too_long_for_the_clipboard_and_names_a_way_to_print_it() {
         program.until("Copied 1 line");
         program.until_condition("the reply is on the clipboard", |program| has_copied(&program.bytes()));
     }
+}
+
+/// A display without a screen, with a clipboard that holds data of this type.
+#[cfg(feature = "clipboard")]
+struct Display {
+    name: String,
+    server: std::process::Child,
+}
+
+#[cfg(feature = "clipboard")]
+impl Display {
+    /// Starts a display; `None`, which is reported, if the programs for that are not installed.
+    fn start(media_type: &str, data: &[u8]) -> Option<Self> {
+        use std::io::{BufRead, BufReader, Write};
+        use std::process::{Command, Stdio};
+        let mut server = Command::new("Xvfb");
+        server.args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]);
+        let Ok(mut server) = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
+            report_skipped("Xvfb is not installed, so no clipboard is read");
+            return None;
+        };
+        let mut number = String::new();
+        let _ = BufReader::new(server.stdout.take()?).read_line(&mut number);
+        let display = Self { name: format!(":{}", number.trim()), server };
+        // It answers on, in the background, until the display is gone.
+        let mut xclip = Command::new("xclip");
+        xclip.args(["-selection", "clipboard", "-t", media_type, "-i"]).env("DISPLAY", &display.name);
+        let Ok(mut xclip) = xclip.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+            report_skipped("xclip is not installed, so no clipboard is read");
+            return None;
+        };
+        xclip.stdin.take()?.write_all(data).ok()?;
+        let is_set = xclip.wait().is_ok_and(|status| status.success());
+        assert!(is_set && !number.trim().is_empty(), "display {number:?}");
+        Some(display)
+    }
+}
+
+#[cfg(feature = "clipboard")]
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[cfg(feature = "clipboard")]
+#[test]
+fn a_picture_on_the_clipboard_becomes_a_file_of_the_workspace() {
+    let png = crate::support::png::striped_png(64, 32);
+    let Some(display) = Display::start("image/png", &png) else { return };
+    let environment = [("DISPLAY", display.name.as_str()), ("WAYLAND_DISPLAY", "")];
+    let (_runtime, service, mut program) = start_session(vec![text_answer("I see.")], (100, 30), &environment);
+    program.type_text("what is");
+    program.press_keys("\x16");
+    program.until("what is @workspace:///pasted-1.png");
+    program.press_keys("\x16");
+    program.until("@workspace:///pasted-2.png");
+    program.press_keys("\r");
+    program.until("I see.");
+    let text = service.received()[0].body["messages"][1]["content"].to_string();
+    assert!(text.contains("@workspace:///pasted-1.png @workspace:///pasted-2.png"), "{text}");
+    // Below the message, drawn from the workspace.
+    program.until("64 × 32");
+    program.until("▀▀▀▀▀▀▀▀");
+}
+
+#[cfg(feature = "clipboard")]
+#[test]
+fn text_on_the_clipboard_is_pasted() {
+    let Some(display) = Display::start("UTF8_STRING", "from the clipboard, é".as_bytes()) else { return };
+    let environment = [("DISPLAY", display.name.as_str()), ("WAYLAND_DISPLAY", "")];
+    let (_runtime, _service, mut program) = start_session(Vec::new(), (100, 30), &environment);
+    program.press_keys("\x16");
+    program.until("❯ from the clipboard, é");
+}
+
+#[cfg(feature = "clipboard")]
+#[test]
+fn without_a_clipboard_the_user_learns_how_to_paste_text() {
+    let environment = [("DISPLAY", ""), ("WAYLAND_DISPLAY", "")];
+    let (_runtime, _service, mut program) = start_session(Vec::new(), (100, 30), &environment);
+    program.press_keys("\x16");
+    program.until("Cannot read the clipboard");
+    program.until("terminal's own key");
 }

@@ -86,9 +86,9 @@ fn large_images_are_scaled_and_bombs_are_not_decoded() {
     let service = runtime.block_on(Service::start([text_answer("I see."), text_answer("Still.")]));
     let setup = setup_project(&["-p", "compare @wide.png, @photo.png, @bomb.png and @cut.png"]);
     let write = |name: &str, bytes: &[u8]| std::fs::write(setup.root.path().join("project").join(name), bytes).unwrap();
-    write("wide.png", &striped_png(4000, 3000));
+    write("wide.png", &striped_png(2000, 1500));
     // Many pixels in few bytes.
-    let photo = striped_png(6000, 4000);
+    let photo = striped_png(3000, 2000);
     assert!(photo.len() < 100_000, "{}", photo.len());
     write("photo.png", &photo);
     // The size in the header alone is refused; the data that follows would be decoded to gigabytes.
@@ -104,8 +104,8 @@ fn large_images_are_scaled_and_bombs_are_not_decoded() {
     let content = &requests[0].body["messages"][1]["content"];
     let text = content[0]["text"].as_str().unwrap();
     for part in [
-        "[@wide.png was scaled from 4000 × 3000 to 1568 × 1176 pixels]",
-        "[@photo.png was scaled from 6000 × 4000 to 1568 × 1045 pixels]",
+        "[@wide.png was scaled from 2000 × 1500 to 1568 × 1176 pixels]",
+        "[@photo.png was scaled from 3000 × 2000 to 1568 × 1045 pixels]",
         "[@bomb.png is not attached: 65536 × 65536 is more than 64 million pixels]",
         "[@cut.png is not attached: it is damaged",
     ] {

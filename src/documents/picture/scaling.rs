@@ -1,6 +1,8 @@
 //! Decodes, scales and encodes pictures. Runs only in the process that reads documents.
 
 use crate::chat::image::{MAX_SENT_BYTES, MAX_SENT_SIDE, fit_within};
+#[cfg(feature = "clipboard")]
+use crate::documents::picture_limits::{MAX_PIXELS, MAX_SOURCE_BYTES};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
 use image::imageops::FilterType;
@@ -45,6 +47,23 @@ pub(in crate::documents) fn scale_to_pixels(bytes: &[u8], size: (u32, u32)) -> R
 pub(in crate::documents) fn scale_to_png(bytes: &[u8], size: (u32, u32)) -> Result<Vec<u8>, String> {
     let (picture, _) = decode(bytes)?;
     encode_png(&scale(picture, size))
+}
+
+/// Encodes pixels, each of which has red, green, blue and opacity, as PNG of at most the bytes that are read.
+///
+/// # Errors
+/// Why there is none, worded to follow a colon.
+#[cfg(feature = "clipboard")]
+pub(in crate::documents) fn encode_pixels((width, height): (u32, u32), rgba: Vec<u8>) -> Result<Vec<u8>, String> {
+    if width == 0 || height == 0 || u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(format!("a picture of {width} × {height} pixels cannot be pasted"));
+    }
+    let picture = RgbaImage::from_raw(width, height, rgba).ok_or("the picture on it is damaged")?;
+    let png = encode_png(&scale(picture.into(), (width, height)))?;
+    match png.len() as u64 > MAX_SOURCE_BYTES {
+        true => Err("the picture on it is too large".to_owned()),
+        false => Ok(png),
+    }
 }
 
 /// Decodes a picture, of an animation the first frame, and turns it as its metadata says.

@@ -135,6 +135,7 @@ actions! {
     DeleteToStart "delete_to_start" "Delete to start of line"
     DeleteToEnd "delete_to_end" "Delete to end of line"
     Yank "yank" "Insert last deleted text"
+    PastePicture "paste_picture" "Paste picture of the clipboard"
     Transpose "transpose" "Swap two characters"
     Undo "undo" "Undo"
     Redo "redo" "Redo"
@@ -278,6 +279,7 @@ default_keys! {
         DeleteToStart "ctrl-u"  DeleteToEnd "ctrl-k"
     [Composer]
         Yank "ctrl-y"
+        PastePicture "ctrl-v"
         Transpose "ctrl-t"
         Undo "ctrl-_"  Redo "alt-z"
         SearchHistory "ctrl-r"

@@ -1,5 +1,7 @@
 //! Files that are attached to a message.
 
+mod clipboard_pastes;
+
 use super::*;
 use crate::chat::attachments::{Attachment, Content, READ_WITH_TOOL, attach};
 use crate::config::ProjectFiles;

@@ -39,9 +39,13 @@ pub fn handle_composer_key(state: &mut State, cache: &mut LayoutCache, key: KeyE
         KeyResult::Send => send_draft(state, cache),
         KeyResult::PassedOn => match state.keys.lookup(Scope::Composer, &key) {
             Some(Action::DeleteOrQuit) => session_exit::quit(state),
-            Some(action @ (Action::HelpWhenEmpty | Action::OpenEditor | Action::ChangeMode | Action::EditQueued)) => {
-                actions::run_action(state, cache, action)
-            }
+            Some(
+                action @ (Action::HelpWhenEmpty
+                | Action::OpenEditor
+                | Action::ChangeMode
+                | Action::EditQueued
+                | Action::PastePicture),
+            ) => actions::run_action(state, cache, action),
             Some(Action::Send) if user_commands::can_attach(state) => state.push_effect(Effect::AttachTerminal),
             Some(Action::Send) if user_messages::has_unsent_queue(state) => {
                 state.viewport.transcript.follow_end();

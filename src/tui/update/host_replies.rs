@@ -125,6 +125,7 @@ pub fn handle_host_reply(state: &mut State, cache: &mut LayoutCache, reply: Host
         }
         HostReply::LinkStatuses(statuses) => state.lookups.store_results(statuses),
         HostReply::PictureRead(data) => state.lookups.store_picture(data),
+        HostReply::ClipboardRead(session, content) => pasted_files::insert_clipboard(state, &session, content),
         HostReply::LinkPreviewed(target, preview) => link_hints::show_preview(state, &target, preview),
         HostReply::Workspace(reply) => file_list::handle_workspace_reply(state, reply),
         HostReply::LocalServers(servers) => provider_list::set_local_servers(state, servers),

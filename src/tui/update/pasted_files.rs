@@ -1,8 +1,9 @@
 //! Pasted paths become files that the message names. Dropping files on the terminal pastes their paths.
 
 use super::composer_input;
+use crate::chat::SessionId;
 use crate::chat::pasted_paths::parse_pasted_paths;
-use crate::tui::host::HostRequest;
+use crate::tui::host::{HostRequest, PastedContent};
 use crate::tui::state::State;
 use crate::tui::user_input::PastedPaths;
 
@@ -25,6 +26,29 @@ pub(super) fn paste_text(state: &mut State, text: &str) {
     let Some(pasted) = after.get(start..end).filter(|_| is_word) else { return };
     state.input.pasted_paths = Some(PastedPaths { start, text: pasted.to_owned(), readings: readings.clone() });
     state.send_request(HostRequest::FindPastedFiles(readings));
+}
+
+/// Inserts what was on the clipboard into the draft, whatever has the focus by now: the name of a picture, or text as if the
+/// terminal had pasted it. What arrives after another session was opened is dropped.
+pub(super) fn insert_clipboard(state: &mut State, session: &SessionId, content: Result<PastedContent, String>) {
+    state.input.is_reading_clipboard = false;
+    if *session != state.session.id {
+        return;
+    }
+    match content {
+        Ok(PastedContent::Text(text)) => {
+            paste_text(state, &text);
+            composer_input::update_completion(state);
+        }
+        Ok(PastedContent::Picture(address)) => {
+            let (text, cursor) = state.input.composer.folded_text();
+            let is_word_before = text[..cursor].chars().next_back().is_some_and(|c| !c.is_whitespace());
+            let blank = if is_word_before { " " } else { "" };
+            state.input.composer.insert(&format!("{blank}@{address} "));
+            composer_input::update_completion(state);
+        }
+        Err(reason) => state.show_warning(&reason),
+    }
 }
 
 /// Replaces a paste by the names of its files, unless the draft was changed there.
