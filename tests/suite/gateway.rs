@@ -38,7 +38,6 @@ fn with_gateway(test: impl Fn(&str, &str) + RefUnwindSafe) {
         if count_ends() == ends {
             std::panic::resume_unwind(panic);
         }
-        eprintln!("the gateway ended during the test, which is repeated");
         wait_until_ready(&base);
     }
     panic!("the gateway ended in each of three runs of the test");

@@ -307,7 +307,7 @@ fn a_filtered_file_keeps_its_name_in_a_narrow_list_and_no_ellipsis_is_highlighte
         let styles_of =
             |symbol| buffer.content.iter().filter(move |cell| cell.symbol() == symbol).map(|cell| cell.style());
         // No word that is typed has a `y`.
-        let plain = styles_of("y").last().unwrap();
+        let plain = styles_of("y").next_back().unwrap();
         assert!(styles_of("…").all(|style| style == plain), "{typed}");
     }
 }
