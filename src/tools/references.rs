@@ -76,7 +76,7 @@ fn expand_arguments(
 /// shows excerpts; a diff is always shown whole.
 ///
 /// # Errors
-/// Those of the tool, and those of [`expand_arguments`].
+/// Those of the tool, and which reference is invalid and what to do.
 pub fn plan_with_references(tool: &dyn Tool, arguments: &Value, sources: &Sources<'_>) -> Result<Intent, Error> {
     let files = sources.project;
     // Most calls have none, and need no spec to know that.
