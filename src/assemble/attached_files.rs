@@ -33,8 +33,9 @@ enum MentionedFile {
     Stored(Box<StoredFile>, Option<RangeInclusive<usize>>),
 }
 
-/// Reason why a file is not attached.
+/// Reasons why a file is not attached.
 const NO_SPACE: &str = "the files before it reach the limit of the message";
+const PICTURE_LINES: &str = "it is a picture, which has no lines";
 
 /// Content of a file or folder before it is cut.
 struct MentionedContent {
@@ -104,11 +105,15 @@ fn find_mentioned_file(
     workspace: &Workspace,
     mention: &Mention<'_>,
 ) -> Option<Result<MentionedFile, String>> {
-    if is_image_path(mention.name) {
+    let is_picture = is_image_path(mention.name);
+    if is_picture && mention.lines.is_none() {
         return None;
     }
     if mention.name.starts_with(SCHEME) {
         let found = find_workspace_file(workspace, mention.name)?;
+        if is_picture {
+            return Some(Err(PICTURE_LINES.to_owned()));
+        }
         return Some(found.map(|file| MentionedFile::Stored(Box::new(file), mention.lines.clone())));
     }
     // The longer name wins: a name may end in a number.
@@ -125,6 +130,7 @@ fn find_mentioned_file(
     Some(match project.file_kind(&location)? {
         FileKind::Folder if lines.is_some() => Err("it is a folder, which has no lines".to_owned()),
         FileKind::Folder => Ok(MentionedFile::Folder(location)),
+        FileKind::File(_) if is_picture && lines.is_some() => Err(PICTURE_LINES.to_owned()),
         FileKind::File(_) => Ok(MentionedFile::File(location, lines)),
         FileKind::Other => Err("it is neither a file nor a folder".to_owned()),
     })

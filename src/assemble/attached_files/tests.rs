@@ -141,6 +141,9 @@ fn lists_a_folder_up_to_a_limit() {
     assert_eq!(setup.read("@src/", MAX_BYTES), [row("src/", "listing of a folder, 3 lines, 30 bytes", listing)]);
     assert_eq!(setup.read("@src/:2-5", MAX_BYTES), [row("src/:2-5", "it is a folder, which has no lines", "")]);
     assert_eq!(setup.read("@src:2", MAX_BYTES), [row("src:2", "it is a folder, which has no lines", "")]);
+    setup.write("shot.png", b"\x89PNG");
+    assert_eq!(setup.read("@shot.png:2", MAX_BYTES), [row("shot.png:2", "it is a picture, which has no lines", "")]);
+    assert_eq!(setup.read("@none.png:2", MAX_BYTES), []);
     for number in 0..MAX_LISTED {
         setup.write(&format!("many/f{number:03}"), b"");
     }

@@ -13,7 +13,7 @@ use crate::tui::state::State;
 /// Returns whether a message names what may be attached as text.
 pub fn names_attachment(state: &State, message: &str) -> bool {
     // Pictures are read with each request.
-    find_mentions(message).iter().any(|mention| !is_image_path(mention.name))
+    find_mentions(message).iter().any(|mention| mention.lines.is_some() || !is_image_path(mention.name))
         || !find_resources(&state.input.server_offers, message).is_empty()
 }
 
