@@ -10,13 +10,12 @@ use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
 use crate::tui::popup::PickedAction;
-use crate::tui::terminal_features::{needs_ascii, reorders_text};
+use crate::tui::terminal_features::{find_multiplexer, is_remote, needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit};
 use anyhow::Result;
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -147,18 +146,11 @@ fn draws_pictures(screen: &Screen, depth: ColourDepth) -> bool {
 /// Returns whether the terminal is asked if it stores pictures. A terminal multiplexer would take the question for a title, and
 /// over SSH the pixels of a page would hold up the keys for seconds.
 fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
-    let variable = |name: &str| std::env::var_os(name);
+    let variable = |name: &str| std::env::var(name).ok();
     draws_pictures(screen, depth)
         && screen.pictures == DrawnPictures::Auto
-        && !is_multiplexer(&variable)
+        && find_multiplexer(&variable).is_none()
         && !is_remote(&variable)
-}
-
-/// Returns whether the terminal is a window of a multiplexer, also if only its type says so, as after `su -`.
-fn is_multiplexer(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
-    let has_its_type = |term: &str| ["tmux", "screen"].iter().any(|prefix| term.starts_with(prefix));
-    ["TMUX", "STY", "ZELLIJ"].iter().any(|name| variable(name).is_some())
-        || variable("TERM").is_some_and(|term| term.to_str().is_some_and(has_its_type))
 }
 
 fn picture_protocol(draws_placeholders: bool) -> Protocol {
@@ -188,18 +180,13 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
             Links::Off => false,
         },
         link_scheme: screen.link_scheme,
-        is_remote: is_remote(&|name| std::env::var_os(name)),
+        is_remote: is_remote(&|name| std::env::var(name).ok()),
         pictures: None,
         has_bell: screen.bell,
         theme: screen.theme.clone(),
         auto_theme: String::new(),
         editor: screen.editor.clone(),
     }
-}
-
-/// Returns whether the terminal is on another machine: programs that are opened would run on this one.
-fn is_remote(variable: &dyn Fn(&str) -> Option<OsString>) -> bool {
-    ["SSH_CONNECTION", "SSH_TTY"].into_iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Panics in debug builds if `AYE_PANIC` is set, shortly after the start: on the main thread for `main`, otherwise on
@@ -213,24 +200,4 @@ async fn test_panic() -> Infallible {
         return std::future::pending().await;
     }
     panic!("on purpose");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_multiplexer_is_recognised_by_its_variable_or_its_type() {
-        for (name, value, expected) in [
-            ("TMUX", "/tmp/tmux-0/default,1,0", true),
-            ("ZELLIJ", "0", true),
-            ("TERM", "tmux-256color", true),
-            ("TERM", "screen.xterm-256color", true),
-            ("TERM", "xterm-kitty", false),
-            ("HOME", "/root", false),
-        ] {
-            let variable = |asked: &str| (asked == name).then(|| OsString::from(value));
-            assert_eq!(is_multiplexer(&variable), expected, "{name}={value}");
-        }
-    }
 }

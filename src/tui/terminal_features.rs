@@ -15,6 +15,21 @@ pub fn reorders_text(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     is_apple || ["KONSOLE_VERSION", "MLTERM"].iter().any(|name| variable(name).is_some())
 }
 
+/// Returns the name of the terminal multiplexer that the program runs in, also if only `TERM` shows it, as after `su -`.
+pub fn find_multiplexer(variable: &dyn Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let by_variable = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
+    let by_type = [("tmux", "tmux"), ("screen", "screen or tmux")];
+    let term = variable("TERM").unwrap_or_default();
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let named = by_variable.iter().find(|(name, _)| is_set(name));
+    named.or_else(|| by_type.iter().find(|(prefix, _)| term.starts_with(prefix))).map(|(_, name)| *name)
+}
+
+/// Returns whether the terminal is on another machine: programs that are opened would run on this one.
+pub fn is_remote(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    ["SSH_CONNECTION", "SSH_TTY"].iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +47,21 @@ mod tests {
             let variable =
                 |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             assert_eq!(needs_ascii(&variable), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn a_multiplexer_is_recognised_by_its_variable_or_its_type() {
+        for (name, value, expected) in [
+            ("TMUX", "/tmp/tmux-0/default,1,0", Some("tmux")),
+            ("ZELLIJ", "0", Some("zellij")),
+            ("TERM", "tmux-256color", Some("tmux")),
+            ("TERM", "screen.xterm-256color", Some("screen or tmux")),
+            ("TERM", "xterm-kitty", None),
+            ("HOME", "/root", None),
+        ] {
+            let variable = |asked: &str| (asked == name).then(|| value.to_owned());
+            assert_eq!(find_multiplexer(&variable), expected, "{name}={value}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Checks the terminal's capabilities.
 
 use super::finding::Finding;
+use crate::tui::terminal_features::find_multiplexer;
 use crate::tui::theme::depth::ColourDepth;
 use std::io::IsTerminal;
 
@@ -43,10 +44,7 @@ pub(super) fn check_terminal() -> Vec<Finding> {
         false => "links may not be supported (screen.links = \"on\" enables them)",
     };
     findings.push(Finding::ok(area, format!("{keyboard} · {links}")));
-    let multiplexers = [("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
-    let multiplexer = multiplexers.iter().find(|(name, _)| variable(name).is_some()).map(|(_, name)| *name);
-    let multiplexer = multiplexer.or_else(|| term.starts_with("screen").then_some("screen or tmux"));
-    findings.push(match multiplexer {
+    findings.push(match find_multiplexer(&variable) {
         Some("tmux") => {
             let message = "inside tmux: copied text goes through it";
             Finding::note(area, message, "if copying does not work: set -g set-clipboard on, in tmux.conf")
