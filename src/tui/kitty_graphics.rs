@@ -7,7 +7,7 @@ use memchr::memmem;
 
 /// Asks whether the terminal stores pictures, with one of a pixel that it does not keep, and for its name and version.
 pub const QUERY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>0q";
-/// The answer of a terminal that does.
+/// Answer of a terminal that stores pictures.
 const GRAPHICS_ANSWER: &[u8] = b"\x1b_Gi=31;OK\x1b\\";
 /// Start of the answer with its name.
 const NAME_ANSWER: &[u8] = b"\x1bP>|";

@@ -16,8 +16,8 @@ pub const PAGE_CELLS: (u16, u16) = (160, 50);
 const CELL_PIXELS: (u32, u32) = (8, 16);
 /// Maximum width and height of a cell in the pixels of a picture: more bytes would be sent than a terminal shows quickly.
 const MAX_CELL_PIXELS: (u32, u32) = (12, 24);
-/// Maximum number of pictures stored in the terminal that differ in their number.
-const MAX_STORED: u32 = 1 << 10;
+/// Count of the numbers under which pictures are stored in the terminal.
+const STORED_NUMBERS: u32 = 1 << 10;
 /// Maximum number of pictures that are known at a time. The others are requested again when they are laid out again.
 const MAX_KNOWN: usize = 1000;
 /// Maximum number of pictures that wait to be read, the last requested ones.
@@ -243,7 +243,7 @@ impl Pictures {
     /// Returns a number that no kept picture has.
     fn unused_id(&mut self, first_id: u32) -> u32 {
         loop {
-            let id = first_id + self.stored_count % MAX_STORED;
+            let id = first_id + self.stored_count % STORED_NUMBERS;
             self.stored_count = self.stored_count.wrapping_add(1);
             // Fewer pictures are kept than there are numbers.
             if self.kept.get_mut().iter().all(|picture| picture.content != CellContent::Stored(id)) {

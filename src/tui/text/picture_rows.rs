@@ -6,7 +6,7 @@ use crate::text::link::LinkTarget;
 use ratatui::text::Line;
 use std::sync::Arc;
 
-/// A picture at the size at which it is drawn. A picture whose file changed in size is another one.
+/// A picture at the size at which it is drawn. If the size of the file changes, the key is a different one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PictureKey {
     pub target: LinkTarget,

@@ -66,16 +66,16 @@ fn output_text(state: &State, call: &CallId, outcome: &Outcome) -> String {
 
 /// Copies the target of a link, named as on the key that copies it: `link` or `address`.
 pub fn copy_target(state: &mut State, name: &str, target: &str) {
-    copy_as(state, target, &format!("the {name}"));
+    copy_as(state, target, Some(name));
 }
 
 /// Copies a text to the clipboard. If it exceeds the limit, a notice names the command that prints all of it.
 pub fn copy_text(state: &mut State, text: &str) {
-    copy_as(state, text, "");
+    copy_as(state, text, None);
 }
 
-/// Copies a text, which the notice names by this description or, if it is empty, by the number of its lines.
-fn copy_as(state: &mut State, text: &str, description: &str) {
+/// Copies a text, which the notice calls by this name, or else by the number of its lines.
+fn copy_as(state: &mut State, text: &str, name: Option<&str>) {
     let text = remove_hidden(&escape_sequences::strip_colors(text)).into_owned();
     if text.len() > MAX_CLIPBOARD {
         let notice = format!(
@@ -86,10 +86,7 @@ fn copy_as(state: &mut State, text: &str, description: &str) {
         );
         return state.show_warning(&notice);
     }
-    let description = match description {
-        "" => pluralize(text.lines().count(), "line"),
-        description => description.to_owned(),
-    };
+    let description = name.map_or_else(|| pluralize(text.lines().count(), "line"), |name| format!("the {name}"));
     state.show_info(&format!("Copied {description}"));
     state.push_effect(Effect::CopyText(text));
 }

@@ -127,7 +127,7 @@ fn a_number_in_the_terminal_is_not_given_twice() {
         key
     };
     let visible = store(&mut pictures, 0);
-    for number in 1..=MAX_STORED {
+    for number in 1..=STORED_NUMBERS {
         assert_eq!(pictures.content(&visible), Some(CellContent::Stored(5000)));
         let key = store(&mut pictures, number);
         assert_ne!(pictures.content(&key), Some(CellContent::Stored(5000)));
