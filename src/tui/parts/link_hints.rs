@@ -92,8 +92,8 @@ impl LinkHints {
     }
 
     /// Returns the links that [`Self::matching_links`] returns, each with the cell at which its hint begins: in blank cells before
-    /// or after the link if there are enough, otherwise over the text next to it. A hint covers a link only if there is no
-    /// other cell. The place does not depend on what was typed.
+    /// the link, or after it if a word does not follow at once, otherwise over the text next to it. A hint covers a link only if
+    /// there is no other cell. The place does not depend on what was typed.
     pub fn place_hints(&self, buffer: &Buffer) -> Vec<(Position, &HintedLink)> {
         let mut taken: Vec<Rect> = self.links.iter().flat_map(|link| link.areas.iter().copied()).collect();
         let mut places = Vec::new();
@@ -109,7 +109,13 @@ impl LinkHints {
             // Of two letters, one may fit before the link.
             let partly = area.x.saturating_sub(length.saturating_sub(1));
             let covering = if is_free(&cells(partly, area.x - partly)) { partly } else { area.x };
-            let place = free.iter().find(|cells| is_blank(buffer, **cells)).or(free.first()).copied();
+            // After a link and directly before a word, it would look like the hint of that word.
+            let is_apart = |cells: &Rect| {
+                let next = Rect { x: cells.right(), width: 1, ..*cells };
+                cells.x < area.x || next.right() > buffer.area.right() || is_blank(buffer, next)
+            };
+            let place =
+                free.iter().find(|cells| is_blank(buffer, **cells) && is_apart(cells)).or(free.first()).copied();
             let place = place.unwrap_or_else(|| cells(covering, length));
             taken.push(place);
             places.push((place.as_position(), link));
@@ -190,6 +196,9 @@ mod tests {
         for (row, hint, expected) in [
             ("see llll, ok", "X", "seeXllll, ok"),
             ("(llll) ok", "X", "Xllll) ok"),
+            // Names in a message: the sign before a name, not the blank before the next one.
+            ("@llll @llll", "X", "Xllll Xllll"),
+            ("@llll  ok", "X", "@llllX ok"),
             ("llll ok", "X", "llllXok"),
             ("llll, ok", "X", "llllX ok"),
             ("llll", "X", "Xlll"),

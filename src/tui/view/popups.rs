@@ -265,7 +265,7 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     let instruction = match (links.next(), links.next()) {
         (Some(link), None) => format!("{} {}", link.hint, link.target),
         _ if hints.typed.is_some() => "type the second letter".to_owned(),
-        _ => "type the letters next to a link".to_owned(),
+        _ => "type the letters".to_owned(),
     };
     let row = Rect { y: screen_area.bottom() - 1, height: 1, ..screen_area };
     ratatui::widgets::Widget::render(ratatui::widgets::Clear, row, buffer);
