@@ -125,7 +125,8 @@ impl<'a> BodyBuilder<'a> {
             }
         };
         let text = reveal_line(&text);
-        self.push_line(Line::styled(width::fit_start(&text, self.width).into_owned(), self.theme.dim));
+        let style = if files.iter().any(|file| file.is_excerpt) { self.theme.warning } else { self.theme.dim };
+        self.push_line(Line::styled(width::fit_start(&text, self.width).into_owned(), style));
     }
 
     /// Adds the reason the policy asks, and the reason no grant is offered, if any. If both are the same, it is shown once.
