@@ -21,9 +21,10 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · documents · llm · web · browser · mcp · store · workspace · config   files and sandboxes, text and
-//!                                         data of documents, providers, web pages, the browser, MCP servers, session
-//!                                         files, files of a workspace, settings
+//!   4   project · documents · llm · web · browser · mcp · store · workspace · config   files and sandboxes;
+//!                                         documents, pictures and the clipboard; providers;
+//!                                         web pages; the browser; MCP servers; session
+//!                                         files; files of a workspace; settings
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -61,7 +62,8 @@
 //!   runs. An approval given early is stored with its plan; when the call's turn comes, the tool plans again, and the
 //!   user is asked again if the plan changed. A call edited by the user is planned again, and the model is informed.
 //! - References to files in arguments (`@@file:`) are expanded once, before a tool plans: the plan holds the bytes, its
-//!   preconditions the names and digests. They are not compared again, because the bytes that were shown are those that run.
+//!   preconditions the names and digests. They are not compared again: the plan runs with these bytes. A prompt may show only their
+//!   beginning, and says so; reviewers receive all of them.
 //! - Preview, decision and outcome of a call carry a SHA-256 of the same bytes; [`chat::audit`] verifies them.
 //! - Dry run: changes go to an overlay in the kernel's overlayfs format. File tools write it directly, commands see it
 //!   mounted, and a lock separates the two. A second overlay over `/` holds changes outside the project; only those of
@@ -75,7 +77,8 @@
 //!   block the keyboard, and scrolling moves rows instead of redrawing. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
 //! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,
-//!   the user is asked. The model reviewer never sees text of the assistant or of tool results.
+//!   the user is asked. The model reviewer sees no reply and no tool result, except in the arguments of the call and the
+//!   files that these reference.
 //! - A command line is parsed once, and verdict, preconditions and preview use that parse. One table describes the
 //!   options of known programs. Commands approved by the policy run in a read-only sandbox; Landlock rules can only
 //!   permit, so excluding one file means permitting all its siblings.
@@ -94,8 +97,8 @@
 //!   workspace of its own, in which its calls run. Another program opens a copy of a file; what it saves there becomes the next
 //!   version, whichever program of aye finds it first.
 //! - A background command is a call that is settled while its process goes on; its end is an entry of its own.
-//! - A picture is decoded only by the process that reads documents, after its header was checked: for the model, scaled, once
-//!   per content.
+//! - A picture is decoded only in the process that reads documents. The header of a file is checked before. What a model
+//!   receives is scaled, and prepared once per content.
 //! - After a web page was read, the next call of the turn that goes out asks, whatever allows it.
 //! - The browser reaches nothing but the proxy of this program, which resolves and checks every name, unless the environment
 //!   names a proxy that resolves it. Chromium is driven by a pipe. Firefox has only a port for that, so it runs in a network

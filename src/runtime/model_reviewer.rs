@@ -122,7 +122,11 @@ fn describe_facts(plan: &Plan, review_context: &ReviewContext) -> String {
         let _ = writeln!(facts, "destroys: {destroys:?}");
     }
     for file in plan.references_for_reviewers() {
-        let _ = writeln!(facts, "the arguments name a file, and the preview has its content: {:?}", file.describe());
+        let _ = writeln!(
+            facts,
+            "the arguments name a file; its content is in the preview, whose middle is omitted if it is long: {:?}",
+            file.describe()
+        );
     }
     if plan.preconditions.is_partial {
         facts.push_str("the command may use files that are not shown here\n");
