@@ -28,7 +28,7 @@ pub mod overlay_sandbox;
 mod own_files;
 pub mod patch;
 mod path;
-pub mod picture;
+pub mod picture_size;
 pub mod process_limits;
 mod process_set;
 mod program_path;

@@ -2,11 +2,17 @@
 
 use super::mention::find_mentions;
 
-/// Longer side of an image in pixels above which it is scaled down: Anthropic scales larger ones to this, OpenAI's models
-/// use less than that of most.
+/// Maximum width and height of an image that is sent, in pixels: Anthropic scales larger ones to this, OpenAI's models use less
+/// of most.
 pub const MAX_SENT_SIDE: u32 = 1568;
 /// Maximum bytes of an image that is sent: Anthropic accepts 5 MiB of its base64, other providers more.
 pub const MAX_SENT_BYTES: usize = (5 << 20) / 4 * 3;
+
+/// Maximum bytes of a picture that is read.
+pub const MAX_SOURCE_BYTES: u64 = 32_000_000;
+/// Maximum pixels of a picture that is decoded. At four bytes per pixel the picture and one copy of it fit in the memory of the
+/// process that decodes it.
+pub const MAX_PIXELS: u64 = 64_000_000;
 
 /// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".webp", ".gif"];
@@ -38,10 +44,13 @@ pub struct ImageSize {
 }
 
 impl ImageSize {
-    /// Returns the width and height at which a model gets the image, if it is scaled down.
+    /// Returns the width and height at which a model gets the image, if it is scaled down. An image beyond the limits is not
+    /// sent.
     pub fn scaled_for_model(self) -> Option<(u32, u32)> {
         let scaled = fit_within(self.pixels, (MAX_SENT_SIDE, MAX_SENT_SIDE));
-        (cfg!(feature = "images") && scaled != self.pixels).then_some(scaled)
+        let pixels = u64::from(self.pixels.0) * u64::from(self.pixels.1);
+        let is_sent = pixels <= MAX_PIXELS && self.bytes <= MAX_SOURCE_BYTES;
+        (cfg!(feature = "images") && is_sent && scaled != self.pixels).then_some(scaled)
     }
 }
 
@@ -71,7 +80,7 @@ pub fn find_images(text: &str) -> Vec<&str> {
     if !text.contains('@') {
         return Vec::new();
     }
-    // The name of a picture with lines is none.
+    // A mention with lines, such as `@shot.png:3`, names no image.
     let mentions = find_mentions(text).into_iter().filter(|mention| mention.lines.is_none());
     mentions.map(|mention| mention.name).filter(|name| is_image_path(name)).collect()
 }

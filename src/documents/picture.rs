@@ -3,11 +3,11 @@
 #[cfg(feature = "images")]
 pub(super) mod scaling;
 
-use super::picture_limits::MAX_PIXELS;
-pub use super::picture_limits::MAX_SOURCE_BYTES;
-use crate::chat::image::{MAX_SENT_BYTES, detect_type};
-use crate::project::picture::parse_size;
+use crate::chat::image::{MAX_PIXELS, MAX_SENT_BYTES, MAX_SOURCE_BYTES, detect_type};
+use crate::project::picture_size::parse_size;
+use crate::project::{Location, Reader};
 use crate::text::byte_size::format_bytes;
+use std::io::Read;
 
 /// How a picture is sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,20 @@ pub enum ModelPicture {
         /// Width and height of what is sent.
         to: (u32, u32),
     },
+}
+
+/// Reads a picture of the project. Of a larger one than [`MAX_SOURCE_BYTES`] only one byte more is read.
+///
+/// # Errors
+/// Why it is not read, worded to follow a colon.
+pub fn read_project_picture(files: &dyn Reader, location: &Location) -> Result<Vec<u8>, String> {
+    if !location.is_inside || location.is_sensitive {
+        return Err("outside the project or possibly secret".to_owned());
+    }
+    let file = files.open(location).map_err(|_| "cannot be read")?;
+    let mut bytes = Vec::new();
+    file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|_| "cannot be read")?;
+    Ok(bytes)
 }
 
 /// Checks that a picture can be decoded, and scales it down if it is larger than a model uses. Blocks for at most ten
@@ -97,7 +111,7 @@ fn read_prepared(bytes: &[u8]) -> Result<ModelPicture, String> {
     use super::reader_process::{ReaderTask, run_reader_process};
     let output = run_reader_process(ReaderTask::PictureForModel, bytes)?;
     let damaged = || "it is damaged".to_owned();
-    let (sizes, bytes) = split_sizes::<4>(output).ok_or_else(damaged)?;
+    let (sizes, bytes) = split_sizes(output).ok_or_else(damaged)?;
     let [from_width, from_height, width, height] = sizes;
     match (bytes.is_empty(), bytes.len() > MAX_SENT_BYTES || detect_type(&bytes).is_none()) {
         (true, _) => Ok(ModelPicture::Unchanged),
@@ -117,7 +131,7 @@ fn read_prepared(bytes: &[u8]) -> Result<ModelPicture, String> {
 
 /// Splits output of the process into the numbers of its first line and the bytes after it.
 #[cfg(feature = "images")]
-fn split_sizes<const N: usize>(mut output: Vec<u8>) -> Option<([u32; N], Vec<u8>)> {
+fn split_sizes(mut output: Vec<u8>) -> Option<([u32; 4], Vec<u8>)> {
     let end = memchr::memchr(b'\n', &output)?;
     let bytes = output.split_off(end + 1);
     let numbers: Vec<u32> =
@@ -149,9 +163,9 @@ mod tests {
     #[cfg(feature = "images")]
     #[test]
     fn output_of_the_process_has_its_sizes_in_the_first_line() {
-        assert_eq!(split_sizes::<2>(b"3 4\nab\nc".to_vec()), Some(([3, 4], b"ab\nc".to_vec())));
-        for damaged in [&b"3 4"[..], b"3\nab", b"3 4 5\n", b"3 x\n", b"\xff\n", b""] {
-            assert_eq!(split_sizes::<2>(damaged.to_vec()), None, "{damaged:?}");
+        assert_eq!(split_sizes(b"3 4 1 2\nab\nc".to_vec()), Some(([3, 4, 1, 2], b"ab\nc".to_vec())));
+        for damaged in [&b"3 4 1 2"[..], b"3\nab", b"3 4 1 2 5\n", b"3 4 1 x\n", b"\xff\n", b""] {
+            assert_eq!(split_sizes(damaged.to_vec()), None, "{damaged:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Reads a document in a process of its own with limits, so that a faulty or hostile one cannot stop aye or use up the
-//! machine.
+//! Reads a document, a picture or the clipboard in a separate process with limits, so that a faulty or hostile one cannot stop
+//! aye or use up the machine.
 //!
 //! The process gets the document through stdin and writes the result, or the reason why there is none, to stdout.
 
 #[cfg(feature = "images")]
 use super::picture::scaling;
-use super::picture_limits::MAX_SOURCE_BYTES;
 use super::rows::MAX_TABLE_BYTES;
 use super::{clipboard, parquet, pdf, spreadsheet};
+use crate::chat::image::MAX_SOURCE_BYTES;
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;

@@ -3,16 +3,17 @@
 mod prepared_images;
 
 use super::EffectContext;
-use crate::chat::image::{self, Image};
-use crate::chat::{Message, Request};
-use crate::documents::picture::{MAX_SOURCE_BYTES, ModelPicture, prepare_for_model};
+use crate::chat::image::{self, Image, MAX_SOURCE_BYTES};
+use crate::chat::{Access, Message, Request};
+use crate::documents::picture::{ModelPicture, prepare_for_model, read_project_picture};
 use crate::project::Reader;
+use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{SCHEME, WorkspaceAddress};
+use crate::tools::planned_path::read_access;
 use crate::workspace::Workspace;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 pub(super) use prepared_images::PreparedImages;
-use std::io::Read;
 
 /// Maximum number of images per request; the newest are sent.
 const MAX_IMAGES: usize = 20;
@@ -53,11 +54,11 @@ impl ImageReader<'_> {
                     continue;
                 }
                 let bytes = match (request.images.len() < MAX_IMAGES, name.starts_with(SCHEME)) {
-                    (false, _) => Err("too many images"),
+                    (false, _) => Err("too many images".to_owned()),
                     (true, true) => self.read_workspace_file(name),
                     (true, false) => self.read_file(name),
                 };
-                match bytes.map_err(str::to_owned).and_then(|bytes| self.encode(name, &bytes)) {
+                match bytes.and_then(|bytes| self.encode(name, &bytes)) {
                     Ok((image, note)) => {
                         request.images.push(image);
                         notes.push_str(&note);
@@ -70,32 +71,30 @@ impl ImageReader<'_> {
         request
     }
 
-    fn read_file(&self, name: &str) -> Result<Vec<u8>, &'static str> {
+    fn read_file(&self, name: &str) -> Result<Vec<u8>, String> {
         let location = self.files.locate(name).map_err(|_| "not found")?;
-        if !location.is_inside || location.is_sensitive {
-            return Err("outside the project or possibly secret");
+        // Also a hard link may be the name of a secret.
+        if self.files.exists(&location) && !matches!(read_access(self.files, &location), Access::Read(_)) {
+            return Err("outside the project or possibly secret".to_owned());
         }
-        let (file, mut bytes) = (self.files.open(&location).map_err(|_| "cannot be read")?, Vec::new());
-        // One byte more than the limit tells that there are more.
-        file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|_| "cannot be read")?;
-        Ok(bytes)
+        read_project_picture(self.files, &location)
     }
 
     /// Reads a file in the workspace of the session.
-    fn read_workspace_file(&self, name: &str) -> Result<Vec<u8>, &'static str> {
+    fn read_workspace_file(&self, name: &str) -> Result<Vec<u8>, String> {
         let workspace = self.workspace.ok_or("there is no workspace")?;
         let target = name.parse::<WorkspaceAddress>().map_err(|_| "the address is invalid")?.target;
         if target.session().is_some() {
-            return Err("in the workspace of another session");
+            return Err("in the workspace of another session".to_owned());
         }
         let file = workspace.find(&target).map_err(|_| "not found")?;
         if file.origin.needs_approval(true) {
-            return Err("possibly secret");
+            return Err("possibly secret".to_owned());
         }
         if file.size > MAX_SOURCE_BYTES {
-            return Err("larger than 32 MB");
+            return Err(format!("larger than {}", format_bytes(MAX_SOURCE_BYTES)));
         }
-        workspace.read(&file).map_err(|_| "cannot be read")
+        workspace.read(&file).map_err(|_| "cannot be read".to_owned())
     }
 
     /// Returns the image as it is sent, and a note if it was changed.

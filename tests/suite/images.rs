@@ -114,7 +114,7 @@ fn large_images_are_scaled_and_bombs_are_not_decoded() {
     for (index, size) in [(1, (1568, 1176)), (2, (1568, 1045))] {
         let url = content[index]["image_url"]["url"].as_str().unwrap();
         let png = BASE64_STANDARD.decode(url.strip_prefix("data:image/png;base64,").unwrap()).unwrap();
-        assert_eq!(aye::project::picture::parse_size(&png), Some(size));
+        assert_eq!(aye::project::picture_size::parse_size(&png), Some(size));
     }
     assert_eq!(content.as_array().unwrap().len(), 3);
     assert_eq!(&requests[1].body["messages"][1]["content"], content, "the same bytes are sent again");

@@ -5,10 +5,10 @@ use super::workspace_files::read_preview;
 use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
-use crate::chat::image::{self, ImageSize};
-use crate::documents::picture::{MAX_SOURCE_BYTES, read_pixels, read_png};
+use crate::chat::image::{self, ImageSize, MAX_SOURCE_BYTES};
+use crate::documents::picture::{read_pixels, read_png, read_project_picture};
 use crate::project::disk::Disk;
-use crate::project::{Location, Reader, picture};
+use crate::project::{Location, Reader, picture_size};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
@@ -87,12 +87,7 @@ fn read_picture_file(builder: &SessionBuilder, workspace: &Workspace, target: &L
             let disk =
                 sandbox_setup::open_project(&builder.places, &builder.folder).map_err(|error| error.to_string())?;
             let location = disk.locate(path).map_err(|error| error.to_string())?;
-            if !location.is_inside || location.is_sensitive {
-                return Err("it is outside the project or may hold secrets".to_owned());
-            }
-            let (file, mut bytes) = (disk.open(&location).map_err(|error| error.to_string())?, Vec::new());
-            file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-            Ok(bytes)
+            read_project_picture(&disk, &location)
         }
         LinkTarget::Workspace(address) => {
             let (other, file) = find_file(workspace, address)?;
@@ -128,7 +123,7 @@ fn read_file_preview(disk: &Disk, path: &str, lines: Option<(usize, usize)>) -> 
         Some(lines) => beginning.prepare_lines(lines),
         None => beginning.prepare_content(),
     };
-    let pixels = picture::parse_size(&bytes).map(|(width, height)| format!("{width} × {height}"));
+    let pixels = picture_size::parse_size(&bytes).map(|(width, height)| format!("{width} × {height}"));
     let facts = [Some(media_type.to_owned()), pixels, Some(format_bytes(size))];
     Ok(FilePreview { facts: facts.into_iter().flatten().collect(), content, omission })
 }
@@ -181,8 +176,8 @@ fn read_picture_size(workspace: &Workspace, file: &StoredFile) -> Option<ImageSi
     if !image::is_image_path(file.path.file_name()) || file.size > MAX_SOURCE_BYTES {
         return None;
     }
-    let bytes = workspace.read(file).ok()?;
-    Some(ImageSize { pixels: picture::parse_size(&bytes)?, bytes: file.size })
+    let bytes = workspace.read_beginning(file, picture_size::MAX_HEADER_BYTES).ok()?;
+    Some(ImageSize { pixels: picture_size::parse_size(&bytes)?, bytes: file.size })
 }
 
 /// Checks the target of a link, also its line. For a picture in the project or a workspace, also reads its size.
@@ -199,7 +194,7 @@ fn check_link(disk: &Disk, workspace: &Workspace, target: &LinkTarget, counts: &
     match disk.locate(path) {
         Ok(location) if line.is_some_and(|line| !has_line(disk, &location, line, counts)) => LinkStatus::Missing,
         Ok(location) if disk.exists(&location) => {
-            picture::read_size(path, &location).map_or(LinkStatus::Exists, LinkStatus::Picture)
+            picture_size::read_size(path, &location).map_or(LinkStatus::Exists, LinkStatus::Picture)
         }
         Ok(_) | Err(_) => LinkStatus::Missing,
     }

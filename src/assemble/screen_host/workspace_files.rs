@@ -2,7 +2,7 @@
 
 use super::ScreenHost;
 use super::links::copy_file;
-use crate::project::picture;
+use crate::project::picture_size;
 use crate::store::local_time;
 use crate::text::byte_size::format_bytes;
 use crate::text::workspace_address::{AddressTarget, PathPrefix, WorkspaceAddress};
@@ -99,7 +99,7 @@ pub(super) fn read_preview(workspace: &Workspace, target: &AddressTarget) -> Res
     let bytes = workspace.read_beginning(&file, MAX_PREVIEW_BYTES).map_err(|error| error.to_string())?;
     let (name, media_type, size) = (file.path.file_name(), file.media_type.as_str(), file.size);
     let (content, omission) = FileBeginning { name, media_type, size, bytes: &bytes }.prepare_content();
-    let pixels = picture::parse_size(&bytes).map(|(width, height)| format!("{width} × {height}"));
+    let pixels = picture_size::parse_size(&bytes).map(|(width, height)| format!("{width} × {height}"));
     let version = match (file.version, file.is_latest) {
         (1, true) => String::new(),
         (number, true) => format!("version {number}"),

@@ -1,8 +1,8 @@
 //! Decodes, scales and encodes pictures. Runs only in the process that reads documents.
 
-use crate::chat::image::{MAX_SENT_BYTES, MAX_SENT_SIDE, fit_within};
 #[cfg(feature = "clipboard")]
-use crate::documents::picture_limits::{MAX_PIXELS, MAX_SOURCE_BYTES};
+use crate::chat::image::{MAX_PIXELS, MAX_SOURCE_BYTES};
+use crate::chat::image::{MAX_SENT_BYTES, MAX_SENT_SIDE, fit_within};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
 use image::imageops::FilterType;
@@ -15,8 +15,8 @@ const MAX_DECODED_BYTES: u64 = 512 << 20;
 /// Qualities of a JPEG, of which the first one is used whose result is small enough.
 const QUALITIES: [u8; 3] = [85, 65, 40];
 
-/// Returns the sizes of a picture before and after, as a line, and the bytes that are sent; none if those of the picture
-/// are. PNG, GIF and WebP become PNG if that is small enough.
+/// Returns a line with the width and height before and after scaling, and then the encoded picture. Nothing follows the line if
+/// the original bytes are sent. PNG, GIF and WebP become PNG if that is small enough, else JPEG.
 ///
 /// # Errors
 /// Why there is none, worded to follow a colon.
@@ -122,7 +122,7 @@ fn multiply_alpha(picture: &mut RgbaImage) {
     }
 }
 
-/// Takes `multiply_alpha` back.
+/// Reverses `multiply_alpha`.
 fn divide_alpha(picture: &mut RgbaImage) {
     for pixel in picture.pixels_mut() {
         let [colours @ .., alpha] = &mut pixel.0;

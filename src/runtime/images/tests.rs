@@ -63,11 +63,11 @@ fn attaches_images_of_the_workspace_of_the_session_only() {
     let reader = ImageReader { files: &disk, workspace: Some(&workspace), prepared: &prepared, prepare };
     let read = |name: &str| reader.read_workspace_file(name);
     assert_eq!(read("workspace:///a.png").as_deref(), Ok(&b"\x89PNG rest"[..]));
-    assert_eq!(read("workspace:///big.gif"), Err("larger than 32 MB"));
-    assert_eq!(read("workspace:///none.png"), Err("not found"));
+    assert_eq!(read("workspace:///big.gif"), Err("larger than 32.0 MB".to_owned()));
+    assert_eq!(read("workspace:///none.png"), Err("not found".to_owned()));
     assert_eq!(
         read("workspace:///sessions/01JDXA0000000000000000000Z/a.png"),
-        Err("in the workspace of another session")
+        Err("in the workspace of another session".to_owned())
     );
-    assert_eq!(read("workspace://../a.png"), Err("the address is invalid"));
+    assert_eq!(read("workspace://../a.png"), Err("the address is invalid".to_owned()));
 }

@@ -50,7 +50,7 @@ impl FileBeginning<'_> {
     pub fn prepare_content(&self) -> (PreviewContent, String) {
         let Some(text) = self.text() else {
             let description = match image::detect_type(self.bytes) {
-                Some(_) => "A picture. Open it to see it in the program for pictures.",
+                Some(_) => "A picture.",
                 None => "This file is not text. Open it to see it in another program.",
             };
             return (PreviewContent::NoText(description), String::new());
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(prepare_whole(media_type, text), (expected, String::new()), "{media_type}: {text}");
         }
         let (picture, _) = prepare("image/png", b"\x89PNG\r\n\x1a\n", 8);
-        assert_eq!(picture, PreviewContent::NoText("A picture. Open it to see it in the program for pictures."));
+        assert_eq!(picture, PreviewContent::NoText("A picture."));
     }
 
     #[test]

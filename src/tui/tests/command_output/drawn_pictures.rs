@@ -154,7 +154,7 @@ fn a_popup_covers_pictures_and_a_link_hint_is_shown_once() {
 #[test]
 fn pictures_are_drawn_on_the_pages_of_files_and_links() {
     let preview = || {
-        let content = PreviewContent::NoText("A picture. Open it to see it in the program for pictures.");
+        let content = PreviewContent::NoText("A picture.");
         Arc::new(Ok(FilePreview { facts: vec!["image/png".into()], content, omission: String::new() }))
     };
     let file = ListedFile { id: "01A".into(), path: "shot.png".into(), version: 1, size: 9, time: String::new() };

@@ -1,4 +1,4 @@
-//! Reads the size of a picture in the project.
+//! Reads the size of a picture from its header.
 
 use super::Location;
 use crate::chat::image::{self, ImageSize};
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::Read;
 
 /// Bytes read to find the size of a picture; enough for any metadata before it.
-const MAX_HEADER_BYTES: u64 = 256 * 1024;
+pub const MAX_HEADER_BYTES: u64 = 256 * 1024;
 
 /// Bytes of an entry in a directory of TIFF data.
 const DIRECTORY_ENTRY_BYTES: usize = 12;
