@@ -47,7 +47,7 @@ fn is_tiny_server() -> bool {
 fn find_stray_sequences(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let is_own = |rest: &str| {
-        ["[", "]0;", "]2;", "]8;", "]9;", "]10;", "]11;", "]22;", "P", "\\", "=", ">", "7", "8", "(B", "c"]
+        ["[", "]0;", "]2;", "]8;", "]9;", "]10;", "]11;", "]22;", "_Gi=31,", "P", "\\", "=", ">", "7", "8", "(B", "c"]
             .iter()
             .any(|start| rest.starts_with(start))
     };
