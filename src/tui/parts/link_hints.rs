@@ -67,8 +67,11 @@ impl LinkHints {
     /// the number of hints have none.
     pub fn new(cells: Vec<PlacedLink>, toast_rows: u16) -> Self {
         let mut targets: Vec<(Vec<Rect>, Arc<LinkTarget>)> = Vec::new();
-        // The caption of a picture is its link.
-        for link in cells.into_iter().filter(|link| link.picture.is_none()) {
+        // The caption of a picture is its link, unless only the picture is on the screen.
+        let is_caption = |link: &&PlacedLink| link.picture.is_none();
+        let captions: Vec<Arc<LinkTarget>> = cells.iter().filter(is_caption).map(|link| link.target.clone()).collect();
+        let is_hinted = |link: &PlacedLink| is_caption(&link) || !captions.contains(&link.target);
+        for link in cells.into_iter().filter(is_hinted) {
             match targets.iter_mut().find(|(_, target)| Arc::ptr_eq(target, &link.target)) {
                 Some((areas, _)) => areas.push(link.area),
                 None => targets.push((vec![link.area], link.target)),

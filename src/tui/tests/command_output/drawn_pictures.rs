@@ -188,6 +188,13 @@ fn only_visible_rows_are_drawn() {
         })
         .collect();
     assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]) && seen.contains(&2) && seen.last() == Some(&4), "{seen:?}");
+    // A picture whose caption is not on the screen has a hint itself.
+    let partial = 20 + seen.iter().position(|count| *count == 2).unwrap() as u16;
+    screen.resize_screen(80, partial);
+    assert!(!screen.screen_text().contains("64 × 64"), "{}", screen.screen_text());
+    screen.press_key("ctrl-o");
+    assert!(screen.screen_text().contains(" OPEN "), "{}", screen.screen_text());
+    screen.press_key("esc");
     screen.resize_screen(80, 20);
     screen.press_key("page-up");
     assert_eq!(rows(&mut screen), 4);
