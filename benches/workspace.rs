@@ -18,8 +18,13 @@ fn open(home: &Path) -> Workspace {
 
 fn write(workspace: &Workspace, path: &str, content: &str) {
     let path = WorkspacePath::parse(path).expect("a path");
-    let new_file =
-        NewFile { path: &path, bytes: content.as_bytes(), origin: Origin::default(), replaces: Replaces::Any };
+    let new_file = NewFile {
+        path: &path,
+        bytes: content.as_bytes(),
+        origin: Origin::default(),
+        replaces: Replaces::Any,
+        media_type: None,
+    };
     workspace.write(&new_file).expect("there is space");
 }
 

@@ -117,7 +117,7 @@ fn put(source: &Path, path: Option<String>, overwrite: bool, place: &SessionPlac
         bail_usage!("Cannot read {}: {error}. Check the path.", source.display());
     }
     let replaces = if overwrite { Replaces::Any } else { Replaces::Nothing };
-    let new_file = NewFile { path: &target, bytes: &bytes, origin: origin(), replaces };
+    let new_file = NewFile { path: &target, bytes: &bytes, origin: origin(), replaces, media_type: None };
     let stored = workspace.write(&new_file).map_err(|error| match error {
         workspace::Error::Exists(path) => {
             UsageError(format!("Cannot store {path}: it exists. Replace it with --overwrite.")).into()
@@ -140,7 +140,8 @@ fn restore(file: &str, place: &SessionPlace) -> Result<ExitCode> {
     let bytes = workspace.read(&version).map_err(to_usage_error)?;
     let Origin { untrusted_source, secrecy, .. } = version.origin.clone();
     let origin = Origin { untrusted_source, secrecy, ..origin() };
-    let new_file = NewFile { path: &version.path, bytes: &bytes, origin, replaces: Replaces::Any };
+    let media_type = Some(version.media_type.as_str());
+    let new_file = NewFile { path: &version.path, bytes: &bytes, origin, replaces: Replaces::Any, media_type };
     let stored = workspace.write(&new_file).map_err(to_usage_error)?;
     print_lines([describe_file(&stored)])
 }

@@ -174,7 +174,12 @@ impl Places {
 
     /// Returns the folder of a session's workspace. Created by its first file.
     pub fn workspace(&self, id: &SessionId) -> PathBuf {
-        self.data.join("workspace").join(&id.0)
+        self.workspaces().join(&id.0)
+    }
+
+    /// Returns the folder of all workspaces, each named by its session.
+    pub fn workspaces(&self) -> PathBuf {
+        self.data.join("workspace")
     }
 
     /// Returns the overlay folder of a session's dry run. Created by its first writer.

@@ -107,7 +107,7 @@ impl Tool for BrowserScreenshot {
         let (origin, project) = (context.results.origin(), context.project.clone());
         run_in_workspace(&self.workspace, project, move |workspace| {
             let path = parse_path(&path)?;
-            let file = NewFile { path: &path, bytes: &picture, origin, replaces: Replaces::Nothing };
+            let file = NewFile { path: &path, bytes: &picture, origin, replaces: Replaces::Nothing, media_type: None };
             let StoredFile { id, size, .. } = workspace.write(&file)?;
             Ok(format!(
                 "Saved {path}: workspace://{id} ({}), a picture of {url}. The user sees it; it is not part of your input.",
@@ -154,7 +154,13 @@ mod tests {
         let workspace = Workspace::new(&Places::within(home.path()), SessionId("01A".into()), Limits::default());
         for path in ["screenshot.png", "screenshot-2.png", "a/b.PNG"] {
             let path = WorkspacePath::parse(path).unwrap();
-            let file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), replaces: Replaces::Nothing };
+            let file = NewFile {
+                path: &path,
+                bytes: b"x",
+                origin: Origin::default(),
+                replaces: Replaces::Nothing,
+                media_type: None,
+            };
             workspace.write(&file).unwrap();
         }
         let find = |name: &str| {

@@ -96,7 +96,13 @@ mod tests {
         let store = |path: &str, bytes: &[u8]| {
             let path = WorkspacePath::parse(path).unwrap();
             workspace
-                .write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any })
+                .write(&NewFile {
+                    path: &path,
+                    bytes,
+                    origin: Origin::default(),
+                    replaces: Replaces::Any,
+                    media_type: None,
+                })
                 .unwrap()
                 .id
         };

@@ -3,22 +3,25 @@
 use super::arguments::{object_spec, parse_arguments};
 use super::workspace_target::{display_path, open_workspace, rehearse_in_workspace, run_in_workspace, summarize_path};
 use super::{Error, LiveContext, RehearsalContext, RehearsalOutcome, Tool, parse_plan_data};
-use crate::chat::{Access, Intent, Plan, Preview, ToolSpec, Work, WorkspaceAccess, pluralize};
+use crate::chat::{Access, Intent, Plan, Preview, SessionId, ToolSpec, Work, WorkspaceAccess, pluralize};
 use crate::project::{Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::escaped_path::escape_path;
 use crate::text::workspace_address::PathPrefix;
 use crate::workspace::{StoredFile, Workspace};
 use async_trait::async_trait;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
 pub const NAME: &str = "list_workspace_files";
+/// Number of files listed if the call does not say it.
+const DEFAULT_LIMIT: usize = 50;
 /// Maximum number of files listed.
-const MAX_FILES: usize = 100;
+const MAX_LIMIT: usize = 100;
 
 /// Lists files of workspaces.
 pub struct ListWorkspaceFiles(pub Arc<Workspace>);
@@ -27,6 +30,23 @@ pub struct ListWorkspaceFiles(pub Arc<Workspace>);
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path_prefix: Option<String>,
+    limit: Option<usize>,
+    #[serde(default)]
+    include_all_sessions: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ListRequest {
+    path_prefix: String,
+    limit: usize,
+    all_sessions: bool,
+}
+
+/// A file of a workspace.
+struct ListedFile {
+    file: StoredFile,
+    /// The session if it is not the one of the call.
+    session: Option<SessionId>,
 }
 
 /// Returns the description of the tool for the model.
@@ -39,6 +59,8 @@ pub fn tool_spec() -> ToolSpec {
                 "type": "string",
                 "description": "Folder; /sessions/ID/ for another session",
             },
+            "limit": { "type": "integer", "description": "1-100, default 50" },
+            "include_all_sessions": { "type": "boolean", "description": "Of all sessions" },
         }),
         &[],
     )
@@ -47,13 +69,19 @@ pub fn tool_spec() -> ToolSpec {
 impl ListWorkspaceFiles {
     /// Does what was planned, live or in the workspace of a dry run.
     async fn execute(&self, plan: &Plan, project: Arc<dyn Writer>) -> Result<String, Error> {
-        let text: String = parse_plan_data(plan)?;
+        let request: ListRequest = parse_plan_data(plan)?;
         run_in_workspace(&self.0, project, move |own| {
-            let prefix = parse_prefix(&text)?;
+            let prefix = parse_prefix(&request.path_prefix)?;
             let (workspace, session) = open_workspace(own, prefix.session.clone())?;
-            let files = workspace.list(&prefix)?;
-            let name = |file: &StoredFile| display_path(session.as_ref(), file.path.as_str());
-            Ok(format_list(&files, &name))
+            let mut files = list_files(&workspace, session.as_ref(), &prefix)?;
+            if request.all_sessions {
+                for session in own.other_sessions()? {
+                    let workspace = own.of_session(&session)?;
+                    files.extend(list_files(&workspace, Some(&session), &prefix)?);
+                }
+                files.sort_by_key(|listed| Reverse(listed.file.time));
+            }
+            Ok(format_list(&files, request.limit))
         })
         .await
     }
@@ -70,18 +98,31 @@ impl Tool for ListWorkspaceFiles {
     }
 
     fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { path_prefix } = parse_arguments(&tool_spec(), arguments)?;
+        let Arguments { path_prefix, limit, include_all_sessions: all_sessions } =
+            parse_arguments(&tool_spec(), arguments)?;
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(Error::Arguments(format!("limit is {limit}; expected 1 to {MAX_LIMIT}.")));
+        }
         let text = path_prefix.unwrap_or_default();
         let prefix = parse_prefix(&text)?;
+        if all_sessions && prefix.session.is_some() {
+            return Err(Error::Arguments(
+                "path_prefix names a session: leave out include_all_sessions, or give only a folder.".to_owned(),
+            ));
+        }
         let (_, session) = open_workspace(&self.0, prefix.session.clone())?;
         let path = prefix.folder().to_owned();
-        let summary = match path.is_empty() {
-            true => "all files".to_owned(),
-            false => summarize_path(session.as_ref(), &path),
+        let summary = match (path.is_empty(), all_sessions) {
+            (true, true) => "all sessions".to_owned(),
+            (true, false) => "all files".to_owned(),
+            (false, true) => format!("{} of all sessions", summarize_path(None, &path)),
+            (false, false) => summarize_path(session.as_ref(), &path),
         };
         let preview = Preview::Text(format!("files of the workspace: {summary}"));
         let access = WorkspaceAccess { path, session, ..WorkspaceAccess::default() };
-        let (access, work) = (Access::Workspace(Box::new(access)), Work::Arguments(json!(text)));
+        let request = ListRequest { path_prefix: text, limit, all_sessions };
+        let (access, work) = (Access::Workspace(Box::new(access)), Work::Arguments(json!(request)));
         Ok(Intent::Act(Box::new(Plan::new("List files of a workspace?", summary, access, preview, work))))
     }
 
@@ -98,20 +139,33 @@ fn parse_prefix(text: &str) -> Result<PathPrefix, Error> {
     PathPrefix::parse(text.trim()).map_err(|reason| Error::Arguments(format!("Cannot use this path_prefix: {reason}.")))
 }
 
-/// Formats the list: counts, then a line for each file.
-fn format_list(files: &[StoredFile], name: &dyn Fn(&StoredFile) -> String) -> String {
-    let bytes: u64 = files.iter().map(|file| file.size).sum();
+/// Lists the files of a workspace.
+fn list_files(
+    workspace: &Workspace,
+    session: Option<&SessionId>,
+    prefix: &PathPrefix,
+) -> Result<Vec<ListedFile>, Error> {
+    let files = workspace.list(prefix)?;
+    Ok(files.into_iter().map(|file| ListedFile { file, session: session.cloned() }).collect())
+}
+
+/// Formats the list: counts, then a line for each of the first files.
+fn format_list(files: &[ListedFile], limit: usize) -> String {
+    let bytes: u64 = files.iter().map(|listed| listed.file.size).sum();
     let mut lines = vec![match files.len() {
         0 => "No files.".to_owned(),
         count => format!("{}, {}", pluralize(count, "file"), format_bytes(bytes)),
     }];
-    lines.extend(files.iter().take(MAX_FILES).map(|file| {
+    lines.extend(files.iter().take(limit).map(|ListedFile { file, session }| {
         let version = if file.version > 1 { format!(" · version {}", file.version) } else { String::new() };
-        let path = escape_path(Path::new(&name(file)));
-        format!("{}  {path}  {} · {}{version}", file.id, format_bytes(file.size), file.media_type)
+        let path = display_path(session.as_ref(), file.path.as_str());
+        // An id finds files of this session only.
+        let id = if session.is_none() { format!("{}  ", file.id) } else { String::new() };
+        let (path, size) = (escape_path(Path::new(&path)), format_bytes(file.size));
+        format!("{id}{path}  {size} · {}{version}", file.media_type)
     }));
-    if files.len() > MAX_FILES {
-        lines.push(format!("{} more; narrow them with path_prefix", files.len() - MAX_FILES));
+    if files.len() > limit {
+        lines.push(format!("{} more; narrow them with path_prefix", files.len() - limit));
     }
     lines.join("\n")
 }

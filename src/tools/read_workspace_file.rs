@@ -1,6 +1,6 @@
 //! Tool that reads a file of a workspace, a range of characters at a time.
 
-use super::arguments::{PositiveInt, object_spec, parse_arguments};
+use super::arguments::{object_spec, parse_arguments};
 use super::workspace_target::{
     PlannedFile, display_path, parse_target, rehearse_in_workspace, run_in_workspace, summarize_path,
 };
@@ -31,14 +31,20 @@ struct Arguments {
     file_id: Option<String>,
     path: Option<String>,
     offset: Option<u64>,
-    length: Option<PositiveInt>,
+    length: Option<u64>,
+    #[serde(default)]
+    force_download_url: bool,
 }
 
 #[derive(Serialize, Deserialize)]
 struct ReadRequest {
     file: PlannedFile,
     offset: u64,
+    /// Maximum number of characters; `None` for all.
     length: Option<u64>,
+    /// True if only the file is described.
+    #[serde(default)]
+    without_text: bool,
 }
 
 /// Returns the description of the tool for the model.
@@ -50,7 +56,8 @@ pub fn tool_spec() -> ToolSpec {
             "file_id": { "type": "string", "description": "ID, ID@version or workspace:// address" },
             "path": { "type": "string", "description": "Path in the workspace" },
             "offset": { "type": "integer", "description": "Characters to skip, default 0" },
-            "length": { "type": "integer", "description": "Characters to return" },
+            "length": { "type": "integer", "description": "Characters to return, default all that fit" },
+            "force_download_url": { "type": "boolean", "description": "Only size, type and address" },
         }),
         &[],
     )
@@ -62,9 +69,9 @@ impl ReadWorkspaceFile {
         let request: ReadRequest = parse_plan_data(plan)?;
         run_in_workspace(&self.0, project, move |own| {
             let (workspace, file) = request.file.find_again(own)?;
-            let bytes = workspace.read(&file)?;
+            let bytes = if request.without_text { Vec::new() } else { workspace.read(&file)? };
             let path = display_path(request.file.session.as_ref(), file.path.as_str());
-            Ok(describe_content(&escape_path(Path::new(&path)), &file, bytes, request.offset, request.length))
+            Ok(describe_content(&escape_path(Path::new(&path)), &file, bytes, &request))
         })
         .await
     }
@@ -81,14 +88,15 @@ impl Tool for ReadWorkspaceFile {
     }
 
     fn plan_call(&self, arguments: &Value, _: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { file_id, path, offset, length } = parse_arguments(&tool_spec(), arguments)?;
+        let Arguments { file_id, path, offset, length, force_download_url } = parse_arguments(&tool_spec(), arguments)?;
         let target = parse_target(&self.0, file_id.as_deref(), path.as_deref())?;
         let file = target.workspace.find(&target.target)?;
         let offset = offset.unwrap_or(0);
         let range = if offset > 0 { format!(" from character {offset} on") } else { String::new() };
         let summary = summarize_path(target.session.as_ref(), file.path.as_str());
         let preview = Preview::Text(format!("{summary}, version {}{range}", file.version));
-        let request = ReadRequest { file: target.record(&file), offset, length: length.map(|length| length.0) };
+        let length = length.filter(|length| *length > 0);
+        let request = ReadRequest { file: target.record(&file), offset, length, without_text: force_download_url };
         let (access, work) = (target.read_access(&file), Work::Arguments(json!(request)));
         Ok(Intent::Act(Box::new(Plan::new("Read a file of a workspace?", summary, access, preview, work))))
     }
@@ -103,8 +111,16 @@ impl Tool for ReadWorkspaceFile {
 }
 
 /// Describes a content for the model: a line about the file, then its text from a character on.
-fn describe_content(path: &str, file: &StoredFile, bytes: Vec<u8>, offset: u64, length: Option<u64>) -> String {
+fn describe_content(path: &str, file: &StoredFile, bytes: Vec<u8>, request: &ReadRequest) -> String {
     let name = format!("{path} · version {} · {}", file.version, file.media_type);
+    if request.without_text {
+        let address = match &request.file.session {
+            None => format!("workspace://{}", file.id),
+            Some(_) => format!("workspace://{path}"),
+        };
+        return format!("{name} · {} · {address}", format_bytes(file.size));
+    }
+    let (offset, length) = (request.offset, request.length);
     let text = match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => text,
         _ => {

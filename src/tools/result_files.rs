@@ -107,7 +107,8 @@ impl ResultFiles {
             let digest = Digest::of_bytes(kept.as_bytes());
             let path = format!("{FOLDER}/{label}-{}.txt", &digest.as_str()[..DIGEST_DIGITS]);
             let path = WorkspacePath::parse(&path).map_err(|error| error.to_string())?;
-            let file = NewFile { path: &path, bytes: kept.as_bytes(), origin, replaces: Replaces::Any };
+            let file =
+                NewFile { path: &path, bytes: kept.as_bytes(), origin, replaces: Replaces::Any, media_type: None };
             let file = workspace.write(&file).map_err(|error| error.to_string())?;
             let outline = outline_range(kept, before..text.len().saturating_sub(after).min(kept.len()));
             Ok::<_, String>((file, outline, !is_complete || kept.len() < text.len()))

@@ -11,7 +11,7 @@ use crate::chat::{
 };
 use crate::project::{self, Location, Reader, Writer};
 use crate::text::byte_size::format_bytes;
-use crate::text::workspace_address::{AddressTarget, ScopedPath};
+use crate::text::workspace_address::{AddressTarget, ScopedPath, parse_media_type};
 use crate::workspace::{self, NewFile, Replaces, Secrecy, StoredFile, Workspace, detect_media_type, is_text};
 use async_trait::async_trait;
 use base64::Engine;
@@ -34,7 +34,9 @@ pub struct WriteWorkspaceFile(pub Arc<Workspace>);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    path: String,
+    path: Option<String>,
+    filename: Option<String>,
+    mime_type: Option<String>,
     content: Option<String>,
     content_base64: Option<String>,
     source_path: Option<String>,
@@ -49,6 +51,8 @@ struct PlannedWrite {
     path: String,
     /// The version that it replaces.
     replaced_version: Option<u64>,
+    #[serde(default)]
+    media_type: Option<String>,
     content: PlannedContent,
 }
 
@@ -70,13 +74,15 @@ pub fn tool_spec() -> ToolSpec {
         NAME,
         "Write a file for the user that is not part of the project, such as a report. Give one of content, content_base64, source_path.",
         json!({
-            "path": { "type": "string", "description": "Path in the workspace" },
+            "filename": { "type": "string", "description": "Name" },
+            "path": { "type": "string", "description": "Path in the workspace, default /filename" },
             "content": { "type": "string", "description": "Text" },
             "content_base64": { "type": "string", "description": "Bytes" },
             "source_path": { "type": "string", "description": "Project file to copy" },
+            "mime_type": { "type": "string", "description": "Default: by name and content" },
             "overwrite": { "type": "boolean", "description": "Replace an existing file" },
         }),
-        &["path"],
+        &[],
     )
     .with_file_references(&[("content", ReferenceUse::Text)])
 }
@@ -106,7 +112,13 @@ impl WriteWorkspaceFile {
             };
             let scoped = parse_path(&planned.path)?;
             let replaces = planned.replaced_version.map_or(Replaces::Nothing, Replaces::Version);
-            let new_file = NewFile { path: &scoped.path, bytes: &bytes, origin, replaces };
+            let new_file = NewFile {
+                path: &scoped.path,
+                bytes: &bytes,
+                origin,
+                replaces,
+                media_type: planned.media_type.as_deref(),
+            };
             let stored = workspace.write(&new_file)?;
             let path = display_path(planned.session.as_ref(), stored.path.as_str());
             Ok(format!(
@@ -132,8 +144,14 @@ impl Tool for WriteWorkspaceFile {
     }
 
     fn plan_call(&self, arguments: &Value, files: &dyn Reader) -> Result<Intent, Error> {
-        let Arguments { path, content, content_base64, source_path, overwrite } =
+        let Arguments { path, filename, mime_type, content, content_base64, source_path, overwrite } =
             parse_arguments(&tool_spec(), arguments)?;
+        // An empty text counts as absent.
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let Some(path) = given(path).or(given(filename)) else {
+            return Err(Error::Arguments("Give path, or filename for a file without a folder.".to_owned()));
+        };
+        let media_type = given(mime_type).map(|text| parse_mime_type(&text)).transpose()?;
         let scoped = parse_path(&path)?;
         let (workspace, session) = open_workspace(&self.0, scoped.session.clone())?;
         let displayed = display_path(session.as_ref(), scoped.path.as_str());
@@ -146,8 +164,7 @@ impl Tool for WriteWorkspaceFile {
             return Err(workspace::Error::Exists(displayed).into());
         }
         let max_bytes = workspace.limits().file_bytes;
-        // An empty text counts as absent only next to another one.
-        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        // An empty content is one if it is the only one.
         let is_empty_file = content.as_deref() == Some("");
         let (content, source) = match (given(content), given(content_base64), given(source_path)) {
             (Some(text), None, None) => (PlannedContent::Text(text), None),
@@ -169,7 +186,8 @@ impl Tool for WriteWorkspaceFile {
             PlannedContent::Text(text) => format!("{}\n\n{text}", format_bytes(text.len() as u64)),
             PlannedContent::Base64(text) => {
                 let bytes = decode(text)?;
-                format!("{}, {}", format_bytes(bytes.len() as u64), detect_media_type(scoped.path.file_name(), &bytes))
+                let detected = || detect_media_type(scoped.path.file_name(), &bytes);
+                format!("{}, {}", format_bytes(bytes.len() as u64), media_type.as_deref().unwrap_or_else(detected))
             }
             PlannedContent::Copy { .. } => source.as_ref().map(|source| source.description.clone()).unwrap_or_default(),
         };
@@ -205,6 +223,7 @@ impl Tool for WriteWorkspaceFile {
                 session,
                 path: scoped.to_string(),
                 replaced_version: existing.map(|existing| existing.version),
+                media_type,
                 content
             })),
         );
@@ -238,6 +257,13 @@ fn diff_preview(workspace: &Workspace, before: &StoredFile, path: &str, after: &
 fn parse_path(path: &str) -> Result<ScopedPath, Error> {
     ScopedPath::parse(path.trim()).map_err(|reason| {
         Error::Arguments(format!("Cannot use the path “{}”: {reason}.", summary_line::first_line(path, MAX_PATH_CHARS)))
+    })
+}
+
+fn parse_mime_type(text: &str) -> Result<String, Error> {
+    parse_media_type(text).ok_or_else(|| {
+        let shown = summary_line::first_line(text, MAX_PATH_CHARS);
+        Error::Arguments(format!("Cannot use the mime_type “{shown}”: expected a type such as text/csv."))
     })
 }
 

@@ -10,7 +10,7 @@ use super::index_line::{Change, Content, IndexLine, Origin};
 use super::{Error, Limits, detect_media_type};
 use crate::chat::SessionId;
 use crate::store::{Places, private_files};
-use crate::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath};
+use crate::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath, is_id};
 pub use opened_copies::ChangedCopy;
 use std::io;
 use std::path::PathBuf;
@@ -48,6 +48,8 @@ pub struct NewFile<'a> {
     pub bytes: &'a [u8],
     pub origin: Origin,
     pub replaces: Replaces,
+    /// Media type; `None` for the one that name and content show.
+    pub media_type: Option<&'a str>,
 }
 
 /// The file of the same path that a new file may replace.
@@ -99,6 +101,21 @@ impl Workspace {
             true => Ok(Self::new(&self.places, session.clone(), self.limits)),
             false => Err(Error::NoSession(session.clone())),
         }
+    }
+
+    /// Returns the other sessions that have a workspace, newest first.
+    ///
+    /// # Errors
+    /// If the folder of the workspaces cannot be read.
+    pub fn other_sessions(&self) -> Result<Vec<SessionId>, Error> {
+        let folder = self.places.workspaces();
+        let entries = private_files::list_folder(&folder).map_err(Error::with_path(&folder))?;
+        let names = entries.iter().filter_map(|entry| entry.file_name()?.to_str());
+        let ids = names.filter(|name| is_id(name)).map(|name| SessionId(name.to_owned()));
+        let mut ids: Vec<SessionId> =
+            ids.filter(|id| *id != self.session && self.places.session(id).is_file()).collect();
+        ids.sort_by(|a, b| b.0.cmp(&a.0));
+        Ok(ids)
     }
 
     pub fn limits(&self) -> &Limits {
@@ -186,7 +203,7 @@ impl Workspace {
         }
     }
 
-    /// Stores a file, or a new version of it. Nothing is added if the content is the one it has.
+    /// Stores a file, or a new version of it. Nothing is added if content and media type are those it has.
     ///
     /// # Errors
     /// If the file exists and is not to be replaced, or exceeds a limit, or cannot be written. The workspace is then
@@ -200,7 +217,8 @@ impl Workspace {
         private_files::create_folder(&self.folder).map_err(self.with_path())?;
         let prepared = self.contents.prepare(file.bytes).map_err(self.with_path())?;
         self.pass(Step::Prepared)?;
-        let media_type = detect_media_type(file.path.file_name(), file.bytes).to_owned();
+        let media_type =
+            file.media_type.unwrap_or_else(|| detect_media_type(file.path.file_name(), file.bytes)).to_owned();
         let content = Content { size, sha256: prepared.digest().clone(), media_type };
         let mut writer = self.start_writing()?;
         let known = writer.index.id(file.path).map(|id| (id.clone(), writer.index.file(id)));
@@ -214,7 +232,7 @@ impl Workspace {
                 }
                 Replaces::Version(_) | Replaces::Any => {}
             }
-            if latest.content.as_ref().is_some_and(|latest| latest.sha256 == content.sha256)
+            if latest.content.as_ref() == Some(&content)
                 && let Some(stored) = record.stored_file(id, latest)
             {
                 return Ok(stored);

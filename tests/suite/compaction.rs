@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
 /// Size of a small context window in tokens; system prompt and tools take a part of it.
-const WINDOW: u32 = 6_800;
+const WINDOW: u32 = 7_300;
 
 /// Starts the service and sets up the program, with a context window in the settings if given.
 fn start_service(answers: Vec<Answer>, window: Option<u32>) -> (Runtime, Service, Setup) {

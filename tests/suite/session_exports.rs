@@ -35,7 +35,8 @@ impl Scene {
     /// Stores a file; returns its ID.
     fn store(&self, path: &str, bytes: &[u8]) -> String {
         let path = WorkspacePath::parse(path).unwrap();
-        let new_file = NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any };
+        let new_file =
+            NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any, media_type: None };
         self.workspace.write(&new_file).unwrap().id
     }
 

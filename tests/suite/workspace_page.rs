@@ -26,7 +26,10 @@ fn user_with_session() -> User {
 fn store(user: &User, path: &str, content: &[u8]) -> String {
     let workspace = open_workspace(&user.setup(&[]));
     let (path, origin) = (WorkspacePath::parse(path).unwrap(), Origin { tool: "a test".into(), ..Origin::default() });
-    workspace.write(&NewFile { path: &path, bytes: content, origin, replaces: Replaces::Any }).unwrap().id
+    workspace
+        .write(&NewFile { path: &path, bytes: content, origin, replaces: Replaces::Any, media_type: None })
+        .unwrap()
+        .id
 }
 
 /// Starts the program in the session and opens the list.

@@ -241,7 +241,13 @@ fn a_full_disk_is_reported_and_loses_nothing() {
     let write = |number: u8, size: usize| {
         let path = WorkspacePath::parse(&format!("{number}")).unwrap();
         let bytes = vec![number; size];
-        workspace.write(&NewFile { path: &path, bytes: &bytes, origin: Origin::default(), replaces: Replaces::Nothing })
+        workspace.write(&NewFile {
+            path: &path,
+            bytes: &bytes,
+            origin: Origin::default(),
+            replaces: Replaces::Nothing,
+            media_type: None,
+        })
     };
     let mut stored = 0;
     let error = loop {

@@ -160,7 +160,7 @@ fn attaches_files_of_the_workspace_with_their_source() {
     let origin = Origin { untrusted_source: Some("a page of docs.rs".into()), ..Origin::default() };
     setup
         .workspace()
-        .write(&NewFile { path: &path, bytes: b"one\ntwo\n", origin, replaces: Replaces::Nothing })
+        .write(&NewFile { path: &path, bytes: b"one\ntwo\n", origin, replaces: Replaces::Nothing, media_type: None })
         .unwrap();
     let disk = Disk::new(Path::new(setup.project.path())).unwrap();
     let secrets = KnownSecrets::default();

@@ -38,7 +38,13 @@ fn store_picture(workspace: &Workspace, png: &[u8]) -> Result<String, String> {
         }
         let path = WorkspacePath::parse(&name).map_err(|error| error.to_string())?;
         let origin = Origin { tool: "paste".to_owned(), ..Origin::default() };
-        match workspace.write(&NewFile { path: &path, bytes: png, origin, replaces: Replaces::Nothing }) {
+        match workspace.write(&NewFile {
+            path: &path,
+            bytes: png,
+            origin,
+            replaces: Replaces::Nothing,
+            media_type: None,
+        }) {
             Ok(_) => return Ok(address),
             Err(crate::workspace::Error::Exists(_)) => {}
             Err(error) => return Err(error.to_string()),

@@ -221,7 +221,13 @@ mod tests {
         assert_eq!(check(&file_link("b.rs")), LinkStatus::Missing);
         assert_eq!(check(&LinkTarget::Web("https://example.com".into())), LinkStatus::Exists);
         let path = WorkspacePath::parse("reports/q1.md").unwrap();
-        let new_file = NewFile { path: &path, bytes: b"x", origin: Origin::default(), replaces: Replaces::Nothing };
+        let new_file = NewFile {
+            path: &path,
+            bytes: b"x",
+            origin: Origin::default(),
+            replaces: Replaces::Nothing,
+            media_type: None,
+        };
         let stored = workspace.write(&new_file).unwrap();
         for (address, expected) in [
             (format!("workspace://{}", stored.id), LinkStatus::Exists),

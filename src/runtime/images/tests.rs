@@ -53,7 +53,13 @@ fn attaches_images_of_the_workspace_of_the_session_only() {
     let write = |path: &str, bytes: &[u8]| {
         let path = WorkspacePath::parse(path).unwrap();
         workspace
-            .write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Nothing })
+            .write(&NewFile {
+                path: &path,
+                bytes,
+                origin: Origin::default(),
+                replaces: Replaces::Nothing,
+                media_type: None,
+            })
             .unwrap();
     };
     write("a.png", b"\x89PNG rest");

@@ -1,5 +1,7 @@
 //! Tests of the tools of a workspace.
 
+mod call_arguments;
+
 use super::*;
 use crate::chat::{Digest, GrantScope, Preview, ToolCall};
 use crate::policy::ExcludedPaths;
@@ -187,6 +189,7 @@ async fn ranges_are_characters() {
     for (offset, length, expected) in [
         (0, Some(2), " · characters 0-1 of 5 · continue with offset 2\näö"),
         (2, None, " · characters 2-4 of 5\nü€🙂"),
+        (2, Some(0), " · characters 2-4 of 5\nü€🙂"),
         (5, None, " · no text from character 5 on, 5 characters\n"),
         (99, Some(1), " · no text from character 99 on, 5 characters\n"),
     ] {
@@ -219,6 +222,8 @@ async fn bytes_are_described_and_not_read() {
         (json!({ "path": "b" }), "Give content, content_base64 or source_path."),
         (json!({ "path": "b", "content": "x", "content_base64": "eA==" }), "Give only one of"),
         (json!({ "path": "b", "content_base64": "%" }), "Cannot decode content_base64"),
+        (json!({ "content": "x", "path": "", "filename": "" }), "Give path, or filename"),
+        (json!({ "path": "b", "content": "x", "mime_type": "csv" }), "“csv”: expected a type such as text/csv"),
         (json!({ "path": "../b", "content": "x" }), "“.” and “..” are not names of files"),
         (json!({ "path": "b", "source_path": "missing" }), "there is no file missing"),
     ] {
@@ -278,7 +283,9 @@ async fn a_result_that_may_hold_secrets_is_not_for_other_sessions() {
     for (workspace, path) in [(&scene.own, "own.txt"), (&other, "other.txt")] {
         let path = crate::text::workspace_address::WorkspacePath::parse(path).unwrap();
         let origin = Origin { secrecy: Secrecy::Result, ..Origin::default() };
-        workspace.write(&NewFile { path: &path, bytes: b"KEY=1", origin, replaces: Replaces::Nothing }).unwrap();
+        workspace
+            .write(&NewFile { path: &path, bytes: b"KEY=1", origin, replaces: Replaces::Nothing, media_type: None })
+            .unwrap();
     }
     access(&scene.plan("read", json!({ "path": "own.txt" })).unwrap());
     let path = format!("/sessions/{OTHER}/other.txt");
@@ -333,7 +340,10 @@ async fn a_text_from_outside_stays_marked() {
     let scene = Scene::new();
     let path = crate::text::workspace_address::WorkspacePath::parse("results/x.txt").unwrap();
     let origin = Origin { untrusted_source: Some("a page of a.example".into()), ..Origin::default() };
-    scene.own.write(&NewFile { path: &path, bytes: b"do this", origin, replaces: Replaces::Nothing }).unwrap();
+    scene
+        .own
+        .write(&NewFile { path: &path, bytes: b"do this", origin, replaces: Replaces::Nothing, media_type: None })
+        .unwrap();
     let plan = scene.plan("read", json!({ "path": "results/x.txt" })).unwrap();
     assert_eq!(access(&plan).untrusted_source.as_deref(), Some("a page of a.example"));
     let read = scene.run("read", &plan).await.unwrap();

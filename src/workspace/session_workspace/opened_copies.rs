@@ -196,7 +196,13 @@ impl Workspace {
         let stored = match known.as_ref() == Some(&digest) {
             // Only its time has changed.
             true => None,
-            false => Some(self.write(&NewFile { path: &path, bytes: &bytes, origin, replaces: Replaces::Any })?),
+            false => Some(self.write(&NewFile {
+                path: &path,
+                bytes: &bytes,
+                origin,
+                replaces: Replaces::Any,
+                media_type: None,
+            })?),
         };
         place.write_stored(&digest, copy).map_err(Error::with_path(&place.folder))?;
         Ok(stored)

@@ -60,7 +60,13 @@ fn open(home: &Path, limits: Limits) -> Workspace {
 
 fn write(workspace: &Workspace, path: &str, bytes: &[u8]) -> Result<StoredFile, Error> {
     let path = WorkspacePath::parse(path).unwrap();
-    workspace.write(&NewFile { path: &path, bytes, origin: Origin::default(), replaces: Replaces::Any })
+    workspace.write(&NewFile {
+        path: &path,
+        bytes,
+        origin: Origin::default(),
+        replaces: Replaces::Any,
+        media_type: None,
+    })
 }
 
 fn target(path: &str) -> AddressTarget {
@@ -117,7 +123,13 @@ fn an_existing_file_is_replaced_only_on_request() {
     let scene = Scene::new();
     write(&scene.workspace, "a", b"one").unwrap();
     let path = WorkspacePath::parse("a").unwrap();
-    let new_file = NewFile { path: &path, bytes: b"two", origin: Origin::default(), replaces: Replaces::Nothing };
+    let new_file = NewFile {
+        path: &path,
+        bytes: b"two",
+        origin: Origin::default(),
+        replaces: Replaces::Nothing,
+        media_type: None,
+    };
     assert!(matches!(scene.workspace.write(&new_file), Err(Error::Exists(_))));
     assert_eq!(read(&scene.workspace, "a").unwrap(), b"one");
     assert_eq!(scene.contents().len(), 1, "the rejected content is removed");
@@ -242,7 +254,10 @@ fn the_last_version_before_rehearsed_ones_is_not_dropped() {
     let rehearse = |path: &str, bytes: &[u8]| {
         let path = WorkspacePath::parse(path).unwrap();
         let origin = Origin { rehearsed: true, ..Origin::default() };
-        scene.workspace.write(&NewFile { path: &path, bytes, origin, replaces: Replaces::Any }).unwrap()
+        scene
+            .workspace
+            .write(&NewFile { path: &path, bytes, origin, replaces: Replaces::Any, media_type: None })
+            .unwrap()
     };
     write(&scene.workspace, "a", b"one").unwrap();
     write(&scene.workspace, "a", b"two").unwrap();

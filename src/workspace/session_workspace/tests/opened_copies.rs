@@ -184,7 +184,7 @@ fn a_changed_text_from_outside_or_of_a_dry_run_stays_one() {
     let source = Some("a page of docs.rs".to_owned());
     let origin = Origin { untrusted_source: source.clone(), rehearsed: true, ..Origin::default() };
     let path = WorkspacePath::parse("page.md").unwrap();
-    let file = NewFile { path: &path, bytes: b"one", origin, replaces: Replaces::Nothing };
+    let file = NewFile { path: &path, bytes: b"one", origin, replaces: Replaces::Nothing, media_type: None };
     let file = scene.workspace.write(&file).unwrap();
     save(&scene.workspace.copy_to_open(&file, true).unwrap(), "two", 9);
     store(&scene.workspace);
