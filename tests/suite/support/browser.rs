@@ -14,7 +14,7 @@ use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// Allows to open pages of this machine, but for the question after a page was read.
 pub const OPEN_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_navigate\"\nhost = \"127.0.0.1\"\n";
@@ -26,12 +26,36 @@ pub const ACT_RULE: &str = "[[rule]]\nverdict = \"allow\"\ntool = \"browser_act\
 macro_rules! for_each_browser {
     ($($name:ident),+ $(,)?) => {
         mod chromium {
-            $(#[test] fn $name() { $crate::support::browser::installed_browser().iter().for_each(|browser| super::$name(browser)); })+
+            $(#[test] fn $name() { $crate::support::browser::installed_browser().iter().for_each(|browser| $crate::support::browser::run_in_turn(|| super::$name(browser))); })+
         }
         mod firefox {
-            $(#[test] fn $name() { $crate::support::browser::installed_firefox().iter().for_each(|browser| super::$name(browser)); })+
+            $(#[test] fn $name() { $crate::support::browser::installed_firefox().iter().for_each(|browser| $crate::support::browser::run_in_turn(|| super::$name(browser))); })+
         }
     };
+}
+
+/// Number of tests that run browsers at a time. Ten browsers that start at once on a slow machine exceed the time that the
+/// program waits for one.
+const MAX_BROWSERS: usize = 3;
+
+/// Runs a test with a browser once fewer than [`MAX_BROWSERS`] others run.
+pub fn run_in_turn(test: impl FnOnce()) {
+    static RUNNING: Mutex<usize> = Mutex::new(0);
+    static ENDED: Condvar = Condvar::new();
+    struct Turn;
+    impl Drop for Turn {
+        fn drop(&mut self) {
+            *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+            ENDED.notify_one();
+        }
+    }
+    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut running =
+        ENDED.wait_while(running, |running| *running >= MAX_BROWSERS).unwrap_or_else(PoisonError::into_inner);
+    *running += 1;
+    drop(running);
+    let _turn = Turn;
+    test();
 }
 
 /// Returns an installed Chromium; reports that the test is left out if there is none.
