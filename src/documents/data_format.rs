@@ -111,7 +111,7 @@ impl DataFormat {
     }
 
     /// Parses bytes of a format that is not text: the first row of the list has the names of the columns. Blocks for at
-    /// most ten seconds.
+    /// most thirty seconds.
     ///
     /// # Errors
     /// Why it cannot be read, worded to follow a colon.

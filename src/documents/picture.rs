@@ -38,8 +38,8 @@ pub fn read_project_picture(files: &dyn Reader, location: &Location) -> Result<V
     Ok(bytes)
 }
 
-/// Checks that a picture can be decoded, and scales it down if it is larger than a model uses. Blocks for at most ten
-/// seconds.
+/// Checks that a picture can be decoded, and scales it down if it is larger than a model uses. Blocks for at most
+/// thirty seconds.
 ///
 /// # Errors
 /// Why it cannot be sent, worded to follow a colon.
@@ -68,7 +68,7 @@ fn check_header(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// Reads the pixels of a picture, scaled to this width and height: red, green, blue and opacity of each. Blocks for at most
-/// ten seconds.
+/// thirty seconds.
 ///
 /// # Errors
 /// Why it cannot be read, worded to follow a colon.
@@ -83,7 +83,7 @@ pub fn read_pixels(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>,
     }
 }
 
-/// Scales a picture to this width and height and encodes it as PNG. Blocks for at most ten seconds.
+/// Scales a picture to this width and height and encodes it as PNG. Blocks for at most thirty seconds.
 ///
 /// # Errors
 /// Why it cannot be read, worded to follow a colon.

@@ -19,8 +19,12 @@ use std::time::{Duration, Instant};
 pub const ARGUMENT: &str = "read-document";
 /// Memory of the process.
 const MAX_MEMORY: u64 = 1 << 30;
-/// Processor time of the process, and the time until it is killed.
+/// Processor time of the process.
 const MAX_SECONDS: u64 = 10;
+/// Time until the process is killed. More than its processor time, because the machine may be busy.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Time until a process that reads the clipboard is killed: another program answers it, or does not.
+const MAX_CLIPBOARD_WAIT: Duration = Duration::from_secs(10);
 /// Stack of the thread that reads the document.
 const STACK_BYTES: usize = 64 << 20;
 /// Exit code of a process that wrote a reason.
@@ -119,6 +123,14 @@ impl ReaderTask {
         }
     }
 
+    /// Returns the time until the process is killed.
+    fn max_wait(self) -> Duration {
+        match self {
+            Self::Clipboard => MAX_CLIPBOARD_WAIT,
+            _ => MAX_WAIT,
+        }
+    }
+
     /// Returns the bytes of output that are read. The process fails if it writes more.
     fn max_output(self) -> u64 {
         match self {
@@ -137,7 +149,7 @@ impl ReaderTask {
     }
 }
 
-/// Returns the text of a document. Blocks for at most ten seconds.
+/// Returns the text of a document. Blocks for at most thirty seconds.
 ///
 /// # Errors
 /// Why there is none, worded to follow a colon.
@@ -146,7 +158,7 @@ pub fn read_document(format: DocumentFormat, bytes: &[u8]) -> Result<String, Str
     String::from_utf8(text).map_err(|_| "its text is damaged".to_owned())
 }
 
-/// Starts the process and returns its result. Blocks for at most ten seconds.
+/// Starts the process and returns its result. Blocks for at most thirty seconds, ten for the clipboard.
 ///
 /// # Errors
 /// Why there is none, worded to follow a colon.
@@ -168,11 +180,11 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
         // Output beyond the limit is not read, so that the process fails to write it.
         stdout.map(|stdout| stdout.take(task.max_output()).read_to_end(&mut output)).transpose().map(|_| output)
     });
-    let started = Instant::now();
+    let (started, max_wait) = (Instant::now(), task.max_wait());
     let status = loop {
         match process.try_wait().map_err(cannot_start)? {
             Some(status) => break Some(status),
-            None if started.elapsed() > Duration::from_secs(MAX_SECONDS) => {
+            None if started.elapsed() > max_wait => {
                 let _ = process.kill();
                 let _ = process.wait();
                 break None;
@@ -187,7 +199,8 @@ pub(super) fn run_reader_process(task: ReaderTask, bytes: &[u8]) -> Result<Vec<u
         (Some(code), Some(reason)) if code == i32::from(NO_RESULT) => {
             Err(String::from_utf8_lossy(&reason).into_owned())
         }
-        _ => Err(format!("it cannot be read within {MAX_SECONDS} s and 1 GiB of memory")),
+        _ if status.is_none() => Err(format!("it was not read within {} s", max_wait.as_secs())),
+        _ => Err(format!("it cannot be read with {MAX_SECONDS} s of processor time and 1 GiB of memory")),
     }
 }
 

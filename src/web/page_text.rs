@@ -42,7 +42,7 @@ pub fn is_pdf(content_type: &str, start: &[u8]) -> bool {
     media_type.eq_ignore_ascii_case("application/pdf") || is_unknown && start.starts_with(b"%PDF-")
 }
 
-/// Returns the body as text. Blocks for at most ten seconds.
+/// Returns the body as text. Blocks for at most thirty seconds.
 ///
 /// # Errors
 /// One sentence for the model, if the body is no text.
