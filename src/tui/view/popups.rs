@@ -166,8 +166,10 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     frame.draw(area, buffer, &state.theme);
     set_lines(&lines[top..], inside, buffer);
     if let Some(search) = reader.search.as_ref().filter(|search| !search.query.is_empty()) {
-        for (row, line) in inside.rows().zip(&lines[top..]) {
-            highlight_matches(&line.to_string(), &search.query, row, buffer, state.theme.search_match);
+        let current = state.theme.search_match.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        for ((index, line), row) in lines.iter().enumerate().skip(top).zip(inside.rows()) {
+            let style = if search.current_line() == Some(index) { current } else { state.theme.search_match };
+            highlight_matches(&line.to_string(), &search.query, row, buffer, style);
         }
     }
     for row in reader.json_view().map(JsonView::cursor_rows).into_iter().flatten() {
