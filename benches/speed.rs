@@ -131,6 +131,7 @@ fn screen(count: usize) -> State {
         folder: "/project".into(),
         location: "~/project ⎇ main".into(),
         has_links: true,
+        reads_terminal_clipboard: false,
         ..Settings::default()
     };
     let mut state = State::new(

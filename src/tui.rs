@@ -21,6 +21,7 @@ pub mod session_saving;
 pub mod slash_command;
 pub mod state;
 pub mod terminal;
+pub mod terminal_clipboard;
 pub mod terminal_features;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -10,7 +10,7 @@ use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
 use crate::tui::popup::PickedAction;
-use crate::tui::terminal_features::{find_multiplexer, is_remote, needs_ascii, reorders_text};
+use crate::tui::terminal_features::{find_multiplexer, has_clipboard, is_remote, needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
 use crate::tui::{self, Exit};
@@ -181,6 +181,7 @@ fn screen_settings(screen: &Screen, folder: &Path) -> tui::Settings {
         },
         link_scheme: screen.link_scheme,
         is_remote: is_remote(&|name| std::env::var(name).ok()),
+        reads_terminal_clipboard: has_clipboard(&|name| std::env::var(name).ok()),
         pictures: None,
         has_bell: screen.bell,
         theme: screen.theme.clone(),

@@ -322,7 +322,7 @@ impl Host for ScreenHost {
             HostRequest::FilterFiles(request) => self.filter_files(request),
             HostRequest::FindPastedFiles(readings) => self.find_pasted_files(readings),
             HostRequest::CheckLinks(targets) => self.check_links(targets),
-            HostRequest::PasteClipboard => self.paste_clipboard(),
+            HostRequest::PasteClipboard(picture) => self.paste_clipboard(picture),
             HostRequest::ReadPicture(key, form) => self.read_picture(key, form),
             HostRequest::PreviewLink(target) => self.preview_link(target),
             HostRequest::Workspace(request) => self.answer_workspace_request(request),

@@ -13,6 +13,8 @@ pub enum Effect {
     Request(HostRequest),
     /// Copy this text to the clipboard.
     CopyText(String),
+    /// Ask the terminal for its clipboard; the content arrives as `Event::TerminalClipboard`.
+    ReadTerminalClipboard,
     /// Open a file in the user's editor, at a line.
     OpenFile {
         /// The path as written: relative to the project, absolute, or starting with `~`.

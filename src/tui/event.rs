@@ -1,6 +1,7 @@
 //! Events the screen handles.
 
 use super::host::HostReply;
+use super::terminal_clipboard::TerminalClipboard;
 use crate::agent;
 use crate::runtime::Unsaved;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -36,6 +37,8 @@ pub enum Event {
     Saved(Option<Unsaved>),
     /// An error or hint from outside the screen: one sentence.
     Notice(String),
+    /// What is on the terminal's clipboard, which was asked for, or why it cannot be read, worded to follow a colon.
+    TerminalClipboard(Result<TerminalClipboard, String>),
     /// The terminal is gone, or the system asks the program to end.
     TerminalLost,
 }

@@ -206,8 +206,8 @@ pub enum HostRequest {
     CheckLinks(Vec<LinkTarget>),
     /// List or read files of the session's workspace. Reply: `Workspace`.
     Workspace(WorkspaceRequest),
-    /// Store the picture of the system's clipboard in the session's workspace. Reply: `ClipboardRead`.
-    PasteClipboard,
+    /// Store the picture of the system's clipboard, or this one, in the session's workspace. Reply: `ClipboardRead`.
+    PasteClipboard(Option<Vec<u8>>),
     /// Read a picture at the size at which it is drawn. Reply: `PictureRead`.
     ReadPicture(Arc<PictureKey>, PictureForm),
     /// Read the file that a link names, around its line. Reply: `LinkPreviewed`.
@@ -268,7 +268,7 @@ pub enum HostReply {
     },
     /// Status of each link target.
     LinkStatuses(Vec<(LinkTarget, LinkStatus)>),
-    /// What was on the system's clipboard, or why it cannot be read: one sentence.
+    /// What was on the clipboard, or why it cannot be read: one sentence.
     ClipboardRead(SessionId, Result<PastedContent, String>),
     /// A picture, or why it cannot be read.
     PictureRead(Result<PictureData, String>),

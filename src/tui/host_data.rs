@@ -118,7 +118,7 @@ pub enum InspectionReason {
     FilesChanged,
 }
 
-/// What was on the system's clipboard.
+/// What was on the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastedContent {
     /// A picture, which is the file of the workspace with this address.

@@ -69,11 +69,11 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
     loop {
         let max_wait = match () {
             () if detector.is_waiting() => Some(ENTER_DELAY),
-            () if parser.is_pasting() => Some(PASTE_TIMEOUT),
+            () if parser.is_pasting() || parser.is_receiving_clipboard() => Some(PASTE_TIMEOUT),
             () if parser.is_waiting() => Some(SEQUENCE_TIMEOUT),
             () => None,
         };
-        let new_events = match wait_for_input(io::stdin().as_fd(), stop_receiver, max_wait) {
+        let mut new_events = match wait_for_input(io::stdin().as_fd(), stop_receiver, max_wait) {
             WaitResult::Stop => return,
             WaitResult::TerminalLost => vec![Event::TerminalLost],
             WaitResult::NoInput if detector.is_waiting() => detector.end_wait(),
@@ -92,6 +92,7 @@ fn run_reader(stop_receiver: &PipeReader, event_sender: &UnboundedSender<Event>,
                 Err(_) => vec![Event::TerminalLost],
             },
         };
+        new_events.extend(parser.take_clipboard().map(Event::TerminalClipboard));
         for event in new_events {
             let is_terminal_lost = matches!(event, Event::TerminalLost);
             if event_sender.send(event).is_err() || is_terminal_lost {

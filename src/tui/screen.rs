@@ -16,7 +16,7 @@ use super::input::{self, Input};
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::state::State;
 use super::terminal::{self, Terminal};
-use super::{Exit, Start, external, update, view};
+use super::{Exit, Start, external, terminal_clipboard, update, view};
 use crate::chat::DryRunCounts;
 use crate::chat::result_origin::mark_dry_run;
 use exit_watchdog::ExitWatchdog;
@@ -303,6 +303,7 @@ impl Screen {
                 })?;
                 self.write_bytes(&bytes);
             }
+            Effect::ReadTerminalClipboard => self.write_bytes(&terminal_clipboard::request_bytes()),
             Effect::OpenFile { path, line } => self.open_file(&path, line)?,
             Effect::OpenWeb(address) => external::open_web(&address)?,
             Effect::EditText(text) => self.edit_text(&text)?,

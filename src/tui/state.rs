@@ -48,6 +48,8 @@ pub struct Settings {
     pub link_scheme: LinkScheme,
     /// True if the terminal is on another machine, connected by SSH.
     pub is_remote: bool,
+    /// True if the terminal sends what is on its clipboard (OSC 5522).
+    pub reads_terminal_clipboard: bool,
     /// How pictures are drawn; `None` if they are not.
     pub pictures: Option<Protocol>,
     /// True if a waiting prompt may ring the bell.

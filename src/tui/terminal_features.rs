@@ -25,6 +25,12 @@ pub fn find_multiplexer(variable: &dyn Fn(&str) -> Option<String>) -> Option<&'s
     named.or_else(|| by_type.iter().find(|(prefix, _)| term.starts_with(prefix))).map(|(_, name)| *name)
 }
 
+/// Returns whether the terminal sends what is on its clipboard: kitty, whose type also arrives over SSH. A terminal multiplexer
+/// has another type.
+pub fn has_clipboard(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    variable("TERM").is_some_and(|term| term == "xterm-kitty") && find_multiplexer(variable).is_none()
+}
+
 /// Returns whether the terminal is on another machine: programs that are opened would run on this one.
 pub fn is_remote(variable: &dyn Fn(&str) -> Option<String>) -> bool {
     ["SSH_CONNECTION", "SSH_TTY"].iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()))

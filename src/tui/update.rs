@@ -6,6 +6,7 @@ mod audit_list;
 mod background_list;
 mod call_reason;
 mod clipboard_copy;
+mod clipboard_requests;
 mod composer_input;
 mod confirmation_keys;
 mod file_list;
@@ -74,6 +75,7 @@ pub fn update(state: &mut State, cache: &mut LayoutCache, event: Event) -> Vec<E
             composer_input::handle_paste(state, cache, &text);
         }
         Event::TypedEarly(text) => composer_input::insert_early_input(state, &text),
+        Event::TerminalClipboard(content) => pasted_files::take_terminal_clipboard(state, content),
         Event::TooFast => key_dispatch::handle_fast_input(state, cache),
         Event::InputIdle => key_dispatch::release_held_key(state, cache),
         Event::Mouse(event) => mouse::handle_mouse(state, cache, event),

@@ -3,9 +3,18 @@
 use super::parts::completion::Completion;
 use super::parts::composer::Composer;
 use super::parts::listening::Presses;
-use crate::chat::{ServerOffer, UnsentText};
+use crate::chat::{ServerOffer, SessionId, UnsentText};
 use crossterm::event::KeyEvent;
 use std::time::Duration;
+
+/// A clipboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clipboard {
+    /// That of the system on which the program runs.
+    System,
+    /// That of the terminal, which may be on another machine and may ask its user first.
+    Terminal,
+}
 
 /// Input of the user.
 pub struct UserInput {
@@ -23,8 +32,8 @@ pub struct UserInput {
     pub message_to_attach: Option<String>,
     /// The last paste that may be paths of files.
     pub pasted_paths: Option<PastedPaths>,
-    /// True while the system's clipboard is read.
-    pub is_reading_clipboard: bool,
+    /// The clipboard that is being read, for the session of this ID.
+    pub awaited_clipboard: Option<(Clipboard, SessionId)>,
     /// Time at which text of a server was inserted into the draft.
     pub inserted_at: Option<Duration>,
     /// Saved state of the unsent text.
@@ -51,7 +60,7 @@ impl UserInput {
             has_requested_offers: false,
             message_to_attach: None,
             pasted_paths: None,
-            is_reading_clipboard: false,
+            awaited_clipboard: None,
             inserted_at: None,
             draft_saving: DraftSaving::default(),
             recent_keys: Presses::default(),

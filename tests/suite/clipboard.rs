@@ -6,6 +6,8 @@ use crate::support::program::{Program, Setup};
 use crate::support::report_skipped;
 use crate::support::stored_files::wait_for_turns;
 use crate::support::terminal_session::{start_session, submit_message, text_answer};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 
 /// Start of the terminal sequence that sets the clipboard.
 const OSC_52: &[u8] = b"\x1b]52;";
@@ -131,4 +133,33 @@ fn without_a_clipboard_the_user_learns_how_to_paste_text() {
     program.press_keys("\x16");
     program.until("Cannot read the clipboard");
     program.until("terminal's own key");
+}
+
+/// kitty over SSH: the clipboard is that of the terminal, which answers in parts, in pieces of any size.
+#[test]
+fn a_picture_of_a_terminal_on_another_machine_is_pasted() {
+    let png = crate::support::png::striped_png(64, 32);
+    let environment = [("TERM", "xterm-kitty"), ("SSH_TTY", "/dev/pts/1")];
+    let (_runtime, service, mut program) = start_session(vec![text_answer("I see.")], (100, 30), &environment);
+    program.type_text("what is");
+    program.press_keys("\x16");
+    let request = b"\x1b]5522;type=read;aW1hZ2UvcG5nIHRleHQvcGxhaW4=\x1b\\";
+    program.until_condition("the terminal is asked", |program| {
+        program.bytes().windows(request.len()).any(|window| window == request)
+    });
+    let packet = |rest: &str| format!("\x1b]5522;type=read:status={rest}\x1b\\");
+    let mut answer = packet("OK");
+    for chunk in png.chunks(100) {
+        answer.push_str(&packet(&format!("DATA:mime=aW1hZ2UvcG5n;{}", BASE64_STANDARD.encode(chunk))));
+    }
+    answer.push_str(&packet("DONE"));
+    for piece in answer.as_bytes().chunks(77) {
+        program.send_bytes(std::str::from_utf8(piece).unwrap());
+        program.wait_ms(2);
+    }
+    program.until("what is @workspace:///pasted-1.png");
+    program.press_keys("\r");
+    program.until("I see.");
+    let text = service.received()[0].body["messages"][1]["content"].to_string();
+    assert!(text.contains("@workspace:///pasted-1.png"), "{text}");
 }

@@ -1,6 +1,7 @@
-//! Pictures of the system's clipboard, which become files of the session's workspace.
+//! Pictures of the clipboard, which become files of the session's workspace.
 
 use super::ScreenHost;
+use crate::chat::image::detect_type;
 use crate::documents::clipboard::{ClipboardContent, read_clipboard};
 use crate::text::workspace_address::{WorkspaceAddress, WorkspacePath};
 use crate::tui::host::{HostReply, PastedContent};
@@ -10,10 +11,11 @@ use crate::workspace::{NewFile, Origin, Replaces, Workspace};
 const MAX_NAMES: usize = 10_000;
 
 impl ScreenHost {
-    pub(super) fn paste_clipboard(&self) {
+    /// Reads the system's clipboard, unless the terminal sent the picture on its own.
+    pub(super) fn paste_clipboard(&self, picture: Option<Vec<u8>>) {
         let workspace = self.workspace();
         self.run_in_background(move || {
-            let content = match read_clipboard() {
+            let content = match picture.map_or_else(read_clipboard, check_picture) {
                 Ok(ClipboardContent::Picture(png)) => store_picture(&workspace, &png).map(PastedContent::Picture),
                 Ok(ClipboardContent::Text(text)) => Ok(PastedContent::Text(text)),
                 Err(reason) => Err(reason),
@@ -23,6 +25,14 @@ impl ScreenHost {
             });
             Some(HostReply::ClipboardRead(workspace.session().clone(), content))
         });
+    }
+}
+
+/// Checks a picture that the terminal sent.
+fn check_picture(bytes: Vec<u8>) -> Result<ClipboardContent, String> {
+    match detect_type(&bytes) {
+        Some("image/png") => Ok(ClipboardContent::Picture(bytes)),
+        _ => Err("what the terminal sent is no PNG".to_owned()),
     }
 }
 
@@ -59,6 +69,13 @@ mod tests {
     use crate::chat::SessionId;
     use crate::store::Places;
     use crate::workspace::Limits;
+
+    #[test]
+    fn a_picture_of_the_terminal_must_be_one() {
+        let png = b"\x89PNG\r\n\x1a\n".to_vec();
+        assert_eq!(check_picture(png.clone()), Ok(ClipboardContent::Picture(png)));
+        assert_eq!(check_picture(b"text".to_vec()).unwrap_err(), "what the terminal sent is no PNG");
+    }
 
     #[test]
     fn each_pasted_picture_gets_a_name_of_its_own() {

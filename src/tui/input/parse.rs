@@ -1,6 +1,7 @@
 //! Parses the bytes of a terminal into keys, pastes, mouse events and focus changes.
 
 use super::sequence;
+use crate::tui::terminal_clipboard::{ClipboardAnswer, MAX_PACKET, PACKET_START, TerminalClipboard, is_packet_byte};
 use crossterm::event::{Event as TerminalInput, KeyCode, KeyEvent, KeyModifiers};
 use memchr::memmem;
 
@@ -17,6 +18,11 @@ pub struct Parser {
     pasting: bool,
     /// Offset in `bytes` up to which the end of an unfinished paste was searched.
     searched: usize,
+    clipboard: ClipboardAnswer,
+    /// The last complete answer of the terminal about its clipboard.
+    received_clipboard: Option<Result<TerminalClipboard, String>>,
+    /// True while the rest of a packet of such an answer is awaited whose beginning was given up: its bytes are not keys.
+    skips_packet: bool,
 }
 
 impl Parser {
@@ -26,6 +32,15 @@ impl Parser {
         let mut inputs = Vec::new();
         let mut offset = 0;
         while offset < self.bytes.len() {
+            if self.skips_packet {
+                match self.skip_packet(offset) {
+                    Some(next) => {
+                        offset = next;
+                        continue;
+                    }
+                    None => break,
+                }
+            }
             if self.pasting {
                 match self.parse_paste(offset) {
                     Some((text, next)) => {
@@ -38,15 +53,21 @@ impl Parser {
             }
             match sequence::parse_input(&self.bytes[offset..]) {
                 sequence::ParsedInput::Complete(length, meaning) => {
+                    let start = offset;
                     offset += length;
                     match meaning {
+                        Some(sequence::Meaning::ClipboardPacket) => {
+                            let answer = self.clipboard.take_packet(&self.bytes[start..offset]);
+                            self.received_clipboard = answer.or(self.received_clipboard.take());
+                        }
                         Some(sequence::Meaning::PasteStart) => (self.pasting, self.searched) = (true, 0),
                         Some(sequence::Meaning::Input(input)) => inputs.push(input),
                         None => {}
                     }
                 }
-                sequence::ParsedInput::Incomplete if self.bytes.len() - offset > MAX_SEQUENCE => {
-                    offset = self.bytes.len()
+                sequence::ParsedInput::Incomplete if self.bytes.len() - offset > max_length(&self.bytes[offset..]) => {
+                    self.skips_packet = begins_packet(&self.bytes[offset..]);
+                    offset = self.bytes.len();
                 }
                 sequence::ParsedInput::Incomplete => break,
             }
@@ -66,6 +87,36 @@ impl Parser {
         self.pasting
     }
 
+    /// Returns whether a part of the terminal's clipboard is incomplete, which justifies a longer wait too.
+    pub fn is_receiving_clipboard(&self) -> bool {
+        begins_packet(&self.bytes)
+    }
+
+    /// Returns and removes what the terminal answered about its clipboard.
+    pub fn take_clipboard(&mut self) -> Option<Result<TerminalClipboard, String>> {
+        self.received_clipboard.take()
+    }
+
+    /// Skips the rest of a packet from `start` on. Returns the offset after it; `None` until its end has arrived. A byte that no
+    /// packet has ends it too, so that only letters and digits can be lost, and Esc always arrives.
+    fn skip_packet(&mut self, start: usize) -> Option<usize> {
+        let rest = &self.bytes[start..];
+        let length = rest.iter().take_while(|byte| is_packet_byte(**byte)).count();
+        let end = match &rest[length..] {
+            // What follows Esc decides.
+            [] | [0x1b] => {
+                self.bytes.drain(start..start + length);
+                return None;
+            }
+            [0x1b, b'\\', ..] => 2,
+            // The wait may have ended within the end of the packet.
+            [0x07 | b'\\', ..] => 1,
+            _ => 0,
+        };
+        self.skips_packet = false;
+        Some(start + length + end)
+    }
+
     /// Ends the wait: a single escape is the Esc key, a paste without end is complete, anything else is dropped. An
     /// incomplete input therefore never blocks the keyboard.
     pub fn end_wait(&mut self) -> Vec<TerminalInput> {
@@ -75,6 +126,7 @@ impl Parser {
             self.searched = 0;
             return vec![TerminalInput::Paste(paste_text(&bytes))];
         }
+        self.skips_packet = begins_packet(&bytes) || self.skips_packet && bytes.is_empty();
         match bytes.as_slice() {
             [0x1b] => key_input(KeyCode::Esc, KeyModifiers::NONE),
             // Esc pressed twice, over a slow connection.
@@ -114,6 +166,17 @@ impl Parser {
         };
         (end - 3..=end).rev().find(|cut| !is_inside(*cut)).unwrap_or(end)
     }
+}
+
+/// Returns whether these bytes are an incomplete part of what the terminal answers about its clipboard. `ESC ]` alone may be a
+/// key with Alt.
+fn begins_packet(bytes: &[u8]) -> bool {
+    bytes.starts_with(PACKET_START) || bytes.len() > 2 && PACKET_START.starts_with(bytes)
+}
+
+/// Returns the maximum length of the escape sequence that begins with these bytes.
+fn max_length(bytes: &[u8]) -> usize {
+    if bytes.starts_with(PACKET_START) { MAX_PACKET } else { MAX_SEQUENCE }
 }
 
 /// Converts a paste to text. Terminals send its line breaks as the Enter key does.

@@ -1,5 +1,6 @@
 //! Parses one key: a character, or an escape sequence of the legacy or the kitty protocol.
 
+use crate::tui::terminal_clipboard::PACKET_START;
 use crossterm::event::{
     Event as TerminalInput, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -21,6 +22,8 @@ pub enum Meaning {
     Input(TerminalInput),
     /// Start of a bracketed paste.
     PasteStart,
+    /// A part of what the terminal answers about its clipboard.
+    ClipboardPacket,
 }
 
 fn key_input(code: KeyCode, modifiers: KeyModifiers) -> Option<Meaning> {
@@ -45,7 +48,7 @@ fn parse_escape(bytes: &[u8]) -> ParsedInput {
                 ParsedInput::Complete(3, final_key(final_byte).and_then(|code| key_input(code, KeyModifiers::NONE)))
             }
         },
-        // Answers of the terminal to queries are dropped.
+        // Answers of the terminal to other queries are dropped.
         Some(b']' | b'P' | b'_' | b'^') => parse_string(bytes),
         Some(0x1b) => match bytes.get(2) {
             None => ParsedInput::Incomplete,
@@ -113,10 +116,11 @@ fn parse_csi(bytes: &[u8]) -> ParsedInput {
 
 /// Parses a string sequence, which ends with BEL or `ESC \`.
 fn parse_string(bytes: &[u8]) -> ParsedInput {
+    let meaning = || bytes.starts_with(PACKET_START).then_some(Meaning::ClipboardPacket);
     for (index, byte) in bytes.iter().enumerate().skip(2) {
         match byte {
-            0x07 => return ParsedInput::Complete(index + 1, None),
-            0x1b if bytes.get(index + 1) == Some(&b'\\') => return ParsedInput::Complete(index + 2, None),
+            0x07 => return ParsedInput::Complete(index + 1, meaning()),
+            0x1b if bytes.get(index + 1) == Some(&b'\\') => return ParsedInput::Complete(index + 2, meaning()),
             _ => {}
         }
     }

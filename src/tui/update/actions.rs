@@ -5,8 +5,8 @@ use super::press_hints::{
 };
 use super::transcript_change::change_transcript;
 use super::{
-    agent_events, clipboard_copy, help_lists, link_hints, mode_list, model_list, popup_stack, prompt_keys,
-    provider_list, rewind_list, search_input, session_exit, session_list, theme_list, transcript_change,
+    agent_events, clipboard_copy, clipboard_requests, help_lists, link_hints, mode_list, model_list, popup_stack,
+    prompt_keys, provider_list, rewind_list, search_input, session_exit, session_list, theme_list, transcript_change,
     trust_decision, user_messages,
 };
 use crate::agent::CallStage;
@@ -14,7 +14,6 @@ use crate::chat::session::CallState;
 use crate::chat::stored_result::find_stored_note;
 use crate::chat::{Entry, ResultOrigin};
 use crate::tui::effect::Effect;
-use crate::tui::host::HostRequest;
 use crate::tui::keys::{Action, Scope};
 use crate::tui::parts::audit_page::user_command_text;
 use crate::tui::parts::call_action::{PlannedCall, describe_call};
@@ -60,18 +59,11 @@ pub fn run_action(state: &mut State, cache: &mut LayoutCache, action: Action) {
         Action::RetryNow => agent_events::retry_request(state),
         Action::Stop => stop_turn(state),
         Action::StopOrQuit => stop_or_quit(state),
-        Action::PastePicture => request_clipboard(state),
+        Action::PastePicture => clipboard_requests::request_clipboard(state),
         Action::OpenEditor => state.push_effect(Effect::EditText(state.input.composer.text())),
         Action::ChangeMode => mode_list::set_mode(state, state.agent.policy.mode.next_by_key()),
         Action::EditQueued => user_messages::take_back_queue(state),
         _ => {}
-    }
-}
-
-/// Requests the content of the clipboard, unless it is being read already.
-fn request_clipboard(state: &mut State) {
-    if !std::mem::replace(&mut state.input.is_reading_clipboard, true) {
-        state.send_request(HostRequest::PasteClipboard);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Pasted paths become files that the message names. Dropping files on the terminal pastes their paths.
 
+use super::clipboard_requests::ask_terminal;
 use super::composer_input;
 use crate::chat::SessionId;
 use crate::chat::pasted_paths::parse_pasted_paths;
 use crate::tui::host::{HostRequest, PastedContent};
 use crate::tui::state::State;
-use crate::tui::user_input::PastedPaths;
+use crate::tui::terminal_clipboard::TerminalClipboard;
+use crate::tui::user_input::{Clipboard, PastedPaths};
 
 /// Pastes into the draft, and asks the host whether the text consists of paths of existing files.
 pub(super) fn paste_text(state: &mut State, text: &str) {
@@ -28,10 +30,26 @@ pub(super) fn paste_text(state: &mut State, text: &str) {
     state.send_request(HostRequest::FindPastedFiles(readings));
 }
 
+/// Handles what the terminal answered about its clipboard. What was not asked for, or for another session, is dropped.
+pub(super) fn take_terminal_clipboard(state: &mut State, content: Result<TerminalClipboard, String>) {
+    let awaited = state.input.awaited_clipboard.take_if(|(clipboard, _)| *clipboard == Clipboard::Terminal);
+    let Some((_, session)) = awaited.filter(|(_, session)| *session == state.session.id) else { return };
+    match content {
+        Ok(TerminalClipboard::Picture(png)) => {
+            state.input.awaited_clipboard = Some((Clipboard::Terminal, session));
+            state.send_request(HostRequest::PasteClipboard(Some(png)));
+        }
+        Ok(TerminalClipboard::Text(text)) => insert_clipboard(state, &session, Ok(PastedContent::Text(text))),
+        Err(reason) => {
+            state.show_warning(&format!("Cannot read the clipboard: {reason}. Paste text with the terminal's own key."))
+        }
+    }
+}
+
 /// Inserts what was on the clipboard into the draft, whatever has the focus by now: the name of a picture, or text as if the
 /// terminal had pasted it. What arrives after another session was opened is dropped.
 pub(super) fn insert_clipboard(state: &mut State, session: &SessionId, content: Result<PastedContent, String>) {
-    state.input.is_reading_clipboard = false;
+    let awaited = state.input.awaited_clipboard.take();
     if *session != state.session.id {
         return;
     }
@@ -46,6 +64,13 @@ pub(super) fn insert_clipboard(state: &mut State, session: &SessionId, content: 
             let blank = if is_word_before { " " } else { "" };
             state.input.composer.insert(&format!("{blank}@{address} "));
             composer_input::update_completion(state);
+        }
+        // The terminal may have one where the system has none, as over SSH without its variables.
+        Err(_)
+            if state.settings.reads_terminal_clipboard
+                && awaited.is_some_and(|(clipboard, _)| clipboard == Clipboard::System) =>
+        {
+            ask_terminal(state);
         }
         Err(reason) => state.show_warning(&reason),
     }

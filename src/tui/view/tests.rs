@@ -13,6 +13,7 @@ pub fn settings() -> Settings {
         is_ascii: false,
         terminal_reorders: false,
         has_links: false,
+        reads_terminal_clipboard: false,
         link_scheme: crate::config::LinkScheme::File,
         is_remote: false,
         pictures: None,

@@ -52,6 +52,55 @@ fn paste_is_text_whatever_it_contains() {
     );
 }
 
+/// An answer of a terminal about its clipboard, which holds `abc`.
+const CLIPBOARD: &str = "\x1b]5522;type=read:status=OK\x1b\\\
+    \x1b]5522;type=read:status=DATA:mime=dGV4dC9wbGFpbg==;YWJj\x1b\\\x1b]5522;type=read:status=DONE\x1b\\";
+
+#[test]
+fn the_terminals_clipboard_is_no_input() {
+    let content = Some(Ok(TerminalClipboard::Text("abc".into())));
+    check_input(&format!("x{CLIPBOARD}y"), &[key(KeyCode::Char('x'), M::NONE), key(KeyCode::Char('y'), M::NONE)]);
+    let mut parser = Parser::default();
+    for byte in CLIPBOARD.bytes() {
+        assert_eq!((parser.parse_bytes(&[byte]), parser.take_clipboard()), (Vec::new(), None), "only at its end");
+        if byte == b'E' {
+            break;
+        }
+    }
+    let mut parser = Parser::default();
+    parser.parse_bytes(CLIPBOARD.as_bytes());
+    assert_eq!((parser.take_clipboard(), parser.take_clipboard()), (content, None));
+    // A packet as large as the protocol allows.
+    let large = "QUJD".repeat(4096 / 3);
+    let mut parser = Parser::default();
+    assert_eq!(parser.parse_bytes(format!("{}{large}\x1b\\", &CLIPBOARD[..80]).as_bytes()), []);
+    assert!(!parser.is_waiting());
+}
+
+/// Over a slow connection the rest of a part may come after the wait has ended. No byte of it may become a key, which could
+/// answer a prompt.
+#[test]
+fn the_rest_of_a_part_that_came_too_late_is_no_input() {
+    for at in 3..CLIPBOARD.find("\x1b\\").unwrap() + 1 {
+        let mut parser = Parser::default();
+        assert_eq!(parser.parse_bytes(&CLIPBOARD.as_bytes()[..at]), []);
+        assert!(parser.is_receiving_clipboard());
+        let mut inputs = parser.end_wait();
+        for byte in CLIPBOARD[at..].bytes() {
+            inputs.extend(parser.parse_bytes(&[byte]));
+        }
+        assert_eq!(inputs, [], "after {at} bytes");
+    }
+    // Esc ends the wait for the rest, and so does each key that no part contains.
+    for (bytes, expected) in [("yy\x1b[A", key(KeyCode::Up, M::NONE)), ("y\r", key(KeyCode::Enter, M::NONE))] {
+        let mut parser = Parser::default();
+        parser.parse_bytes(&CLIPBOARD.as_bytes()[..20]);
+        parser.end_wait();
+        assert_eq!(parser.parse_bytes(bytes.as_bytes()), [expected]);
+        assert_eq!(parser.parse_bytes(b"y"), [key(KeyCode::Char('y'), M::NONE)]);
+    }
+}
+
 #[test]
 fn parses_mouse_and_focus() {
     check_input("\x1b[I\x1b[O", &[TerminalInput::FocusGained, TerminalInput::FocusLost]);
