@@ -54,6 +54,26 @@ impl ImageSize {
     }
 }
 
+/// A picture cut into strips of one size, one for each row of cells of a terminal. What the picture does not fill is transparent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strips {
+    /// Format of each strip.
+    pub format: StripFormat,
+    /// Width and height of the picture in pixels, not larger than all strips together.
+    pub picture: (u32, u32),
+    /// Width and height of a strip in pixels.
+    pub strip: (u32, u32),
+    pub count: u32,
+}
+
+/// Format of a strip of a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StripFormat {
+    Png,
+    /// Sixel graphics without the start and end of the control string.
+    Sixel,
+}
+
 /// Returns the size of a picture that is scaled down, if necessary, to fit in this width and height; at least 1 × 1.
 pub fn fit_within((width, height): (u32, u32), (max_width, max_height): (u32, u32)) -> (u32, u32) {
     if width <= max_width && height <= max_height {

@@ -2,8 +2,12 @@
 
 #[cfg(feature = "images")]
 pub(super) mod scaling;
+#[cfg(feature = "images")]
+mod sixel;
+#[cfg(feature = "images")]
+pub(super) mod strips;
 
-use crate::chat::image::{MAX_PIXELS, MAX_SENT_BYTES, MAX_SOURCE_BYTES, detect_type};
+use crate::chat::image::{MAX_PIXELS, MAX_SENT_BYTES, MAX_SOURCE_BYTES, Strips, detect_type};
 use crate::project::picture_size::parse_size;
 use crate::project::{Location, Reader};
 use crate::text::byte_size::format_bytes;
@@ -92,6 +96,28 @@ pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, St
     use super::reader_process::{ReaderTask, run_reader_process};
     check_header(bytes)?;
     run_reader_process(ReaderTask::PicturePng { width, height }, bytes)
+}
+
+/// Scales a picture, cuts it into strips and encodes each. Blocks for at most ten seconds.
+///
+/// # Errors
+/// Why it cannot be read, worded to follow a colon.
+#[cfg(feature = "images")]
+pub fn read_strips(bytes: &[u8], layout: Strips) -> Result<Vec<Vec<u8>>, String> {
+    use super::reader_process::{ReaderTask, run_reader_process};
+    use crate::chat::image::StripFormat;
+    check_header(bytes)?;
+    let output = run_reader_process(ReaderTask::PictureStrips(layout), bytes)?;
+    let found = strips::split_output(&output).filter(|found| found.len() as u64 == u64::from(layout.count));
+    // The terminal gets sixels as they are, so a control character in them would be an attack on it.
+    let is_harmless = |strip: &Vec<u8>| layout.format == StripFormat::Png || sixel::is_sixels(strip);
+    found.filter(|found| found.iter().all(is_harmless)).ok_or_else(|| "it is damaged".to_owned())
+}
+
+/// Without the decoder no picture is drawn.
+#[cfg(not(feature = "images"))]
+pub fn read_strips(_: &[u8], _: Strips) -> Result<Vec<Vec<u8>>, String> {
+    Err("this build has no decoder".to_owned())
 }
 
 /// Without the decoder no picture is drawn.

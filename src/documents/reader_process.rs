@@ -4,10 +4,12 @@
 //! The process gets the document through stdin and writes the result, or the reason why there is none, to stdout.
 
 #[cfg(feature = "images")]
-use super::picture::scaling;
+use super::picture::{scaling, strips};
 use super::rows::MAX_TABLE_BYTES;
 use super::{clipboard, parquet, pdf, spreadsheet};
 use crate::chat::image::MAX_SOURCE_BYTES;
+#[cfg(feature = "images")]
+use crate::chat::image::{StripFormat, Strips};
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
@@ -64,6 +66,9 @@ pub(super) enum ReaderTask {
     /// Writes a picture as PNG, scaled to this size.
     #[cfg(feature = "images")]
     PicturePng { width: u32, height: u32 },
+    /// Writes a picture scaled and cut into strips.
+    #[cfg(feature = "images")]
+    PictureStrips(Strips),
 }
 
 impl ReaderTask {
@@ -80,6 +85,14 @@ impl ReaderTask {
             Self::PicturePixels { width, height } => format!("pixels:{width}x{height}"),
             #[cfg(feature = "images")]
             Self::PicturePng { width, height } => format!("png:{width}x{height}"),
+            #[cfg(feature = "images")]
+            Self::PictureStrips(Strips { format, picture: (width, height), strip, count }) => {
+                let form = match format {
+                    StripFormat::Png => "png-strips",
+                    StripFormat::Sixel => "sixel-strips",
+                };
+                format!("{form}:{width}x{height}x{}x{}x{count}", strip.0, strip.1)
+            }
         }
     }
 
@@ -93,13 +106,21 @@ impl ReaderTask {
             "picture" => Self::PictureForModel,
             #[cfg(feature = "images")]
             _ => {
-                let (form, size) = argument.split_once(':')?;
-                let (width, height) = size.split_once('x')?;
+                let (form, numbers) = argument.split_once(':')?;
                 let side = |text: &str| text.parse().ok().filter(|side| (1..=MAX_PIXEL_SIDE).contains(side));
-                let (width, height) = (side(width)?, side(height)?);
-                match form {
-                    "pixels" => Self::PicturePixels { width, height },
-                    "png" => Self::PicturePng { width, height },
+                let numbers: Vec<u32> = numbers.split('x').map(side).collect::<Option<_>>()?;
+                match (form, &*numbers) {
+                    ("pixels", &[width, height]) => Self::PicturePixels { width, height },
+                    ("png", &[width, height]) => Self::PicturePng { width, height },
+                    ("png-strips" | "sixel-strips", &[width, height, strip_width, strip_height, count])
+                        if width <= strip_width
+                            && height <= strip_height * count
+                            && strip_height * count <= MAX_PIXEL_SIDE =>
+                    {
+                        let format = if form == "png-strips" { StripFormat::Png } else { StripFormat::Sixel };
+                        let (picture, strip) = ((width, height), (strip_width, strip_height));
+                        Self::PictureStrips(Strips { format, picture, strip, count })
+                    }
                     _ => return None,
                 }
             }
@@ -120,6 +141,8 @@ impl ReaderTask {
             Self::PicturePixels { width, height } => scaling::scale_to_pixels(&bytes, (width, height)),
             #[cfg(feature = "images")]
             Self::PicturePng { width, height } => scaling::scale_to_png(&bytes, (width, height)),
+            #[cfg(feature = "images")]
+            Self::PictureStrips(layout) => strips::encode_strips(&bytes, layout),
         }
     }
 
@@ -145,6 +168,8 @@ impl ReaderTask {
             // A PNG may be slightly larger than its pixels.
             #[cfg(feature = "images")]
             Self::PicturePng { width, height } => u64::from(width + 1) * u64::from(height) * 5 + 1000,
+            #[cfg(feature = "images")]
+            Self::PictureStrips(layout) => strips::max_output(layout),
         }
     }
 }
@@ -230,5 +255,38 @@ pub fn run_reader() -> ExitCode {
     match std::io::stdout().write_all(&output) {
         Ok(()) => ExitCode::from(code),
         Err(_) => ExitCode::FAILURE,
+    }
+}
+
+#[cfg(all(test, feature = "images"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_argument_of_a_picture_is_read_back_and_has_limits() {
+        let strips = |format| Strips { format, picture: (30, 21), strip: (40, 20), count: 2 };
+        for task in [
+            ReaderTask::PictureForModel,
+            ReaderTask::PicturePixels { width: 3, height: 4096 },
+            ReaderTask::PicturePng { width: 4096, height: 1 },
+            ReaderTask::PictureStrips(strips(StripFormat::Png)),
+            ReaderTask::PictureStrips(strips(StripFormat::Sixel)),
+        ] {
+            assert_eq!(ReaderTask::from_argument(&task.to_argument()), Some(task));
+        }
+        for invalid in [
+            "pixels:0x1",
+            "pixels:4097x1",
+            "pixels:1x1x1",
+            "png:1",
+            "sixel-strips:1x1x1x1",
+            "sixel-strips:2x1x1x1x1",
+            "sixel-strips:1x3x1x1x2",
+            "png-strips:1x1x1x4096x2",
+            "jpeg:1x1",
+            "picture:",
+        ] {
+            assert_eq!(ReaderTask::from_argument(invalid), None, "{invalid}");
+        }
     }
 }

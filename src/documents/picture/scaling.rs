@@ -67,7 +67,7 @@ pub(in crate::documents) fn encode_pixels((width, height): (u32, u32), rgba: Vec
 }
 
 /// Decodes a picture, of an animation the first frame, and turns it as its metadata says.
-fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
+pub(super) fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
     let damaged = |error: image::ImageError| format!("it is damaged ({error})");
     let format = image::guess_format(bytes).map_err(damaged)?;
     let mut decoder = ImageReader::with_format(Cursor::new(bytes), format).into_decoder().map_err(damaged)?;
@@ -86,7 +86,7 @@ fn decode(bytes: &[u8]) -> Result<(DynamicImage, ImageFormat), String> {
 }
 
 /// Scales a picture to this size. It has transparent pixels afterwards only if it had some before.
-fn scale(picture: DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
+pub(super) fn scale(picture: DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
     let is_same_size = (picture.width(), picture.height()) == (width, height);
     let resize = |mut picture: DynamicImage| {
         if is_same_size {
@@ -154,7 +154,7 @@ fn encode_small(picture: &DynamicImage, prefers_png: bool) -> Result<Vec<u8>, St
     Err("it is too large for a model, also as JPEG".to_owned())
 }
 
-fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, String> {
+pub(super) fn encode_png(picture: &DynamicImage) -> Result<Vec<u8>, String> {
     let mut png = Vec::new();
     let encoder = PngEncoder::new_with_quality(&mut png, CompressionType::Default, PngFilter::Adaptive);
     encoder
