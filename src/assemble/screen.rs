@@ -6,6 +6,7 @@ use super::start::Start;
 use crate::config::{DrawnPictures, Links, Screen};
 use crate::project::folder_facts;
 use crate::tui::host::HostReply;
+use crate::tui::graphics::answers::PictureSupport;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
@@ -83,7 +84,7 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
         auto_theme: themes.resolve_name(screen.auto_theme(light), light).to_owned(),
-        pictures: draws_pictures(&screen, depth).then(|| picture_protocol(startup_input.draws_placeholders)),
+        pictures: draws_pictures(&screen, depth).then(|| picture_protocol(startup_input.picture_support)),
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();
@@ -153,10 +154,13 @@ fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
         && !is_remote(&variable)
 }
 
-fn picture_protocol(draws_placeholders: bool) -> Protocol {
+fn picture_protocol(support: PictureSupport) -> Protocol {
     // The terminal may store pictures of other programs too. Numbers have 24 bits and begin at 1.
     let first_id = (std::process::id() % 16_383 + 1) << 10;
-    if draws_placeholders { Protocol::Kitty { first_id } } else { Protocol::Blocks }
+    match support {
+        PictureSupport::Placeholders => Protocol::Kitty { first_id },
+        PictureSupport::Iterm | PictureSupport::Sixel | PictureSupport::None => Protocol::Blocks,
+    }
 }
 
 fn is_ascii(screen: &Screen) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{paste_detector, poll_until, read_stdin};
 use crate::tui::event::Event;
-use crate::tui::kitty_graphics;
+use crate::tui::graphics::answers::{self, PictureSupport};
 use crate::tui::terminal;
 use crate::tui::theme::terminal_background::is_light;
 use crossterm::event::{Event as TerminalInput, KeyCode};
@@ -26,8 +26,8 @@ const MAX_BUFFERED: usize = 64 * 1024;
 pub struct StartupInput {
     /// True for a light terminal; `None` if it does not report its colours.
     pub is_light: Option<bool>,
-    /// True if it draws stored pictures at placeholders.
-    pub draws_placeholders: bool,
+    /// The protocol in which it draws pictures.
+    pub picture_support: PictureSupport,
     /// All bytes received meanwhile, including what the user typed.
     pub(in crate::tui) bytes: Vec<u8>,
     /// Raw mode, on since the query: until the screen starts, the terminal must not edit lines.
@@ -53,7 +53,7 @@ pub fn query_terminal(max_wait: Duration, term: Option<&str>, asks_pictures: boo
         return startup_input;
     }
     startup_input.raw_mode = Some(RawMode);
-    let picture_query = if asks_pictures { kitty_graphics::QUERY } else { &[] };
+    let picture_query = if asks_pictures { answers::QUERY } else { &[] };
     if terminal::write_bytes(&[picture_query, COLOUR_QUERY].concat()).is_ok() {
         let deadline = Instant::now() + max_wait;
         while !has_answered(&startup_input.bytes) && has_input(deadline.saturating_duration_since(Instant::now())) {
@@ -66,7 +66,9 @@ pub fn query_terminal(max_wait: Duration, term: Option<&str>, asks_pictures: boo
         }
     }
     startup_input.is_light = reported_light(&startup_input.bytes);
-    startup_input.draws_placeholders = asks_pictures && kitty_graphics::draws_placeholders(&startup_input.bytes);
+    if asks_pictures {
+        startup_input.picture_support = PictureSupport::from_answers(&startup_input.bytes);
+    }
     startup_input
 }
 
@@ -110,13 +112,7 @@ fn answers_queries(term: &str) -> bool {
 
 /// Returns whether the answer to the last query has arrived.
 fn has_answered(bytes: &[u8]) -> bool {
-    let starts_with_answer = |start: &[u8]| {
-        start.strip_prefix(b"\x1b[?").is_some_and(|rest| {
-            let length = rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
-            rest.get(length) == Some(&b'c')
-        })
-    };
-    (0..bytes.len()).any(|at| starts_with_answer(&bytes[at..]))
+    answers::find_attributes(bytes).is_some()
 }
 
 /// Returns whether the reported colours are light; `None` if the terminal did not report its background.

@@ -2,7 +2,7 @@
 
 use crate::chat::image::{ImageSize, fit_within};
 use crate::text::link::LinkTarget;
-use crate::tui::kitty_graphics;
+use crate::tui::graphics::kitty;
 use crate::tui::text::PictureKey;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ impl Pictures {
             (Ok(PictureData::Pixels(pixels)), _) => CellContent::Pixels(Arc::new(pixels)),
             (Ok(PictureData::Png(png)), Some(Protocol::Kitty { first_id })) => {
                 let id = self.unused_id(first_id);
-                self.unsent.extend(kitty_graphics::store(id, &png, (key.columns, key.rows)));
+                self.unsent.extend(kitty::store(id, &png, (key.columns, key.rows)));
                 CellContent::Stored(id)
             }
             (Ok(PictureData::Png(_)) | Err(_), _) => return,
@@ -278,7 +278,7 @@ impl Pictures {
 fn removal_bytes(content: &CellContent) -> Vec<u8> {
     match content {
         CellContent::Pixels(_) => Vec::new(),
-        CellContent::Stored(id) => kitty_graphics::remove(*id),
+        CellContent::Stored(id) => kitty::remove(*id),
     }
 }
 

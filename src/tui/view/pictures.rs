@@ -1,7 +1,7 @@
 //! Draws the visible rows of pictures: as half blocks, which are cells whose two colours are two pixels, or as placeholders
 //! of a picture that the terminal stores.
 
-use crate::tui::kitty_graphics;
+use crate::tui::graphics::kitty;
 use crate::tui::parts::pictures::{CellContent, MAX_KEPT, Pictures, Pixels};
 use crate::tui::text::{PictureKey, PlacedLink};
 use crate::tui::theme::Theme;
@@ -57,7 +57,7 @@ fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mu
 /// Draws a row of a picture that the terminal stores.
 fn draw_placeholders(id: u32, row: u16, area: Rect, buffer: &mut Buffer) {
     for (column, x) in (0..).zip(area.left()..area.right()) {
-        if let Some(symbol) = kitty_graphics::cell_symbol(row, column) {
+        if let Some(symbol) = kitty::cell_symbol(row, column) {
             buffer[(x, area.y)].set_symbol(&symbol).set_fg(number_colour(id));
         }
     }

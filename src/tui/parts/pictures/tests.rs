@@ -146,7 +146,7 @@ fn large_pictures_in_the_terminal_are_removed_before_it_drops_them() {
         take_key(&mut pictures);
         pictures.store(Ok(PictureData::Png(Vec::new())));
     }
-    assert!(pictures.take_unsent().ends_with(&kitty_graphics::remove(5000)));
+    assert!(pictures.take_unsent().ends_with(&kitty::remove(5000)));
     let transcript = u64::from(80 * MAX_CELL_PIXELS.0) * u64::from(18 * MAX_CELL_PIXELS.1);
     assert!(MAX_KEPT as u64 * transcript < MAX_KEPT_PIXELS, "those of a transcript do not replace each other");
 }
@@ -171,17 +171,17 @@ fn a_terminal_that_stores_pictures_gets_each_once_and_before_the_frame() {
     assert_eq!(pictures.take_request(), Some((key.clone(), PictureForm::Png(640, 360))));
     assert_eq!(pictures.take_unsent(), b"");
     pictures.store(Ok(PictureData::Png(b"PNG".to_vec())));
-    assert_eq!(pictures.take_unsent(), kitty_graphics::store(5000, b"PNG", (64, 18)));
+    assert_eq!(pictures.take_unsent(), kitty::store(5000, b"PNG", (64, 18)));
     assert_eq!(pictures.content(&key), Some(CellContent::Stored(5000)));
     assert_eq!((pictures.take_unsent(), take_key(&mut pictures)), (Vec::new(), None));
     pictures.drop_content();
-    assert_eq!(pictures.take_unsent(), kitty_graphics::remove(5000));
+    assert_eq!(pictures.take_unsent(), kitty::remove(5000));
     assert_eq!((pictures.content(&key), take_key(&mut pictures)), (None, Some(key.clone())), "it is read again");
     pictures.store(Ok(PictureData::Png(b"PNG".to_vec())));
     assert_eq!(pictures.content(&key), Some(CellContent::Stored(5001)));
     pictures.take_unsent();
     pictures.clear();
-    assert_eq!(pictures.take_unsent(), kitty_graphics::remove(5001));
+    assert_eq!(pictures.take_unsent(), kitty::remove(5001));
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn pictures_that_were_not_drawn_for_longest_are_removed_from_the_terminal() {
         pictures.take_unsent();
         pictures.store(Ok(PictureData::Png(Vec::new())));
     }
-    assert!(pictures.take_unsent().ends_with(&kitty_graphics::remove(5000)));
+    assert!(pictures.take_unsent().ends_with(&kitty::remove(5000)));
 }
 
 #[test]

@@ -3,17 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use memchr::memmem;
 
-/// Asks whether the terminal stores pictures, with one of a pixel that it does not keep, and for its name and version.
-pub const QUERY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>0q";
-/// Answer of a terminal that stores pictures.
-const GRAPHICS_ANSWER: &[u8] = b"\x1b_Gi=31;OK\x1b\\";
-/// Start of the answer with its name.
-const NAME_ANSWER: &[u8] = b"\x1bP>|";
-/// Terminals that draw pictures at placeholders, with the first version of each that does. Others that store pictures would
-/// show the placeholders as unknown characters.
-const TERMINALS: [(&[u8], [u32; 2]); 2] = [(b"kitty(", [0, 28]), (b"ghostty ", [1, 0])];
 /// Bytes of Base64 in one sequence, the limit of the protocol.
 const CHUNK_BYTES: usize = 4096;
 /// The character that a cell of a picture holds. Marks on it are the row and the column.
@@ -77,24 +67,6 @@ const MARKS: [(u32, u32); 55] = [
     (0x1cd0, 3),
 ];
 
-/// Returns whether the terminal with these answers draws pictures at placeholders.
-pub fn draws_placeholders(answers: &[u8]) -> bool {
-    if memmem::find(answers, GRAPHICS_ANSWER).is_none() {
-        return false;
-    }
-    let Some(start) = memmem::find(answers, NAME_ANSWER) else { return false };
-    let name = &answers[start + NAME_ANSWER.len()..];
-    let first_version = |(terminal, first): &(&[u8], [u32; 2])| Some((name.strip_prefix(*terminal)?, *first));
-    TERMINALS.iter().find_map(first_version).is_some_and(|(version, first)| parse_version(version) >= Some(first))
-}
-
-/// Parses the first two numbers of a version.
-fn parse_version(text: &[u8]) -> Option<[u32; 2]> {
-    let length = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-    let mut numbers = std::str::from_utf8(&text[..length]).ok()?.split('.').map(str::parse);
-    Some([numbers.next()?.ok()?, numbers.next()?.ok()?])
-}
-
 /// Returns the bytes that store a PNG in the terminal under this number, to be drawn on these columns and rows.
 pub fn store(id: u32, png: &[u8], (columns, rows): (u16, u16)) -> Vec<u8> {
     let data = BASE64_STANDARD.encode(png).into_bytes();
@@ -138,25 +110,6 @@ mod tests {
     use super::*;
     use crate::tui::parts::pictures::PAGE_CELLS;
     use ratatui::buffer::CellWidth;
-
-    #[test]
-    fn a_terminal_draws_placeholders_only_if_its_answers_say_so() {
-        let ok = "\x1b_Gi=31;OK\x1b\\";
-        for (answers, expected) in [
-            (format!("{ok}\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62c"), true),
-            (format!("x\x1bP>|kitty(0.28.0)\x1b\\{ok}\x1b[?62c"), true),
-            (format!("{ok}\x1bP>|ghostty 1.1.3\x1b\\"), true),
-            (format!("{ok}\x1bP>|kitty(0.27.1)\x1b\\"), false),
-            (format!("{ok}\x1bP>|WezTerm 20240203-110809-5046fc22\x1b\\"), false),
-            (format!("{ok}\x1bP>|kitty(\x1b\\"), false),
-            (ok.to_owned(), false),
-            ("\x1b_Gi=31;ENOTSUPPORTED:x\x1b\\\x1bP>|kitty(0.36.4)\x1b\\".to_owned(), false),
-            ("\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62c".to_owned(), false),
-            (String::new(), false),
-        ] {
-            assert_eq!(draws_placeholders(answers.as_bytes()), expected, "{answers:?}");
-        }
-    }
 
     #[test]
     fn a_picture_is_stored_in_chunks_and_removed() {

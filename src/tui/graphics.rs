@@ -1,0 +1,4 @@
+//! Protocols in which terminals draw pictures, and what terminals answer about them.
+
+pub mod answers;
+pub mod kitty;
