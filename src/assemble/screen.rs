@@ -5,8 +5,8 @@ use super::session::{Session, connect_runtime};
 use super::start::Start;
 use crate::config::{DrawnPictures, Links, Screen};
 use crate::project::folder_facts;
-use crate::tui::host::HostReply;
 use crate::tui::graphics::answers::PictureSupport;
+use crate::tui::host::HostReply;
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
@@ -14,7 +14,7 @@ use crate::tui::popup::PickedAction;
 use crate::tui::terminal_features::{find_multiplexer, has_clipboard, is_remote, needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
-use crate::tui::{self, Exit};
+use crate::tui::{self, Exit, terminal};
 use anyhow::Result;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
         auto_theme: themes.resolve_name(screen.auto_theme(light), light).to_owned(),
-        pictures: draws_pictures(&screen, depth).then(|| picture_protocol(startup_input.picture_support)),
+        pictures: draws_pictures(&screen, depth)
+            .then(|| picture_protocol(startup_input.picture_support, terminal::cell_pixels())),
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();
@@ -144,7 +145,7 @@ fn draws_pictures(screen: &Screen, depth: ColourDepth) -> bool {
     cfg!(feature = "images") && screen.pictures != DrawnPictures::Off && depth == ColourDepth::True && !is_ascii(screen)
 }
 
-/// Returns whether the terminal is asked if it stores pictures. A terminal multiplexer would take the question for a title, and
+/// Returns whether the terminal is asked which protocol of pictures it has. A terminal multiplexer would take the question for a title, and
 /// over SSH the pixels of a page would hold up the keys for seconds.
 fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
     let variable = |name: &str| std::env::var(name).ok();
@@ -154,12 +155,16 @@ fn asks_pictures(screen: &Screen, depth: ColourDepth) -> bool {
         && !is_remote(&variable)
 }
 
-fn picture_protocol(support: PictureSupport) -> Protocol {
+/// Returns how pictures are drawn on a terminal with this size of a cell in pixels.
+fn picture_protocol(support: PictureSupport, cell_pixels: (u32, u32)) -> Protocol {
     // The terminal may store pictures of other programs too. Numbers have 24 bits and begin at 1.
     let first_id = (std::process::id() % 16_383 + 1) << 10;
     match support {
         PictureSupport::Placeholders => Protocol::Kitty { first_id },
-        PictureSupport::Iterm | PictureSupport::Sixel | PictureSupport::None => Protocol::Blocks,
+        PictureSupport::Iterm => Protocol::Iterm,
+        // Otherwise the number of cells that a picture covers would be a guess.
+        PictureSupport::Sixel if cell_pixels.0 > 0 && cell_pixels.1 > 0 => Protocol::Sixel,
+        PictureSupport::Sixel | PictureSupport::None => Protocol::Blocks,
     }
 }
 

@@ -4,10 +4,12 @@ mod cell_row;
 mod cell_style;
 mod frame_writer;
 mod scroll;
+mod strips;
 #[cfg(test)]
 mod tests;
 
 use crate::tui::view::LinkedCells;
+use crate::tui::view::pictures::PlacedStrip;
 use cell_row::CellRow;
 use cell_style::CellStyle;
 use frame_writer::FrameWriter;
@@ -15,6 +17,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use std::collections::HashMap;
 use std::ops::Range;
+use strips::Strips;
 
 /// Number of link addresses remembered before numbering starts again.
 const MAX_ADDRESSES: usize = 4096;
@@ -29,6 +32,7 @@ pub struct Canvas {
     links: Vec<u32>,
     /// Hash of each row, to find rows that moved.
     row_hashes: Vec<scroll::RowHash>,
+    strips: Strips,
     cursor: Option<Position>,
     /// True if the contents of the terminal are unknown.
     is_unknown: bool,
@@ -78,6 +82,18 @@ impl Canvas {
     /// only moved are moved by the terminal. After each frame the style is reset and no link is open, so that other
     /// programs find the terminal in its normal state.
     pub fn encode_frame(&mut self, next: Buffer, linked: &[LinkedCells], cursor: Option<Position>) -> &[u8] {
+        self.encode_frame_with_strips(next, linked, &[], cursor)
+    }
+
+    /// As `encode_frame`, of a frame with strips of pictures. They follow the cells: those that are not covered, and that the
+    /// terminal does not show yet. Rows are not moved by the terminal while it shows strips.
+    pub fn encode_frame_with_strips(
+        &mut self,
+        next: Buffer,
+        linked: &[LinkedCells],
+        strips: &[PlacedStrip],
+        cursor: Option<Position>,
+    ) -> &[u8] {
         let area = next.area;
         let (width, height) = (usize::from(area.width), usize::from(area.height));
         let is_full = self.is_unknown || self.shown.area != area;
@@ -86,6 +102,7 @@ impl Canvas {
         if is_full {
             self.start_full_frame(&next, &mut spare.writer);
         }
+        let can_scroll = self.strips.start_frame(strips, &next, is_full);
         self.number_links(linked, area, &mut spare.links);
         spare.changed.clear();
         let is_changed = |y| row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);
@@ -96,6 +113,7 @@ impl Canvas {
             spare.row_hashes[y] = scroll::RowHash::from_cells(row_cells(&next, &spare.links, y));
         }
         if may_have_moved
+            && can_scroll
             && !is_full
             && let Some(shift) = scroll::find_shift(&self.row_hashes, &spare.row_hashes, &spare.changed)
         {
@@ -112,8 +130,10 @@ impl Canvas {
             spare.new_row.read_cells((new_cells, new_links));
             let (old_row, new_row) = ((&spare.old_row, old_cells), (&spare.new_row, new_cells));
             spare.writer.write_row(y as u16, old_row, new_row, &self.addresses_by_number, self.erase_uses_background);
+            self.strips.note_written_row(y as u16, old_row, new_row);
         }
         spare.writer.reset_style();
+        self.strips.write_needed(&mut spare.writer);
         let old_cursor = self.cursor;
         (self.is_unknown, self.cursor) = (false, cursor);
         spare.buffer = std::mem::replace(&mut self.shown, next);

@@ -66,13 +66,6 @@ fn erase_uses_background() -> bool {
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
 }
 
-/// Returns width and height of a cell in pixels; 0 if the terminal does not tell.
-fn cell_pixels() -> (u32, u32) {
-    let Ok(size) = crossterm::terminal::window_size() else { return (0, 0) };
-    let divide = |pixels: u16, cells: u16| u32::from(pixels.checked_div(cells).unwrap_or(0));
-    (divide(size.width, size.columns), divide(size.height, size.rows))
-}
-
 /// Signal streams.
 struct Signals {
     resized: Signal,
@@ -187,7 +180,7 @@ impl Screen {
                 self.draw_frame();
             }
         }
-        self.state.lookups.pictures.drop_content();
+        self.state.lookups.pictures.drop_stored();
         self.send_pictures();
         let agent = &self.state.agent;
         let title = agent.session.title().filter(|_| !agent.session.entries().is_empty());
@@ -313,7 +306,7 @@ impl Screen {
             // The signal that the terminal sends for its suspend key.
             Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
             Effect::Redraw => {
-                self.state.lookups.pictures.drop_content();
+                self.state.lookups.pictures.drop_stored();
                 self.canvas.invalidate();
             }
             Effect::Save => self.save_session(),
@@ -354,7 +347,7 @@ impl Screen {
             let (width, height) = if width == 0 || height == 0 { (80, 24) } else { (width, height) };
             // The terminal may have truncated its contents, even if it was smaller only for a moment.
             self.canvas.invalidate();
-            self.state.lookups.pictures.cell_pixels = cell_pixels();
+            self.state.lookups.pictures.set_cell_pixels(terminal::cell_pixels());
             self.handle_event(Event::Resized(width, height));
         }
     }
@@ -366,7 +359,7 @@ impl Screen {
         self.urgency = Urgency::NotNeeded;
         self.last_frame = Some(Instant::now());
         self.send_pictures();
-        let bytes = self.canvas.encode_frame(buffer, &frame.links, frame.cursor);
+        let bytes = self.canvas.encode_frame_with_strips(buffer, &frame.links, &frame.strips, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.
             self.end_by_signal(HANGUP);

@@ -171,6 +171,13 @@ pub fn title_bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Returns width and height of a cell in pixels; 0 if the terminal does not tell.
+pub fn cell_pixels() -> (u32, u32) {
+    let Ok(size) = crossterm::terminal::window_size() else { return (0, 0) };
+    let divide = |pixels: u16, cells: u16| u32::from(pixels.checked_div(cells).unwrap_or(0));
+    (divide(size.width, size.columns), divide(size.height, size.rows))
+}
+
 /// Writes these bytes to stdout and flushes it.
 pub fn write_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();

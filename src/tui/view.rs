@@ -3,7 +3,7 @@
 mod ascii;
 mod bars;
 pub mod layout;
-mod pictures;
+pub mod pictures;
 mod popups;
 mod sanitize;
 #[cfg(test)]
@@ -16,6 +16,7 @@ use super::parts::transcript::layout_cache::LayoutCache;
 use super::prompts::prompt::DrawnPrompt;
 use super::state::State;
 use super::text::PlacedLink;
+use pictures::PlacedStrip;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -28,6 +29,8 @@ pub struct DrawnScreen {
     pub prompt: Option<DrawnPrompt>,
     /// Cells that are links for the terminal (OSC 8).
     pub links: Vec<LinkedCells>,
+    /// Strips of pictures, whose cells may be covered.
+    pub strips: Vec<PlacedStrip>,
 }
 
 /// Cells of one row that link to an address.
@@ -71,14 +74,14 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
     let areas = layout::compute_areas(state);
     bars::draw_header(state, areas.header, buffer);
     bars::draw_horizontal_line(state, areas.header_line, buffer);
-    let mut links = Vec::new();
+    let (mut links, mut strips) = (Vec::new(), Vec::new());
     if layout::shows_welcome(state) {
         welcome::draw_welcome(state, areas.transcript, buffer);
     } else {
         links = visible_lines::draw_lines(state, cache, areas.transcript, buffer);
         // Dimmed, a picture would be a field of bars or lose its number.
         if !popups::is_background_dimmed(state) {
-            pictures::draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
+            strips = pictures::draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
         }
         visible_lines::draw_scroll_bar(state, cache, areas.scroll_bar(), buffer);
     }
@@ -100,6 +103,7 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         drawn.prompt = None;
         links.retain(|link| !link.area.intersects(popup.area));
         links.extend(popup.links);
+        strips.extend(popup.strips);
     }
     links.retain(|link| !link.area.intersects(toasts));
     sanitize::replace_controls(buffer);
@@ -107,6 +111,7 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         ascii::replace_symbols(buffer);
     }
     drawn.cursor = drawn.cursor.filter(|position| screen_area.contains(*position));
+    drawn.strips = strips;
     (drawn, links)
 }
 
@@ -134,5 +139,5 @@ fn draw_prompt_and_composer(state: &State, areas: layout::Areas, buffer: &mut Bu
             state.input.completion.draw(completion_area, buffer, theme, &state.keys);
         }
     }
-    DrawnScreen { cursor, prompt: drawn_prompt, links: Vec::new() }
+    DrawnScreen { cursor, prompt: drawn_prompt, ..DrawnScreen::default() }
 }

@@ -5,13 +5,14 @@ use super::workspace_files::read_preview;
 use crate::assemble::sandbox_setup;
 use crate::assemble::session_builder::SessionBuilder;
 use crate::chat::SessionId;
-use crate::chat::image::{self, ImageSize, MAX_SOURCE_BYTES};
-use crate::documents::picture::{read_pixels, read_png, read_project_picture};
+use crate::chat::image::{self, ImageSize, MAX_SOURCE_BYTES, StripFormat};
+use crate::documents::picture::{read_pixels, read_png, read_project_picture, read_strips};
 use crate::project::disk::Disk;
 use crate::project::{Location, Reader, picture_size};
 use crate::text::byte_size::format_bytes;
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::{AddressTarget, WorkspaceAddress};
+use crate::tui::graphics::{iterm, sixel};
 use crate::tui::host::{HostReply, LinkStatus};
 use crate::tui::parts::pictures::{PictureData, PictureForm, Pixels};
 use crate::tui::text::PictureKey;
@@ -52,6 +53,13 @@ impl ScreenHost {
                 PictureForm::Pixels(width, height) => read_pixels(&bytes, (width, height))
                     .map(|rgba| PictureData::Pixels(Pixels { width: width as usize, rgba })),
                 PictureForm::Png(width, height) => read_png(&bytes, (width, height)).map(PictureData::Png),
+                PictureForm::Strips(layout) => {
+                    let draw = |strip: &Vec<u8>| match layout.format {
+                        StripFormat::Png => iterm::strip_bytes(strip, key.columns),
+                        StripFormat::Sixel => sixel::strip_bytes(strip),
+                    };
+                    read_strips(&bytes, layout).map(|strips| PictureData::Strips(strips.iter().map(draw).collect()))
+                }
             });
             Some(HostReply::PictureRead(data))
         });

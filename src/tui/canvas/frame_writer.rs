@@ -112,6 +112,13 @@ impl FrameWriter {
         }
     }
 
+    /// Writes a strip of a picture from this cell on. The cursor may be anywhere afterwards.
+    pub(super) fn write_strip(&mut self, x: u16, y: u16, strip: &[u8]) {
+        self.move_cursor(x, y);
+        self.bytes.extend_from_slice(strip);
+        self.cursor = None;
+    }
+
     /// Sets the style for erasing and closes the open link.
     fn set_erase_style(&mut self, slot: &RowCell) {
         self.set_link(0, &[]);

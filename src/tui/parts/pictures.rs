@@ -1,6 +1,6 @@
 //! Pictures drawn on the screen: layouts request them, the host reads them scaled to cells, and the view draws their rows.
 
-use crate::chat::image::{ImageSize, fit_within};
+use crate::chat::image::{ImageSize, StripFormat, Strips, fit_within};
 use crate::text::link::LinkTarget;
 use crate::tui::graphics::kitty;
 use crate::tui::text::PictureKey;
@@ -16,6 +16,12 @@ pub const PAGE_CELLS: (u16, u16) = (160, 50);
 const CELL_PIXELS: (u32, u32) = (8, 16);
 /// Maximum width and height of a cell in the pixels of a picture: more bytes would be sent than a terminal shows quickly.
 const MAX_CELL_PIXELS: (u32, u32) = (12, 24);
+/// Maximum width and height of a picture in sixel graphics, which have all pixels of their cells: a cell with many pixels
+/// makes the picture smaller.
+const MAX_SIXEL_PIXELS: (u32, u32) = (160 * MAX_CELL_PIXELS.0, 50 * MAX_CELL_PIXELS.1);
+/// Count of the numbers of pictures in strips, and the numbers of each for its strips.
+const STRIPPED_NUMBERS: u32 = 1 << 17;
+const STRIP_NUMBERS: u32 = 64;
 /// Count of the numbers under which pictures are stored in the terminal.
 const STORED_NUMBERS: u32 = 1 << 10;
 /// Maximum number of pictures that are known at a time. The others are requested again when they are laid out again.
@@ -26,7 +32,7 @@ const MAX_PENDING: usize = 32;
 /// other.
 pub const MAX_KEPT: usize = 64;
 /// Maximum pixels of the kept pictures: as many as a terminal decodes to 160 MB. The largest [`MAX_KEPT`] pictures of a
-/// transcript have fewer.
+/// transcript have fewer. A picture in strips counts as many as it has bytes, if these are more.
 const MAX_KEPT_PIXELS: u64 = 40_000_000;
 
 /// How pictures are drawn.
@@ -36,6 +42,10 @@ pub enum Protocol {
     Blocks,
     /// Stored in the terminal under numbers from this one on.
     Kitty { first_id: u32 },
+    /// As sixel graphics, a strip for each row of cells. The size of a cell in pixels is known.
+    Sixel,
+    /// In iTerm2's protocol, a strip for each row of cells.
+    Iterm,
 }
 
 /// Form in which the host reads a picture, with its width and height in pixels.
@@ -43,6 +53,8 @@ pub enum Protocol {
 pub enum PictureForm {
     Pixels(u32, u32),
     Png(u32, u32),
+    /// Strips of the pixels of cells. Their width and height is that of the strips.
+    Strips(Strips),
 }
 
 /// A picture as the host has read it.
@@ -50,6 +62,8 @@ pub enum PictureForm {
 pub enum PictureData {
     Pixels(Pixels),
     Png(Vec<u8>),
+    /// Bytes that draw each strip at the cursor.
+    Strips(Vec<Vec<u8>>),
 }
 
 /// What cells of a picture show.
@@ -58,6 +72,32 @@ pub enum CellContent {
     Pixels(Arc<Pixels>),
     /// The picture that the terminal stores under this number.
     Stored(u32),
+    /// Strips that are written over the cells.
+    Strips(Arc<PictureStrips>),
+}
+
+/// The strips of a picture, one for each of its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PictureStrips {
+    /// Number of the picture, which no other has at this time.
+    number: u32,
+    strips: Vec<Vec<u8>>,
+}
+
+impl PictureStrips {
+    pub fn count(&self) -> u16 {
+        u16::try_from(self.strips.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Returns the bytes that draw a strip; none if there is no such strip.
+    pub fn strip_bytes(&self, row: u16) -> &[u8] {
+        self.strips.get(usize::from(row)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a number of 24 bits that no strip of another picture has.
+    pub fn strip_number(&self, row: u16) -> u32 {
+        (self.number + 1) * STRIP_NUMBERS + u32::from(row) % STRIP_NUMBERS
+    }
 }
 
 /// Pixels of a picture: two for each cell, one above the other.
@@ -93,7 +133,7 @@ pub struct Pictures {
     /// How pictures are drawn; `None` if they are not.
     pub protocol: Option<Protocol>,
     /// Width and height of a cell in pixels; 0 if unknown.
-    pub cell_pixels: (u32, u32),
+    cell_pixels: (u32, u32),
     known: RefCell<HashMap<Arc<PictureKey>, PictureStatus>>,
     /// Pictures to be read, the last requested one at the end.
     pending: RefCell<Vec<Arc<PictureKey>>>,
@@ -101,7 +141,7 @@ pub struct Pictures {
     reading: Option<Reading>,
     /// Pictures that were read, the last drawn one at the end.
     kept: RefCell<Vec<KeptPicture>>,
-    /// Number of pictures that were stored in the terminal.
+    /// Number of pictures that were stored in the terminal or kept in strips.
     stored_count: u32,
     /// Bytes for the terminal that store and remove pictures.
     unsent: Vec<u8>,
@@ -137,6 +177,13 @@ impl Pictures {
             return None;
         }
         let cell = self.cell_size();
+        let (columns, rows) = match self.protocol {
+            Some(Protocol::Sixel) => {
+                let limit = |cells: u16, max: u32, by: u32| cells.min(u16::try_from(max / by).unwrap_or(cells)).max(1);
+                (limit(columns, MAX_SIXEL_PIXELS.0, cell.0), limit(rows, MAX_SIXEL_PIXELS.1, cell.1))
+            }
+            _ => (columns, rows),
+        };
         let limits = (u32::from(columns) * cell.0, u32::from(rows) * cell.1);
         let (width, height) = fit_within(size.pixels, limits);
         let cells = |pixels: u32, by: u32, max: u16| u16::try_from(pixels.div_ceil(by)).unwrap_or(max).clamp(1, max);
@@ -160,8 +207,10 @@ impl Pictures {
     fn cell_size(&self) -> (u32, u32) {
         match (self.cell_pixels, self.protocol) {
             ((0, _) | (_, 0), _) => CELL_PIXELS,
-            ((width, height), Some(Protocol::Kitty { .. })) => (width, height),
-            ((width, height), _) => (CELL_PIXELS.0, (CELL_PIXELS.0 * height / width).max(1)),
+            (size, Some(Protocol::Kitty { .. } | Protocol::Sixel | Protocol::Iterm)) => size,
+            ((width, height), Some(Protocol::Blocks) | None) => {
+                (CELL_PIXELS.0, (CELL_PIXELS.0 * height / width).max(1))
+            }
         }
     }
 
@@ -208,16 +257,51 @@ impl Pictures {
                 let (width, height) = fit_within(key.size.pixels, limits);
                 PictureForm::Png(width, height)
             }
+            Protocol::Sixel => PictureForm::Strips(self.lay_out_strips(&key, StripFormat::Sixel, self.cell_size())),
+            // The terminal scales strips, but not the picture as a whole, so the proportion of a cell is kept.
+            Protocol::Iterm => {
+                let cell = fit_within(self.cell_size(), MAX_CELL_PIXELS);
+                PictureForm::Strips(self.lay_out_strips(&key, StripFormat::Png, cell))
+            }
         };
-        let (PictureForm::Pixels(width, height) | PictureForm::Png(width, height)) = form;
+        let (width, height) = match form {
+            PictureForm::Pixels(width, height) | PictureForm::Png(width, height) => (width, height),
+            PictureForm::Strips(strips) => (strips.strip.0, strips.strip.1 * strips.count),
+        };
         let pixels = u64::from(width) * u64::from(height);
         self.reading = Some(Reading { key: key.clone(), is_wanted: true, pixels });
         Some((key, form))
     }
 
+    /// Returns the strips of a picture, for each cell of which they have this width and height in pixels.
+    fn lay_out_strips(&self, key: &PictureKey, format: StripFormat, by: (u32, u32)) -> Strips {
+        let cell = self.cell_size();
+        let (columns, rows) = (u32::from(key.columns), u32::from(key.rows));
+        let (width, height) = fit_within(key.size.pixels, (columns * cell.0, rows * cell.1));
+        let scale = |side: u32, from: u32, to: u32| ((side * to + from / 2) / from).max(1);
+        let picture = (scale(width, cell.0, by.0), scale(height, cell.1, by.1));
+        Strips { format, picture, strip: (columns * by.0, by.1), count: rows }
+    }
+
+    /// Sets the width and height of a cell in pixels; 0 if unknown. Strips of another size are read again.
+    pub fn set_cell_pixels(&mut self, cell_pixels: (u32, u32)) {
+        let is_unknown = cell_pixels.0 == 0 || cell_pixels.1 == 0;
+        match self.protocol {
+            // A terminal that told the size once still has about the same.
+            Some(Protocol::Sixel) if is_unknown => {}
+            Some(Protocol::Sixel | Protocol::Iterm) if self.cell_pixels != cell_pixels => {
+                self.cell_pixels = cell_pixels;
+                self.clear();
+            }
+            _ => self.cell_pixels = cell_pixels,
+        }
+    }
+
     /// Stores what the host has read. A picture of another session is dropped.
     pub fn store(&mut self, data: Result<PictureData, String>) {
-        let Some(Reading { key, pixels, .. }) = self.reading.take().filter(|reading| reading.is_wanted) else { return };
+        let Some(Reading { key, mut pixels, .. }) = self.reading.take().filter(|reading| reading.is_wanted) else {
+            return;
+        };
         let status = if data.is_ok() { PictureStatus::Ready } else { PictureStatus::Failed };
         self.known.get_mut().insert(key.clone(), status);
         let content = match (data, self.protocol) {
@@ -226,6 +310,10 @@ impl Pictures {
                 let id = self.unused_id(first_id);
                 self.unsent.extend(kitty::store(id, &png, (key.columns, key.rows)));
                 CellContent::Stored(id)
+            }
+            (Ok(PictureData::Strips(strips)), _) => {
+                pixels = pixels.max(strips.iter().map(|strip| strip.len() as u64).sum());
+                CellContent::Strips(Arc::new(PictureStrips { number: self.unused_number(), strips }))
             }
             (Ok(PictureData::Png(_)) | Err(_), _) => return,
         };
@@ -252,16 +340,33 @@ impl Pictures {
         }
     }
 
+    /// Returns a number that no kept picture in strips has.
+    fn unused_number(&mut self) -> u32 {
+        loop {
+            let number = self.stored_count % STRIPPED_NUMBERS;
+            self.stored_count = self.stored_count.wrapping_add(1);
+            let is_used = |content: &CellContent| matches!(content, CellContent::Strips(kept) if kept.number == number);
+            if !self.kept.get_mut().iter().any(|picture| is_used(&picture.content)) {
+                return number;
+            }
+        }
+    }
+
     /// Returns and removes the bytes for the terminal that store and remove pictures. They precede the next frame.
     pub fn take_unsent(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.unsent)
     }
 
-    /// Drops what is kept, because another program may have removed it from the terminal. What is drawn is read again.
-    pub fn drop_content(&mut self) {
-        for picture in self.kept.get_mut().drain(..) {
-            self.unsent.extend(removal_bytes(&picture.content));
-        }
+    /// Drops the pictures that the terminal stores, because another program may have removed them. What is drawn is read again.
+    pub fn drop_stored(&mut self) {
+        let is_stored = |picture: &KeptPicture| matches!(picture.content, CellContent::Stored(_));
+        let (stored, others): (Vec<_>, Vec<_>) = self.kept.get_mut().drain(..).partition(is_stored);
+        *self.kept.get_mut() = others;
+        self.remove_stored(&stored);
+    }
+
+    fn remove_stored(&mut self, dropped: &[KeptPicture]) {
+        dropped.iter().for_each(|picture| self.unsent.extend(removal_bytes(&picture.content)));
     }
 
     /// Forgets all pictures, because another session is shown.
@@ -271,13 +376,14 @@ impl Pictures {
         if let Some(reading) = &mut self.reading {
             reading.is_wanted = false;
         }
-        self.drop_content();
+        let dropped = std::mem::take(self.kept.get_mut());
+        self.remove_stored(&dropped);
     }
 }
 
 fn removal_bytes(content: &CellContent) -> Vec<u8> {
     match content {
-        CellContent::Pixels(_) => Vec::new(),
+        CellContent::Pixels(_) | CellContent::Strips(_) => Vec::new(),
         CellContent::Stored(id) => kitty::remove(*id),
     }
 }

@@ -26,7 +26,7 @@ impl Screen {
         self.handle_event(Event::Tick(self.started_at.elapsed()));
         self.handle_event(Event::Focused(true));
         self.input = Some(Input::start(self.event_sender.clone(), Parser::default())?);
-        self.state.lookups.pictures.drop_content();
+        self.state.lookups.pictures.drop_stored();
         self.canvas.invalidate();
         self.update_size();
         self.urgency = Urgency::Now;

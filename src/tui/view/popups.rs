@@ -1,6 +1,6 @@
 //! Draws the popup in front, over everything else.
 
-use super::pictures::draw_pictures;
+use super::pictures::{PlacedStrip, draw_pictures};
 use super::visible_lines::highlight_matches;
 use super::{bars, layout};
 use crate::text::reveal::reveal_to_string;
@@ -30,6 +30,8 @@ pub struct DrawnPopup {
     pub cursor: Option<Position>,
     /// Links in the popup.
     pub links: Vec<PlacedLink>,
+    /// Strips of pictures in the popup.
+    pub strips: Vec<PlacedStrip>,
 }
 
 /// Draws the popup in front, if any. The hints of links are drawn over the page that has the links.
@@ -51,7 +53,7 @@ fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPop
     if dims(popup) {
         dim_background(state, buffer);
     }
-    let mut drawn = DrawnPopup { area, cursor: None, links: Vec::new() };
+    let mut drawn = DrawnPopup { area, cursor: None, links: Vec::new(), strips: Vec::new() };
     match popup {
         Popup::Help(help) => help.draw(&state.keys, area, buffer, theme),
         Popup::List(picker, _) => drawn.cursor = picker.draw(area, buffer, theme),
@@ -59,7 +61,7 @@ fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPop
         Popup::Credential(entry) => (drawn.area, drawn.cursor) = entry.draw(&state.keys, area, buffer, theme),
         Popup::RuleEdit(edit) => (drawn.area, drawn.cursor) = edit.draw(&state.keys, area, buffer, theme),
         Popup::ProjectCopy(copy) => (drawn.area, drawn.cursor) = copy.draw(&state.keys, area, buffer, theme),
-        Popup::Reader(reader) => drawn.links = draw_reader(state, reader, area, buffer),
+        Popup::Reader(reader) => (drawn.links, drawn.strips) = draw_reader(state, reader, area, buffer),
         Popup::Confirmation(confirmation, _) => {
             let listening = state.confirmation_listening().unwrap_or(Listening::Unseen);
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
@@ -128,14 +130,14 @@ fn draw_key_input(state: &State, field: &SecretField, area: Rect, buffer: &mut B
     let frame = Frame { title: "Enter API key", hints: &hints, is_listening: true, ..Frame::default() };
     let inside = frame.draw(area, buffer, theme);
     let Some((cursor, rest)) = field.draw_dots(inside, buffer, theme) else {
-        return DrawnPopup { area, cursor: None, links: Vec::new() };
+        return DrawnPopup { area, cursor: None, links: Vec::new(), strips: Vec::new() };
     };
     set_lines(&lines, rest, buffer);
-    DrawnPopup { area, cursor: Some(cursor), links: Vec::new() }
+    DrawnPopup { area, cursor: Some(cursor), links: Vec::new(), strips: Vec::new() }
 }
 
-/// Draws a page. Returns its visible links.
-fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) -> Vec<PlacedLink> {
+/// Draws a page. Returns its visible links and strips of pictures.
+fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) -> (Vec<PlacedLink>, Vec<PlacedStrip>) {
     let inside = inner_area(area);
     let rows = usize::from(inside.height);
     let layout = reader.lay_out_text(usize::from(inside.width).max(1), &state.theme, &state.lookups);
@@ -180,8 +182,8 @@ fn draw_reader(state: &State, reader: &Reader, area: Rect, buffer: &mut Buffer) 
     }
     let links =
         inside.rows().enumerate().flat_map(|(index, row)| page.place_links(top + index, row)).collect::<Vec<_>>();
-    draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
-    links
+    let strips = draw_pictures(&state.lookups.pictures, &links, &state.theme, buffer);
+    (links, strips)
 }
 
 /// Returns rows of key hints for a page: the keys of its file or links, and those that scroll if not all of it is visible.

@@ -174,7 +174,7 @@ fn a_terminal_that_stores_pictures_gets_each_once_and_before_the_frame() {
     assert_eq!(pictures.take_unsent(), kitty::store(5000, b"PNG", (64, 18)));
     assert_eq!(pictures.content(&key), Some(CellContent::Stored(5000)));
     assert_eq!((pictures.take_unsent(), take_key(&mut pictures)), (Vec::new(), None));
-    pictures.drop_content();
+    pictures.drop_stored();
     assert_eq!(pictures.take_unsent(), kitty::remove(5000));
     assert_eq!((pictures.content(&key), take_key(&mut pictures)), (None, Some(key.clone())), "it is read again");
     pictures.store(Ok(PictureData::Png(b"PNG".to_vec())));
@@ -202,4 +202,92 @@ fn a_large_cell_gets_fewer_pixels_than_it_has() {
     let key = find(&pictures, "a.png", (3000, 1500), (80, 18));
     assert_eq!((key.columns, key.rows), (72, 18));
     assert_eq!(pictures.take_request().unwrap().1, PictureForm::Png(864, 432));
+}
+
+fn strip_pictures(protocol: Protocol, cell_pixels: (u32, u32)) -> Pictures {
+    let mut pictures = Pictures { protocol: Some(protocol), ..Pictures::default() };
+    pictures.set_cell_pixels(cell_pixels);
+    pictures
+}
+
+#[test]
+fn strips_have_the_pixels_of_their_cells() {
+    use StripFormat::{Png, Sixel};
+    for (protocol, cell, size, cells, expected) in [
+        (Protocol::Sixel, (10, 20), (1280, 720), (64, 18), (Sixel, (640, 360), (640, 20), 18)),
+        (Protocol::Sixel, (10, 20), (25, 21), (3, 2), (Sixel, (25, 21), (30, 20), 2)),
+        // Cells with many pixels get all of them as sixels, of which the whole picture has no more than of small cells.
+        (Protocol::Sixel, (40, 80), (3000, 1500), (48, 12), (Sixel, (1920, 960), (1920, 80), 12)),
+        (Protocol::Iterm, (10, 20), (1280, 720), (64, 18), (Png, (640, 360), (640, 20), 18)),
+        // The terminal scales PNGs.
+        (Protocol::Iterm, (30, 60), (3000, 1500), (72, 18), (Png, (864, 432), (864, 24), 18)),
+        (Protocol::Iterm, (13, 30), (13, 45), (1, 2), (Png, (10, 36), (10, 24), 2)),
+    ] {
+        let mut pictures = strip_pictures(protocol, cell);
+        let key = find(&pictures, "a.png", size, (80, 18));
+        assert_eq!((key.columns, key.rows), cells, "{size:?}");
+        let (format, picture, strip, count) = expected;
+        let form = PictureForm::Strips(Strips { format, picture, strip, count });
+        assert_eq!(pictures.take_request(), Some((key, form)), "{protocol:?} {cell:?}");
+    }
+}
+
+#[test]
+fn each_strip_of_each_picture_has_a_number_of_its_own() {
+    let mut pictures = strip_pictures(Protocol::Sixel, (10, 20));
+    let keys: Vec<_> = (0..3)
+        .map(|number| {
+            let key = find(&pictures, &format!("{number}.png"), (1600, 1000), PAGE_CELLS);
+            take_key(&mut pictures);
+            pictures.store(Ok(PictureData::Strips(vec![b"strip".to_vec(); usize::from(PAGE_CELLS.1)])));
+            key
+        })
+        .collect();
+    let mut numbers = std::collections::HashSet::new();
+    for key in &keys {
+        let Some(CellContent::Strips(strips)) = pictures.content(key) else { panic!("{key:?}") };
+        assert_eq!((strips.count(), strips.strip_bytes(49), strips.strip_bytes(50)), (50, &b"strip"[..], &b""[..]));
+        numbers.extend((0..strips.count()).map(|row| strips.strip_number(row)));
+    }
+    assert_eq!(numbers.len(), 150);
+    assert!(numbers.iter().all(|number| (1..1 << 24).contains(number)));
+    assert_eq!(pictures.take_unsent(), b"", "the terminal stores nothing");
+}
+
+#[test]
+fn strips_of_many_bytes_are_dropped_earlier() {
+    let mut pictures = strip_pictures(Protocol::Sixel, (10, 20));
+    let keys: Vec<_> = (0..3)
+        .map(|number| {
+            let key = find(&pictures, &format!("{number}.png"), (9, 9), (80, 18));
+            take_key(&mut pictures);
+            pictures.store(Ok(PictureData::Strips(vec![vec![0; MAX_KEPT_PIXELS as usize / 2]])));
+            key
+        })
+        .collect();
+    assert!(pictures.content(&keys[0]).is_none());
+    assert!(pictures.content(&keys[1]).is_some() && pictures.content(&keys[2]).is_some());
+}
+
+#[test]
+fn strips_are_read_again_if_the_size_of_a_cell_changes() {
+    let mut pictures = strip_pictures(Protocol::Sixel, (10, 20));
+    let key = find(&pictures, "a.png", (100, 100), (80, 18));
+    take_key(&mut pictures);
+    pictures.store(Ok(PictureData::Strips(vec![Vec::new(); 5])));
+    for same in [(10, 20), (0, 0)] {
+        pictures.set_cell_pixels(same);
+        pictures.drop_stored();
+        assert!(pictures.content(&key).is_some(), "{same:?}");
+    }
+    pictures.set_cell_pixels((5, 10));
+    assert!(pictures.content(&key).is_none());
+    let (same, form) = pictures.take_request().unwrap();
+    let strips = Strips { format: StripFormat::Sixel, picture: (50, 50), strip: (50, 10), count: 5 };
+    assert_eq!((same, form), (key.clone(), PictureForm::Strips(strips)));
+    // The size changes again while it is read.
+    pictures.set_cell_pixels((10, 20));
+    pictures.store(Ok(PictureData::Strips(vec![Vec::new(); 5])));
+    assert!(pictures.content(&key).is_none());
+    assert_eq!(take_key(&mut pictures), Some(key));
 }

@@ -1,7 +1,7 @@
 //! Pictures drawn in the transcript and on pages.
 
 use super::*;
-use crate::chat::image::ImageSize;
+use crate::chat::image::{ImageSize, StripFormat, Strips};
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::host::{HostReply, LinkStatus};
@@ -215,4 +215,63 @@ fn a_picture_that_the_terminal_stores_is_drawn_as_placeholders_and_text_has_none
     assert_eq!(cells[0].symbol(), "\u{10EEEE}\u{305}\u{305}");
     assert_eq!(cells[8 * 4 - 1].symbol(), "\u{10EEEE}\u{310}\u{33f}");
     assert!(cells.iter().all(|cell| cell.fg == Color::Rgb(1, 2, 3)));
+}
+
+/// Returns a screen on which a picture in strips is read.
+fn screen_with_strips() -> Screen {
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](docs/shot.png)"), turn_end()]);
+    screen.state.lookups.pictures.protocol = Some(Protocol::Sixel);
+    screen.state.lookups.pictures.set_cell_pixels((8, 16));
+    answer_checks(&mut screen);
+    let (_, form) = screen.state.lookups.pictures.take_request().unwrap();
+    let strips = Strips { format: StripFormat::Sixel, picture: (64, 64), strip: (64, 16), count: 4 };
+    assert_eq!(form, PictureForm::Strips(strips));
+    let strips = (0..4).map(|row| format!("strip {row}").into_bytes()).collect();
+    screen.handle_event(Event::Host(HostReply::PictureRead(Ok(PictureData::Strips(strips)))));
+    screen
+}
+
+/// Draws the screen and returns the bytes of the strips that are not covered.
+fn uncovered_strips(screen: &mut Screen) -> Vec<String> {
+    let (width, height) = screen.state.viewport.size;
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    let drawn = view::draw_screen(&screen.state, &mut LayoutCache::default(), &mut buffer);
+    let uncovered = drawn.strips.iter().filter(|strip| strip.is_uncovered(&buffer));
+    uncovered.map(|strip| String::from_utf8(strip.bytes().to_vec()).unwrap()).collect()
+}
+
+#[test]
+fn strips_of_a_picture_are_drawn_on_blank_cells_of_their_own() {
+    let mut screen = screen_with_strips();
+    assert_eq!(uncovered_strips(&mut screen), ["strip 0", "strip 1", "strip 2", "strip 3"]);
+    let buffer = screen.draw_frame();
+    let cells: Vec<_> = buffer.content.iter().filter(|cell| cell.symbol() == "\u{a0}").collect();
+    assert_eq!(cells.len(), 8 * 4);
+    assert!(cells.chunks(8).all(|row| row.iter().all(|cell| cell.fg == row[0].fg)));
+    assert!(cells.chunks(8).map(|row| row[0].fg).collect::<Vec<_>>().windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+#[test]
+fn popups_cover_strips_and_a_page_has_its_own() {
+    let mut screen = screen_with_strips();
+    // A list and the help dim the screen.
+    for key in ["alt-m", "f1"] {
+        screen.press_key(key);
+        assert!(uncovered_strips(&mut screen).is_empty(), "{key}");
+        screen.press_key("esc");
+        assert_eq!(uncovered_strips(&mut screen).len(), 4, "{key}");
+    }
+    // The hint of the link is drawn over a part of it.
+    screen.press_key("ctrl-o");
+    let with_hint = uncovered_strips(&mut screen);
+    screen.press_key("esc");
+    assert!(with_hint.len() >= 3, "{with_hint:?}");
+    let target = Arc::new(LinkTarget::File { path: "docs/shot.png".into(), line: None, end: None, column: None });
+    let content = PreviewContent::NoText("A picture.");
+    let preview = FilePreview { facts: vec!["image/png".into()], content, omission: String::new() };
+    let body = ReaderBody::Link(Arc::new(LinkPage { target, preview: Some(Arc::new(Ok(preview))) }));
+    let (title, top, layout) = ("shot.png".to_owned(), Default::default(), Default::default());
+    let reader = Reader { title, text: "".into(), body, whole_text: None, search: None, top, layout };
+    screen.state.viewport.popups.push(Popup::Reader(reader));
+    assert_eq!(uncovered_strips(&mut screen), ["strip 0", "strip 1", "strip 2", "strip 3"]);
 }
