@@ -44,34 +44,87 @@ fn has_sent(program: &Program, bytes: &[u8]) -> bool {
     program.bytes().windows(bytes.len()).any(|window| window == bytes)
 }
 
+/// Starts the program in a terminal with cells of this size in pixels, which answers its queries with these bytes, and lets a
+/// reply show a picture of 8 columns and 4 rows. Returns the program once it has sent `drawn` or drawn half blocks; the latter
+/// happens if the answer comes too late on a busy machine.
+fn draw_in_terminal(answers: &str, (width, height): (u16, u16), drawn: &[u8]) -> Result<Program, String> {
+    let runtime = Runtime::new().unwrap();
+    let service = runtime.block_on(Service::start([text_answer("![the shot](shot.png)")]));
+    let setup = Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(100, 40);
+    let mut program = setup.cell_pixels(width, height).start();
+    while !has_sent(&program, b"\x1b[c") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(has_sent(&program, QUERY));
+    program.send_bytes(answers);
+    program.until("Messages go to");
+    std::fs::write(program.project().join("shot.png"), striped_png(64, 64)).unwrap();
+    submit_message(&mut program, "go");
+    program
+        .until_condition("the picture is drawn", |program| has_sent(program, drawn) || program.screen().contains("▀▀"));
+    if has_sent(&program, drawn) { Ok(program) } else { Err(program.screen()) }
+}
+
 #[test]
 fn a_terminal_that_stores_pictures_gets_them_and_placeholders() {
-    // On a busy machine the answer may come too late.
     try_three_times("pictures stored in the terminal", || {
-        let runtime = Runtime::new().unwrap();
-        let service = runtime.block_on(Service::start([text_answer("![the shot](shot.png)")]));
-        let mut program =
-            Setup::new(&["--base-url", &service.base_url, "--model", "scripted-7b"]).size(100, 40).start();
-        while !has_sent(&program, b"\x1b[c") {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        assert!(has_sent(&program, QUERY));
-        program.send_bytes("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62;c");
-        program.until("Messages go to");
-        std::fs::write(program.project().join("shot.png"), striped_png(64, 64)).unwrap();
-        submit_message(&mut program, "go");
         let placeholder = "\u{10EEEE}\u{305}\u{30d}".as_bytes();
-        program.until_condition("the picture is drawn", |program| {
-            has_sent(program, placeholder) || program.screen().contains("▀▀")
-        });
-        if !has_sent(&program, placeholder) {
-            return Err(program.screen());
-        }
+        let answers = "\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62;c";
+        let mut program = draw_in_terminal(answers, (0, 0), placeholder)?;
         assert!(has_sent(&program, b"\x1b_Ga=T,U=1,q=2,f=100,t=d,i="));
         assert!(!program.screen().contains('▀') && !program.screen().contains("kitty"), "{}", program.screen());
         program.press_keys("\x04");
         assert_eq!(program.wait_for_exit(), 0);
         assert!(has_sent(&program, b"\x1b_Ga=d,d=I,q=2,i="), "the terminal does not keep the picture");
+        Ok(())
+    });
+}
+
+/// Returns the rows of the screen on which a text was sent right after the cursor was moved there.
+fn rows_of(program: &Program, text: &[u8]) -> Vec<u16> {
+    let bytes = program.bytes();
+    let starts = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(text));
+    let row = |at: usize| {
+        let move_start = bytes[..at].windows(2).rposition(|window| window == b"\x1b[")?;
+        let position = std::str::from_utf8(&bytes[move_start + 2..at]).ok()?.strip_suffix('H')?;
+        position.split(';').next()?.parse().ok()
+    };
+    starts.filter_map(row).collect()
+}
+
+#[test]
+fn a_terminal_with_sixel_graphics_gets_a_strip_for_each_row() {
+    try_three_times("sixel graphics", || {
+        let answers = "\x1bP>|foot(1.16.2)\x1b\\\x1b[?62;4;22c";
+        // White and black stripes of 8 pixels: two in each strip of 16 pixels.
+        let stripes = "#1!64~-#0!64{$#1!64B-#0!64N";
+        let strip = format!("\x1bP0;1;0q\"1;1;64;16#0;2;0;0;0#1;2;100;100;100{stripes}\x1b\\");
+        let mut program = draw_in_terminal(answers, (8, 16), strip.as_bytes())?;
+        program.until_condition("all strips", |program| rows_of(program, strip.as_bytes()).len() >= 4);
+        let rows = rows_of(&program, strip.as_bytes());
+        assert!(rows.windows(4).any(|four| four.windows(2).all(|pair| pair[1] == pair[0] + 1)), "{rows:?}");
+        assert!(!program.screen().contains('▀') && !program.screen().contains("foot"), "{}", program.screen());
+        Ok(())
+    });
+    try_three_times("sixel graphics without the size of a cell", || {
+        let mut program = draw_in_terminal("\x1b[?62;4;22c", (0, 0), "▀▀".as_bytes())?;
+        assert!(program.screen().contains("▀▀▀▀▀▀▀▀"));
+        assert!(!has_sent(&program, b"\x1bP0;1;0q"));
+        Ok(())
+    });
+}
+
+#[test]
+fn a_terminal_with_the_protocol_of_iterm_gets_a_png_for_each_row() {
+    try_three_times("iTerm2's protocol", || {
+        let answers = "\x1bP>|WezTerm 20240203-110809-5046fc22\x1b\\\x1b[?65;4;6;18;22c";
+        let start = b"\x1b]1337;File=inline=1;size=";
+        let mut program = draw_in_terminal(answers, (8, 16), start)?;
+        program.until_condition("all strips", |program| rows_of(program, start).len() >= 4);
+        let rows = rows_of(&program, start);
+        assert!(rows.windows(4).any(|four| four.windows(2).all(|pair| pair[1] == pair[0] + 1)), "{rows:?}");
+        assert!(has_sent(&program, b";width=8;height=1;preserveAspectRatio=0;doNotMoveCursor=1:iVBORw0KGgo"));
+        assert!(!program.screen().contains('▀') && !has_sent(&program, b"\x1bP0;1;0q"), "{}", program.screen());
         Ok(())
     });
 }

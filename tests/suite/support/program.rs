@@ -37,6 +37,8 @@ pub struct Setup {
     arguments: Vec<String>,
     rows: u16,
     columns: u16,
+    /// Width and height of a cell in pixels.
+    cell_pixels: (u16, u16),
     environment: Vec<(String, String)>,
     umask: Option<&'static str>,
     /// Name of the folder in which the program starts.
@@ -61,6 +63,7 @@ impl Setup {
             arguments,
             rows: 24,
             columns: 80,
+            cell_pixels: (0, 0),
             environment: Vec::new(),
             umask: None,
             folder: "project",
@@ -70,6 +73,12 @@ impl Setup {
 
     pub fn size(mut self, columns: u16, rows: u16) -> Self {
         (self.columns, self.rows) = (columns, rows);
+        self
+    }
+
+    /// Lets the terminal tell the width and height of a cell in pixels.
+    pub fn cell_pixels(mut self, width: u16, height: u16) -> Self {
+        self.cell_pixels = (width, height);
         self
     }
 
@@ -157,7 +166,8 @@ impl Setup {
 
     /// Starts the program in a terminal.
     pub fn start(self) -> Program {
-        let size = PtySize { rows: self.rows, cols: self.columns, pixel_width: 0, pixel_height: 0 };
+        let (pixel_width, pixel_height) = (self.columns * self.cell_pixels.0, self.rows * self.cell_pixels.1);
+        let size = PtySize { rows: self.rows, cols: self.columns, pixel_width, pixel_height };
         let pair = native_pty_system().openpty(size).unwrap();
         let (program, arguments) = self.command();
         let mut command = CommandBuilder::new(program);
