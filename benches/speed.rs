@@ -1,7 +1,8 @@
 //! Benchmarks: folding and reading a session, laying out a long reply, collecting deltas, drawing a frame, a key press,
-//! a growing reply, and redaction.
+//! a growing reply, pictures, and redaction.
 
 use aye::agent;
+use aye::chat::image::ImageSize;
 use aye::chat::{Digest, Ending, Entry, Outcome, Session, SessionId, ToolCall};
 use aye::llm::chat_collector::{ChatCollector, ChunkQueue, Collector, End};
 use aye::policy::Policy;
@@ -9,10 +10,12 @@ use aye::store::{Header, Log, SessionLog};
 use aye::text::link::{Existence, LinkTarget};
 use aye::tui::canvas::Canvas;
 use aye::tui::keys::Keymap;
+use aye::tui::parts::pictures::{PictureData, PictureForm, Pixels, Protocol};
+use aye::tui::parts::transcript::Layouts;
 use aye::tui::parts::transcript::layout_cache::LayoutCache;
 use aye::tui::text::markdown;
 use aye::tui::theme::catalog::Themes;
-use aye::tui::{Connection, Event, Settings, State, update, view};
+use aye::tui::{Connection, Event, HostReply, LinkStatus, Settings, State, update, view};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -124,6 +127,11 @@ const TERMINAL: (u16, u16) = (120, 36);
 
 /// Returns a screen with a session of this many entries.
 fn screen(count: usize) -> State {
+    screen_with(entries(count), None)
+}
+
+/// Returns a screen with these entries that draws pictures in this way.
+fn screen_with(entries: Vec<Entry>, pictures: Option<Protocol>) -> State {
     let blank = agent::State::new(Policy::default(), "m".into(), String::new(), Vec::new());
     let themes = Themes::bundled();
     let theme = themes.choose_theme("dark", None);
@@ -131,11 +139,11 @@ fn screen(count: usize) -> State {
         folder: "/project".into(),
         location: "~/project ⎇ main".into(),
         has_links: true,
-        reads_terminal_clipboard: false,
+        pictures,
         ..Settings::default()
     };
     let mut state = State::new(
-        agent::resume_session(Session::replay(entries(count)), blank, &Default::default()).0,
+        agent::resume_session(Session::replay(entries), blank, &Default::default()).0,
         SessionId("01BENCH".into()),
         Connection { model: "m".into(), ..Connection::default() },
         themes,
@@ -245,6 +253,88 @@ fn paint(c: &mut Criterion) {
     group.finish();
 }
 
+/// Returns a screen with a reply that has ten pictures, each of 64 columns and 18 rows in cells of 10 × 20 pixels, and the layout
+/// cache with them.
+fn picture_screen(pictures: Option<Protocol>) -> (State, LayoutCache) {
+    let part = |number: usize| {
+        format!("Some text before.\n\n![shot]({number}.png)\n\nAnd after it:\n\n{}", "- a line\n\n".repeat(9))
+    };
+    let reply = Entry::Replied {
+        text: (0..10).map(part).collect(),
+        reasoning: String::new(),
+        calls: Vec::new(),
+        incomplete: None,
+        model: "m".into(),
+        usage: None,
+        thought_ms: 0,
+        echo: None,
+    };
+    let message = Entry::UserMessage { text: "go".into() };
+    let mut state = screen_with(vec![message, reply, Entry::Ended { ending: Ending::Finished }], pictures);
+    let mut cache = LayoutCache::default();
+    state.lookups.pictures.set_cell_pixels((10, 20));
+    let size = ImageSize { pixels: (640, 360), bytes: 100_000 };
+    let mut handle = |state: &mut State, reply| {
+        update::update(state, &mut cache, Event::Host(reply));
+        view::draw_screen(state, &mut cache, &mut Buffer::empty(Rect::new(0, 0, TERMINAL.0, TERMINAL.1)));
+    };
+    handle(&mut state, HostReply::LinkStatuses(Vec::new()));
+    let targets = state.lookups.take_pending();
+    let statuses = targets.into_iter().map(|target| (target, LinkStatus::Picture(size))).collect();
+    handle(&mut state, HostReply::LinkStatuses(statuses));
+    while let Some((_, form)) = state.lookups.pictures.take_request() {
+        let data = match form {
+            PictureForm::Pixels(width, height) => {
+                let rgba = (0..width * height * 4).map(|byte| byte as u8).collect();
+                PictureData::Pixels(Pixels { width: width as usize, rgba })
+            }
+            PictureForm::Png(..) => PictureData::Png(vec![0; 200_000]),
+            // About a byte for each pixel, as of a photo.
+            PictureForm::Strips(strips) => {
+                let strip = vec![b'?'; (strips.strip.0 * strips.strip.1) as usize];
+                PictureData::Strips(vec![strip; strips.count as usize])
+            }
+        };
+        handle(&mut state, HostReply::PictureRead(Ok(data)));
+    }
+    state.lookups.pictures.take_unsent();
+    (state, cache)
+}
+
+/// Scrolls a transcript with pictures line by line, and converts each frame to terminal output. A frame with pictures may cost half
+/// as much again as one of the captions alone.
+fn pictures(c: &mut Criterion) {
+    const LINES: isize = 200;
+    let mut group = c.benchmark_group("200 frames of a scrolled transcript");
+    group.sample_size(20).throughput(Throughput::Elements(LINES as u64));
+    for (name, protocol) in [
+        ("with captions alone", None),
+        ("with half blocks", Some(Protocol::Blocks)),
+        ("with kitty's placeholders", Some(Protocol::Kitty { first_id: 1 << 10 })),
+        ("with sixel graphics", Some(Protocol::Sixel)),
+    ] {
+        let (mut state, mut cache) = picture_screen(protocol);
+        let mut canvas = Canvas::new(true);
+        let mut scroll = || -> usize {
+            // Down and up again.
+            let mut frame = |line: isize| {
+                let mut transcript = std::mem::take(&mut state.viewport.transcript);
+                let height = usize::from(view::layout::compute_areas(&state).transcript.height);
+                let mut layouts = Layouts { context: state.layout_context(), cache: &mut cache, height };
+                transcript.scroll_by(&mut layouts, if line < LINES / 2 { -1 } else { 1 });
+                state.viewport.transcript = transcript;
+                let mut buffer = canvas.empty_buffer(TERMINAL.0, TERMINAL.1);
+                let drawn = view::draw_screen(&state, &mut cache, &mut buffer);
+                canvas.encode_frame_with_strips(buffer, &drawn.links, &drawn.strips, drawn.cursor).len()
+            };
+            (0..LINES).map(&mut frame).sum()
+        };
+        let bytes = scroll() / LINES as usize;
+        group.bench_function(format!("{name}, {bytes} bytes each"), |b| b.iter(&mut scroll));
+    }
+    group.finish();
+}
+
 /// Redacts 1 MB of source code, and of texts full of prefixes of secrets.
 fn redaction(c: &mut Criterion) {
     const SIZE: usize = 1_000_000;
@@ -263,5 +353,5 @@ fn redaction(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, fold, layout, collect_deltas, frame, paint, redaction);
+criterion_group!(benches, fold, layout, collect_deltas, frame, paint, pictures, redaction);
 criterion_main!(benches);
