@@ -8,6 +8,7 @@ mod option_preview;
 mod question_layout;
 mod question_prompt;
 mod question_tabs;
+mod row_links;
 pub mod server_form_prompt;
 
 use crate::chat::{Answer, AnswerStatus, CallId, Question, Questions};

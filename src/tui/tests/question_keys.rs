@@ -346,3 +346,26 @@ fn links_in_a_question_open_and_answer_nothing() {
     assert_eq!(screen.effects, [Effect::OpenFile { path: "src/main.rs".into(), line: None }]);
     assert_eq!(screen.count_decisions(), 0);
 }
+
+#[test]
+fn links_in_options_and_their_previews_open_and_pick_nothing() {
+    let mut screen = Screen::with_turn();
+    let Intent::Ask(mut questions) = question_intent() else { panic!("it asks") };
+    let question = &mut questions.list[0];
+    question.options[0].label = "Keep src/main.rs".into();
+    question.options[1].description = "As https://docs.rs/y says, with none.rs".into();
+    question.options[0].preview = "See src/lib.rs for it.".into();
+    screen.receive_call("q", "ask_question", Intent::Ask(questions));
+    screen.advance_ms(2000);
+    answer_checks(&mut screen, &["src/main.rs", "src/lib.rs"]);
+    for (text, is_link) in
+        [("src/main.rs", true), ("https://docs.rs/y", true), ("src/lib.rs", true), ("none.rs", false)]
+    {
+        assert_eq!(modifiers_at(&mut screen, text).contains(ratatui::style::Modifier::UNDERLINED), is_link, "{text}");
+    }
+    screen.press_key("ctrl-o");
+    screen.effects.clear();
+    screen.press_key("a");
+    assert_eq!(screen.effects, [Effect::OpenFile { path: "src/main.rs".into(), line: None }]);
+    assert_eq!(screen.count_decisions(), 0);
+}

@@ -6,6 +6,7 @@ use super::option_preview::{
     MIN_PREVIEW_ROWS, PREVIEW_HEADING, SIDE_PREVIEW_WIDTH, count_preview_rows, draw_divider, draw_preview_heading,
     lay_out_preview, picker_width, split_preview,
 };
+use super::row_links::draw_row_links;
 use super::{AnswerDraft, FieldKind, QuestionPrompt};
 use crate::chat::{AnswerValue, Question, Questions};
 use crate::text::link::LinkTarget;
@@ -250,8 +251,11 @@ impl QuestionPrompt {
             }
         }
         draw_scrolled_lines(&lines, first_line, list_area, buffer, theme);
+        drawn.links.extend(draw_row_links(&lines, first_line, list_area, buffer, theme, &check));
         if let Some((area, lines)) = &preview {
-            draw_scrolled_lines(lines, scroll.saturating_sub(scroll_before_preview), *area, buffer, theme);
+            let first = scroll.saturating_sub(scroll_before_preview);
+            draw_scrolled_lines(lines, first, *area, buffer, theme);
+            drawn.links.extend(draw_row_links(lines, first, *area, buffer, theme, &check));
         }
         if is_preview_hidden && preview.is_none() && max_lines < list_rows {
             let row = Rect { y: list_area.bottom() - 1, height: 1, ..list_area };
