@@ -139,6 +139,9 @@ impl Drafts {
                 Ok(unsent) => {
                     // A file that cannot be renamed keeps its name, and the next program finds it again.
                     let renamed = fs::rename(&path, self.draft_path(owner)).is_ok();
+                    if renamed && let (Owner::New(id, _), Some(old)) = (owner, new_session(&path, project)) {
+                        self.take_workspace(&old, id);
+                    }
                     return LoadedDraft { unsent, lock: renamed.then_some(lock), ..loaded };
                 }
                 Err(error) => loaded.notices.push(set_aside(&path, &error)),
@@ -147,15 +150,23 @@ impl Drafts {
         LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
     }
 
+    /// Gives the files that the draft of a session without entries names, such as pasted pictures, to the session that has
+    /// its draft now. If that fails, the message says which file is missing.
+    fn take_workspace(&self, from: &SessionId, to: &SessionId) {
+        let target = self.places.workspace(to);
+        if !target.exists() {
+            let _ = fs::rename(self.places.workspace(from), target);
+        }
+    }
+
     /// Returns the drafts of a project's new sessions that have no entry, with the time of their last change, newest
     /// first. Their programs may still run.
     fn list_new_drafts(&self, project: &Path) -> Vec<(SystemTime, PathBuf)> {
-        let prefix = format!("new-{}-", short_name(project));
         let mut drafts: Vec<(SystemTime, PathBuf)> = self
             .file_names()
             .filter_map(|name| {
-                let id = SessionId(name.strip_prefix(&prefix)?.strip_suffix(".json")?.to_owned());
                 let path = self.folder.join(&name);
+                let id = new_session(&path, project)?;
                 let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
                 (!self.places.session(&id).exists()).then(|| (modified.unwrap_or(SystemTime::UNIX_EPOCH), path))
             })
@@ -237,6 +248,12 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
 pub(super) fn short_name(folder: &Path) -> String {
     let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
     digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the session without entries whose draft is at this path, if it is one of the project.
+fn new_session(path: &Path, project: &Path) -> Option<SessionId> {
+    let prefix = format!("new-{}-", short_name(project));
+    Some(SessionId(path.file_name()?.to_str()?.strip_prefix(&prefix)?.strip_suffix(".json")?.to_owned()))
 }
 
 #[cfg(test)]

@@ -39,6 +39,27 @@ fn draft_is_kept_until_it_is_sent() {
 }
 
 #[test]
+fn files_of_a_session_without_entries_follow_its_draft() {
+    let (_home, places) = create_home();
+    let drafts = Drafts::new(&places);
+    let workspace = |id: &str| places.workspace(&SessionId(id.into()));
+    for (old, new) in [("01J", "01K"), ("01L", "01M")] {
+        drafts.save(&unstarted_owner(old), &UnsentText::from_text("see @workspace:///pasted-1.png")).unwrap();
+        fs::create_dir_all(workspace(old)).unwrap();
+        fs::write(workspace(old).join("index"), old).unwrap();
+        if new == "01M" {
+            fs::create_dir_all(workspace(new)).unwrap();
+        }
+        assert!(!drafts.load(&unstarted_owner(new)).unsent.is_empty());
+        drafts.save(&unstarted_owner(new), &UnsentText::default()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(workspace("01K").join("index")).unwrap(), "01J");
+    assert!(!workspace("01J").exists());
+    // Files of another session are never replaced.
+    assert!(workspace("01L").exists() && !workspace("01M").join("index").exists());
+}
+
+#[test]
 fn r56_draft_is_readable_by_its_owner_only() {
     let (_home, places) = create_home();
     let drafts = Drafts::new(&places);
