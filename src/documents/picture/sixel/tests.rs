@@ -67,7 +67,7 @@ fn decode(sixels: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
 #[test]
 fn a_picture_with_many_colours_looks_nearly_the_same() {
     let picture = RgbaImage::from_fn(100, 47, |x, y| {
-        let alpha = if (x + y) % 7 == 0 { 0 } else { 255 };
+        let alpha = if (x + y).is_multiple_of(7) { 0 } else { 255 };
         Rgba([(x * 255 / 99) as u8, (y * 255 / 46) as u8, (255 - x) as u8, alpha])
     });
     let sixels = encode(&picture, 47).remove(0);
