@@ -98,7 +98,7 @@ pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, St
     run_reader_process(ReaderTask::PicturePng { width, height }, bytes)
 }
 
-/// Scales a picture, cuts it into strips and encodes each. Blocks for at most ten seconds.
+/// Scales a picture, cuts it into strips and encodes each. Blocks for at most thirty seconds.
 ///
 /// # Errors
 /// Why it cannot be read, worded to follow a colon.

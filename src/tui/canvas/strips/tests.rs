@@ -94,7 +94,9 @@ fn strips_are_written_after_the_cells_and_only_once() {
     assert!(bytes.contains("\x1b[38;2;0;0;65m\u{a0}\u{a0}\u{a0}"), "{bytes:?}");
     assert_eq!(stage.draw_plain(2), "");
     // The rest of the row may change.
-    let bytes = stage.draw(2, |buffer| _ = buffer.set_string(0, 3, "x", Style::new()));
+    let bytes = stage.draw(2, |buffer| {
+        buffer.set_string(0, 3, "x", Style::new());
+    });
     assert_eq!(bytes, "\x1b[4Hx");
 }
 
@@ -126,14 +128,20 @@ fn a_strip_is_not_written_on_the_last_line() {
 fn a_covered_strip_is_written_when_it_is_uncovered() {
     let mut stage = Stage::new();
     stage.draw_plain(2);
-    let cover = |buffer: &mut Buffer| _ = buffer.set_string(4, 3, "│ popup", Style::reset());
+    let cover = |buffer: &mut Buffer| {
+        buffer.set_string(4, 3, "│ popup", Style::reset());
+    };
     let bytes = stage.draw(2, cover);
     assert_eq!(bytes, "\x1b[4;5H│ popup", "the other strips stay");
     assert_eq!(stage.draw(2, cover), "");
     let bytes = stage.draw_plain(2);
     assert_eq!(bytes, "\x1b[4;5H\x1b[38;2;0;0;65m\u{a0} \x1b[K\x1b[m\x1b[3G{1}");
     // Nothing is scrolled while a covered strip is on the screen.
-    let cover_all = |buffer: &mut Buffer| (2..6).for_each(|y| _ = buffer.set_string(4, y, "│", Style::new()));
+    let cover_all = |buffer: &mut Buffer| {
+        for y in 2..6 {
+            buffer.set_string(4, y, "│", Style::new());
+        }
+    };
     assert_eq!(written_strips(&stage.draw(2, cover_all)), [""; 0]);
     let bytes = stage.draw(-5, |_| {});
     assert!(!bytes.contains("\x1b[1;9r"), "{bytes:?}");
