@@ -11,8 +11,9 @@ pub(in crate::tui) const PACKET_START: &[u8] = b"\x1b]5522;";
 pub(in crate::tui) const MAX_PACKET: usize = 8 * 1024;
 const PNG: &str = "image/png";
 const TEXT: &str = "text/plain";
+const DAMAGED: &str = "the answer of the terminal is damaged";
 
-/// What the clipboard of the terminal holds.
+/// Content of the terminal's clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TerminalClipboard {
     /// A picture, as the terminal sent it: probably a PNG.
@@ -41,6 +42,11 @@ pub(in crate::tui) fn is_packet_byte(byte: u8) -> bool {
 }
 
 impl ClipboardAnswer {
+    /// Notes that a packet was lost: the answer cannot be used.
+    pub fn mark_damaged(&mut self) {
+        self.error = Some(DAMAGED.to_owned());
+    }
+
     /// Takes a packet, and returns the answer if it is the last one. The error is worded to follow a colon.
     pub fn take_packet(&mut self, packet: &[u8]) -> Option<Result<TerminalClipboard, String>> {
         let body = packet.strip_prefix(PACKET_START)?;
@@ -81,7 +87,7 @@ impl ClipboardAnswer {
                 content.clear();
                 self.error = Some(format!("it is larger than {}", format_bytes(MAX_SOURCE_BYTES)));
             }
-            Err(_) => self.error = Some("the answer of the terminal is damaged".to_owned()),
+            Err(_) => self.mark_damaged(),
         }
     }
 
@@ -130,7 +136,7 @@ mod tests {
         let (first, second, text) = (data(PNG, b"\x89P"), data(PNG, b"NG"), data(TEXT, "a\r\nä".as_bytes()));
         let picture = [start.clone(), text.clone(), first.clone(), second, end.clone()];
         assert_eq!(answer(&picture), Ok(TerminalClipboard::Picture(b"\x89PNG".to_vec())));
-        // A new answer begins anew.
+        // A new answer discards the incomplete one.
         let restarted = [first, start.clone(), text, data("text/html", b"<b>"), end.clone()];
         assert_eq!(answer(&restarted), Ok(TerminalClipboard::Text("a\nä".to_owned())));
         assert_eq!(answer(&[start, end]).unwrap_err(), "there is no picture and no text on it");

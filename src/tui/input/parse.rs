@@ -21,7 +21,7 @@ pub struct Parser {
     clipboard: ClipboardAnswer,
     /// The last complete answer of the terminal about its clipboard.
     received_clipboard: Option<Result<TerminalClipboard, String>>,
-    /// True while the rest of a packet of such an answer is awaited whose beginning was given up: its bytes are not keys.
+    /// True while the rest of a packet is skipped whose beginning was dropped: its bytes are not keys.
     skips_packet: bool,
 }
 
@@ -66,7 +66,9 @@ impl Parser {
                     }
                 }
                 sequence::ParsedInput::Incomplete if self.bytes.len() - offset > max_length(&self.bytes[offset..]) => {
-                    self.skips_packet = begins_packet(&self.bytes[offset..]);
+                    if begins_packet(&self.bytes[offset..]) {
+                        self.lose_packet();
+                    }
                     offset = self.bytes.len();
                 }
                 sequence::ParsedInput::Incomplete => break,
@@ -97,8 +99,14 @@ impl Parser {
         self.received_clipboard.take()
     }
 
-    /// Skips the rest of a packet from `start` on. Returns the offset after it; `None` until its end has arrived. A byte that no
-    /// packet has ends it too, so that only letters and digits can be lost, and Esc always arrives.
+    /// Drops a packet of the terminal's clipboard whose beginning was read, and with it the answer.
+    fn lose_packet(&mut self) {
+        self.clipboard.mark_damaged();
+        self.skips_packet = true;
+    }
+
+    /// Skips the rest of a packet from `start` on. Returns the offset after it; `None` until its end has arrived. Any byte that
+    /// a packet cannot contain ends the skip, so that only characters of a packet are lost, and Esc always arrives.
     fn skip_packet(&mut self, start: usize) -> Option<usize> {
         let rest = &self.bytes[start..];
         let length = rest.iter().take_while(|byte| is_packet_byte(**byte)).count();
@@ -126,7 +134,11 @@ impl Parser {
             self.searched = 0;
             return vec![TerminalInput::Paste(paste_text(&bytes))];
         }
-        self.skips_packet = begins_packet(&bytes) || self.skips_packet && bytes.is_empty();
+        if begins_packet(&bytes) {
+            self.lose_packet();
+        } else if !bytes.is_empty() {
+            self.skips_packet = false;
+        }
         match bytes.as_slice() {
             [0x1b] => key_input(KeyCode::Esc, KeyModifiers::NONE),
             // Esc pressed twice, over a slow connection.

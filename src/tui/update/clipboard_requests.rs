@@ -11,8 +11,9 @@ pub(super) fn request_clipboard(state: &mut State) {
     if state.settings.reads_terminal_clipboard && state.settings.is_remote {
         return ask_terminal(state);
     }
-    if state.input.awaited_clipboard.as_ref().is_none_or(|(clipboard, _)| *clipboard != Clipboard::System) {
-        state.input.awaited_clipboard = Some((Clipboard::System, state.session.id.clone()));
+    let system = (Clipboard::System, state.session.id.clone());
+    if state.input.awaited_clipboard.as_ref() != Some(&system) {
+        state.input.awaited_clipboard = Some(system);
         state.send_request(HostRequest::PasteClipboard(None));
     }
 }

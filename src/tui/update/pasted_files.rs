@@ -32,11 +32,10 @@ pub(super) fn paste_text(state: &mut State, text: &str) {
 
 /// Handles what the terminal answered about its clipboard. What was not asked for, or for another session, is dropped.
 pub(super) fn take_terminal_clipboard(state: &mut State, content: Result<TerminalClipboard, String>) {
-    let awaited = state.input.awaited_clipboard.take_if(|(clipboard, _)| *clipboard == Clipboard::Terminal);
-    let Some((_, session)) = awaited.filter(|(_, session)| *session == state.session.id) else { return };
+    let is_awaited = (Clipboard::Terminal, state.session.id.clone());
+    let Some((_, session)) = state.input.awaited_clipboard.take_if(|awaited| *awaited == is_awaited) else { return };
     match content {
         Ok(TerminalClipboard::Picture(png)) => {
-            state.input.awaited_clipboard = Some((Clipboard::Terminal, session));
             state.send_request(HostRequest::PasteClipboard(Some(png)));
         }
         Ok(TerminalClipboard::Text(text)) => insert_clipboard(state, &session, Ok(PastedContent::Text(text))),
@@ -49,7 +48,7 @@ pub(super) fn take_terminal_clipboard(state: &mut State, content: Result<Termina
 /// Inserts what was on the clipboard into the draft, whatever has the focus by now: the name of a picture, or text as if the
 /// terminal had pasted it. What arrives after another session was opened is dropped.
 pub(super) fn insert_clipboard(state: &mut State, session: &SessionId, content: Result<PastedContent, String>) {
-    let awaited = state.input.awaited_clipboard.take();
+    let awaited = state.input.awaited_clipboard.take_if(|(_, for_session)| for_session == session);
     if *session != state.session.id {
         return;
     }

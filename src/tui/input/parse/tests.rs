@@ -90,6 +90,8 @@ fn the_rest_of_a_part_that_came_too_late_is_no_input() {
             inputs.extend(parser.parse_bytes(&[byte]));
         }
         assert_eq!(inputs, [], "after {at} bytes");
+        // A part of the answer is missing.
+        assert_eq!(parser.take_clipboard(), Some(Err("the answer of the terminal is damaged".into())));
     }
     // Esc ends the wait for the rest, and so does each key that no part contains.
     for (bytes, expected) in [("yy\x1b[A", key(KeyCode::Up, M::NONE)), ("y\r", key(KeyCode::Enter, M::NONE))] {
