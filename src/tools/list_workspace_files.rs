@@ -74,14 +74,26 @@ impl ListWorkspaceFiles {
             let prefix = parse_prefix(&request.path_prefix)?;
             let (workspace, session) = open_workspace(own, prefix.session.clone())?;
             let mut files = list_files(&workspace, session.as_ref(), &prefix)?;
+            let mut unread = 0;
             if request.all_sessions {
                 for session in own.other_sessions()? {
-                    let workspace = own.of_session(&session)?;
-                    files.extend(list_files(&workspace, Some(&session), &prefix)?);
+                    let listed = own.of_session(&session).map_err(Error::from);
+                    match listed.and_then(|workspace| list_files(&workspace, Some(&session), &prefix)) {
+                        Ok(listed) => files.extend(listed),
+                        Err(_) => unread += 1,
+                    }
                 }
                 files.sort_by_key(|listed| Reverse(listed.file.time));
             }
-            Ok(format_list(&files, request.limit))
+            let mut list = format_list(&files, request.limit);
+            if unread > 0 {
+                list.push_str(&format!(
+                    "
+{} could not be read",
+                    pluralize(unread, "session")
+                ));
+            }
+            Ok(list)
         })
         .await
     }
@@ -165,7 +177,7 @@ fn format_list(files: &[ListedFile], limit: usize) -> String {
         format!("{id}{path}  {size} · {}{version}", file.media_type)
     }));
     if files.len() > limit {
-        lines.push(format!("{} more; narrow them with path_prefix", files.len() - limit));
+        lines.push(format!("{} more; raise limit or use path_prefix", files.len() - limit));
     }
     lines.join("\n")
 }

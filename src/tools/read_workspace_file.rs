@@ -9,6 +9,7 @@ use crate::chat::{Intent, Plan, Preview, ToolSpec, Work};
 use crate::project::{Reader, Writer};
 use crate::text::byte_size::format_bytes;
 use crate::text::escaped_path::escape_path;
+use crate::text::workspace_address::{AddressTarget, ScopedPath, WorkspaceAddress};
 use crate::web::page_text::UNTRUSTED_MARK;
 use crate::workspace::{StoredFile, Workspace};
 use async_trait::async_trait;
@@ -92,7 +93,11 @@ impl Tool for ReadWorkspaceFile {
         let target = parse_target(&self.0, file_id.as_deref(), path.as_deref())?;
         let file = target.workspace.find(&target.target)?;
         let offset = offset.unwrap_or(0);
-        let range = if offset > 0 { format!(" from character {offset} on") } else { String::new() };
+        let range = match (force_download_url, offset) {
+            (true, _) => ", without its text".to_owned(),
+            (false, 0) => String::new(),
+            (false, offset) => format!(" from character {offset} on"),
+        };
         let summary = summarize_path(target.session.as_ref(), file.path.as_str());
         let preview = Preview::Text(format!("{summary}, version {}{range}", file.version));
         let length = length.filter(|length| *length > 0);
@@ -110,24 +115,29 @@ impl Tool for ReadWorkspaceFile {
     }
 }
 
+/// Returns the address of a file: with its version if a later one exists. Only paths name files of other sessions.
+fn address(planned: &PlannedFile, file: &StoredFile) -> WorkspaceAddress {
+    let target = match &planned.session {
+        None => AddressTarget::Id(file.id.clone(), (!file.is_latest).then_some(file.version)),
+        Some(session) => AddressTarget::Path(ScopedPath { session: Some(session.0.clone()), path: file.path.clone() }),
+    };
+    WorkspaceAddress { target, media_type: None }
+}
+
 /// Describes a content for the model: a line about the file, then its text from a character on.
 fn describe_content(path: &str, file: &StoredFile, bytes: Vec<u8>, request: &ReadRequest) -> String {
     let name = format!("{path} · version {} · {}", file.version, file.media_type);
     if request.without_text {
-        let address = match &request.file.session {
-            None => format!("workspace://{}", file.id),
-            Some(_) => format!("workspace://{path}"),
-        };
-        return format!("{name} · {} · {address}", format_bytes(file.size));
+        return format!("{name} · {} · {}", format_bytes(file.size), address(&request.file, file));
     }
     let (offset, length) = (request.offset, request.length);
     let text = match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => text,
         _ => {
             return format!(
-                "{name} · {}. It is not text and was not read. The user can open workspace://{}.",
+                "{name} · {}. It is not text and was not read. The user can open {}.",
                 format_bytes(file.size),
-                file.id
+                address(&request.file, file)
             );
         }
     };

@@ -164,7 +164,7 @@ impl Tool for WriteWorkspaceFile {
             return Err(workspace::Error::Exists(displayed).into());
         }
         let max_bytes = workspace.limits().file_bytes;
-        // An empty content is one if it is the only one.
+        // Empty content is written as an empty file if no other source is given.
         let is_empty_file = content.as_deref() == Some("");
         let (content, source) = match (given(content), given(content_base64), given(source_path)) {
             (Some(text), None, None) => (PlannedContent::Text(text), None),

@@ -26,7 +26,7 @@ const OWN: &str = "01JDXA0000000000000000000Z";
 const OTHER: &str = "01JDXA0000000000000000000Y";
 
 struct Scene {
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
     own: Arc<Workspace>,
     files: Arc<MemoryProject>,
 }
@@ -43,7 +43,7 @@ impl Scene {
         std::fs::write(places.session(&SessionId(OTHER.into())), "").unwrap();
         let own = Arc::new(Workspace::new(&places, SessionId(OWN.into()), limits));
         let files = MemoryProject::with_files(&[("data.csv", "a,b\n"), (".env", "KEY=1")]);
-        Self { _home: home, own, files }
+        Self { home, own, files }
     }
 
     fn tool(&self, name: &str) -> Arc<dyn Tool> {

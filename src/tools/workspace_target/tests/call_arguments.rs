@@ -1,6 +1,8 @@
 //! Tests of the arguments that name, type and list files.
 
 use super::{OTHER, Scene};
+use crate::chat::SessionId;
+use crate::store::Places;
 use crate::text::workspace_address::WorkspaceAddress;
 use serde_json::json;
 use std::time::Duration;
@@ -21,6 +23,8 @@ async fn a_file_has_the_name_and_the_type_that_the_call_gives() {
     let read = scene.call("read", json!({ "path": "q1", "force_download_url": true })).await.unwrap();
     let id = scene.own.find(&"workspace:///q1".parse::<WorkspaceAddress>().unwrap().target).unwrap().id;
     assert_eq!(read, format!("q1 · version 2 · text/plain · 3 bytes · workspace://{id}"));
+    let first = json!({ "file_id": format!("{id}@1"), "force_download_url": true });
+    assert!(scene.call("read", first).await.unwrap().ends_with(&format!(" · workspace://{id}@1")));
 }
 
 #[tokio::test]
@@ -34,7 +38,7 @@ async fn files_of_all_sessions_are_listed_up_to_a_limit() {
     let others = format!("/sessions/{OTHER}/reports/d");
     scene.call("write", json!({ "path": others, "content": "x" })).await.unwrap();
     let listed = scene.call("list", json!({ "limit": 2 })).await.unwrap();
-    assert!(listed.starts_with("3 files, 3 bytes\n") && listed.ends_with("\n1 more; narrow them with path_prefix"));
+    assert!(listed.starts_with("3 files, 3 bytes\n") && listed.ends_with("\n1 more; raise limit or use path_prefix"));
     assert!(!scene.call("list", json!({})).await.unwrap().contains(OTHER));
     let everywhere = json!({ "include_all_sessions": true, "path_prefix": "reports" });
     let plan = scene.plan("list", everywhere).unwrap();
@@ -44,6 +48,21 @@ async fn files_of_all_sessions_are_listed_up_to_a_limit() {
     assert!(listed.starts_with(&expected) && listed.contains("  reports/a  "), "{listed}");
     let read = scene.call("read", json!({ "path": others, "force_download_url": true })).await.unwrap();
     assert!(read.ends_with(&format!("1 byte · workspace://{others}")), "{read}");
+    // A session that cannot be read hides no other one.
+    let third = SessionId("01JDXA0000000000000000000X".into());
+    let places = Places::within(scene.home.path());
+    std::fs::write(places.session(&third), "").unwrap();
+    std::fs::create_dir_all(places.workspaces()).unwrap();
+    std::fs::write(places.workspace(&third), "no folder").unwrap();
+    let listed = scene.run("list", &plan).await.unwrap();
+    assert!(
+        listed.starts_with(&expected)
+            && listed.ends_with(
+                "
+1 session could not be read"
+            ),
+        "{listed}"
+    );
     for (arguments, part) in [
         (json!({ "limit": 0 }), "limit is 0; expected 1 to 100."),
         (json!({ "limit": 101 }), "limit is 101; expected 1 to 100."),
