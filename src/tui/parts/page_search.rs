@@ -1,6 +1,10 @@
 //! Search in the text of a page.
 
+use crate::text::width::fit_end;
 use ratatui::text::Line;
+
+/// Cells of the search text that are shown, its end: with the number of matches they fit on a screen of 60 columns.
+const MAX_QUERY_CELLS: usize = 28;
 
 /// An open search: its text, and the line of the page with the current match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +58,7 @@ impl PageSearch {
 
     /// Returns rows of hints for the border of the page, longest first.
     pub fn hints(&self) -> Vec<String> {
-        let text = format!("search: {}▏", self.query);
+        let text = format!("search: {}▏", fit_end(&self.query, MAX_QUERY_CELLS));
         let count = self.matching_lines.as_ref().map_or(0, Vec::len);
         let place = self.current_line().and_then(|line| self.matching_lines.as_ref()?.binary_search(&line).ok());
         match (place, &self.matching_lines) {
@@ -94,6 +98,9 @@ mod tests {
         assert_eq!(search.find_line(&lines, SearchStep::Stay, 0), None);
         assert_eq!(search.hints()[0], "search: twox▏ (not found) · esc end search");
         assert_eq!(search.current_line(), None);
+        search.query = "a text of which only the end fits".into();
+        assert_eq!(search.find_line(&lines, SearchStep::Stay, 0), None);
+        assert_eq!(search.hints()[1], "search: … of which only the end fits▏ (not found)");
         search.query.clear();
         assert_eq!(search.find_line(&lines, SearchStep::Next, 0), None);
         search.query = "x".into();
