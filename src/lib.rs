@@ -32,7 +32,8 @@
 //!   0   text · manual                     cleans, redacts, measures and reads text; pages of the manual
 //! ```
 //!
-//! Also pure are state, focus, update, view, parts, prompts, text, keys and theme of `tui`, except for loading themes.
+//! Also pure are state, focus, update, view, parts, prompts, text, keys, graphics, terminal_clipboard and theme of `tui`, except
+//! for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
 //! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
 //! [`mcp`], [`store`], [`workspace`], [`config`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
@@ -74,7 +75,7 @@
 //!   complete reply or outcome was never recorded, the reader of the session builds an entry from them. Drafts are
 //!   saved separately, one file per session, rewritten by each save.
 //! - `tui` reads and writes the terminal itself: a closed terminal must end the program, an unfinished paste must not
-//!   block the keyboard, and scrolling moves rows instead of redrawing. The terminal is asked not to reorder
+//!   block the keyboard, and scrolling moves rows instead of redrawing, unless pictures are drawn in strips. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
 //! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,
 //!   the user is asked. The model reviewer sees no reply and no tool result, except in the arguments of the call and the

@@ -150,8 +150,8 @@ impl Drafts {
         LoadedDraft { unsent: self.read_legacy(owner), ..loaded }
     }
 
-    /// Gives the files that the draft of a session without entries names, such as pasted pictures, to the session that has
-    /// its draft now. If that fails, the message says which file is missing.
+    /// Moves the workspace of a session without entries, with files such as pasted pictures, to the session that takes over its
+    /// draft. If that fails, the message names the missing file when it is sent.
     fn take_workspace(&self, from: &SessionId, to: &SessionId) {
         let target = self.places.workspace(to);
         if !target.exists() {

@@ -68,6 +68,8 @@ const PURE: &[&str] = &[
     "tui/text/",
     "tui/keys/",
     "tui/theme.rs",
+    "tui/graphics/",
+    "tui/terminal_clipboard",
     "tui/workspace_data",
 ];
 

@@ -7,9 +7,9 @@ use std::io::Write as _;
 
 /// Maximum bytes of all strips of a picture. A picture that takes more gets fewer colours.
 pub(super) const MAX_BYTES: usize = 4_000_000;
-/// Numbers of colours, of which the first one is used whose result is small enough. Terminals have 256 or more.
+/// Sizes of the palette, tried in this order until the result is small enough. Terminals have 256 colours or more.
 const COLOUR_COUNTS: [usize; 3] = [256, 128, 64];
-/// Of this number of pixels one is sampled to find the colours.
+/// One of this many pixels is sampled to find the colours.
 const SAMPLED_PIXELS: i32 = 10;
 /// Least opacity of a pixel that is drawn: a pixel is drawn or not.
 const MIN_ALPHA: u8 = 128;
@@ -20,7 +20,7 @@ const EMPTY_COLUMN: u8 = b'?';
 /// Least number of equal characters for which their number and one of them is shorter.
 const MIN_REPEATED: usize = 4;
 
-/// Bits of each part of a colour that do not count when the nearest of the chosen colours is searched.
+/// Low bits of red, green and blue that are ignored when the nearest colour of the palette is searched.
 const IGNORED_BITS: u8 = 2;
 
 /// Colours of a picture, and the number of each.
@@ -111,7 +111,7 @@ fn find_nearest(colour: [u8; 3], colours: &[[u8; 3]]) -> u8 {
     nearest.map_or(0, |(number, _)| number)
 }
 
-/// What a colour draws in a band.
+/// The columns that a colour draws in a band.
 #[derive(Clone, Default)]
 struct ColourColumns {
     /// Columns and their bits.

@@ -1,4 +1,4 @@
-//! Which protocol of pictures a terminal has, by its answers to the queries at the start.
+//! Detects the picture protocol of a terminal from its answers to the queries at the start.
 
 use memchr::memmem;
 
@@ -43,7 +43,7 @@ impl PictureSupport {
         if is_one_of(&ITERM_TERMINALS) {
             return Self::Iterm;
         }
-        // The first attribute is the class of the terminal, of which 4 is one.
+        // The first attribute is the class of the terminal, which may be 4 too.
         let mut attributes = find_attributes(answers).unwrap_or_default().split(|byte| *byte == b';').skip(1);
         if attributes.any(|attribute| attribute == SIXEL_ATTRIBUTE) { Self::Sixel } else { Self::None }
     }

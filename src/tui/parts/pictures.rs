@@ -18,10 +18,10 @@ const CELL_PIXELS: (u32, u32) = (8, 16);
 const MAX_CELL_PIXELS: (u32, u32) = (12, 24);
 /// Maximum width and height of a picture in sixel graphics, which have all pixels of their cells: a cell with many pixels
 /// makes the picture smaller.
-const MAX_SIXEL_PIXELS: (u32, u32) = (160 * MAX_CELL_PIXELS.0, 50 * MAX_CELL_PIXELS.1);
-/// Count of the numbers of pictures in strips, and the numbers of each for its strips.
-const STRIPPED_NUMBERS: u32 = 1 << 17;
-const STRIP_NUMBERS: u32 = 64;
+const MAX_SIXEL_PIXELS: (u32, u32) = (PAGE_CELLS.0 as u32 * MAX_CELL_PIXELS.0, PAGE_CELLS.1 as u32 * MAX_CELL_PIXELS.1);
+/// Count of the numbers for pictures in strips, and of the numbers for the strips of each.
+const PICTURE_NUMBERS: u32 = 1 << 17;
+const NUMBERS_PER_PICTURE: u32 = 64;
 /// Count of the numbers under which pictures are stored in the terminal.
 const STORED_NUMBERS: u32 = 1 << 10;
 /// Maximum number of pictures that are known at a time. The others are requested again when they are laid out again.
@@ -96,7 +96,7 @@ impl PictureStrips {
 
     /// Returns a number of 24 bits that no strip of another picture has.
     pub fn strip_number(&self, row: u16) -> u32 {
-        (self.number + 1) * STRIP_NUMBERS + u32::from(row) % STRIP_NUMBERS
+        (self.number + 1) * NUMBERS_PER_PICTURE + u32::from(row) % NUMBERS_PER_PICTURE
     }
 }
 
@@ -287,7 +287,7 @@ impl Pictures {
     pub fn set_cell_pixels(&mut self, cell_pixels: (u32, u32)) {
         let is_unknown = cell_pixels.0 == 0 || cell_pixels.1 == 0;
         match self.protocol {
-            // A terminal that told the size once still has about the same.
+            // The last known size is still about right.
             Some(Protocol::Sixel) if is_unknown => {}
             Some(Protocol::Sixel | Protocol::Iterm) if self.cell_pixels != cell_pixels => {
                 self.cell_pixels = cell_pixels;
@@ -343,7 +343,7 @@ impl Pictures {
     /// Returns a number that no kept picture in strips has.
     fn unused_number(&mut self) -> u32 {
         loop {
-            let number = self.stored_count % STRIPPED_NUMBERS;
+            let number = self.stored_count % PICTURE_NUMBERS;
             self.stored_count = self.stored_count.wrapping_add(1);
             let is_used = |content: &CellContent| matches!(content, CellContent::Strips(kept) if kept.number == number);
             if !self.kept.get_mut().iter().any(|picture| is_used(&picture.content)) {
