@@ -56,7 +56,7 @@ impl ImageSize {
 
 /// A picture cut into strips of one size, one for each row of cells of a terminal. What the picture does not fill is transparent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Strips {
+pub struct StripLayout {
     /// Format of each strip.
     pub format: StripFormat,
     /// Width and height of the picture in pixels, not larger than all strips together.

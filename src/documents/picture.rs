@@ -7,7 +7,7 @@ mod sixel;
 #[cfg(feature = "images")]
 pub(super) mod strips;
 
-use crate::chat::image::{MAX_PIXELS, MAX_SENT_BYTES, MAX_SOURCE_BYTES, Strips, detect_type};
+use crate::chat::image::{MAX_PIXELS, MAX_SENT_BYTES, MAX_SOURCE_BYTES, StripLayout, detect_type};
 use crate::project::picture_size::parse_size;
 use crate::project::{Location, Reader};
 use crate::text::byte_size::format_bytes;
@@ -103,7 +103,7 @@ pub fn read_png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, St
 /// # Errors
 /// Why it cannot be read, worded to follow a colon.
 #[cfg(feature = "images")]
-pub fn read_strips(bytes: &[u8], layout: Strips) -> Result<Vec<Vec<u8>>, String> {
+pub fn read_strips(bytes: &[u8], layout: StripLayout) -> Result<Vec<Vec<u8>>, String> {
     use super::reader_process::{ReaderTask, run_reader_process};
     use crate::chat::image::StripFormat;
     check_header(bytes)?;
@@ -116,7 +116,7 @@ pub fn read_strips(bytes: &[u8], layout: Strips) -> Result<Vec<Vec<u8>>, String>
 
 /// Without the decoder no picture is drawn.
 #[cfg(not(feature = "images"))]
-pub fn read_strips(_: &[u8], _: Strips) -> Result<Vec<Vec<u8>>, String> {
+pub fn read_strips(_: &[u8], _: StripLayout) -> Result<Vec<Vec<u8>>, String> {
     Err("this build has no decoder".to_owned())
 }
 

@@ -9,7 +9,7 @@ use super::rows::MAX_TABLE_BYTES;
 use super::{clipboard, parquet, pdf, spreadsheet};
 use crate::chat::image::MAX_SOURCE_BYTES;
 #[cfg(feature = "images")]
-use crate::chat::image::{StripFormat, Strips};
+use crate::chat::image::{StripFormat, StripLayout};
 use crate::project::guard::own_program;
 use crate::project::process_limits::lower_limit;
 use rustix::process::Resource;
@@ -68,7 +68,7 @@ pub(super) enum ReaderTask {
     PicturePng { width: u32, height: u32 },
     /// Writes a picture scaled and cut into strips.
     #[cfg(feature = "images")]
-    PictureStrips(Strips),
+    PictureStrips(StripLayout),
 }
 
 impl ReaderTask {
@@ -86,7 +86,7 @@ impl ReaderTask {
             #[cfg(feature = "images")]
             Self::PicturePng { width, height } => format!("png:{width}x{height}"),
             #[cfg(feature = "images")]
-            Self::PictureStrips(Strips { format, picture: (width, height), strip, count }) => {
+            Self::PictureStrips(StripLayout { format, picture: (width, height), strip, count }) => {
                 let form = match format {
                     StripFormat::Png => "png-strips",
                     StripFormat::Sixel => "sixel-strips",
@@ -119,7 +119,7 @@ impl ReaderTask {
                     {
                         let format = if form == "png-strips" { StripFormat::Png } else { StripFormat::Sixel };
                         let (picture, strip) = ((width, height), (strip_width, strip_height));
-                        Self::PictureStrips(Strips { format, picture, strip, count })
+                        Self::PictureStrips(StripLayout { format, picture, strip, count })
                     }
                     _ => return None,
                 }
@@ -142,7 +142,7 @@ impl ReaderTask {
             #[cfg(feature = "images")]
             Self::PicturePng { width, height } => scaling::scale_to_png(&bytes, (width, height)),
             #[cfg(feature = "images")]
-            Self::PictureStrips(layout) => strips::encode_strips(&bytes, layout),
+            Self::PictureStrips(layout) => strips::encode_output(&bytes, layout),
         }
     }
 
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_argument_of_a_picture_is_read_back_and_has_limits() {
-        let strips = |format| Strips { format, picture: (30, 21), strip: (40, 20), count: 2 };
+        let strips = |format| StripLayout { format, picture: (30, 21), strip: (40, 20), count: 2 };
         for task in [
             ReaderTask::PictureForModel,
             ReaderTask::PicturePixels { width: 3, height: 4096 },

@@ -17,7 +17,7 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use std::collections::HashMap;
 use std::ops::Range;
-use strips::Strips;
+use strips::StripWriter;
 
 /// Number of link addresses remembered before numbering starts again.
 const MAX_ADDRESSES: usize = 4096;
@@ -30,9 +30,9 @@ pub struct Canvas {
     shown: Buffer,
     /// Link number of each cell; 0 without a link.
     links: Vec<u32>,
-    /// Hash of each row, to find rows that moved.
+    /// Hash of each row, to find rows that moved. Empty if no rows could move in the last frame.
     row_hashes: Vec<scroll::RowHash>,
-    strips: Strips,
+    strips: StripWriter,
     cursor: Option<Position>,
     /// True if the contents of the terminal are unknown.
     is_unknown: bool,

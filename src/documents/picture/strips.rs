@@ -3,7 +3,7 @@
 
 use super::scaling::{decode, encode_png, scale};
 use super::sixel;
-use crate::chat::image::{StripFormat, Strips};
+use crate::chat::image::{StripFormat, StripLayout};
 use image::{DynamicImage, GenericImage as _, RgbaImage};
 
 /// Bytes before a strip in the output: its length.
@@ -13,7 +13,7 @@ const LENGTH_BYTES: usize = 4;
 ///
 /// # Errors
 /// Why there are none, worded to follow a colon.
-pub(in crate::documents) fn encode_strips(bytes: &[u8], layout: Strips) -> Result<Vec<u8>, String> {
+pub(in crate::documents) fn encode_output(bytes: &[u8], layout: StripLayout) -> Result<Vec<u8>, String> {
     let (picture, _) = decode(bytes)?;
     let scaled = scale(picture, layout.picture).into_rgba8();
     let mut all = RgbaImage::new(layout.strip.0, layout.strip.1 * layout.count);
@@ -26,7 +26,7 @@ pub(in crate::documents) fn encode_strips(bytes: &[u8], layout: Strips) -> Resul
     Ok(strips.iter().flat_map(with_length).collect())
 }
 
-fn encode_pngs(all: &RgbaImage, layout: Strips) -> Result<Vec<Vec<u8>>, String> {
+fn encode_pngs(all: &RgbaImage, layout: StripLayout) -> Result<Vec<Vec<u8>>, String> {
     let (width, height) = layout.strip;
     let encode = |number: u32| {
         let strip = image::imageops::crop_imm(all, 0, number * height, width, height).to_image();
@@ -38,14 +38,14 @@ fn encode_pngs(all: &RgbaImage, layout: Strips) -> Result<Vec<Vec<u8>>, String> 
 }
 
 /// Returns the maximum bytes of the output.
-pub(in crate::documents) fn max_output(layout: Strips) -> u64 {
-    let bytes_per_strip = match layout.format {
+pub(in crate::documents) fn max_output(layout: StripLayout) -> u64 {
+    let count = u64::from(layout.count);
+    let strips = match layout.format {
         // A PNG may be slightly larger than its pixels.
-        StripFormat::Png => u64::from(layout.strip.0 + 1) * u64::from(layout.strip.1) * 5 + 1000,
-        StripFormat::Sixel => 0,
+        StripFormat::Png => count * (u64::from(layout.strip.0 + 1) * u64::from(layout.strip.1) * 5 + 1000),
+        StripFormat::Sixel => sixel::MAX_BYTES as u64,
     };
-    let sixel_bytes = if layout.format == StripFormat::Sixel { sixel::MAX_BYTES as u64 } else { 0 };
-    (bytes_per_strip + LENGTH_BYTES as u64) * u64::from(layout.count) + sixel_bytes
+    strips + count * LENGTH_BYTES as u64
 }
 
 /// Splits the output into strips. `None` if it is damaged.
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_cut_into_pngs_and_padded_with_transparent_pixels() {
-        let layout = Strips { format: StripFormat::Png, picture: (3, 5), strip: (4, 2), count: 3 };
-        let output = encode_strips(&rows_png(3, 5), layout).unwrap();
+        let layout = StripLayout { format: StripFormat::Png, picture: (3, 5), strip: (4, 2), count: 3 };
+        let output = encode_output(&rows_png(3, 5), layout).unwrap();
         assert!(output.len() as u64 <= max_output(layout));
         let strips = split_output(&output).unwrap();
         let pixels: Vec<RgbaImage> =
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_cut_into_sixels() {
-        let layout = Strips { format: StripFormat::Sixel, picture: (2, 3), strip: (2, 2), count: 2 };
-        let strips = split_output(&encode_strips(&rows_png(2, 3), layout).unwrap()).unwrap();
+        let layout = StripLayout { format: StripFormat::Sixel, picture: (2, 3), strip: (2, 2), count: 2 };
+        let strips = split_output(&encode_output(&rows_png(2, 3), layout).unwrap()).unwrap();
         let texts: Vec<&str> = strips.iter().map(|strip| std::str::from_utf8(strip).unwrap()).collect();
         // Red above green; then blue above nothing.
         assert_eq!(texts, ["\"1;1;2;2#1;2;0;100;0#2;2;100;0;0#1AA$#2@@", "\"1;1;2;2#0;2;0;0;100#0@@"]);

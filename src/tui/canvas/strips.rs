@@ -8,7 +8,7 @@ use ratatui::buffer::{Buffer, Cell};
 
 /// The strips of the frame on the terminal and of the next one.
 #[derive(Default)]
-pub(super) struct Strips {
+pub(super) struct StripWriter {
     /// Strips that the terminal shows completely.
     shown: Vec<PlacedStrip>,
     /// True if the frame on the terminal has strips, also covered ones.
@@ -17,7 +17,7 @@ pub(super) struct Strips {
     next: Vec<(PlacedStrip, bool)>,
 }
 
-impl Strips {
+impl StripWriter {
     /// Starts a frame with these strips. Returns whether the rows of the terminal may be scrolled: terminals differ in whether
     /// that moves pictures.
     pub(super) fn start_frame(&mut self, strips: &[PlacedStrip], buffer: &Buffer, is_full: bool) -> bool {

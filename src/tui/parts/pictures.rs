@@ -1,6 +1,6 @@
 //! Pictures drawn on the screen: layouts request them, the host reads them scaled to cells, and the view draws their rows.
 
-use crate::chat::image::{ImageSize, StripFormat, Strips, fit_within};
+use crate::chat::image::{ImageSize, StripFormat, StripLayout, fit_within};
 use crate::text::link::LinkTarget;
 use crate::tui::graphics::kitty;
 use crate::tui::text::PictureKey;
@@ -54,7 +54,7 @@ pub enum PictureForm {
     Pixels(u32, u32),
     Png(u32, u32),
     /// Strips of the pixels of cells. Their width and height is that of the strips.
-    Strips(Strips),
+    Strips(StripLayout),
 }
 
 /// A picture as the host has read it.
@@ -274,13 +274,13 @@ impl Pictures {
     }
 
     /// Returns the strips of a picture, for each cell of which they have this width and height in pixels.
-    fn lay_out_strips(&self, key: &PictureKey, format: StripFormat, by: (u32, u32)) -> Strips {
+    fn lay_out_strips(&self, key: &PictureKey, format: StripFormat, by: (u32, u32)) -> StripLayout {
         let cell = self.cell_size();
         let (columns, rows) = (u32::from(key.columns), u32::from(key.rows));
         let (width, height) = fit_within(key.size.pixels, (columns * cell.0, rows * cell.1));
         let scale = |side: u32, from: u32, to: u32| ((side * to + from / 2) / from).max(1);
         let picture = (scale(width, cell.0, by.0), scale(height, cell.1, by.1));
-        Strips { format, picture, strip: (columns * by.0, by.1), count: rows }
+        StripLayout { format, picture, strip: (columns * by.0, by.1), count: rows }
     }
 
     /// Sets the width and height of a cell in pixels; 0 if unknown. Strips of another size are read again.
@@ -307,13 +307,19 @@ impl Pictures {
         let content = match (data, self.protocol) {
             (Ok(PictureData::Pixels(pixels)), _) => CellContent::Pixels(Arc::new(pixels)),
             (Ok(PictureData::Png(png)), Some(Protocol::Kitty { first_id })) => {
-                let id = self.unused_id(first_id);
+                let is_used = |content: &CellContent, number| *content == CellContent::Stored(first_id + number);
+                let id = first_id + self.unused_number(STORED_NUMBERS, is_used);
                 self.unsent.extend(kitty::store(id, &png, (key.columns, key.rows)));
                 CellContent::Stored(id)
             }
             (Ok(PictureData::Strips(strips)), _) => {
                 pixels = pixels.max(strips.iter().map(|strip| strip.len() as u64).sum());
-                CellContent::Strips(Arc::new(PictureStrips { number: self.unused_number(), strips }))
+                let is_used = |content: &CellContent, number| match content {
+                    CellContent::Strips(kept) => kept.number == number,
+                    CellContent::Pixels(_) | CellContent::Stored(_) => false,
+                };
+                let number = self.unused_number(PICTURE_NUMBERS, is_used);
+                CellContent::Strips(Arc::new(PictureStrips { number, strips }))
             }
             (Ok(PictureData::Png(_)) | Err(_), _) => return,
         };
@@ -328,25 +334,12 @@ impl Pictures {
         }
     }
 
-    /// Returns a number that no kept picture has.
-    fn unused_id(&mut self, first_id: u32) -> u32 {
+    /// Returns a number below `count` for which no kept picture is in use. Fewer pictures are kept than there are numbers.
+    fn unused_number(&mut self, count: u32, is_used: impl Fn(&CellContent, u32) -> bool) -> u32 {
         loop {
-            let id = first_id + self.stored_count % STORED_NUMBERS;
+            let number = self.stored_count % count;
             self.stored_count = self.stored_count.wrapping_add(1);
-            // Fewer pictures are kept than there are numbers.
-            if self.kept.get_mut().iter().all(|picture| picture.content != CellContent::Stored(id)) {
-                return id;
-            }
-        }
-    }
-
-    /// Returns a number that no kept picture in strips has.
-    fn unused_number(&mut self) -> u32 {
-        loop {
-            let number = self.stored_count % PICTURE_NUMBERS;
-            self.stored_count = self.stored_count.wrapping_add(1);
-            let is_used = |content: &CellContent| matches!(content, CellContent::Strips(kept) if kept.number == number);
-            if !self.kept.get_mut().iter().any(|picture| is_used(&picture.content)) {
+            if !self.kept.get_mut().iter().any(|picture| is_used(&picture.content, number)) {
                 return number;
             }
         }

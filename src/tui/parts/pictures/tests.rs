@@ -227,7 +227,7 @@ fn strips_have_the_pixels_of_their_cells() {
         let key = find(&pictures, "a.png", size, (80, 18));
         assert_eq!((key.columns, key.rows), cells, "{size:?}");
         let (format, picture, strip, count) = expected;
-        let form = PictureForm::Strips(Strips { format, picture, strip, count });
+        let form = PictureForm::Strips(StripLayout { format, picture, strip, count });
         assert_eq!(pictures.take_request(), Some((key, form)), "{protocol:?} {cell:?}");
     }
 }
@@ -283,7 +283,7 @@ fn strips_are_read_again_if_the_size_of_a_cell_changes() {
     pictures.set_cell_pixels((5, 10));
     assert!(pictures.content(&key).is_none());
     let (same, form) = pictures.take_request().unwrap();
-    let strips = Strips { format: StripFormat::Sixel, picture: (50, 50), strip: (50, 10), count: 5 };
+    let strips = StripLayout { format: StripFormat::Sixel, picture: (50, 50), strip: (50, 10), count: 5 };
     assert_eq!((same, form), (key.clone(), PictureForm::Strips(strips)));
     // The size changes again while it is read.
     pictures.set_cell_pixels((10, 20));

@@ -1,7 +1,7 @@
 //! Pictures drawn in the transcript and on pages.
 
 use super::*;
-use crate::chat::image::{ImageSize, StripFormat, Strips};
+use crate::chat::image::{ImageSize, StripFormat, StripLayout};
 use crate::text::link::LinkTarget;
 use crate::text::workspace_address::AddressTarget;
 use crate::tui::host::{HostReply, LinkStatus};
@@ -224,7 +224,7 @@ fn screen_with_strips() -> Screen {
     screen.state.lookups.pictures.set_cell_pixels((8, 16));
     answer_checks(&mut screen);
     let (_, form) = screen.state.lookups.pictures.take_request().unwrap();
-    let strips = Strips { format: StripFormat::Sixel, picture: (64, 64), strip: (64, 16), count: 4 };
+    let strips = StripLayout { format: StripFormat::Sixel, picture: (64, 64), strip: (64, 16), count: 4 };
     assert_eq!(form, PictureForm::Strips(strips));
     let strips = (0..4).map(|row| format!("strip {row}").into_bytes()).collect();
     screen.handle_event(Event::Host(HostReply::PictureRead(Ok(PictureData::Strips(strips)))));
