@@ -102,19 +102,22 @@ impl Canvas {
         if is_full {
             self.start_full_frame(&next, &mut spare.writer);
         }
-        let can_scroll = self.strips.start_frame(strips, &next, is_full);
+        let can_scroll = self.strips.start_frame(strips, &next, is_full) && !is_full;
         self.number_links(linked, area, &mut spare.links);
         spare.changed.clear();
         let is_changed = |y| row_cells(&self.shown, &self.links, y) != row_cells(&next, &spare.links, y);
         spare.changed.extend((0..height).map(is_changed));
         let may_have_moved = spare.changed.iter().filter(|changed| **changed).count() >= MIN_MOVED_ROWS;
-        spare.row_hashes.clone_from(&self.row_hashes);
-        for y in (0..height).filter(|y| spare.changed[*y]) {
-            spare.row_hashes[y] = scroll::RowHash::from_cells(row_cells(&next, &spare.links, y));
+        spare.row_hashes.clear();
+        if can_scroll {
+            self.hash_shown_rows(height);
+            spare.row_hashes.extend_from_slice(&self.row_hashes);
+            for y in (0..height).filter(|y| spare.changed[*y]) {
+                spare.row_hashes[y] = scroll::RowHash::from_cells(row_cells(&next, &spare.links, y));
+            }
         }
         if may_have_moved
             && can_scroll
-            && !is_full
             && let Some(shift) = scroll::find_shift(&self.row_hashes, &spare.row_hashes, &spare.changed)
         {
             spare.writer.scroll_rows(&shift);
@@ -153,10 +156,15 @@ impl Canvas {
         self.shown = Buffer::filled(next.area, blank);
         self.links.clear();
         self.links.resize(next.content.len(), 0);
-        let width = usize::from(next.area.width);
-        let blank_row_hash = scroll::RowHash::from_cells((self.shown.content.get(..width).unwrap_or_default(), &[]));
         self.row_hashes.clear();
-        self.row_hashes.resize(usize::from(next.area.height), blank_row_hash);
+    }
+
+    /// Hashes the rows of the terminal, if this was not needed for the last frame.
+    fn hash_shown_rows(&mut self, height: usize) {
+        if self.row_hashes.is_empty() {
+            let hash_row = |y| scroll::RowHash::from_cells(row_cells(&self.shown, &self.links, y));
+            self.row_hashes.extend((0..height).map(hash_row));
+        }
     }
 
     /// Numbers the links of the cells. An address keeps its number until numbering starts again.

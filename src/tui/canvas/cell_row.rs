@@ -29,6 +29,8 @@ impl CellRow {
     pub(super) fn read_cells(&mut self, (cells, links): (&[Cell], &[u32])) {
         self.slots.clear();
         let mut covered_cells = 0;
+        // Symbols are often repeated, and measuring one takes longer than comparing two.
+        let mut measured = ("", GlyphWidth::default());
         for (x, cell) in cells.iter().enumerate() {
             let link = links.get(x).copied().unwrap_or_default();
             if covered_cells > 0 {
@@ -38,7 +40,10 @@ impl CellRow {
                 continue;
             }
             let symbol = cell.symbol();
-            let width = if symbol.len() == 1 { 1 } else { symbol.cell_width() };
+            if symbol != measured.0 {
+                measured = (symbol, GlyphWidth::of(symbol));
+            }
+            let GlyphWidth { width, max_width } = measured.1;
             let next_cells = cells.get(x + 1..x + usize::from(width.max(1)));
             let is_complete =
                 width > 0 && next_cells.is_some_and(|next_cells| next_cells.iter().all(|cell| cell.symbol() == " "));
@@ -46,7 +51,7 @@ impl CellRow {
             let width = if is_blank { 1 } else { width };
             covered_cells = width - 1;
             let style = CellStyle::from_cell(cell, is_blank);
-            self.slots.push(RowCell { width, is_blank, max_width: max_glyph_width(symbol), style, link });
+            self.slots.push(RowCell { width, is_blank, max_width, style, link });
         }
     }
 
@@ -57,13 +62,25 @@ impl CellRow {
     }
 }
 
-/// Returns the largest width that a terminal may give a glyph; 0 if all terminals agree about its width.
-fn max_glyph_width(symbol: &str) -> u16 {
-    if symbol.chars().nth(1).is_none() {
-        return 0;
+/// Number of cells of a glyph.
+#[derive(Clone, Copy, Default)]
+struct GlyphWidth {
+    width: u16,
+    /// The largest width that a terminal may give it; 0 if all terminals agree about its width.
+    max_width: u16,
+}
+
+impl GlyphWidth {
+    fn of(symbol: &str) -> Self {
+        if symbol.len() == 1 {
+            return Self { width: 1, max_width: 0 };
+        }
+        let width = symbol.cell_width();
+        if symbol.chars().nth(1).is_none() {
+            return Self { width, max_width: 0 };
+        }
+        let separate_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
+        let separate_width = u16::try_from(separate_width).unwrap_or(u16::MAX);
+        Self { width, max_width: if width == separate_width { 0 } else { width.max(separate_width) } }
     }
-    let joined_width = symbol.cell_width();
-    let separate_width: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
-    let separate_width = u16::try_from(separate_width).unwrap_or(u16::MAX);
-    if joined_width == separate_width { 0 } else { joined_width.max(separate_width) }
 }

@@ -3,13 +3,14 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use std::sync::LazyLock;
 
 /// Bytes of Base64 in one sequence, the limit of the protocol.
 const CHUNK_BYTES: usize = 4096;
 /// The character that a cell of a picture holds. Marks on it are the row and the column.
 const PLACEHOLDER: char = '\u{10EEEE}';
-/// The marks, in the order of the numbers that they stand for: first character and count of each range.
-const MARKS: [(u32, u32); 55] = [
+/// Ranges of the marks, in the order of the numbers that they stand for: first character and count of each.
+const MARK_RANGES: [(u32, u32); 55] = [
     (0x305, 1),
     (0x30d, 2),
     (0x310, 1),
@@ -67,6 +68,11 @@ const MARKS: [(u32, u32); 55] = [
     (0x1cd0, 3),
 ];
 
+/// The mark of each number. A frame needs two for each cell of a picture.
+static MARKS: LazyLock<Vec<char>> = LazyLock::new(|| {
+    MARK_RANGES.iter().flat_map(|(first, count)| (*first..first + count).filter_map(char::from_u32)).collect()
+});
+
 /// Returns the bytes that store a PNG in the terminal under this number, to be drawn on these columns and rows.
 pub fn store(id: u32, png: &[u8], (columns, rows): (u16, u16)) -> Vec<u8> {
     let data = BASE64_STANDARD.encode(png).into_bytes();
@@ -88,21 +94,15 @@ pub fn remove(id: u32) -> Vec<u8> {
     format!("\x1b_Ga=d,d=I,q=2,i={id}\x1b\\").into_bytes()
 }
 
-/// Returns the content of the cell that shows this row and column of a picture, which has the colour of the picture's
-/// number; `None` beyond those that have a mark.
-pub fn cell_symbol(row: u16, column: u16) -> Option<String> {
-    Some([PLACEHOLDER, mark(row)?, mark(column)?].into_iter().collect())
-}
-
-fn mark(number: u16) -> Option<char> {
-    let mut rest = u32::from(number);
-    for (first, count) in MARKS {
-        if rest < count {
-            return char::from_u32(first + rest);
-        }
-        rest -= count;
-    }
-    None
+/// Writes the content of the cell that shows this row and column of a picture, which has the colour of the picture's
+/// number, over `symbol`. Returns false, without a content, beyond the rows and columns that have a mark.
+pub fn write_cell_symbol(row: u16, column: u16, symbol: &mut String) -> bool {
+    symbol.clear();
+    let [Some(row_mark), Some(column_mark)] = [row, column].map(|number| MARKS.get(usize::from(number))) else {
+        return false;
+    };
+    symbol.extend([PLACEHOLDER, *row_mark, *column_mark]);
+    true
 }
 
 #[cfg(test)]
@@ -126,6 +126,10 @@ mod tests {
 
     #[test]
     fn every_cell_of_a_page_has_a_symbol_of_one_column_of_its_own() {
+        let cell_symbol = |row, column| {
+            let mut symbol = "before".to_owned();
+            write_cell_symbol(row, column, &mut symbol).then_some(symbol)
+        };
         assert_eq!(cell_symbol(0, 1).as_deref(), Some("\u{10EEEE}\u{305}\u{30d}"));
         assert_eq!(cell_symbol(2, 0).as_deref(), Some("\u{10EEEE}\u{30e}\u{305}"));
         let symbols: Vec<String> = (0..PAGE_CELLS.0).filter_map(|column| cell_symbol(0, column)).collect();
@@ -133,5 +137,6 @@ mod tests {
         assert!(symbols.iter().all(|symbol| symbol.cell_width() == 1), "{symbols:?}");
         assert!(symbols.windows(2).all(|pair| pair[0] < pair[1]), "they differ");
         assert_eq!(cell_symbol(0, 1000), None);
+        assert_eq!(cell_symbol(1000, 0), None);
     }
 }

@@ -110,9 +110,10 @@ fn draw_blocks(pixels: &Pixels, row: u16, area: Rect, theme: &Theme, buffer: &mu
 
 /// Draws a row of a picture that the terminal stores.
 fn draw_placeholders(id: u32, row: u16, area: Rect, buffer: &mut Buffer) {
+    let (mut symbol, colour) = (String::new(), number_colour(id));
     for (column, x) in (0..).zip(area.left()..area.right()) {
-        if let Some(symbol) = kitty::cell_symbol(row, column) {
-            buffer[(x, area.y)].set_symbol(&symbol).set_fg(number_colour(id));
+        if kitty::write_cell_symbol(row, column, &mut symbol) {
+            buffer[(x, area.y)].set_symbol(&symbol).set_fg(colour);
         }
     }
 }
