@@ -110,7 +110,7 @@ fn a_link_whose_file_is_gone_is_struck_through_and_a_later_file_becomes_a_link()
     // An address of a workspace can only mean a file; other words without a file are words.
     until_struck(&mut program, "workspace:///reports/none.md");
     program.press_keys("\x0f");
-    let screen = program.until(" OPEN   a src/a.rs:1");
+    let screen = program.until(" OPEN   type a: src/a.rs:1");
     assert!(!screen.contains("s src/later.rs") && !screen.contains("s and/or"), "{screen}");
     program.press_keys("\x1b");
     program.until_gone(" OPEN ");
@@ -135,7 +135,7 @@ fn a_link_in_an_approval_prompt_opens_and_answers_nothing() {
     submit_message(&mut program, "go");
     program.until_linked("src/a.rs && touch");
     program.press_keys("\x0f");
-    program.until(" OPEN   a src/a.rs");
+    program.until(" OPEN   type a: src/a.rs");
     program.press_keys("a");
     let arguments = until_started(&mut program, &user.path("editor.argv"));
     assert!(arguments.ends_with("src/a.rs"), "{arguments}");

@@ -165,7 +165,7 @@ fn a_link_whose_file_is_gone_is_struck_through() {
     assert_eq!(modifiers_at(&mut screen, "src/main.rs"), Modifier::CROSSED_OUT);
     assert!(modifiers_at(&mut screen, "src/later.rs").contains(Modifier::UNDERLINED));
     screen.press_key("ctrl-o");
-    assert!(screen.screen_text().contains(" OPEN   a src/later.rs "), "{}", screen.screen_text());
+    assert!(screen.screen_text().contains(" OPEN   type a: src/later.rs "), "{}", screen.screen_text());
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn hints_leave_their_links_readable_and_a_preview_has_none_for_web_addresses() {
     screen.press_key("ctrl-o");
     screen.press_key("ctrl-o");
     let bar = screen.screen_text().lines().last().unwrap_or_default().to_owned();
-    assert!(bar.contains(" OPEN   type the letters") && bar.contains("p preview  shift copy"), "{bar}");
+    assert!(bar.contains(" OPEN   type the letters") && bar.contains("p preview  shift-letter copy"), "{bar}");
 }
 
 #[test]

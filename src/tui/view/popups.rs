@@ -267,7 +267,7 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     }
     let mut links = hints.matching_links();
     let instruction = match (links.next(), links.next()) {
-        (Some(link), None) => format!("{} {}", link.hint, link.target),
+        (Some(link), None) => format!("type {}: {}", link.hint, link.target),
         _ if hints.typed.is_some() => "type the second letter".to_owned(),
         _ => "type the letters".to_owned(),
     };
@@ -285,7 +285,7 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     if hints.has_previews() {
         bar.push_right(other, theme.dim, 1);
     }
-    bar.push_right("shift copy", theme.dim, 2);
+    bar.push_right("shift-letter copy", theme.dim, 2);
     bar.push_right("esc back", theme.dim, 3);
     bar.draw(row, buffer);
 }
