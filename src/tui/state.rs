@@ -7,7 +7,7 @@ use super::host::{HostRequest, ListedCredential, LocalServer};
 use super::keys::Keymap;
 use super::open_session::OpenSession;
 use super::parts::link_lookups::LinkLookups;
-use super::parts::pictures::Protocol;
+use super::parts::pictures::{Protocol, max_transcript_rows};
 use super::parts::reply_timing::{ReplyTiming, Wait};
 use super::parts::toast::{Kind, Toasts};
 use super::parts::transcript::Transcript;
@@ -226,6 +226,7 @@ impl State {
             agent: &self.agent,
             theme: &self.theme,
             width,
+            max_picture_rows: max_transcript_rows(self.viewport.size.1),
             now: self.timing.now,
             activity_start: self.timing.activity_start,
             sub_agent_starts: &self.timing.sub_agent_starts,

@@ -10,6 +10,10 @@ use std::sync::Arc;
 
 /// Largest picture in the transcript, in columns and rows.
 pub const TRANSCRIPT_CELLS: (u16, u16) = (80, 18);
+/// Minimum of the rows of a picture in the transcript of a small screen.
+const MIN_TRANSCRIPT_ROWS: u16 = 4;
+/// Rows around a picture: its caption, and what surrounds the transcript.
+const ROWS_AROUND: u16 = 7;
 /// Largest picture on a page, in columns and rows.
 pub const PAGE_CELLS: (u16, u16) = (160, 50);
 /// Width and height of a cell in pixels, if the terminal does not tell: twice as high as wide.
@@ -74,6 +78,11 @@ pub enum CellContent {
     Stored(u32),
     /// Strips that are written over the cells.
     Strips(Arc<PictureStrips>),
+}
+
+/// Returns the maximum rows of a picture in the transcript of a screen of this height, on which it is visible as a whole.
+pub fn max_transcript_rows(screen_rows: u16) -> u16 {
+    screen_rows.saturating_sub(ROWS_AROUND).clamp(MIN_TRANSCRIPT_ROWS, TRANSCRIPT_CELLS.1)
 }
 
 /// The strips of a picture, one for each of its rows.

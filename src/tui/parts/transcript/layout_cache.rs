@@ -21,6 +21,7 @@ const NEAR_ENTRIES: usize = 12;
 #[derive(Default)]
 pub struct LayoutCache {
     width: usize,
+    max_picture_rows: u16,
     theme: String,
     items: HashMap<usize, Box<CachedItem>>,
     /// Height of each item laid out so far.
@@ -158,9 +159,11 @@ impl LayoutCache {
 
     fn drop_outdated_layouts(&mut self, context: &LayoutContext<'_>) {
         self.read_runs.scan_new_entries(&context.agent.session);
-        if self.width != context.width || self.theme != context.theme.name {
+        let size = (context.width, context.max_picture_rows);
+        if (self.width, self.max_picture_rows) != size || self.theme != context.theme.name {
             self.drop_layouts();
-            (self.width, self.theme) = (context.width, context.theme.name.clone());
+            (self.width, self.max_picture_rows) = size;
+            self.theme.clone_from(&context.theme.name);
         }
         let lookup_counts = (context.lookups.arrivals(), context.lookups.changes());
         if self.lookup_counts != lookup_counts {

@@ -26,6 +26,8 @@ pub struct LayoutContext<'a> {
     pub theme: &'a Theme,
     /// Width of a line in cells.
     pub width: usize,
+    /// Maximum rows of a picture.
+    pub max_picture_rows: u16,
     /// Time since program start.
     pub now: Duration,
     /// Start of the current activity: the last time a turn started or ended, an entry was added or a call was settled.
@@ -50,7 +52,7 @@ impl FindPicture for LayoutContext<'_> {
 
     fn find_drawn(&self, target: &LinkTarget, width: usize) -> Option<Arc<PictureKey>> {
         let columns = u16::try_from(width).unwrap_or(u16::MAX).min(TRANSCRIPT_CELLS.0);
-        self.lookups.find_picture(target, (columns, TRANSCRIPT_CELLS.1))
+        self.lookups.find_picture(target, (columns, self.max_picture_rows))
     }
 }
 

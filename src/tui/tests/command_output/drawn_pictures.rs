@@ -275,3 +275,22 @@ fn popups_cover_strips_and_a_page_has_its_own() {
     screen.state.viewport.popups.push(Popup::Reader(reader));
     assert_eq!(uncovered_strips(&mut screen), ["strip 0", "strip 1", "strip 2", "strip 3"]);
 }
+
+#[test]
+fn a_picture_is_not_higher_than_a_small_screen() {
+    let large = ImageSize { pixels: (800, 800), bytes: 84_000 };
+    let mut screen = screen_with_pictures([user_message("go"), reply_entry("![start](a.png)"), turn_end()]);
+    let mut picture_rows = |height| {
+        screen.resize_screen(60, height);
+        screen.draw_frame();
+        let targets = screen.state.lookups.take_pending();
+        let statuses = targets.into_iter().map(|target| (target, LinkStatus::Picture(large))).collect();
+        screen.handle_event(Event::Host(HostReply::LinkStatuses(statuses)));
+        screen.draw_frame();
+        answer_pictures(&mut screen);
+        let text = screen.screen_text();
+        assert!(text.contains("start · a.png"), "the caption and all rows are visible: {text}");
+        text.lines().filter(|line| line.contains('▀')).count()
+    };
+    assert_eq!([15, 24, 36].map(&mut picture_rows), [8, 17, 18]);
+}
