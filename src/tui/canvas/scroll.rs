@@ -124,9 +124,31 @@ impl Hasher for FastHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let value = chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-            self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            self.write_u64(rest.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
         }
+    }
+
+    // The numbers of a cell are hashed without making bytes of them.
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
     }
 }

@@ -24,7 +24,10 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         let Some((page, line)) = visible_line.layout.find_line(visible_line.position.line) else { continue };
         let line = &page.lines[line];
         buffer.set_style(row, line.style);
-        buffer.set_line(row.x, row.y, line, row.width);
+        // The rows of a picture.
+        if !is_blank(line) {
+            buffer.set_line(row.x, row.y, line, row.width);
+        }
         if selected == Some(visible_line.position.item) && is_first_line(visible_line) {
             buffer.set_style(row, state.theme.selected);
         }
@@ -37,6 +40,11 @@ pub fn draw_lines(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &m
         }
     }
     place_links(state, area, &lines)
+}
+
+/// Returns whether a line has nothing but spaces in its own style, so that drawing them would change nothing.
+fn is_blank(line: &Line<'_>) -> bool {
+    line.spans.iter().all(|span| span.style == Style::default() && span.content.bytes().all(|byte| byte == b' '))
 }
 
 /// Returns the visual order of a line; `None` if it is the logical order or the terminal reorders it.
