@@ -21,10 +21,10 @@
 //!   7   tui (screen) · print (headless)   frontends
 //!   6   runtime                           executes effects
 //!   5   tools                             one file per tool
-//!   4   project · documents · llm · web · browser · mcp · store · workspace · config   files and sandboxes;
+//!   4   project · documents · llm · web · browser · mcp · store · workspace · config · recording   files and sandboxes;
 //!                                         documents, pictures and the clipboard; providers;
 //!                                         web pages; the browser; MCP servers; session
-//!                                         files; files of a workspace; settings
+//!                                         files; files of a workspace; settings; recordings of the screen
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
 //!   2   policy                            verdicts on calls
@@ -36,7 +36,7 @@
 //! for loading themes.
 //! A table in `tests/suite/floors.rs` lists which floor may use which, and that test enforces it. Read in this order:
 //! [`chat`], [`policy`], [`agent`]; [`runtime`], [`tools`], [`project`], [`documents`], [`llm`], [`web`], [`browser`],
-//! [`mcp`], [`store`], [`workspace`], [`config`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
+//! [`mcp`], [`store`], [`workspace`], [`config`], [`recording`]; [`mod@print`], [`tui`]; [`assemble`], which wires them together, and last [`commands`]. [`text`]
 //! has helpers for all of them.
 //!
 //! # Invariants
@@ -138,6 +138,7 @@ pub mod mcp;
 pub mod policy;
 pub mod print;
 pub mod project;
+pub mod recording;
 pub mod runtime;
 pub mod store;
 pub mod text;

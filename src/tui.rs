@@ -16,6 +16,7 @@ pub mod open_session;
 pub mod parts;
 pub mod popup;
 pub mod prompts;
+mod recorder;
 mod screen;
 pub mod session_saving;
 pub mod slash_command;
@@ -36,6 +37,7 @@ pub mod workspace_data;
 
 pub use event::Event;
 pub use host::{AgentLink, Connection, Host, HostReply, HostRequest, LinkStatus};
+pub use recorder::{Recorded, RecordingOptions};
 pub use state::{Settings, State};
 
 use crate::agent;
@@ -63,6 +65,9 @@ pub struct Start {
     pub session_picker: Option<PickedAction>,
     /// Result of querying the terminal at startup.
     pub startup_input: StartupInput,
+    /// File to which the screen is recorded from the first frame on.
+    pub record_to: Option<PathBuf>,
+    pub recording_options: RecordingOptions,
     /// Returns whether a panic of the current thread is caught, so that the screen continues.
     pub is_panic_caught: fn() -> bool,
 }
@@ -80,6 +85,8 @@ pub struct Exit {
     pub loss: Option<String>,
     /// File the session was written to because its own file cannot be written.
     pub saved_to: Option<PathBuf>,
+    /// The recording that ended with it.
+    pub recorded: Option<Recorded>,
     /// Calls that the session rehearsed; 0 in a live session.
     pub rehearsed: usize,
 }

@@ -14,7 +14,7 @@ use crate::tui::popup::PickedAction;
 use crate::tui::terminal_features::{find_multiplexer, has_clipboard, is_remote, needs_ascii, reorders_text};
 use crate::tui::theme::catalog::Themes;
 use crate::tui::theme::depth::ColourDepth;
-use crate::tui::{self, Exit, terminal};
+use crate::tui::{self, Exit, RecordingOptions, terminal};
 use anyhow::Result;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,10 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         });
     }
     let link = connect_runtime(&runtime, session.events);
+    let recording_options = RecordingOptions {
+        version: options.record_version.unwrap_or_default(),
+        secrets: session_builder.credentials.known_secrets(),
+    };
     let screen_host = ScreenHost::new(
         session_builder,
         real_folder,
@@ -123,6 +127,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         first_message: if apply_request.is_some() { String::new() } else { options.prompt() },
         approvals: apply_request,
         session_picker,
+        record_to: options.record,
+        recording_options,
         is_panic_caught: crate::tools::panic_guard::is_panic_caught,
     });
     let exit = tokio::select! {

@@ -4,6 +4,7 @@ use super::usage_error::UsageError;
 use crate::chat::ForkMode;
 use crate::config::Overrides;
 use crate::config::settings::parse_mode;
+use crate::recording::cast::CastVersion;
 use clap::{ArgAction, Args};
 use std::path::{Path, PathBuf};
 
@@ -88,6 +89,16 @@ pub struct ChatOptions {
     /// Folder to work in [default: the current one]
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+
+    /// Record the screen to this file, an asciicast for asciinema
+    ///
+    /// Secrets are masked. The file must not exist.
+    #[arg(long, value_name = "FILE", conflicts_with = "print")]
+    pub record: Option<PathBuf>,
+
+    /// Version of the recording's format, for players before asciinema 3 [default: 3]
+    #[arg(long, value_name = "VERSION", hide_short_help = true, conflicts_with = "print")]
+    pub record_version: Option<CastVersion>,
 
     /// Write message content to the journal too, with secrets redacted
     #[arg(long)]

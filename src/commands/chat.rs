@@ -12,7 +12,7 @@ use crate::print::Answers;
 use crate::store::Journal;
 use crate::store::session_header::session_path;
 use crate::text::clean::clean_line;
-use crate::tui::Exit;
+use crate::tui::{Exit, Recorded};
 use anyhow::Result;
 pub(super) use headless::untrusted_notices;
 use std::io::{IsTerminal, Write};
@@ -118,6 +118,13 @@ fn print_farewell(exit: &Exit, session_file: &Path) -> ExitCode {
             let _ =
                 writeln!(std::io::stdout(), "{calls} rehearsed. To review them:\naye rehearsal show {}", exit.session);
         }
+    }
+    if let Some(Recorded { file, failure }) = &exit.recorded {
+        let file = clean_line(&file.display().to_string()).into_owned();
+        let _ = match failure {
+            None => writeln!(std::io::stdout(), "Recorded: {file}"),
+            Some(failure) => writeln!(std::io::stderr(), "aye: the end of the recording {file} is missing: {failure}"),
+        };
     }
     let id = &exit.session;
     let message = match (&exit.saved_to, &exit.loss) {

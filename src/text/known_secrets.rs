@@ -30,6 +30,11 @@ impl KnownSecrets {
         }
     }
 
+    /// Returns all of them, also in the forms of URLs and JSON.
+    pub fn to_vec(&self) -> Vec<String> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
     /// Replaces every known secret in a text.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner);

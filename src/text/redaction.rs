@@ -31,6 +31,11 @@ pub fn redact(text: &str) -> (Cow<'_, str>, usize) {
     Redactor::default().redact(text)
 }
 
+/// Returns the byte ranges of the secrets in a text, in order and without overlaps.
+pub fn find_secret_ranges(text: &str) -> Vec<Range<usize>> {
+    find_secrets(text, ScanState::default()).0
+}
+
 /// Redacts consecutive texts, such as the lines of a file: a secret may begin in one and end in another.
 #[derive(Debug, Default)]
 pub struct Redactor {

@@ -32,6 +32,8 @@ pub enum Effect {
     Notify(String),
     /// Set the title of the terminal window.
     SetTitle(String),
+    /// Record the screen to this file, as the user wrote its path, or stop recording if it is empty.
+    Record(String),
     /// Suspend the program, as ctrl-z does in a shell, until it is continued.
     Suspend,
     /// Redraw the whole screen.

@@ -2,7 +2,9 @@
 
 mod exit_watchdog;
 mod external_program;
+mod recording;
 mod session_file;
+mod signals;
 mod suspension;
 mod terminal_handover;
 mod urgency;
@@ -14,6 +16,7 @@ use super::host::{AgentLink, Host, HostReply};
 use super::input::parse::Parser;
 use super::input::{self, Input};
 use super::parts::transcript::layout_cache::LayoutCache;
+use super::recorder::{Recorder, RecordingOptions};
 use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, terminal_clipboard, update, view};
@@ -21,10 +24,10 @@ use crate::chat::DryRunCounts;
 use crate::chat::result_origin::mark_dry_run;
 use exit_watchdog::ExitWatchdog;
 use rustix::process::{getpid, kill_process};
+use signals::Signals;
 use std::io;
 use std::path::PathBuf;
-use std::time::Instant;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use urgency::Urgency;
 
@@ -55,6 +58,8 @@ pub struct Screen {
     urgency: Urgency,
     exit_signal: Option<i32>,
     has_quit: bool,
+    recorder: Option<Box<Recorder>>,
+    recording_options: RecordingOptions,
     /// File the session was written to because its own file cannot be written.
     saved_to: Option<PathBuf>,
 }
@@ -66,18 +71,6 @@ fn erase_uses_background() -> bool {
     std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
 }
 
-/// Signal streams.
-struct Signals {
-    resized: Signal,
-    /// Signals that end the program, with their numbers: terminate, hangup, interrupt, quit.
-    ending: [(Signal, i32); 4],
-    suspend: Signal,
-    resume: Signal,
-    /// Time at which another program released the terminal. An interrupt or quit signal that arrives shortly after that
-    /// was meant for that program.
-    terminal_returned_at: Option<Instant>,
-}
-
 /// Reason the loop woke up.
 enum WakeReason {
     Event(Box<Event>),
@@ -87,26 +80,6 @@ enum WakeReason {
     Timer,
     /// The channel of user input was closed.
     ChannelClosed,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        let signal_stream = |kind: SignalKind| Ok::<_, io::Error>((signal(kind)?, kind.as_raw_value()));
-        let tstp = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
-        let cont = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            ending: [
-                signal_stream(SignalKind::terminate())?,
-                signal_stream(SignalKind::hangup())?,
-                signal_stream(SignalKind::interrupt())?,
-                signal_stream(SignalKind::quit())?,
-            ],
-            suspend: signal(tstp)?,
-            resume: signal(cont)?,
-            terminal_returned_at: None,
-        })
-    }
 }
 
 impl Screen {
@@ -139,10 +112,15 @@ impl Screen {
             urgency: Urgency::Now,
             exit_signal: None,
             has_quit: false,
+            recorder: None,
+            recording_options: start.recording_options,
             saved_to: None,
         };
         screen.canvas.invalidate();
         screen.update_size();
+        if let Some(file) = start.record_to {
+            screen.start_recording(&file, Duration::ZERO)?;
+        }
         screen.draw_frame();
         let mut parser = Parser::default();
         let early_bytes = [startup_input.bytes, input::startup::read_buffered()].concat();
@@ -192,6 +170,7 @@ impl Screen {
             title: title.map(|title| mark_dry_run(title, agent.is_dry_run()).into_owned()),
             exit_signal: self.exit_signal,
             loss: self.save_or_describe_loss(),
+            recorded: self.finish_recording(),
             saved_to: self.saved_to,
         })
     }
@@ -302,6 +281,7 @@ impl Screen {
             Effect::EditText(text) => self.edit_text(&text)?,
             Effect::AttachTerminal => self.attach_terminal()?,
             Effect::Notify(text) => self.write_bytes(&external::notification_bytes(&text)),
+            Effect::Record(file) => self.change_recording(&file)?,
             Effect::SetTitle(text) => self.write_bytes(&terminal::title_bytes(&text)),
             // The signal that the terminal sends for its suspend key.
             Effect::Suspend => kill_process(getpid(), rustix::process::Signal::TSTP)?,
@@ -359,6 +339,7 @@ impl Screen {
         self.urgency = Urgency::NotNeeded;
         self.last_frame = Some(Instant::now());
         self.send_pictures();
+        self.record_frame(&buffer, frame.cursor);
         let bytes = self.canvas.encode_frame_with_strips(buffer, &frame.links, &frame.strips, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.

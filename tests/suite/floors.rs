@@ -25,8 +25,9 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("runtime", &["text", "chat", "policy", "agent", "project", "documents", "llm", "store", "workspace", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("manual", &[]),
-    ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual"]),
-    ("cli", &["chat", "config", "manual"]),
+    ("recording", &[]),
+    ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual", "recording"]),
+    ("cli", &["chat", "config", "manual", "recording"]),
     (
         "assemble",
         &[
@@ -71,6 +72,9 @@ const PURE: &[&str] = &[
     "tui/graphics/",
     "tui/terminal_clipboard",
     "tui/workspace_data",
+    "tui/recorder/chapters",
+    "tui/recorder/masking",
+    "recording/cast.rs",
 ];
 
 /// Names that do not occur in the files of `PURE`.

@@ -125,6 +125,7 @@ mod questions;
 #[cfg(target_os = "linux")]
 mod read_only_sandbox;
 mod real_server;
+mod recordings;
 mod redaction;
 mod references;
 mod rehearsal_apply;

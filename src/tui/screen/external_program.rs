@@ -1,11 +1,9 @@
 //! Hands the terminal to an external program such as the editor, and restores it afterwards.
 
-use super::{Event, Screen, Signals, external};
+use super::{Event, Screen, external};
 use crate::chat::image;
-use futures::FutureExt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 impl Screen {
     pub(super) fn open_file(&mut self, path: &str, line: Option<usize>) -> io::Result<()> {
@@ -51,30 +49,8 @@ impl Screen {
     }
 }
 
-/// Maximum delay between a signal and its arrival here.
-const LATE_SIGNAL: Duration = Duration::from_millis(500);
-
-impl Signals {
-    /// Returns whether a signal comes from keys pressed in the program that had the terminal until just now. Signals
-    /// arrive on another thread, possibly after that program has ended.
-    pub(super) fn is_late_signal(&self, signal: i32) -> bool {
-        let [_, _, (_, interrupt), (_, quit)] = &self.ending;
-        [*interrupt, *quit].contains(&signal)
-            && self.terminal_returned_at.is_some_and(|returned_at| returned_at.elapsed() < LATE_SIGNAL)
-    }
-
-    /// Discards signals that the terminal's keys sent to another program and to this one.
-    pub(super) fn discard_key_signals(&mut self) {
-        self.terminal_returned_at = Some(Instant::now());
-        let [_, _, (interrupt, _), (quit, _)] = &mut self.ending;
-        for signal in [interrupt, quit, &mut self.suspend, &mut self.resume] {
-            while signal.recv().now_or_never().is_some() {}
-        }
-    }
-}
-
 /// Expands `~` in a path to the user's home directory.
-fn expand_home(path: &str) -> PathBuf {
+pub(super) fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
         (Some(rest), Some(home)) => Path::new(&home).join(rest),
         _ => path.into(),

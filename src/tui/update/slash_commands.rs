@@ -6,6 +6,7 @@ use super::{
 };
 use crate::agent::{Event, WaitingCall};
 use crate::chat::ForkMode;
+use crate::tui::effect::Effect;
 use crate::tui::host::{HostRequest, InspectionReason};
 use crate::tui::keys::Action;
 use crate::tui::parts::transcript::layout_cache::LayoutCache;
@@ -62,6 +63,9 @@ pub const COMMANDS: &[SlashCommand] = &[
         mode_list::run_mode_command,
         Action::ChangeMode,
     ),
+    command(&["record"], "Record the screen: /record FILE; /record stops", |state, file| {
+        state.push_effect(Effect::Record(file.to_owned()));
+    }),
     command(&["title", "rename"], "Rename the session: /title NAME", set_title),
     command(&["compact", "summarise"], "Summarize older turns to free context", |state, _| compact_session(state)),
     command(&["dry"], "Explain dry runs and how to start one", |state, _| explain_dry_runs(state)),

@@ -1,0 +1,4 @@
+//! Recordings of the screen: files in asciinema's format, asciicast.
+
+pub mod cast;
+pub mod cast_writer;

@@ -1,0 +1,95 @@
+//! Recording of the screen: starts and stops it, and records each frame.
+
+use super::Screen;
+use crate::tui::event::Event;
+use crate::tui::host::HostReply;
+use crate::tui::parts::pictures::Protocol;
+use crate::tui::recorder::{Recorded, Recorder};
+use crate::tui::screen::external_program::expand_home;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Delay after which `/record` begins, so that its own notice is not recorded.
+const START_DELAY: Duration = Duration::from_secs(4);
+
+impl Screen {
+    /// Starts a recording after `delay`. Pictures are drawn as cells from now on, which every player shows.
+    pub(super) fn start_recording(&mut self, file: &Path, delay: Duration) -> io::Result<()> {
+        let start = self.started_at.elapsed() + delay;
+        let recorder = Recorder::start(file, &self.recording_options, &self.state, start).map_err(|error| {
+            let name = file.display();
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => io::Error::new(
+                    error.kind(),
+                    format!("Cannot record: {name} exists. Remove it, or choose another name."),
+                ),
+                kind => io::Error::new(kind, format!("Cannot record: {name} cannot be created: {error}.")),
+            }
+        })?;
+        let pictures = &mut self.state.lookups.pictures;
+        if pictures.protocol.is_some_and(|protocol| protocol != Protocol::Blocks) {
+            pictures.protocol = Some(Protocol::Blocks);
+            pictures.clear();
+            self.send_pictures();
+        }
+        self.recorder = Some(Box::new(recorder));
+        Ok(())
+    }
+
+    /// Starts a recording, or stops the current one if no file is named.
+    pub(super) fn change_recording(&mut self, file: &str) -> io::Result<()> {
+        let usage = "Name a file: /record demo.cast. Without a name, /record stops the recording";
+        match (&self.recorder, file) {
+            (None, "") => self.send_info(usage.to_owned()),
+            (None, file) => {
+                let file = self.state.settings.folder.join(expand_home(file));
+                self.start_recording(&file, START_DELAY)?;
+                let seconds = START_DELAY.as_secs();
+                self.send_info(format!("Recording to {} in {seconds} seconds · /record stops it", file.display()));
+            }
+            (Some(_), "") => {
+                if let Some(Recorded { file, failure }) = self.finish_recording() {
+                    match failure {
+                        None => self.send_info(format!("Recorded: {}", file.display())),
+                        Some(failure) => self.send_notice(describe_failure(&file, &failure)),
+                    }
+                }
+            }
+            (Some(recorder), _) => {
+                let file = recorder.path().display();
+                return Err(io::Error::other(format!(
+                    "Cannot record: the screen is being recorded to {file}. /record stops that."
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a frame, if there is a recording. A failure ends it.
+    pub(super) fn record_frame(&mut self, frame: &Buffer, cursor: Option<Position>) {
+        let Some(recorder) = &mut self.recorder else { return };
+        if let Err(error) = recorder.record_frame(&self.state, frame, cursor, self.started_at.elapsed()) {
+            let notice = describe_failure(recorder.path(), &error.to_string());
+            self.recorder = None;
+            self.send_notice(notice);
+        }
+    }
+
+    /// Ends the recording, if there is one, and waits until it is written.
+    pub(super) fn finish_recording(&mut self) -> Option<Recorded> {
+        let recorder = self.recorder.take()?;
+        let file = recorder.path().to_owned();
+        Some(Recorded { file, failure: recorder.finish().err().map(|error| error.to_string()) })
+    }
+
+    fn send_info(&mut self, text: String) {
+        self.handle_event(Event::Host(HostReply::Done(text)));
+    }
+}
+
+fn describe_failure(file: &Path, failure: &str) -> String {
+    format!("The recording ended: {failure}. {} holds what came before", file.display())
+}
