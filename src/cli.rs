@@ -3,6 +3,7 @@
 pub mod commands;
 pub mod credentials;
 mod examples;
+pub mod export;
 pub mod files;
 pub mod help;
 pub mod mcp;

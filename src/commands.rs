@@ -5,6 +5,7 @@ mod chat;
 mod checkpoints;
 mod credentials;
 mod doctor;
+mod export;
 mod export_file;
 mod files;
 mod folder;
@@ -55,6 +56,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             ignore_closed_pipe(files::run(arguments.command.unwrap_or(list)))
         }
         Command::Open(arguments) => open::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments.format),
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),
             None => rules::run(&RulesCommand::List(arguments.list)),

@@ -1,6 +1,7 @@
 //! The commands and their options.
 
 use super::credentials::Credentials;
+use super::export::Export;
 use super::files::{Files, SessionPlace};
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
@@ -42,6 +43,8 @@ pub enum Command {
     Credentials(Credentials),
     /// Offer tools to other programs: read the project, ask the user
     Serve(Serve),
+    /// Draw a recording of the screen as a picture
+    Export(Export),
     /// List the provider's models
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes

@@ -38,8 +38,8 @@ impl CastHeader {
     /// Returns the line without its end.
     pub fn to_line(&self) -> String {
         let (columns, rows) = self.size;
-        let (text, background) = if self.is_light { ("#000000", "#ffffff") } else { ("#e5e5e5", "#000000") };
-        let theme = json!({ "fg": text, "bg": background, "palette": PALETTE });
+        let (text, background, palette) = default_theme(self.is_light);
+        let theme = json!({ "fg": text, "bg": background, "palette": palette });
         let mut header = match self.version {
             CastVersion::V2 => json!({ "version": 2, "width": columns, "height": rows, "theme": theme }),
             CastVersion::V3 => json!({ "version": 3, "term": { "cols": columns, "rows": rows, "theme": theme } }),
@@ -51,6 +51,11 @@ impl CastHeader {
         }
         header.to_string()
     }
+}
+
+/// Returns the colours of the text, of the background and of the palette of 16 colours, which are separated by colons.
+pub fn default_theme(is_light: bool) -> (&'static str, &'static str, &'static str) {
+    if is_light { ("#000000", "#ffffff", PALETTE) } else { ("#e5e5e5", "#000000", PALETTE) }
 }
 
 /// What happened at one time.

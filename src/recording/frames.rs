@@ -1,0 +1,228 @@
+//! Frames of a recording: what a terminal shows after its events.
+
+use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
+use std::num::NonZeroU16;
+use std::time::Duration;
+use vt100::{Cell, Color};
+
+/// Time between two frames. Events within it make one frame.
+const FRAME_TIME: Duration = Duration::from_millis(33);
+/// Time for which the last frame is shown.
+const END_TIME: Duration = Duration::from_secs(3);
+/// Levels of the colours in the cube of the 256 colours.
+const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// The frames of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frames {
+    /// The largest columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// At least one; the first one at the time 0.
+    pub frames: Vec<Frame>,
+    /// Time at which the last frame ends.
+    pub duration: Duration,
+}
+
+/// One frame. It differs from the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Time at which it appears.
+    pub time: Duration,
+    pub rows: Vec<Vec<Run>>,
+    /// Column and row of the cursor, if it is visible.
+    pub cursor: Option<(u16, u16)>,
+}
+
+/// Neighbouring cells of one style. Blank cells on the default background are in no run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Run {
+    pub column: u16,
+    /// Number of cells.
+    pub width: u16,
+    pub text: String,
+    pub style: RunStyle,
+}
+
+/// Style of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunStyle {
+    pub colour: [u8; 3],
+    /// `None` for the background of the terminal.
+    pub background: Option<[u8; 3]>,
+    pub is_bold: bool,
+    pub is_italic: bool,
+    pub is_underlined: bool,
+    pub is_dim: bool,
+}
+
+impl Frames {
+    /// Plays a recording, with pauses shortened to its limit.
+    pub fn play(recording: &Recording) -> Self {
+        let colours = Colours::new(&recording.theme);
+        let mut terminal = vt100::Parser::new(cell_count(recording.size.1), cell_count(recording.size.0), 0);
+        let mut size = recording.size;
+        let mut frames: Vec<Frame> = Vec::new();
+        let events = recording.shortened_events();
+        let mut start = Duration::ZERO;
+        for (index, (time, event)) in events.iter().enumerate() {
+            if index == 0 || *time >= start + FRAME_TIME {
+                start = *time;
+            }
+            match event {
+                RecordedEvent::Output(text) => terminal.process(text.as_bytes()),
+                RecordedEvent::Resized(columns, rows) => {
+                    size = (size.0.max(*columns), size.1.max(*rows));
+                    terminal.screen_mut().set_size(cell_count(*rows), cell_count(*columns));
+                }
+                RecordedEvent::Marker(_) => continue,
+            }
+            if events.get(index + 1).is_none_or(|(next, _)| *next >= start + FRAME_TIME) {
+                let frame = read_frame(terminal.screen(), &colours, start);
+                if frames.last().is_none_or(|last| (&last.rows, last.cursor) != (&frame.rows, frame.cursor)) {
+                    frames.push(frame);
+                }
+            }
+        }
+        match frames.first_mut() {
+            Some(first) => first.time = Duration::ZERO,
+            None => frames.push(read_frame(terminal.screen(), &colours, Duration::ZERO)),
+        }
+        let end = events.last().map_or(Duration::ZERO, |(time, _)| *time);
+        Self { size, frames, duration: end + END_TIME }
+    }
+}
+
+fn cell_count(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN)
+}
+
+fn read_frame(screen: &vt100::Screen, colours: &Colours, time: Duration) -> Frame {
+    let (rows, columns) = screen.size();
+    let cells = |row| (0..columns.get()).filter_map(move |column| Some((column, screen.cell(row, column)?)));
+    let rows = (0..rows.get()).map(|row| read_row(cells(row), colours)).collect();
+    let (row, column) = screen.cursor_position();
+    Frame { time, rows, cursor: (!screen.hide_cursor()).then_some((column, row)) }
+}
+
+fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (column, cell) in cells {
+        if cell.is_wide_continuation() {
+            continue;
+        }
+        let style = colours.style(cell);
+        let text = if cell.has_contents() { cell.contents() } else { " " };
+        if text == " " && style.background.is_none() && !style.is_underlined {
+            continue;
+        }
+        let width = if cell.is_wide() { 2 } else { 1 };
+        match runs.last_mut() {
+            Some(run) if run.style == style && run.column + run.width == column => {
+                run.text.push_str(text);
+                run.width += width;
+            }
+            _ => runs.push(Run { column, width, text: text.to_owned(), style }),
+        }
+    }
+    runs
+}
+
+/// Colours of the terminal.
+struct Colours {
+    text: [u8; 3],
+    background: [u8; 3],
+    palette: Vec<[u8; 3]>,
+}
+
+impl Colours {
+    fn new(theme: &RecordingTheme) -> Self {
+        let palette = theme.palette.iter().map(|colour| parse_colour(colour)).collect();
+        Self { text: parse_colour(&theme.text), background: parse_colour(&theme.background), palette }
+    }
+
+    fn style(&self, cell: &Cell) -> RunStyle {
+        let (mut colour, mut background) = (self.resolve(cell.fgcolor()), self.resolve(cell.bgcolor()));
+        if cell.inverse() {
+            (colour, background) = (Some(background.unwrap_or(self.background)), Some(colour.unwrap_or(self.text)));
+        }
+        RunStyle {
+            colour: colour.unwrap_or(self.text),
+            background,
+            is_bold: cell.bold(),
+            is_italic: cell.italic(),
+            is_underlined: cell.underline(),
+            is_dim: cell.dim(),
+        }
+    }
+
+    /// Returns a colour; `None` for the default one.
+    fn resolve(&self, colour: Color) -> Option<[u8; 3]> {
+        match colour {
+            Color::Default => None,
+            Color::Rgb(red, green, blue) => Some([red, green, blue]),
+            Color::Idx(index @ 0..16) => self.palette.get(usize::from(index)).copied(),
+            Color::Idx(index @ 16..232) => {
+                let index = index - 16;
+                Some([index / 36, index / 6 % 6, index % 6].map(|level| CUBE_LEVELS[usize::from(level)]))
+            }
+            Color::Idx(index) => Some([8 + (index - 232) * 10; 3]),
+        }
+    }
+}
+
+/// Reads `#rrggbb`; black if it is something else.
+pub(super) fn parse_colour(text: &str) -> [u8; 3] {
+    let value = text.strip_prefix('#').and_then(|hex| u32::from_str_radix(hex, 16).ok()).unwrap_or_default();
+    let [_, red, green, blue] = value.to_be_bytes();
+    [red, green, blue]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(events: &[(u64, &str)]) -> Frames {
+        let mut text = r#"{"version":2,"width":10,"height":3,"idle_time_limit":2}"#.to_owned();
+        for (millis, output) in events {
+            text += &format!("\n[{}, \"o\", {}]", *millis as f64 / 1000.0, serde_json::Value::from(*output));
+        }
+        Frames::play(&Recording::parse(&(text + "\n")).unwrap())
+    }
+
+    fn row_text(frame: &Frame, row: usize) -> String {
+        frame.rows[row].iter().map(|run| run.text.as_str()).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn events_close_together_make_one_frame_and_pauses_are_shortened() {
+        let played = play(&[(100, "a"), (110, "b"), (500, "c"), (501, "\r"), (20_000, "\u{1b}[31mx")]);
+        let shown: Vec<(u128, String)> =
+            played.frames.iter().map(|frame| (frame.time.as_millis(), row_text(frame, 0))).collect();
+        assert_eq!(shown, [(0, "ab".into()), (500, "abc".into()), (2_500, "x|bc".into())]);
+        assert_eq!((played.duration.as_millis(), played.size), (5_501, (10, 3)));
+    }
+
+    #[test]
+    fn runs_have_the_style_of_their_cells() {
+        let played = play(&[(
+            0,
+            "\u{1b}[1;32mok\u{1b}[0m  日本\u{1b}[7mv\u{1b}[0m\r\n\u{1b}[48;5;196m  \u{1b}[0m\u{1b}[38;5;244mg",
+        )]);
+        let frame = &played.frames[0];
+        let runs: Vec<(u16, u16, &str)> =
+            frame.rows[0].iter().map(|run| (run.column, run.width, run.text.as_str())).collect();
+        assert_eq!(runs, [(0, 2, "ok"), (4, 4, "日本"), (8, 1, "v")]);
+        assert_eq!((frame.rows[0][0].style.colour, frame.rows[0][0].style.is_bold), ([0, 0xcd, 0], true));
+        let inverse = frame.rows[0][2].style;
+        assert_eq!((inverse.colour, inverse.background), ([0, 0, 0], Some([0xe5; 3])));
+        assert_eq!((frame.rows[1][0].style.background, frame.rows[1][1].style.colour), (Some([255, 0, 0]), [128; 3]));
+        assert_eq!(frame.cursor, Some((3, 1)));
+    }
+
+    #[test]
+    fn a_recording_without_output_has_an_empty_frame() {
+        let played = play(&[]);
+        assert_eq!((played.frames.len(), played.duration), (1, END_TIME));
+        assert!(played.frames[0].rows.iter().all(Vec::is_empty));
+    }
+}

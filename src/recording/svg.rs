@@ -1,0 +1,196 @@
+//! Draws a recording as an animated SVG picture, whose text can be selected. It needs no script and no font of its own.
+
+mod glyph_shapes;
+
+use super::cast_reader::Recording;
+use super::frames::{Frame, Frames, Run, parse_colour};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Width and height of a cell and size of the font, in pixels.
+const CELL: (f64, f64) = (8.4, 18.0);
+const FONT_SIZE: f64 = 14.0;
+/// Distance from the top of a cell to the line on which its text stands.
+const BASELINE: f64 = 13.5;
+/// Space around the terminal.
+const PADDING: f64 = 14.0;
+/// Height of the title bar of the window.
+const TITLE_HEIGHT: f64 = 34.0;
+/// Fonts, the first one that the viewer has.
+const FONTS: &str = "ui-monospace,'JetBrains Mono','Cascadia Code','SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
+
+/// How a recording is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SvgOptions {
+    /// Draws a window with a title bar around the terminal.
+    pub has_window: bool,
+}
+
+/// Returns the picture.
+pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
+    let played = Frames::play(recording);
+    let background = parse_colour(&recording.theme.background);
+    let (columns, rows) = played.size;
+    let (width, height) = (f64::from(columns) * CELL.0, f64::from(rows) * CELL.1);
+    let top = PADDING + if options.has_window { TITLE_HEIGHT } else { 0.0 };
+    let (full_width, full_height) = (width + 2.0 * PADDING, height + top + PADDING);
+    let title = recording.title.as_deref().unwrap_or("Recording of aye");
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width:.0}\" height=\"{full_height:.0}\" \
+         viewBox=\"0 0 {full_width:.1} {full_height:.1}\" role=\"img\"><title>{}</title>\n",
+        escape(title)
+    );
+    let _ =
+        writeln!(svg, "<style>text{{font:{FONT_SIZE}px {FONTS};white-space:pre}}{}</style>", animation(&played, width));
+    let radius = if options.has_window { 8 } else { 0 };
+    let _ = writeln!(svg, "<rect width=\"100%\" height=\"100%\" rx=\"{radius}\" fill=\"{}\"/>", hex(background));
+    if options.has_window {
+        draw_window(&mut svg, title, full_width, &recording.theme.text);
+    }
+    let mut row_ids: HashMap<&[Run], usize> = HashMap::new();
+    let mut rows = String::new();
+    let mut frames = String::new();
+    for (index, frame) in played.frames.iter().enumerate() {
+        let _ = write!(frames, "<g transform=\"translate({:.1} 0)\">", index as f64 * width);
+        for (y, row) in frame.rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+            let count = row_ids.len();
+            let id = *row_ids.entry(row).or_insert_with(|| {
+                let _ = write!(rows, "<g id=\"r{count}\">");
+                row.iter().for_each(|run| draw_run(&mut rows, run));
+                rows.push_str("</g>\n");
+                count
+            });
+            let _ = write!(frames, "<use href=\"#r{id}\" y=\"{}\"/>", y as f64 * CELL.1);
+        }
+        draw_cursor(&mut frames, frame, &recording.theme.text);
+        frames.push_str("</g>\n");
+    }
+    let _ = write!(
+        svg,
+        "<defs>{rows}</defs>\n<svg x=\"{PADDING}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height:.1}\">\
+         <g class=\"f\">\n{frames}</g></svg>\n</svg>\n"
+    );
+    svg
+}
+
+/// Returns the style that shows one frame after the other, again and again.
+fn animation(played: &Frames, width: f64) -> String {
+    if played.frames.len() == 1 {
+        return String::new();
+    }
+    let total = played.duration.as_secs_f64();
+    let mut style = format!(".f{{animation:f {total:.3}s steps(1,end) infinite}}@keyframes f{{");
+    for (index, frame) in played.frames.iter().enumerate() {
+        let percent = frame.time.as_secs_f64() / total * 100.0;
+        let _ = write!(style, "{percent:.4}%{{transform:translateX({:.1}px)}}", -(index as f64 * width));
+    }
+    style.push('}');
+    style
+}
+
+/// Draws the title bar of a window.
+fn draw_window(svg: &mut String, title: &str, width: f64, colour: &str) {
+    for (x, colour) in [(20, "#ff5f57"), (40, "#febc2e"), (60, "#28c840")] {
+        let _ = write!(svg, "<circle cx=\"{x}\" cy=\"20\" r=\"6\" fill=\"{colour}\"/>");
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"25\" text-anchor=\"middle\" fill=\"{colour}\" opacity=\".6\">{}</text>",
+        width / 2.0,
+        escape(title)
+    );
+}
+
+fn draw_cursor(svg: &mut String, frame: &Frame, colour: &str) {
+    let Some((column, row)) = frame.cursor else { return };
+    let (x, y) = (f64::from(column) * CELL.0, f64::from(row) * CELL.1);
+    let _ = write!(
+        svg,
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{}\" height=\"{}\" fill=\"{colour}\" opacity=\".5\"/>",
+        CELL.0, CELL.1
+    );
+}
+
+/// Draws a run at the top left of its row. Lines and blocks are shapes, so that they join in every font.
+fn draw_run(svg: &mut String, run: &Run) {
+    let x = f64::from(run.column) * CELL.0;
+    let width = f64::from(run.width) * CELL.0;
+    if let Some(background) = run.style.background {
+        let _ =
+            write!(svg, "<rect x=\"{x:.1}\" width=\"{width:.1}\" height=\"{}\" fill=\"{}\"/>", CELL.1, hex(background));
+    }
+    // The part of the text that is drawn by the font, in pieces without shapes.
+    let mut piece = (x, String::new(), 0.0);
+    let mut column = x;
+    for grapheme in unicode_segmentation::UnicodeSegmentation::graphemes(run.text.as_str(), true) {
+        let cells = if ratatui::buffer::CellWidth::cell_width(grapheme) > 1 { 2.0 } else { 1.0 };
+        let glyph_width = cells * CELL.0;
+        match glyph_shapes::shape(grapheme, column, CELL) {
+            Some(shape) => {
+                draw_text(svg, run, &piece);
+                let _ = write!(svg, "{}", shape.colour(&hex(run.style.colour), run.style.is_dim));
+                piece = (column + glyph_width, String::new(), 0.0);
+            }
+            // A wide glyph gets its own piece, because a font may give it another width.
+            None if cells > 1.0 => {
+                draw_text(svg, run, &piece);
+                draw_text(svg, run, &(column, grapheme.to_owned(), glyph_width));
+                piece = (column + glyph_width, String::new(), 0.0);
+            }
+            None => {
+                piece.1.push_str(grapheme);
+                piece.2 += glyph_width;
+            }
+        }
+        column += glyph_width;
+    }
+    draw_text(svg, run, &piece);
+}
+
+/// Draws text from `x` on with this width, whatever the font.
+fn draw_text(svg: &mut String, run: &Run, (x, text, width): &(f64, String, f64)) {
+    if text.trim().is_empty() && !run.style.is_underlined || text.is_empty() {
+        return;
+    }
+    let style = &run.style;
+    let _ = write!(
+        svg,
+        "<text x=\"{x:.1}\" y=\"{BASELINE}\" textLength=\"{width:.1}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{}\"",
+        hex(style.colour)
+    );
+    for (is_set, attribute) in [
+        (style.is_bold, " font-weight=\"bold\""),
+        (style.is_italic, " font-style=\"italic\""),
+        (style.is_underlined, " text-decoration=\"underline\""),
+        (style.is_dim, " opacity=\".6\""),
+    ] {
+        if is_set {
+            svg.push_str(attribute);
+        }
+    }
+    let _ = write!(svg, ">{}</text>", escape(text));
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Escapes a text, and leaves out what XML cannot contain.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            c if c.is_control() => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests;
