@@ -53,6 +53,7 @@ pub use grants::{
 };
 pub use reply_request::{
     DRY_RUN_SANDBOXED, DRY_RUN_SIMULATED, WAS_REHEARSED, build_sub_agent_prompt, build_system_prompt,
+    system_prompt_texts,
 };
 pub use resumption::resume_session;
 pub use reviewers::{HookReviewer, PendingReview, ReviewContext, Reviewers};

@@ -115,6 +115,8 @@
 //! - The searches are tool files that come with the program; the settings choose one, and it is offered once it has its credential.
 //! - Above a limit of tokens the tools of files and MCP servers are deferred. A call of `run_tool` becomes the call inside it
 //!   when the reply is complete, so verdict, prompt and record are those of a direct call; a request shows it as `run_tool`.
+//! - The program contains no tokenizer. `budgets.toml` has the measured tokens of the system prompt and the built-in tools, which
+//!   tests compare with real tokenizers; every other text, and one of these that the settings changed, is estimated.
 //! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model. A request for
 //!   the model is no call: the user decides before it is sent and before the server gets the answer, and no rule can. The screen records each
 //!   decision before the host acts on it.

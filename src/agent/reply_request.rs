@@ -27,6 +27,18 @@ pub fn build_system_prompt(facts: &[String], dry_run_note: Option<&str>) -> Stri
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
+/// Returns the parts of system prompts by name, as `budgets.toml` limits them. Facts about the project and its instructions
+/// are added to the first one.
+pub fn system_prompt_texts() -> [(&'static str, &'static str); 5] {
+    [
+        ("session", SYSTEM_PROMPT.trim()),
+        ("dry_run", DRY_RUN_SANDBOXED),
+        ("dry_run_simulated", DRY_RUN_SIMULATED),
+        ("former_dry_run", WAS_REHEARSED),
+        ("sub_agent", SUB_AGENT_PROMPT),
+    ]
+}
+
 /// Builds the system prompt of a sub-agent.
 pub fn build_sub_agent_prompt(prompt: &str) -> String {
     format!("{prompt}\n\n{SUB_AGENT_PROMPT}")

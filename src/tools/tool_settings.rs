@@ -27,10 +27,12 @@ pub struct ToolSettings {
 }
 
 impl Default for ToolSettings {
+    /// Returns settings with the timeouts that the user's settings have by default, so that tools have the texts that most
+    /// sessions send.
     fn default() -> Self {
         Self {
             default_timeout: 30,
-            max_timeout: 120,
+            max_timeout: 600,
             sandbox: CommandSandbox::Unspecified,
             allow_network: true,
             has_requests: true,

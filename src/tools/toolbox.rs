@@ -121,6 +121,24 @@ impl Toolbox {
         self.workspace.iter().flat_map(tools)
     }
 
+    /// Returns the specs of all built-in tools with default settings, by the groups of
+    /// [`GROUPS`](crate::chat::token_budgets::GROUPS).
+    pub fn spec_groups() -> Vec<(&'static str, Vec<ToolSpec>)> {
+        let of_settings = |has_requests| {
+            Self::with_builtin_tools(ToolSettings { has_requests, ..ToolSettings::default() }).tool_specs()
+        };
+        let core = of_settings(false);
+        let web = of_settings(true).into_iter().filter(|spec| !core.contains(spec)).collect();
+        vec![
+            ("core", core),
+            ("workspace", Self::workspace_specs()),
+            ("web", web),
+            ("browser", Self::browser_specs()),
+            ("background", Self::background_specs()),
+            ("search", Self::search_specs()),
+        ]
+    }
+
     /// Returns the specs of the tools of a workspace, which every session has.
     pub fn workspace_specs() -> Vec<ToolSpec> {
         vec![

@@ -158,6 +158,7 @@ mod terminal;
 mod terminal_disruptions;
 mod timeouts;
 mod titles;
+mod token_budgets;
 mod tool_files;
 mod tour;
 mod trial_prompts;

@@ -1,7 +1,8 @@
 //! Tests that apply to every tool.
 
+mod schema_invariants;
+
 use super::*;
-use crate::chat::message_tokens::estimate_tools;
 use crate::tools::memory_project::MemoryProject;
 use crate::tools::tests::{plan_call, run_call};
 use proptest::prelude::*;
@@ -22,39 +23,6 @@ fn all_specs() -> Vec<ToolSpec> {
 fn plan_model_call(call: &ToolCall, files: &dyn Reader) -> Result<Intent, Error> {
     let is_apply_call = false;
     all_tools().plan_call(call, files, is_apply_call)
-}
-
-/// Counts the tokens of tools as a request contains them.
-fn count_tokens(specs: Vec<ToolSpec>) -> usize {
-    let list = specs.into_iter().map(|spec| {
-        let function = json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
-        json!({"type": "function", "function": function})
-    });
-    let counter = tiktoken_rs::o200k_base().unwrap();
-    counter.encode_ordinary(&list.collect::<Value>().to_string()).len()
-}
-
-#[test]
-fn tool_specs_use_few_tokens() {
-    let tokens = count_tokens(all_tools().tool_specs());
-    assert!(tokens < 1_180, "{tokens} tokens");
-    let tokens = count_tokens(Toolbox::workspace_specs());
-    assert!(tokens < 480, "{tokens} tokens for the workspace");
-    let tokens = count_tokens(Toolbox::background_specs());
-    assert!(tokens < 130, "{tokens} tokens in sessions with a background command");
-    let tokens = count_tokens(Toolbox::search_specs());
-    assert!(tokens < 230, "{tokens} tokens in sessions with deferred tools");
-    let tokens = count_tokens(Toolbox::browser_specs());
-    assert!(tokens < 400, "{tokens} tokens if a browser is installed");
-    let tokens = count_tokens(all_specs());
-    assert!(tokens <= 2_400, "{tokens} tokens together, of at most 2,500");
-}
-
-#[test]
-fn token_estimates_of_tools_are_close() {
-    let specs = all_tools().tool_specs();
-    let (estimate, tokens) = (estimate_tools(&specs), count_tokens(specs) as u64);
-    assert!(estimate * 4 > tokens * 3 && estimate * 3 < tokens * 4, "estimated {estimate}, counted {tokens}");
 }
 
 #[test]
@@ -111,53 +79,6 @@ async fn custom_tools_are_searched_and_described() {
     assert!(
         tools.rule_names().contains(&"find_tool".to_owned()) && !tools.rule_names().contains(&"run_tool".to_owned())
     );
-}
-
-/// Checks that every property has a type and a description, and that the required fields exist.
-fn check_properties(schema: &Value) {
-    let Some(properties) = schema["properties"].as_object() else { return };
-    for (name, property) in properties {
-        assert!(property["type"].is_string(), "{name}");
-        assert!(property["description"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
-        check_properties(property);
-        check_properties(&property["items"]);
-    }
-    for field in schema["required"].as_array().unwrap() {
-        assert!(properties.contains_key(field.as_str().unwrap()), "{field}");
-    }
-}
-
-#[test]
-fn every_schema_is_complete() {
-    for spec in all_specs() {
-        assert!(!spec.description.is_empty() && spec.description.chars().count() <= 300, "{}", spec.name);
-        assert_eq!(spec.parameters["type"], "object");
-        check_properties(&spec.parameters);
-    }
-}
-
-#[test]
-fn every_minimum_of_a_schema_is_enforced() {
-    let mut checked = 0;
-    for spec in all_tools().tool_specs() {
-        for (name, property) in spec.parameters["properties"].as_object().unwrap() {
-            let Some(minimum) = property["minimum"].as_i64() else { continue };
-            let mut arguments = json!({});
-            for field in spec.parameters["required"].as_array().unwrap() {
-                arguments[field.as_str().unwrap()] = json!("x");
-            }
-            arguments[name] = json!(minimum - 1);
-            let error = all_tools()
-                .find_tool(&spec.name)
-                .unwrap()
-                .plan_call(&arguments, &MemoryProject::with_files(&[("x", "")]))
-                .unwrap_err();
-            assert!(error.to_string().contains(&format!("at “{name}”")), "{error}");
-            checked += 1;
-        }
-    }
-    // `start_line` and `end_line` of read_file, `depth` of list_files, `timeout` of bash_exec and `line` of web_fetch.
-    assert_eq!(checked, 5);
 }
 
 #[test]
