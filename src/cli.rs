@@ -11,6 +11,7 @@ mod mistyped_command;
 mod options;
 mod parser;
 pub mod sessions;
+pub mod tokens;
 pub mod tools;
 mod usage_error;
 

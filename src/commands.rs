@@ -18,6 +18,7 @@ mod rehearsal;
 mod rules;
 mod serve;
 mod sessions;
+mod tokens;
 mod tools;
 mod trust;
 mod undo;
@@ -25,6 +26,7 @@ mod undo;
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
 use crate::cli::credentials::CredentialsCommand;
 use crate::cli::files::FilesCommand;
+use crate::cli::tokens::TokensCommand;
 use crate::cli::tools::ToolsCommand;
 use anyhow::Result;
 pub use chat::run_chat;
@@ -65,6 +67,10 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Tools(arguments) => {
             let list = ToolsCommand::List(arguments.list);
             tools::run(arguments.command.unwrap_or(list)).await
+        }
+        Command::Tokens(arguments) => {
+            let show = TokensCommand::Show(arguments.show);
+            ignore_closed_pipe(tokens::run(&arguments.command.unwrap_or(show)))
         }
         Command::Trust(arguments) => match arguments.command {
             Some(TrustCommand::List(options)) => trust::list(&options),

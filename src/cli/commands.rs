@@ -6,6 +6,7 @@ use super::files::{Files, SessionPlace};
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
+use super::tokens::Tokens;
 use super::tools::Tools;
 use crate::chat::ApplyOptions;
 use clap::{Args, Subcommand};
@@ -33,6 +34,8 @@ pub enum Command {
     Audit(Audit),
     /// List, check, test and add the tools that files define [default: list]
     Tools(Tools),
+    /// Show the tokens that each request takes [default: show]
+    Tokens(Tokens),
     /// Review the instructions, rules and tools of the project in this folder, and trust them
     Trust(Trust),
     /// Revoke trust in the project in this folder

@@ -1,7 +1,7 @@
 //! `aye tools`: lists, shows, checks, tests and adds the tools that files define.
 
 mod added_file;
-mod inventory;
+pub(super) mod inventory;
 mod test_call;
 
 use super::output::print_lines;

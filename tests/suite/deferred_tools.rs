@@ -87,6 +87,11 @@ fn a_deferred_tool_is_found_described_and_called_under_its_own_name() {
     program.press_keys("\x1b");
     let (out, _, _) = user.run_headless(&["tools"]);
     assert!(out.contains("mcp__hub__tool_7") && out.contains("on · deferred · mcp · external"), "{out}");
+    let (tokens, _, _) = user.run_headless(&["tokens", "--json"]);
+    let rows: Vec<Value> = tokens.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of_server: Vec<&Value> = rows.iter().filter(|row| row["group"] == "mcp").collect();
+    assert!(of_server.len() == 60 && of_server.iter().all(|row| row["not_sent_because"] == "deferred"), "{tokens}");
+    assert_eq!(server.calls(), ["tool_7"], "the report starts no server");
     let (audit, _, _) = user.run_headless(&["audit"]);
     assert!(audit.contains("mcp__hub__tool_7") && !audit.contains("run_tool"), "{audit}");
 }

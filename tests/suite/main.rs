@@ -159,6 +159,7 @@ mod terminal_disruptions;
 mod timeouts;
 mod titles;
 mod token_budgets;
+mod token_reports;
 mod tool_files;
 mod tour;
 mod trial_prompts;

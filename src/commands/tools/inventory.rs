@@ -8,6 +8,7 @@ use crate::assemble::sandbox_setup;
 use crate::assemble::settings_profiles::SettingsProfiles;
 use crate::assemble::tool_files::{ToolFactory, open_source, tool_settings};
 use crate::assemble::tool_list::{format_rows, list_tools, spec_json};
+use crate::chat::ToolSpec;
 use crate::chat::mcp_names::{server_of, service_name};
 use crate::cli::{FolderOptions, UsageError, bail_usage};
 use crate::commands::folder::open_places;
@@ -24,20 +25,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The tools of a folder.
-pub(super) struct Inventory {
-    pub(super) places: Places,
-    pub(super) settings: config::Settings,
-    pub(super) folder: PathBuf,
-    pub(super) sandbox: sandbox_setup::SandboxSetup,
-    pub(super) factory: ToolFactory,
+pub(in crate::commands) struct Inventory {
+    pub(in crate::commands) places: Places,
+    pub(in crate::commands) settings: config::Settings,
+    pub(in crate::commands) folder: PathBuf,
+    pub(in crate::commands) sandbox: sandbox_setup::SandboxSetup,
+    pub(in crate::commands) factory: ToolFactory,
     /// The built-in tools and those of MCP servers. No server is started.
     tools: Toolbox,
-    pub(super) files: Vec<FoundTool>,
+    pub(in crate::commands) files: Vec<FoundTool>,
 }
 
 impl Inventory {
     /// Reads the tool files of the user and of the project.
-    pub(super) fn load(place: &FolderOptions) -> Result<Self> {
+    pub(in crate::commands) fn load(place: &FolderOptions) -> Result<Self> {
         let (places, folder) = open_places(place)?;
         let settings =
             config::Settings::load(&places.settings(), &|name| std::env::var(name).ok(), &Overrides::default());
@@ -58,7 +59,7 @@ impl Inventory {
     }
 
     /// Returns the tool of a file with this name.
-    pub(super) fn find(&self, name: &str) -> Result<&FoundTool> {
+    pub(in crate::commands) fn find(&self, name: &str) -> Result<&FoundTool> {
         // Of several the first one is used.
         if let Some(tool) = self.files.iter().find(|tool| tool.parsed.function_name == name) {
             return Ok(tool);
@@ -73,16 +74,20 @@ impl Inventory {
     }
 
     /// Returns the configured model, if any.
-    pub(super) fn connect_model(&self) -> Result<Option<ConnectedModel>> {
+    pub(in crate::commands) fn connect_model(&self) -> Result<Option<ConnectedModel>> {
         let is_watched = false;
         let connection = self.resolve_connection()?;
         Ok(connection.map(|connection| ConnectedModel::configured(&connection, is_watched)))
     }
 
+    /// Returns the specs of the built-in tools that a new session has, and of the MCP servers as they were last accepted.
+    pub(in crate::commands) fn session_specs(&self) -> Vec<ToolSpec> {
+        [Toolbox::workspace_specs(), self.tools.tool_specs()].concat()
+    }
+
     /// Lists all tools, those of files first and those that are off last.
-    pub(super) fn list(&self, as_json: bool) -> Vec<String> {
-        let specs = [Toolbox::workspace_specs(), self.tools.tool_specs()].concat();
-        let rows = list_tools(&self.files, &specs, self.tool_limit());
+    pub(in crate::commands) fn list(&self, as_json: bool) -> Vec<String> {
+        let rows = list_tools(&self.files, &self.session_specs(), self.tool_limit());
         match as_json {
             true => rows.iter().map(|row| json_line(&row.to_json())).collect(),
             false => format_rows(&rows),
@@ -90,7 +95,7 @@ impl Inventory {
     }
 
     /// Returns the connection that a session would use, if any is configured.
-    fn resolve_connection(&self) -> Result<Option<Connection>> {
+    pub(in crate::commands) fn resolve_connection(&self) -> Result<Option<Connection>> {
         let credentials = Credentials::load(&self.places.credentials()).unwrap_or_default();
         let read_variable = |name: &str| std::env::var(name).ok();
         let flags = Overrides::default();
@@ -99,14 +104,14 @@ impl Inventory {
     }
 
     /// Returns the limit for tools in the profile that a session would use; `None` if it sends no tools.
-    fn tool_limit(&self) -> Option<u64> {
+    pub(in crate::commands) fn tool_limit(&self) -> Option<u64> {
         let connection = self.resolve_connection().ok().flatten();
         let profile = connection.map_or_else(Profile::default, |connection| connection.settings);
         profile.tools.then_some(profile.tool_tokens)
     }
 
     /// Describes one tool: what it does, its problems, and what the model sees.
-    pub(super) fn show(&self, name: &str) -> Result<Vec<String>> {
+    pub(in crate::commands) fn show(&self, name: &str) -> Result<Vec<String>> {
         if let Some(spec) = self.tools.tool_specs().into_iter().find(|spec| spec.name == name) {
             let origin = server_of(name).map_or_else(|| "built in".to_owned(), service_name);
             return Ok(vec![format!("{name} · {origin}"), spec.description.clone(), json_line(&spec_json(&spec))]);
@@ -127,7 +132,7 @@ impl Inventory {
     }
 
     /// Returns the problems of all files, each with whether it is only a warning.
-    pub(super) fn problems(&self) -> Vec<(String, bool)> {
+    pub(in crate::commands) fn problems(&self) -> Vec<(String, bool)> {
         let problems = self.files.iter().flat_map(|tool| &tool.parsed.problems);
         problems.map(|problem| (problem.to_string(), problem.is_warning)).collect()
     }
@@ -136,7 +141,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If there is one already.
-    pub(super) fn new_file(&self, file_stem: &str) -> Result<PathBuf> {
+    pub(in crate::commands) fn new_file(&self, file_stem: &str) -> Result<PathBuf> {
         let path = self.places.tools().join(format!("{file_stem}.toml"));
         match path.symlink_metadata() {
             Ok(_) => Err(UsageError(format!(
