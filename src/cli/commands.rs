@@ -34,7 +34,7 @@ pub enum Command {
     Audit(Audit),
     /// List, check, test and add the tools that files define [default: list]
     Tools(Tools),
-    /// Show the tokens that each request takes [default: show]
+    /// Show the tokens that each request takes, and compare sets of tools [default: show]
     Tokens(Tokens),
     /// Review the instructions, rules and tools of the project in this folder, and trust them
     Trust(Trust),

@@ -20,4 +20,16 @@ pub struct Tokens {
 pub enum TokensCommand {
     /// Show the tokens of system prompt, instructions and tools, before any message
     Show(ReportOptions),
+    /// Compare two sets of tools: tokens, changed words, and what is no longer stated
+    Compare {
+        /// File of aye tokens --json or of schemas, tool profile such as core, or commit
+        #[arg(value_name = "A")]
+        old: String,
+        /// The newer one, of the same kinds
+        #[arg(value_name = "B")]
+        new: String,
+        /// Output and folder.
+        #[command(flatten)]
+        options: ReportOptions,
+    },
 }
