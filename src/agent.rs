@@ -12,6 +12,7 @@ mod call_start;
 mod call_state;
 mod compaction;
 mod context_estimate;
+mod context_parts;
 mod context_window;
 mod effect;
 mod event;
@@ -45,6 +46,7 @@ mod waiting_calls;
 
 pub use agent_config::{AgentConfig, DryRunConfig, SubAgentConfig};
 pub use call_state::{Preapproval, QueuePreview, Trial, TrialSupport};
+pub use context_parts::{ContextKind, ContextPart};
 pub use context_window::ContextUsage;
 pub use effect::Effect;
 pub use event::{ApplyRequest, Event, ServedCall};

@@ -56,6 +56,7 @@ pub mod tool;
 pub mod trial;
 pub mod trial_counts;
 pub mod turn_end;
+pub mod turn_usage;
 mod unaccepted_tools;
 pub mod unsent_text;
 pub mod usage;

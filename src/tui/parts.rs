@@ -7,6 +7,7 @@ pub mod call_summary;
 pub mod completion;
 pub mod composer;
 pub mod confirmation;
+pub mod context_page;
 pub mod decision_label;
 pub mod exit_status;
 pub mod file_page;

@@ -7,6 +7,7 @@ mod call_rows;
 mod command_output;
 mod composer_screens;
 mod confirmations;
+mod context_screens;
 mod credential_screens;
 mod dry_run_screens;
 mod fast_typing;

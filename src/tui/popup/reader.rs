@@ -4,6 +4,7 @@ use crate::chat::DryRunSummary;
 use crate::text::clean::clean_text;
 use crate::text::link::{CheckTarget, Existence, LinkTarget};
 use crate::tui::parts::audit_page::AuditPage;
+use crate::tui::parts::context_page::ContextPage;
 use crate::tui::parts::file_page::{FilePage, PreviewLayout};
 use crate::tui::parts::json_view::JsonView;
 use crate::tui::parts::line_cache::LineCache;
@@ -61,6 +62,8 @@ pub enum ReaderBody {
     Rehearsal(Arc<DryRunSummary>, RehearsalPart),
     /// Everything known about a call; the text is empty.
     Audit(Arc<AuditPage>),
+    /// Use of the context window; the text is empty.
+    Context(Arc<ContextPage>),
     /// Preview of a file of the workspace; the text is empty.
     File(Box<FilePage>),
     /// Preview of what a link names; the text is empty.
@@ -126,6 +129,7 @@ impl Reader {
                 // A page of the manual names files of examples, not of the project.
                 ReaderBody::Markdown => lay_out_markdown(&self.text, width, theme, &check_web_address, &NoPictures),
                 ReaderBody::Rehearsal(summary, part) => Page::from(part.lay_out_part(summary, width, theme)),
+                ReaderBody::Context(page) => Page::from(page.lay_out(width, theme)),
                 ReaderBody::Audit(page) => {
                     page.lay_out_page(width.min(MAX_AUDIT_COLUMNS), [theme.text, theme.link], check)
                 }
@@ -161,6 +165,7 @@ impl Reader {
             | ReaderBody::Background(_)
             | ReaderBody::Rehearsal(..)
             | ReaderBody::Link(_)
+            | ReaderBody::Context(_)
             | ReaderBody::Audit(_) => None,
         }
     }

@@ -143,6 +143,7 @@ fn followed_command(popup: &Popup) -> Option<u32> {
             | ReaderBody::Rehearsal(..)
             | ReaderBody::Audit(_)
             | ReaderBody::File(_)
+            | ReaderBody::Context(_)
             | ReaderBody::Link(_) => None,
         },
         _ => None,

@@ -1,14 +1,17 @@
-//! The list of keys that work now, the pages of the manual, and the command palette.
+//! The list of keys that work now, the pages of the manual and of the context window, and the command palette.
 
 use super::popup_stack;
+use crate::chat::turn_usage::list_turns;
 use crate::manual;
 use crate::tui::focus;
 use crate::tui::keys::{Action, Scope};
+use crate::tui::parts::context_page::ContextPage;
 use crate::tui::parts::help_page::Help;
 use crate::tui::parts::picker::{Picker, Row};
 use crate::tui::popup::{List, Popup, ReaderBody};
 use crate::tui::slash_command::{CommandRun, SlashCommand};
 use crate::tui::state::State;
+use std::sync::Arc;
 
 /// Opens the list of the keys that work now.
 pub fn open_help(state: &mut State) {
@@ -47,6 +50,18 @@ pub fn run_help_command(state: &mut State, name: &str) {
             state.show_info(&text);
         }
     }
+}
+
+/// Opens the page about the context window, as it is now.
+pub fn open_context_page(state: &mut State) {
+    let page = ContextPage {
+        usage: state.agent.context_usage(),
+        parts: state.agent.context_parts(),
+        turns: list_turns(&state.agent.session),
+        total: state.agent.session.usage(),
+        price: state.session.connection.price,
+    };
+    popup_stack::push_reader(state, "Context", "".into(), ReaderBody::Context(Arc::new(page)));
 }
 
 /// Opens the palette: every command in one list.

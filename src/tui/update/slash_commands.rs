@@ -51,6 +51,13 @@ pub const COMMANDS: &[SlashCommand] = &[
     command(&["grants", "allowed"], "List and revoke grants", |state, _| grant_list::open_grants(state)),
     command(&["rules"], "List rules in effect", |state, _| state.send_request(HostRequest::ListRules)),
     command(&["tools"], "List the tools of the model", |state, _| state.send_request(HostRequest::ListTools)),
+    command(
+        &["context", "tokens", "usage", "cost"],
+        "Show the context window by part, and the cost of each turn",
+        |state, _| {
+            help_lists::open_context_page(state);
+        },
+    ),
     command(&["mcp"], "List MCP servers and accept their changed tools", |state, _| {
         server_list::open_server_list(state);
     }),

@@ -166,10 +166,8 @@ pub fn draw_footer(state: &State, cache: &mut LayoutCache, area: Rect, buffer: &
     let usage = session.usage();
     if usage.total() > 0 {
         bar.push_left(format!("{} tok", format_tokens(usage.total())), theme.dim, 8);
-        if let Some((input_price, cached_price, output_price)) = state.session.connection.price {
-            let uncached = usage.input.saturating_sub(usage.cached) as f64;
-            let cost = uncached * input_price + usage.cached as f64 * cached_price + usage.output as f64 * output_price;
-            bar.push_left(format_dollars(cost / 1e6), theme.dim, 6);
+        if let Some(price) = state.session.connection.price {
+            bar.push_left(format_dollars(usage.cost(price)), theme.dim, 6);
         }
     }
     if let Some(figures) = state.timing.pace.figures().filter(|_| wait.is_none() && state.prompts.current.is_none()) {
