@@ -79,25 +79,25 @@ pub struct OAuthOptions {
     #[arg(long = "oauth", value_name = "ISSUER", requires = "client_id", conflicts_with_all = ["kind", "env", "key_command"])]
     pub issuer: Option<String>,
     /// With --oauth: ID of a client registered there, with the redirect address http://127.0.0.1
-    #[arg(long, value_name = "ID", requires = "issuer")]
+    #[arg(long, value_name = "ID", requires = "issuer", hide_short_help = true)]
     pub client_id: Option<String>,
     /// With --oauth: ask for the secret of the client, or read it with --stdin, if the server requires one
-    #[arg(long, requires = "issuer")]
+    #[arg(long, requires = "issuer", hide_short_help = true)]
     pub client_secret: bool,
     /// With --oauth: permission to ask for. May be repeated
-    #[arg(long, value_name = "SCOPE", requires = "issuer")]
+    #[arg(long, value_name = "SCOPE", requires = "issuer", hide_short_help = true)]
     pub scope: Vec<String>,
     /// With --oauth: sign in on another device, with a code, if the server supports it
-    #[arg(long, requires = "issuer")]
+    #[arg(long, requires = "issuer", hide_short_help = true)]
     pub device: bool,
     /// With --oauth: address of the sign-in, if the server has no metadata
-    #[arg(long, value_name = "URL", requires = "token_endpoint")]
+    #[arg(long, value_name = "URL", requires = "token_endpoint", hide_short_help = true)]
     pub authorization_endpoint: Option<String>,
     /// With --oauth: address that issues tokens, if the server has no metadata
-    #[arg(long, value_name = "URL", requires = "authorization_endpoint")]
+    #[arg(long, value_name = "URL", requires = "authorization_endpoint", hide_short_help = true)]
     pub token_endpoint: Option<String>,
     /// With --oauth: address of the sign-in on another device, if the server has no metadata
-    #[arg(long, value_name = "URL", requires = "token_endpoint")]
+    #[arg(long, value_name = "URL", requires = "token_endpoint", hide_short_help = true)]
     pub device_endpoint: Option<String>,
 }
 

@@ -2,6 +2,9 @@
 
 use clap::Command;
 
+/// First line of the examples at the end of a page.
+pub(crate) const EXAMPLES_HEADING: &str = "Examples:\n";
+
 /// Blocks separated by an empty line: the path of a command, then its examples as its help shows them.
 const EXAMPLES: &str = include_str!("examples.txt");
 
@@ -15,7 +18,7 @@ fn add_to_subcommands(command: Command, path: &str) -> Command {
         let path = format!("{path} {}", command.get_name()).trim_start().to_owned();
         let command = add_to_subcommands(command, &path);
         match all_examples().find(|(known, _)| *known == path) {
-            Some((_, examples)) => command.after_help(format!("Examples:\n{examples}")),
+            Some((_, examples)) => command.after_help(format!("{EXAMPLES_HEADING}{examples}")),
             None => command,
         }
     })

@@ -1,7 +1,9 @@
 //! Help of the program and of each command, and the topics of the manual.
 
+mod short_help;
+
 use super::Cli;
-use super::examples::add_examples;
+use super::examples::{EXAMPLES_HEADING, add_examples};
 use super::mistyped_command::find_closest;
 use crate::manual::{self, Topic};
 use clap::CommandFactory;
@@ -30,24 +32,29 @@ impl HelpPage {
     }
 }
 
+/// Returns the examples of the program.
+pub(crate) fn overview_examples() -> &'static str {
+    "  aye                              Open the screen in this folder\n  \
+       aye explain src/main.rs          Open the screen and send a message\n  \
+       aye -p 'any bugs?' < main.rs     Print one reply and exit\n  \
+       aye --continue                   Continue the last session of this folder\n  \
+       aye -- doctor who                Send words that begin with a command name"
+}
+
 /// Returns the text below the options of the program.
 pub(super) fn overview_footer() -> String {
     let topics: Vec<&str> = manual::topic_names().collect();
     format!(
         "Run 'aye COMMAND --help' for the options of a command.\n\n\
-        Examples:\n  \
-          aye                              Open the screen in this folder\n  \
-          aye explain src/main.rs          Open the screen and send a message\n  \
-          aye -p 'any bugs?' < main.rs     Print one reply and exit\n  \
-          aye --continue                   Continue the last session of this folder\n  \
-          aye -- doctor who                Send words that begin with a command name\n\n\
+        {EXAMPLES_HEADING}{}\n\n\
         Topics, for aye help TOPIC:\n  {}",
+        overview_examples(),
         topics.chunks(6).map(|row| row.join(", ")).collect::<Vec<_>>().join(",\n  ")
     )
 }
 
 /// Builds the program with all its commands.
-pub(super) fn command_tree() -> clap::Command {
+pub(crate) fn command_tree() -> clap::Command {
     let mut tree = add_examples(Cli::command());
     tree.build();
     tree
@@ -63,6 +70,7 @@ pub(super) fn command_help(words: &[&str], long: bool) -> HelpPage {
             None => break,
         }
     }
+    let page = if long { page } else { short_help::fit_on_screen(page) };
     HelpPage::Usage(Box::new(page), long)
 }
 
