@@ -22,6 +22,7 @@ mod tokens;
 mod tools;
 mod trust;
 mod undo;
+pub mod version;
 
 use crate::cli::commands::{CheckpointsCommand, Command, RehearsalCommand, RulesCommand, TrustCommand};
 use crate::cli::credentials::CredentialsCommand;

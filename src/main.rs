@@ -1,7 +1,7 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
 use aye::cli::{self, ParseError, Request, UsageError};
-use aye::commands::{self, help};
+use aye::commands::{self, help, version};
 use aye::store::Error as StoreError;
 use aye::text::clean::clean_text;
 use std::io::{ErrorKind, Write};
@@ -56,6 +56,7 @@ fn main() -> ExitCode {
             Request::Chat(options) => commands::run_chat(*options).await,
             Request::Command(command) => commands::run(command).await,
             Request::Help(page) => help::show_page(page),
+            Request::DetailedVersion => version::print_build(),
         }
     });
     // A tool that reads a file which never answers must not keep the program from exiting.

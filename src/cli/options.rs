@@ -107,6 +107,10 @@ pub struct ChatOptions {
     /// Start the tour, whatever is configured
     #[arg(long, action = ArgAction::SetTrue)]
     pub tour: bool,
+
+    /// With --version: also print commit, target, build profile and features
+    #[arg(long)]
+    pub verbose: bool,
 }
 
 /// Model and provider.

@@ -20,6 +20,8 @@ pub enum Request {
     Command(Command),
     /// A page of help.
     Help(HelpPage),
+    /// The version, with details of the build.
+    DetailedVersion,
 }
 
 /// Why the arguments are rejected.
@@ -41,6 +43,9 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let Some(page) = requested_help(&arguments) {
         return Ok(Request::Help(page));
+    }
+    if is_detailed_version(&arguments) {
+        return Ok(Request::DetailedVersion);
     }
     // Without any word, no command needs to be looked for.
     if arguments.iter().all(|argument| argument.as_encoded_bytes().starts_with(b"-")) {
@@ -74,6 +79,12 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     parse_chat(&arguments)
 }
 
+/// Returns whether both `--version` and `--verbose` are among the options.
+fn is_detailed_version(arguments: &[OsString]) -> bool {
+    let mut options = arguments.iter().take_while(|argument| *argument != "--");
+    options.clone().any(|option| option == "--version" || option == "-V") && options.any(|option| option == "--verbose")
+}
+
 /// Returns the page requested by `--help` or `-h`: that of the command named by the words, or of the program.
 fn requested_help(arguments: &[OsString]) -> Option<HelpPage> {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
@@ -99,6 +110,9 @@ fn parse_chat(arguments: &[OsString]) -> Result<Request, ParseError> {
         .try_get_matches_from(line)
         .and_then(|matches| ChatOptions::from_arg_matches(&matches))
         .map_err(|error| explain_option(&Cli::command(), &[], error))?;
+    if chat.verbose {
+        return Err(ParseError::Usage("Cannot use --verbose here: it says more about --version only.".to_owned()));
+    }
     if chat.json && !chat.print {
         let commands = commands_with_option(&Cli::command(), "json", &[]).join(", ");
         return Err(ParseError::Usage(format!(

@@ -305,3 +305,17 @@ fn fatal_errors_contain_no_terminal_sequences() {
     assert!(!err.contains(is_control), "{err:?}");
     assert_eq!((out.as_str(), code == 0), ("", false), "{err:?}");
 }
+
+#[test]
+fn the_detailed_version_says_how_the_program_was_built() {
+    for arguments in [&["--version", "--verbose"][..], &["--verbose", "-V"]] {
+        let (out, err, code) = Setup::new(arguments).run_piped("");
+        assert_eq!((err.as_str(), code), ("", 0));
+        for name in ["aye ", "\ncommit: ", "\ntarget: ", "\nprofile: ", "\nfeatures: "] {
+            assert!(out.contains(name), "{name}: {out}");
+        }
+    }
+    let (_, err, code) = Setup::new(&["--verbose", "hi"]).run_piped("");
+    assert!(code == 2 && err.contains("--version"), "{err}");
+    assert_eq!(Setup::new(&["--version"]).run_piped("").0.lines().count(), 1);
+}
