@@ -1,11 +1,13 @@
 //! Command-line arguments.
 
 pub mod commands;
+pub mod completions;
 pub mod credentials;
 mod examples;
 pub mod export;
 pub mod files;
 pub mod help;
+pub mod line_completion;
 pub mod mcp;
 mod mistyped_command;
 mod options;

@@ -3,6 +3,7 @@
 mod audit;
 mod chat;
 mod checkpoints;
+pub mod completions;
 mod credentials;
 mod doctor;
 mod export;
@@ -86,6 +87,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Serve(arguments) => serve::run(arguments).await,
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
+        Command::Completions(arguments) => ignore_closed_pipe(completions::run(&arguments)),
         Command::Help(arguments) => help::run(&arguments),
     }
 }

@@ -1,7 +1,7 @@
 //! Entry point: runs the program, prints its error, returns the exit code.
 
 use aye::cli::{self, ParseError, Request, UsageError};
-use aye::commands::{self, help, version};
+use aye::commands::{self, completions, help, version};
 use aye::store::Error as StoreError;
 use aye::text::clean::clean_text;
 use std::io::{ErrorKind, Write};
@@ -38,6 +38,12 @@ fn main() -> ExitCode {
     // The memory of this process contains keys: no allowed command may read it, and no core file may contain it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    // The script of a shell asks what may stand at the cursor.
+    if let Some(shell) = std::env::var_os(completions::VARIABLE)
+        && let Some(code) = completions::answer_script(&shell)
+    {
+        return code;
+    }
     let request = match cli::parse_arguments(std::env::args_os().skip(1)) {
         Ok(request) => request,
         Err(ParseError::Clap(error)) => {

@@ -45,6 +45,7 @@ impl Topic {
 /// All pages, in reading order.
 pub const TOPICS: &[Topic] = &[
     topic("getting-started", &["start", "tour"], include_str!("../docs/getting-started.md")),
+    topic("installation", &["install", "completion", "packages"], include_str!("../docs/installation.md")),
     topic("providers", &["provider", "profiles", "profile", "connect"], include_str!("../docs/providers.md")),
     topic(
         "permissions",

@@ -1,5 +1,6 @@
 //! The commands and their options.
 
+use super::completions::Completions;
 use super::credentials::Credentials;
 use super::export::Export;
 use super::files::{Files, SessionPlace};
@@ -52,6 +53,8 @@ pub enum Command {
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes
     Doctor(Doctor),
+    /// Print a script that completes commands, options and names in a shell
+    Completions(Completions),
     /// Show the help of a command, or a page of the manual
     Help(Help),
 }

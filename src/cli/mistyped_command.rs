@@ -44,7 +44,7 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
                 let known = EXPECTED_ARGUMENTS.iter().find(|(known, _)| *known == path);
                 let reason = match known {
                     Some((_, expected)) => format!("aye {path} takes {expected}."),
-                    None => explain_arguments(tree, name, verb),
+                    None => explain_arguments(tree, &[name, verb]),
                 };
                 let words = words.join(" ");
                 return Some(format!("Cannot run aye {words}: {reason} To send this to the model, quote it."));
@@ -61,7 +61,7 @@ pub(super) fn explain_mistyped(tree: &Command, words: &[String]) -> Option<Strin
                 (Some(verb), _) => suggest_command(name, Some(verb), arguments),
                 (None, Some(_)) => format!("aye {name} takes one of: {}.", verbs(name).collect::<Vec<_>>().join(", ")),
                 (None, None) if name == "audit" => "aye audit takes one session, by its id.".to_owned(),
-                (None, None) => format!("aye {name} takes no arguments."),
+                (None, None) => explain_arguments(tree, &[name]),
             }
         }
         None => {
@@ -88,13 +88,19 @@ fn suggest_command(name: &str, verb: Option<&str>, arguments: &[String]) -> Stri
     format!("there is no such command. Did you mean `{}`?", corrected.join(" "))
 }
 
-/// Explains which arguments a subcommand takes.
-fn explain_arguments(tree: &Command, name: &str, verb: &str) -> String {
-    let subcommand = tree.find_subcommand(name).and_then(|command| command.find_subcommand(verb));
-    let Some(subcommand) = subcommand.filter(|subcommand| subcommand.get_positionals().next().is_some()) else {
-        return format!("aye {name} {verb} takes no arguments.");
+/// Explains which arguments a command takes, which is named by its path.
+fn explain_arguments(tree: &Command, path: &[&str]) -> String {
+    let name = format!("aye {}", path.join(" "));
+    let command = path.iter().try_fold(tree, |command, word| command.find_subcommand(word));
+    let Some((command, argument)) = command.and_then(|command| Some((command, command.get_positionals().next()?)))
+    else {
+        return format!("{name} takes no arguments.");
     };
-    let usage = subcommand.clone().bin_name(format!("aye {name} {verb}")).render_usage().to_string();
+    let values: Vec<String> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if !values.is_empty() {
+        return format!("{name} takes one of: {}.", values.join(", "));
+    }
+    let usage = command.clone().bin_name(name).render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
     format!("an argument is missing, or there are too many. Use `{usage}`.")
 }
@@ -154,6 +160,9 @@ mod tests {
             ("audti 01JABC", "Did you mean `aye audit 01JABC`? To"),
             ("audit 01JABC more", "aye audit takes one session"),
             ("trust everything", "aye trust takes one of: list. "),
+            ("completions", "aye completions takes one of: bash, zsh, fish, powershell, elvish, nushell. "),
+            ("completions tcsh", "aye completions takes one of: bash, "),
+            ("open", "Use `aye open [OPTIONS] <LINK>`. "),
         ] {
             let explanation = explain(line).unwrap_or_default();
             assert!(explanation.contains(part), "{line}: {explanation}");

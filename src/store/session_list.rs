@@ -81,6 +81,15 @@ impl Latest {
     }
 }
 
+/// A session in a list of names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedName {
+    /// Its ID.
+    pub id: SessionId,
+    /// What is known of it; `None` if its file was not read.
+    pub details: Option<Listed>,
+}
+
 /// Returns whether another process has this session open for writing.
 fn is_open(path: &Path) -> bool {
     let locked = private_files::open_read(path).map(|file| file.try_lock_shared());
@@ -96,6 +105,19 @@ impl Sessions {
     /// Returns every session, last changed first. Unreadable files are included and marked.
     pub fn list_all(&self) -> Result<Vec<Listed>, Error> {
         Ok(self.session_files()?.into_iter().map(|file| read_listing(&file)).collect())
+    }
+
+    /// Returns at most `max` sessions whose IDs begin with `prefix`, last changed first. Details are read until they took
+    /// `max_bytes`. A folder that cannot be read has no sessions.
+    pub fn list_names(&self, prefix: &str, max: usize, max_bytes: u64) -> Vec<ListedName> {
+        let files = self.session_files().unwrap_or_default().into_iter().filter(|file| file.id.0.starts_with(prefix));
+        let mut read_bytes = 0;
+        let read_name = |file: SessionFile| {
+            let details = (read_bytes < max_bytes).then(|| read_listing(&file));
+            read_bytes += details.as_ref().map_or(0, |listed| listed.bytes.min(HEAD_BYTES + TAIL_BYTES));
+            ListedName { id: file.id, details }
+        };
+        files.take(max).map(read_name).collect()
     }
 
     /// Returns the number of sessions, readable or not.

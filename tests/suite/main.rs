@@ -29,6 +29,7 @@ mod command_words;
 mod commands;
 mod commit_subjects;
 mod compaction;
+mod completions;
 mod composer;
 mod connect_list;
 mod continued_providers;

@@ -34,6 +34,8 @@ pub fn program() -> PathBuf {
 
 /// The command to start, isolated from the settings of this machine.
 pub struct Setup {
+    /// Another program to start instead of the program under test.
+    other_program: Option<&'static str>,
     arguments: Vec<String>,
     rows: u16,
     columns: u16,
@@ -60,6 +62,7 @@ impl Setup {
     pub fn with_home(root: &Arc<Folder>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         Self {
+            other_program: None,
             arguments,
             rows: 24,
             columns: 80,
@@ -87,6 +90,12 @@ impl Setup {
         self
     }
 
+    /// Starts another program of this machine instead, such as a shell.
+    pub fn other_program(mut self, name: &'static str) -> Self {
+        self.other_program = Some(name);
+        self
+    }
+
     /// Sets the umask of the program.
     pub fn umask(mut self, umask: &'static str) -> Self {
         self.umask = Some(umask);
@@ -102,8 +111,9 @@ impl Setup {
 
     /// The command line: the program, or a shell that sets the umask and executes it.
     fn command(&self) -> (PathBuf, Vec<String>) {
-        let Some(umask) = self.umask else { return (program(), self.arguments.clone()) };
-        let line = ["-c", "umask \"$0\"; exec \"$@\"", umask, &program().to_string_lossy()].map(str::to_owned);
+        let program = self.other_program.map_or_else(program, PathBuf::from);
+        let Some(umask) = self.umask else { return (program, self.arguments.clone()) };
+        let line = ["-c", "umask \"$0\"; exec \"$@\"", umask, &program.to_string_lossy()].map(str::to_owned);
         ("sh".into(), line.into_iter().chain(self.arguments.iter().cloned()).collect())
     }
 
