@@ -8,6 +8,7 @@ pub mod export;
 pub mod files;
 pub mod help;
 pub mod line_completion;
+pub mod man;
 pub mod mcp;
 mod mistyped_command;
 mod options;
@@ -18,6 +19,7 @@ pub mod tools;
 mod usage_error;
 
 pub use commands::Command;
+pub(crate) use examples::EXAMPLES_HEADING;
 pub(crate) use options::resolve_folder;
 pub use options::{ChatOptions, ConnectionOptions, FolderOptions};
 pub use parser::{ParseError, Request, parse_arguments};

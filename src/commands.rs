@@ -11,6 +11,7 @@ mod export_file;
 mod files;
 mod folder;
 pub mod help;
+mod man;
 mod mcp;
 mod models;
 mod open;
@@ -88,6 +89,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Models(arguments) => models::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(&arguments).await,
         Command::Completions(arguments) => ignore_closed_pipe(completions::run(&arguments)),
+        Command::Man(arguments) => ignore_closed_pipe(man::run(&arguments)),
         Command::Help(arguments) => help::run(&arguments),
     }
 }

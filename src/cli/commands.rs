@@ -4,6 +4,7 @@ use super::completions::Completions;
 use super::credentials::Credentials;
 use super::export::Export;
 use super::files::{Files, SessionPlace};
+use super::man::Man;
 use super::mcp::Mcp;
 use super::options::{ConnectionOptions, FolderOptions};
 use super::sessions::Sessions;
@@ -55,6 +56,8 @@ pub enum Command {
     Doctor(Doctor),
     /// Print a script that completes commands, options and names in a shell
     Completions(Completions),
+    /// Print the man page, or write one page per command
+    Man(Man),
     /// Show the help of a command, or a page of the manual
     Help(Help),
 }

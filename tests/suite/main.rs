@@ -77,6 +77,7 @@ mod key_stores;
 mod kills;
 mod links;
 mod live_sandbox;
+mod man_pages;
 mod manual;
 mod mcp_changes;
 mod mcp_commands;

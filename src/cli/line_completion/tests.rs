@@ -65,6 +65,7 @@ fn values_are_those_of_the_option() {
         ("mcp check |", Values::McpServers),
         ("credentials rotate |", Values::Credentials),
         ("-C |", Values::Folders),
+        ("man --dir |", Values::Folders),
         ("sessions export --output |", Values::Files),
         ("tools check |", Values::Files),
         ("explain |src", Values::Files),
