@@ -194,7 +194,7 @@ fn with_all_options(tree: &clap::Command) -> clap::Command {
         for option in command.get_arguments() {
             let Some(long) = option.get_long().filter(|long| !names.iter().any(|name| name == long)) else { continue };
             names.push(long.to_owned());
-            let relaxed = option.clone().requires(Resettable::Reset).conflicts_with(Resettable::Reset);
+            let relaxed = option.clone().required(false).requires(Resettable::Reset).conflicts_with(Resettable::Reset);
             let relaxed = match option.get_action().takes_values() {
                 true => relaxed.value_parser(value_parser!(OsString)),
                 false => relaxed,
