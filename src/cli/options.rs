@@ -97,7 +97,7 @@ pub struct ChatOptions {
     pub record: Option<PathBuf>,
 
     /// Version of the recording's format, for players before asciinema 3 [default: 3]
-    #[arg(long, value_name = "VERSION", hide_short_help = true, conflicts_with = "print")]
+    #[arg(long, value_name = "VERSION", conflicts_with = "print")]
     pub record_version: Option<CastVersion>,
 
     /// Write message content to the journal too, with secrets redacted

@@ -7,13 +7,12 @@ use std::time::Duration;
 /// Longest pause that a player shows, in seconds. It skips the rest of a longer one.
 const IDLE_LIMIT: f64 = 2.0;
 /// Standard colours of xterm, for themes that use those of the terminal.
-const PALETTE: &str = "#000000:#cd0000:#00cd00:#cdcd00:#0000ee:#cd00cd:#00cdcd:#e5e5e5:\
+pub const PALETTE: &str = "#000000:#cd0000:#00cd00:#cdcd00:#0000ee:#cd00cd:#00cdcd:#e5e5e5:\
                        #7f7f7f:#ff0000:#00ff00:#ffff00:#5c5cff:#ff00ff:#00ffff:#ffffff";
 
-/// Version of the format.
+/// Version of the format. Version 2 is understood by asciinema before 3.0 and by older players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum CastVersion {
-    /// Understood by asciinema before 3.0 and by older players.
     #[value(name = "2")]
     V2,
     #[default]
@@ -30,16 +29,16 @@ pub struct CastHeader {
     /// Start in seconds since 1970.
     pub timestamp: u64,
     pub title: Option<String>,
-    /// True if the screen is dark text on a light background.
-    pub is_light: bool,
+    /// Colours of text and background, each red, green and blue, of cells without a colour of their own.
+    pub colours: ([u8; 3], [u8; 3]),
 }
 
 impl CastHeader {
     /// Returns the line without its end.
     pub fn to_line(&self) -> String {
         let (columns, rows) = self.size;
-        let (text, background, palette) = default_theme(self.is_light);
-        let theme = json!({ "fg": text, "bg": background, "palette": palette });
+        let [text, background] = [self.colours.0, self.colours.1].map(hex_colour);
+        let theme = json!({ "fg": text, "bg": background, "palette": PALETTE });
         let mut header = match self.version {
             CastVersion::V2 => json!({ "version": 2, "width": columns, "height": rows, "theme": theme }),
             CastVersion::V3 => json!({ "version": 3, "term": { "cols": columns, "rows": rows, "theme": theme } }),
@@ -53,9 +52,9 @@ impl CastHeader {
     }
 }
 
-/// Returns the colours of the text, of the background and of the palette of 16 colours, which are separated by colons.
-pub fn default_theme(is_light: bool) -> (&'static str, &'static str, &'static str) {
-    if is_light { ("#000000", "#ffffff", PALETTE) } else { ("#e5e5e5", "#000000", PALETTE) }
+/// Returns a colour as `#rrggbb`.
+pub fn hex_colour([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// What happened at one time.
@@ -111,7 +110,7 @@ mod tests {
             size: (80, 24),
             timestamp: 1_700_000_000,
             title: Some("a \"b\"\n".into()),
-            is_light: true,
+            colours: ([1, 2, 255], [255; 3]),
         }
     }
 
@@ -124,7 +123,7 @@ mod tests {
         for (fields, theme) in [(&v2, &v2["theme"]), (&v3, &v3["term"]["theme"])] {
             assert_eq!(fields["title"], "a \"b\"\n");
             assert_eq!((&fields["timestamp"], &fields["idle_time_limit"]), (&json!(1_700_000_000), &json!(2.0)));
-            assert_eq!(theme["bg"], "#ffffff");
+            assert_eq!((&theme["fg"], &theme["bg"]), (&json!("#0102ff"), &json!("#ffffff")));
             assert_eq!(theme["palette"].as_str().unwrap().split(':').count(), 16);
         }
         assert!(!CastHeader { title: None, ..header(CastVersion::V3) }.to_line().contains("title"));

@@ -1,6 +1,6 @@
 //! Reads recordings: asciicasts of version 2 and 3, also those of other programs.
 
-use super::cast::default_theme;
+use super::cast::PALETTE;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -108,8 +108,8 @@ impl Recording {
 impl RecordingTheme {
     /// A colour that is not `#rrggbb` is replaced by the default one, so that no text of the file becomes part of an export.
     fn new(theme: Option<Theme>) -> Self {
-        let (text, background, palette) = default_theme(false);
-        let default_palette: Vec<String> = palette.split(':').map(str::to_owned).collect();
+        let (text, background) = ("#e5e5e5", "#000000");
+        let default_palette: Vec<String> = PALETTE.split(':').map(str::to_owned).collect();
         let Some(theme) = theme else {
             return Self { text: text.to_owned(), background: background.to_owned(), palette: default_palette };
         };
@@ -184,7 +184,13 @@ mod tests {
     #[test]
     fn both_versions_are_read_back() {
         for version in [CastVersion::V2, CastVersion::V3] {
-            let header = CastHeader { version, size: (80, 24), timestamp: 0, title: Some("T".into()), is_light: true };
+            let header = CastHeader {
+                version,
+                size: (80, 24),
+                timestamp: 0,
+                title: Some("T".into()),
+                colours: ([0; 3], [255; 3]),
+            };
             let mut lines = EventLines::new(version);
             let mut text = header.to_line() + "\n";
             for (millis, event) in

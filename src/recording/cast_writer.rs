@@ -91,7 +91,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     const HEADER: CastHeader =
-        CastHeader { version: CastVersion::V3, size: (80, 24), timestamp: 0, title: None, is_light: false };
+        CastHeader { version: CastVersion::V3, size: (80, 24), timestamp: 0, title: None, colours: ([255; 3], [0; 3]) };
 
     #[test]
     fn lines_are_written_in_order_and_only_for_the_user() {

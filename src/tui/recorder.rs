@@ -65,7 +65,7 @@ impl Recorder {
             size: state.viewport.size,
             timestamp: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
             title: state.agent.session.title().map(|title| masker.mask_text(title)),
-            is_light: state.theme.is_light,
+            colours: state.theme.default_colours(),
         };
         let writer = CastWriter::create(path, &header)?;
         Ok(Self {

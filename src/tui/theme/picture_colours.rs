@@ -9,14 +9,8 @@ pub struct PixelBlender {
 }
 
 impl PixelBlender {
-    /// The background is black or white if the theme keeps the terminal's own.
     pub fn new(theme: &Theme) -> Self {
-        let background = match theme.background.bg {
-            Some(Color::Rgb(red, green, blue)) => [red, green, blue],
-            _ if theme.is_light => [255; 3],
-            _ => [0; 3],
-        };
-        Self { background }
+        Self { background: theme.default_colours().1 }
     }
 
     /// Returns the colour of a pixel, of which these are red, green, blue and opacity.
@@ -27,6 +21,18 @@ impl PixelBlender {
         };
         let [red_below, green_below, blue_below] = self.background;
         Color::Rgb(mix(red, red_below), mix(green, green_below), mix(blue, blue_below))
+    }
+}
+
+impl Theme {
+    /// Returns the colours of text and background, each red, green and blue. They are black and white if the theme keeps those of
+    /// the terminal.
+    pub fn default_colours(&self) -> ([u8; 3], [u8; 3]) {
+        let choose = |colour, dark, light| match colour {
+            Some(Color::Rgb(red, green, blue)) => [red, green, blue],
+            _ => [if self.is_light { light } else { dark }; 3],
+        };
+        (choose(self.text.fg, 0xe5, 0), choose(self.background.bg, 0, 255))
     }
 }
 
