@@ -33,7 +33,7 @@ pub struct Frame {
     pub cursor: Option<(u16, u16)>,
 }
 
-/// Neighbouring cells of one style. Blank cells on the default background are in no run.
+/// Neighbouring cells of one style. Blank cells on the default background are in no run, unless they are between its other cells.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Run {
     pub column: u16,
@@ -106,6 +106,8 @@ fn read_frame(screen: &vt100::Screen, colours: &Colours, time: Duration) -> Fram
 
 fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
+    // Blank cells since the last run. They become part of it if the text goes on in its style.
+    let mut blanks = 0;
     for (column, cell) in cells {
         if cell.is_wide_continuation() {
             continue;
@@ -113,16 +115,19 @@ fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours)
         let style = colours.style(cell);
         let text = if cell.has_contents() { cell.contents() } else { " " };
         if text == " " && style.background.is_none() && !style.is_underlined {
+            blanks += 1;
             continue;
         }
         let width = if cell.is_wide() { 2 } else { 1 };
         match runs.last_mut() {
-            Some(run) if run.style == style && run.column + run.width == column => {
+            Some(run) if run.style == style && run.column + run.width + blanks == column => {
+                run.text.push_str(&" ".repeat(usize::from(blanks)));
                 run.text.push_str(text);
-                run.width += width;
+                run.width += blanks + width;
             }
             _ => runs.push(Run { column, width, text: text.to_owned(), style }),
         }
+        blanks = 0;
     }
     runs
 }
@@ -198,7 +203,7 @@ mod tests {
         let played = play(&[(100, "a"), (110, "b"), (500, "c"), (501, "\r"), (20_000, "\u{1b}[31mx")]);
         let shown: Vec<(u128, String)> =
             played.frames.iter().map(|frame| (frame.time.as_millis(), row_text(frame, 0))).collect();
-        assert_eq!(shown, [(0, "ab".into()), (500, "abc".into()), (2_500, "x|bc".into())]);
+        assert_eq!(shown, [(0, "ab".into()), (500, "abc".into()), (2_501, "x|bc".into())]);
         assert_eq!((played.duration.as_millis(), played.size), (5_501, (10, 3)));
     }
 

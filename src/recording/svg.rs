@@ -2,6 +2,7 @@
 
 mod glyph_shapes;
 
+use super::cast::hex_colour as hex;
 use super::cast_reader::Recording;
 use super::frames::{Frame, Frames, Run, parse_colour};
 use std::collections::HashMap;
@@ -34,14 +35,17 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
     let (width, height) = (f64::from(columns) * CELL.0, f64::from(rows) * CELL.1);
     let top = PADDING + if options.has_window { TITLE_HEIGHT } else { 0.0 };
     let (full_width, full_height) = (width + 2.0 * PADDING, height + top + PADDING);
-    let title = recording.title.as_deref().unwrap_or("Recording of aye");
+    let title = recording.title.as_deref().unwrap_or("aye");
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width:.0}\" height=\"{full_height:.0}\" \
          viewBox=\"0 0 {full_width:.1} {full_height:.1}\" role=\"img\"><title>{}</title>\n",
         escape(title)
     );
-    let _ =
-        writeln!(svg, "<style>text{{font:{FONT_SIZE}px {FONTS};white-space:pre}}{}</style>", animation(&played, width));
+    let _ = writeln!(
+        svg,
+        "<style>rect{{shape-rendering:crispEdges}}text{{font:{FONT_SIZE}px {FONTS};white-space:pre}}{}</style>",
+        animation(&played, width)
+    );
     let radius = if options.has_window { 8 } else { 0 };
     let _ = writeln!(svg, "<rect width=\"100%\" height=\"100%\" rx=\"{radius}\" fill=\"{}\"/>", hex(background));
     if options.has_window {
@@ -169,10 +173,6 @@ fn draw_text(svg: &mut String, run: &Run, (x, text, width): &(f64, String, f64))
         }
     }
     let _ = write!(svg, ">{}</text>", escape(text));
-}
-
-fn hex([red, green, blue]: [u8; 3]) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// Escapes a text, and leaves out what XML cannot contain.

@@ -130,3 +130,28 @@ fn an_existing_file_is_not_replaced_and_print_has_no_screen_to_record() {
     let (_, errors, code) = Setup::new(&["-p", "hi", "--record", "a.cast"]).run_piped("");
     assert!(code == 2 && errors.contains("--record"), "{errors}");
 }
+
+#[test]
+fn a_recording_is_drawn_as_a_picture_with_its_text() {
+    let user = User::new(vec![text_answer("It is **done** & <dusted>.")]);
+    let mut program = start(&user, &["--record", "demo.cast"]);
+    submit_message(&mut program, "go");
+    program.until_idle("It is done");
+    program.press_keys("\x04");
+    assert_eq!(program.wait_for_exit(), 0);
+    let recording = program.project().join("demo.cast").display().to_string();
+    let picture = program.project().join("demo.svg").display().to_string();
+    let export = |arguments: &[&str]| user.run_headless(&[&["export", "svg"][..], arguments].concat());
+    assert_eq!(export(&[&recording, "--output", &picture]), (String::new(), String::new(), 0));
+    let svg = program.file("demo.svg").unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("@keyframes") && svg.contains("&amp; &lt;dusted&gt;."), "{svg}");
+    assert!(!svg.contains("<script") && !svg.contains("http://127") && !svg.contains("url("), "{svg}");
+    let (_, errors, code) = export(&[&recording, "--output", &picture]);
+    assert!(code == 2 && errors.contains("it already exists") && errors.contains("--force"), "{errors}");
+    assert_eq!(export(&["--force", "--no-window", &recording, "--output", &picture]).2, 0);
+    assert!(!program.file("demo.svg").unwrap().contains("<circle"));
+    let (_, errors, code) = export(&[&picture, "--output", &format!("{picture}.svg")]);
+    assert!(code == 2 && errors.contains("line 1 is not the header of an asciicast"), "{errors}");
+    let (_, errors, code) = export(&["missing.cast", "--output", &format!("{picture}.svg")]);
+    assert!(code == 2 && errors.contains("Cannot read missing.cast"), "{errors}");
+}

@@ -26,13 +26,15 @@ fn rows_are_drawn_once_and_each_frame_at_its_time() {
 
 #[test]
 fn a_single_frame_is_not_animated_and_the_window_can_be_left_out() {
-    let svg = draw("[0, \"o\", \"\\u001b[1;3;4;2;38;2;1;2;3mx\\u001b[0m│日\"]", SvgOptions { has_window: false });
+    let svg =
+        draw("[0, \"o\", \"\\u001b[3;4;2;38;2;1;2;3mx\\u001b[0m│日\\u001b[1mb\"]", SvgOptions { has_window: false });
     assert!(!svg.contains("animation") && !svg.contains("<circle"), "{svg}");
     assert!(
-        svg.contains("fill=\"#010203\" font-weight=\"bold\" font-style=\"italic\" text-decoration=\"underline\" opacity=\".6\">x</text>"),
+        svg.contains("fill=\"#010203\" font-style=\"italic\" text-decoration=\"underline\" opacity=\".6\">x</text>"),
         "{svg}"
     );
     assert!(svg.contains("<path d=\"M") && svg.contains("textLength=\"16.8\"") && svg.contains(">日</text>"), "{svg}");
+    assert!(svg.contains("font-weight=\"bold\">b</text>"), "{svg}");
 }
 
 #[test]
