@@ -19,7 +19,7 @@ fn help_with_a_topic_opens_its_page() {
     assert!(screen.state.viewport.popups.is_empty());
     assert!(
         shown.contains("Cannot show help for “nonsense”: there is no such topic. Use one of:")
-            && shown.contains("getting-started, providers"),
+            && shown.contains("getting-started, installation, providers"),
         "{shown}"
     );
 }
