@@ -25,7 +25,7 @@ pub struct ExportSvg {
     /// Recording: an asciicast of version 2 or 3
     #[arg(value_name = "RECORDING")]
     pub input: PathBuf,
-    /// Write to this file, which must not exist
+    /// Write to this file, which must not exist unless --force is given
     #[arg(long, value_name = "FILE")]
     pub output: PathBuf,
     /// Draw no window around the terminal

@@ -20,7 +20,11 @@ pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
     let ExportedFormat::Svg(ExportSvg { input, output, no_window, force }) = format;
     check_target(output, *force, "Name another file, or overwrite it with --force.")?;
     let recording = read_recording(input)?;
-    write_file(output, draw_svg(&recording, SvgOptions { has_window: !no_window }), *force)?;
+    let svg = match draw_svg(&recording, SvgOptions { has_window: !no_window }) {
+        Ok(svg) => svg,
+        Err(error) => bail_usage!("Cannot draw {}: {error}.", clean_line(&input.display().to_string())),
+    };
+    write_file(output, svg, *force)?;
     Ok(ExitCode::SUCCESS)
 }
 

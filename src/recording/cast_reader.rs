@@ -4,6 +4,8 @@ use super::cast::PALETTE;
 use serde::Deserialize;
 use std::time::Duration;
 
+/// Maximum time of an event.
+const MAX_TIME: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// Maximum columns and rows of a recording.
 const MAX_SIZE: u16 = 1000;
 
@@ -146,7 +148,9 @@ fn parse_events(
         let time = Duration::try_from_secs_f64(seconds)
             .map_err(|_| format!("line {number}: expected a time in seconds, got {seconds}"))?;
         let time = if is_relative { last.checked_add(time) } else { Some(time.max(last)) };
-        last = time.ok_or_else(|| format!("line {number}: the time is too long"))?;
+        last = time
+            .filter(|time| *time <= MAX_TIME)
+            .ok_or_else(|| format!("line {number}: the time is more than a year after the start"))?;
         let event = match code.as_str() {
             "o" => RecordedEvent::Output(data),
             "m" => RecordedEvent::Marker(data),

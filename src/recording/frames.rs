@@ -2,6 +2,7 @@
 
 use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
 use std::num::NonZeroU16;
+use std::sync::Arc;
 use std::time::Duration;
 use vt100::{Cell, Color};
 
@@ -9,6 +10,10 @@ use vt100::{Cell, Color};
 const FRAME_TIME: Duration = Duration::from_millis(33);
 /// Time for which the last frame is shown.
 const END_TIME: Duration = Duration::from_secs(3);
+/// Maximum frames of a recording, more than ten minutes without a pause.
+const MAX_FRAMES: usize = 20_000;
+/// Maximum bytes of the rows that differ from those of the frame before.
+const MAX_ROW_BYTES: usize = 128 << 20;
 /// Levels of the colours in the cube of the 256 colours.
 const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
@@ -28,7 +33,7 @@ pub struct Frames {
 pub struct Frame {
     /// Time at which it appears.
     pub time: Duration,
-    pub rows: Vec<Vec<Run>>,
+    pub rows: Vec<Arc<Vec<Run>>>,
     /// Column and row of the cursor, if it is visible.
     pub cursor: Option<(u16, u16)>,
 }
@@ -57,13 +62,16 @@ pub struct RunStyle {
 
 impl Frames {
     /// Plays a recording, with pauses shortened to its limit.
-    pub fn play(recording: &Recording) -> Self {
+    ///
+    /// # Errors
+    /// If it has too many frames, or they have too much text, worded to follow the name of the file.
+    pub fn play(recording: &Recording) -> Result<Self, String> {
         let colours = Colours::new(&recording.theme);
-        let mut terminal = vt100::Parser::new(cell_count(recording.size.1), cell_count(recording.size.0), 0);
+        let mut terminal = vt100::Parser::new(cell_count(recording.size.1), column_count(recording.size.0), 0);
         let mut size = recording.size;
         let mut frames: Vec<Frame> = Vec::new();
         let events = recording.shortened_events();
-        let mut start = Duration::ZERO;
+        let (mut start, mut row_bytes) = (Duration::ZERO, 0);
         for (index, (time, event)) in events.iter().enumerate() {
             if index == 0 || *time >= start + FRAME_TIME {
                 start = *time;
@@ -72,36 +80,63 @@ impl Frames {
                 RecordedEvent::Output(text) => terminal.process(text.as_bytes()),
                 RecordedEvent::Resized(columns, rows) => {
                     size = (size.0.max(*columns), size.1.max(*rows));
-                    terminal.screen_mut().set_size(cell_count(*rows), cell_count(*columns));
+                    terminal.screen_mut().set_size(cell_count(*rows), column_count(*columns));
                 }
-                RecordedEvent::Marker(_) => continue,
+                RecordedEvent::Marker(_) => {}
             }
             if events.get(index + 1).is_none_or(|(next, _)| *next >= start + FRAME_TIME) {
-                let frame = read_frame(terminal.screen(), &colours, start);
+                let frame = read_frame(terminal.screen(), &colours, start, frames.last(), &mut row_bytes);
                 if frames.last().is_none_or(|last| (&last.rows, last.cursor) != (&frame.rows, frame.cursor)) {
                     frames.push(frame);
+                }
+                if frames.len() > MAX_FRAMES || row_bytes > MAX_ROW_BYTES {
+                    return Err(
+                        "it has too many frames or too much text for a picture; record a shorter part".to_owned()
+                    );
                 }
             }
         }
         match frames.first_mut() {
             Some(first) => first.time = Duration::ZERO,
-            None => frames.push(read_frame(terminal.screen(), &colours, Duration::ZERO)),
+            None => frames.push(read_frame(terminal.screen(), &colours, Duration::ZERO, None, &mut row_bytes)),
         }
         let end = events.last().map_or(Duration::ZERO, |(time, _)| *time);
-        Self { size, frames, duration: end + END_TIME }
+        Ok(Self { size, frames, duration: end + END_TIME })
     }
+}
+
+/// Returns the columns of the terminal. One column has no room for a wide glyph.
+fn column_count(columns: u16) -> NonZeroU16 {
+    cell_count(columns.max(2))
 }
 
 fn cell_count(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN)
 }
 
-fn read_frame(screen: &vt100::Screen, colours: &Colours, time: Duration) -> Frame {
+/// Reads a frame. Rows that are those of the frame before are shared with it; the others are added to `row_bytes`.
+fn read_frame(
+    screen: &vt100::Screen,
+    colours: &Colours,
+    time: Duration,
+    before: Option<&Frame>,
+    row_bytes: &mut usize,
+) -> Frame {
     let (rows, columns) = screen.size();
     let cells = |row| (0..columns.get()).filter_map(move |column| Some((column, screen.cell(row, column)?)));
-    let rows = (0..rows.get()).map(|row| read_row(cells(row), colours)).collect();
+    let mut share_row = |row: u16| {
+        let runs = read_row(cells(row), colours);
+        let same = before.and_then(|before| before.rows.get(usize::from(row))).filter(|same| ***same == runs);
+        same.cloned().unwrap_or_else(|| {
+            *row_bytes += runs.iter().map(|run| size_of::<Run>() + run.text.len()).sum::<usize>();
+            Arc::new(runs)
+        })
+    };
+    let rows = (0..rows.get()).map(&mut share_row).collect();
     let (row, column) = screen.cursor_position();
-    Frame { time, rows, cursor: (!screen.hide_cursor()).then_some((column, row)) }
+    // After the last column was written, the column is that of the edge.
+    let cursor = (column.min(columns.get() - 1), row);
+    Frame { time, rows, cursor: (!screen.hide_cursor()).then_some(cursor) }
 }
 
 fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours) -> Vec<Run> {
@@ -191,7 +226,7 @@ mod tests {
         for (millis, output) in events {
             text += &format!("\n[{}, \"o\", {}]", *millis as f64 / 1000.0, serde_json::Value::from(*output));
         }
-        Frames::play(&Recording::parse(&(text + "\n")).unwrap())
+        Frames::play(&Recording::parse(&(text + "\n")).unwrap()).unwrap()
     }
 
     fn row_text(frame: &Frame, row: usize) -> String {
@@ -228,6 +263,30 @@ mod tests {
     fn a_recording_without_output_has_an_empty_frame() {
         let played = play(&[]);
         assert_eq!((played.frames.len(), played.duration), (1, END_TIME));
-        assert!(played.frames[0].rows.iter().all(Vec::is_empty));
+        assert!(played.frames[0].rows.iter().all(|row| row.is_empty()));
+    }
+
+    #[test]
+    fn a_marker_does_not_hide_the_frame_before_it() {
+        let header = r#"{"version":2,"width":10,"height":3}"#;
+        let lines = "[0, \"o\", \"a\"]\n[1, \"o\", \"b\"]\n[1.01, \"m\", \"chapter\"]\n[3, \"o\", \"c\"]";
+        let played = Frames::play(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap()).unwrap();
+        let times: Vec<u128> = played.frames.iter().map(|frame| frame.time.as_millis()).collect();
+        assert_eq!(times, [0, 1_000, 3_000]);
+        assert!(Arc::ptr_eq(&played.frames[0].rows[1], &played.frames[2].rows[1]), "equal rows are kept once");
+    }
+
+    #[test]
+    fn the_cursor_stays_on_the_screen_and_hostile_recordings_end() {
+        assert_eq!(play(&[(0, "0123456789")]).frames[0].cursor, Some((9, 0)));
+        let header = r#"{"version":2,"width":1,"height":1}"#;
+        let narrow = format!("{header}\n[0, \"o\", \"\u{26a0}\u{fe0f}日本\"]\n");
+        assert!(Frames::play(&Recording::parse(&narrow).unwrap()).is_ok());
+        let header = r#"{"version":2,"width":1000,"height":500}"#;
+        let row = "\\u001b[31ma\\u001b[32mb".repeat(500);
+        let full = format!("[0, \"o\", \"{}\"]", row.repeat(500));
+        let scrolled: String = (1..200).map(|second| format!("[{second}, \"o\", \"{second}{row}\"]\n")).collect();
+        let recording = Recording::parse(&format!("{header}\n{full}\n{scrolled}")).unwrap();
+        assert!(Frames::play(&recording).unwrap_err().contains("too much text"));
     }
 }

@@ -20,6 +20,11 @@ const TITLE_HEIGHT: f64 = 34.0;
 /// Fonts, the first one that the viewer has.
 const FONTS: &str = "ui-monospace,'JetBrains Mono','Cascadia Code','SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
 
+/// Frames in a row. Frames stand in a grid, so that no distance is so large that browsers round it.
+const FRAMES_PER_ROW: usize = 64;
+/// Space between the frames of the grid, which is never visible.
+const FRAME_GAP: f64 = 20.0;
+
 /// How a recording is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SvgOptions {
@@ -28,8 +33,11 @@ pub struct SvgOptions {
 }
 
 /// Returns the picture.
-pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
-    let played = Frames::play(recording);
+///
+/// # Errors
+/// If the recording is too long for a picture, worded to follow the name of the file.
+pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, String> {
+    let played = Frames::play(recording)?;
     let background = parse_colour(&recording.theme.background);
     let (columns, rows) = played.size;
     let (width, height) = (f64::from(columns) * CELL.0, f64::from(rows) * CELL.1);
@@ -38,13 +46,13 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
     let title = recording.title.as_deref().unwrap_or("aye");
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width:.0}\" height=\"{full_height:.0}\" \
-         viewBox=\"0 0 {full_width:.1} {full_height:.1}\" role=\"img\"><title>{}</title>\n",
+         viewBox=\"0 0 {full_width:.1} {full_height:.1}\" role=\"img\" xml:space=\"preserve\"><title>{}</title>\n",
         escape(title)
     );
     let _ = writeln!(
         svg,
-        "<style>rect{{shape-rendering:crispEdges}}text{{font:{FONT_SIZE}px {FONTS};white-space:pre}}{}</style>",
-        animation(&played, width)
+        "<style>rect{{shape-rendering:crispEdges}}text{{font:{FONT_SIZE}px {FONTS};white-space:pre;direction:ltr;unicode-bidi:bidi-override}}{}</style>",
+        animation(&played, (width, height))
     );
     let radius = if options.has_window { 8 } else { 0 };
     let _ = writeln!(svg, "<rect width=\"100%\" height=\"100%\" rx=\"{radius}\" fill=\"{}\"/>", hex(background));
@@ -55,10 +63,11 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
     let mut rows = String::new();
     let mut frames = String::new();
     for (index, frame) in played.frames.iter().enumerate() {
-        let _ = write!(frames, "<g transform=\"translate({:.1} 0)\">", index as f64 * width);
+        let (x, y) = frame_place(index, (width, height));
+        let _ = write!(frames, "<g transform=\"translate({x:.1} {y:.1})\">");
         for (y, row) in frame.rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let count = row_ids.len();
-            let id = *row_ids.entry(row).or_insert_with(|| {
+            let id = *row_ids.entry(row.as_slice()).or_insert_with(|| {
                 let _ = write!(rows, "<g id=\"r{count}\">");
                 row.iter().for_each(|run| draw_run(&mut rows, run));
                 rows.push_str("</g>\n");
@@ -74,11 +83,17 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> String {
         "<defs>{rows}</defs>\n<svg x=\"{PADDING}\" y=\"{top}\" width=\"{width:.1}\" height=\"{height:.1}\">\
          <g class=\"f\">\n{frames}</g></svg>\n</svg>\n"
     );
-    svg
+    Ok(svg)
+}
+
+/// Returns where a frame stands in the grid.
+fn frame_place(index: usize, (width, height): (f64, f64)) -> (f64, f64) {
+    let (column, row) = (index % FRAMES_PER_ROW, index / FRAMES_PER_ROW);
+    (column as f64 * (width + FRAME_GAP), row as f64 * (height + FRAME_GAP))
 }
 
 /// Returns the style that shows one frame after the other, again and again.
-fn animation(played: &Frames, width: f64) -> String {
+fn animation(played: &Frames, size: (f64, f64)) -> String {
     if played.frames.len() == 1 {
         return String::new();
     }
@@ -86,7 +101,8 @@ fn animation(played: &Frames, width: f64) -> String {
     let mut style = format!(".f{{animation:f {total:.3}s steps(1,end) infinite}}@keyframes f{{");
     for (index, frame) in played.frames.iter().enumerate() {
         let percent = frame.time.as_secs_f64() / total * 100.0;
-        let _ = write!(style, "{percent:.4}%{{transform:translateX({:.1}px)}}", -(index as f64 * width));
+        let (x, y) = frame_place(index, size);
+        let _ = write!(style, "{percent:.4}%{{transform:translate(-{x:.1}px,-{y:.1}px)}}");
     }
     style.push('}');
     style
@@ -185,6 +201,7 @@ fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\u{fffe}' | '\u{ffff}' => {}
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
             c if c.is_control() => {}
             c => escaped.push(c),
         }

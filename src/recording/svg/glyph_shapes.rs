@@ -22,7 +22,9 @@ impl GlyphShape {
         let opacity = self.opacity * if is_dim { 0.6 } else { 1.0 };
         let opacity = if opacity < 1.0 { format!(" opacity=\"{opacity:.2}\"") } else { String::new() };
         match self.is_filled {
-            true => format!("<path d=\"{}\" fill=\"{colour}\"{opacity}/>", self.path),
+            true => {
+                format!("<path d=\"{}\" fill=\"{colour}\" shape-rendering=\"crispEdges\"{opacity}/>", self.path)
+            }
             false => format!(
                 "<path d=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{LINE_WIDTH}\"{opacity}/>",
                 self.path
@@ -116,7 +118,7 @@ mod tests {
         }
         assert_eq!(
             shape("▒", 0.0, CELL).unwrap().colour("#fff", true),
-            "<path d=\"M0.00 0.00H8.00V16.00H0.00Z\" fill=\"#fff\" opacity=\"0.30\"/>"
+            "<path d=\"M0.00 0.00H8.00V16.00H0.00Z\" fill=\"#fff\" shape-rendering=\"crispEdges\" opacity=\"0.30\"/>"
         );
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 fn draw(lines: &str, options: SvgOptions) -> String {
     let header = r#"{"version":2,"width":20,"height":3,"title":"A <demo> & \"more\"\u0007"}"#;
-    draw_svg(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap(), options)
+    draw_svg(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap(), options).unwrap()
 }
 
 #[test]
@@ -18,7 +18,9 @@ fn rows_are_drawn_once_and_each_frame_at_its_time() {
     assert_eq!(svg.matches(">two &lt;&amp;&gt;</text>").count(), 1, "{svg}");
     assert_eq!(svg.matches("<use href=\"#r0\"").count(), 3, "{svg}");
     assert!(svg.contains("<title>A &lt;demo&gt; &amp; &quot;more&quot;</title>"), "{svg}");
-    for keyframe in ["0.0000%{transform:translateX(-0.0px)}", "20.0000%{transform:translateX(-168.0px)}", "40.0000%{"] {
+    for keyframe in
+        ["0.0000%{transform:translate(-0.0px,-0.0px)}", "20.0000%{transform:translate(-188.0px,-0.0px)}", "40.0000%{"]
+    {
         assert!(svg.contains(keyframe), "{svg}");
     }
     assert!(svg.contains("animation:f 5.000s"), "{svg}");
@@ -42,7 +44,11 @@ fn hostile_text_stays_text() {
     let text = "</text><script>alert(1)</script>\u{fffe}\u{1b}]8;;javascript:x\u{7}link\u{1b}]8;;\u{7}";
     let event = serde_json::json!([0, "o", text]);
     let header = r##"{"version":2,"width":200,"height":3,"theme":{"fg":"\"><script>","bg":"#000000","palette":""}}"##;
-    let svg = draw_svg(&Recording::parse(&format!("{header}\n{event}\n")).unwrap(), SvgOptions { has_window: true });
+    let svg =
+        draw_svg(&Recording::parse(&format!("{header}\n{event}\n")).unwrap(), SvgOptions { has_window: true }).unwrap();
     assert!(!svg.contains("<script") && !svg.contains("javascript") && svg.contains("link</text>"), "{svg}");
-    assert_eq!(Frames::play(&Recording::parse(&format!("{header}\n")).unwrap()).duration, Duration::from_secs(3));
+    assert_eq!(
+        Frames::play(&Recording::parse(&format!("{header}\n")).unwrap()).unwrap().duration,
+        Duration::from_secs(3)
+    );
 }
