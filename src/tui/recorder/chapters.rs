@@ -1,7 +1,7 @@
 //! Chapters of a recording: each message of the user, and each prompt.
 
 use crate::agent::WaitingCall;
-use crate::chat::{CallId, Entry};
+use crate::chat::{CallId, Entry, SessionId};
 use crate::tui::parts::call_action::{PlannedCall, describe_call};
 use crate::tui::state::State;
 
@@ -11,8 +11,8 @@ const MAX_NAME_CHARS: usize = 60;
 /// Remembers which chapters have begun.
 #[derive(Debug, Default)]
 pub(super) struct Chapters {
-    /// Entries that were seen; `None` before the first frame.
-    entries: Option<usize>,
+    /// The session and its entries that were seen; `None` before the first frame.
+    seen: Option<(SessionId, usize)>,
     /// The call whose prompt was shown last, and the notification of the prompt.
     prompt: Option<(Option<CallId>, String)>,
 }
@@ -21,7 +21,10 @@ impl Chapters {
     /// Returns the names of the chapters that begin with the next frame.
     pub(super) fn new_names(&mut self, state: &State) -> Vec<String> {
         let entries = state.agent.session.entries();
-        let seen = self.entries.replace(entries.len()).unwrap_or(entries.len()).min(entries.len());
+        let id = &state.session.id;
+        // The messages of a session that was opened are no chapters.
+        let seen = self.seen.replace((id.clone(), entries.len())).filter(|(seen_id, _)| seen_id == id);
+        let seen = seen.map_or(entries.len(), |(_, count)| count.min(entries.len()));
         let messages = entries[seen..].iter().filter_map(|entry| match entry {
             Entry::UserMessage { text } => Some(shorten(text)),
             _ => None,
