@@ -36,6 +36,23 @@ pub fn find_secret_ranges(text: &str) -> Vec<Range<usize>> {
     find_secrets(text, ScanState::default()).0
 }
 
+/// Returns the byte ranges of what may become a token with a known prefix if the text goes on. Ordinary words may be among them.
+pub fn find_token_beginnings(text: &str) -> Vec<Range<usize>> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut last = ' ';
+    let mut found = Vec::new();
+    for (start, c) in text.char_indices() {
+        if is_word(c)
+            && !is_word(last)
+            && let Some(range) = token::find_token_beginning(&text[start..])
+        {
+            found.push(start + range.start..start + range.end);
+        }
+        last = c;
+    }
+    found
+}
+
 /// Redacts consecutive texts, such as the lines of a file: a secret may begin in one and end in another.
 #[derive(Debug, Default)]
 pub struct Redactor {

@@ -10,11 +10,16 @@ use crate::agent::{self, Phase, WaitingCall};
 use crate::chat::{CallId, SessionId};
 use crate::recording::cast::{CastEvent, CastHeader, CastVersion};
 use crate::recording::cast_writer::CastWriter;
+use crate::text::clean::clean_text;
 use crate::text::known_secrets::KnownSecrets;
+use crate::text::redaction::is_secret_name;
+use crate::tui::popup::{Popup, ReaderBody};
+use crate::tui::workspace_data::PreviewContent;
 use chapters::Chapters;
 use masking::FrameMasker;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
+use serde::Serialize;
 use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +65,8 @@ impl Recorder {
     /// If the file exists or cannot be written.
     pub fn start(path: &Path, options: &RecordingOptions, state: &State, start: Duration) -> io::Result<Self> {
         let mut masker = FrameMasker::new(options.secrets.clone());
+        // The title is the cut beginning of a message.
+        state.agent.session.entries().iter().for_each(|entry| learn_serialized(&mut masker, entry));
         let header = CastHeader {
             version: options.version,
             size: state.viewport.size,
@@ -76,7 +83,7 @@ impl Recorder {
             writer,
             size: header.size,
             start,
-            learned: (None, 0),
+            learned: (Some(state.session.id.clone()), state.agent.session.entries().len()),
             learned_call: None,
             live_lengths: Vec::new(),
         })
@@ -134,16 +141,17 @@ impl Recorder {
             self.learned = (Some(state.session.id.clone()), 0);
         }
         for entry in &entries[self.learned.1..] {
-            learn_value(&mut self.masker, &serde_json::to_value(entry).unwrap_or_default());
+            learn_serialized(&mut self.masker, entry);
         }
         self.learned.1 = entries.len();
         if let Some(WaitingCall::Approval { call, plan, .. }) = state.agent.waiting_call()
             && self.learned_call.as_ref() != Some(&call.id)
         {
             self.learned_call = Some(call.id.clone());
-            learn_value(&mut self.masker, &serde_json::to_value(&plan.preview).unwrap_or_default());
+            learn_serialized(&mut self.masker, &plan.preview);
         }
-        let live_texts = live_texts(&state.agent);
+        let mut live_texts = live_texts(&state.agent);
+        live_texts.extend(state.viewport.popups.last().and_then(page_text));
         for (index, text) in live_texts.iter().enumerate() {
             if self.live_lengths.get(index) != Some(&text.len()) {
                 self.masker.learn(text);
@@ -153,13 +161,50 @@ impl Recorder {
     }
 }
 
-/// Learns the secrets in the strings of a value.
+/// Learns the secrets in the strings of a value that can be serialized.
+fn learn_serialized(masker: &mut FrameMasker, value: &impl Serialize) {
+    learn_value(masker, &serde_json::to_value(value).unwrap_or_default());
+}
+
+/// Learns the secrets in the strings of a value. Arguments of a call are JSON in a string.
 fn learn_value(masker: &mut FrameMasker, value: &Value) {
     match value {
-        Value::String(text) => masker.learn(text),
+        Value::String(text) => {
+            masker.learn(text);
+            masker.learn(&clean_text(text));
+            if text.starts_with('{')
+                && let Ok(arguments) = serde_json::from_str::<Value>(text)
+            {
+                learn_value(masker, &arguments);
+            }
+        }
         Value::Array(items) => items.iter().for_each(|item| learn_value(masker, item)),
-        Value::Object(fields) => fields.values().for_each(|field| learn_value(masker, field)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let Value::String(text) = field
+                    && is_secret_name(name)
+                {
+                    masker.remember(text);
+                }
+                learn_value(masker, field);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns the text of a page with the content of a file or an output.
+fn page_text(popup: &Popup) -> Option<&str> {
+    let Popup::Reader(reader) = popup else { return None };
+    let preview = match &reader.body {
+        ReaderBody::File(page) => page.preview.as_deref()?.as_ref().ok()?,
+        ReaderBody::Link(page) => page.preview.as_deref()?.as_ref().ok()?,
+        _ => return Some(&reader.text),
+    };
+    match &preview.content {
+        PreviewContent::Markdown(text) | PreviewContent::Text { text, .. } => Some(text),
+        PreviewContent::Lines(lines) => Some(&lines.text),
+        PreviewContent::Json(_) | PreviewContent::Table(_) | PreviewContent::NoText(_) => None,
     }
 }
 

@@ -53,6 +53,27 @@ pub(super) fn find_token(rest: &str, is_inside_word: bool) -> Option<Range<usize
     candidates.filter_map(|known| match_token(rest, known, is_inside_word)).max_by_key(|range| (range.end, range.start))
 }
 
+/// Finds the beginning of a token at the start of a word: one that is still being typed, or that is cut. It has at least 4 characters
+/// after its prefix, and no word goes on after them.
+pub(super) fn find_token_beginning(rest: &str) -> Option<Range<usize>> {
+    const MIN_CHARS: usize = 4;
+    let is_distinct = |kind: TokenChars| kind != TokenChars::StrictWord;
+    let known = TOKENS.iter().filter(|(prefix, _, kind)| is_distinct(*kind) && rest.starts_with(prefix));
+    let (prefix, _, kind) = known.max_by_key(|(prefix, ..)| prefix.len())?;
+    let suffix = &rest[prefix.len()..];
+    let length = prefix_length(suffix, |byte| is_token_byte(*kind, byte));
+    let goes_on = suffix.as_bytes().get(length).is_some_and(|byte| is_word_byte(*byte));
+    (length >= MIN_CHARS && !goes_on).then(|| prefix.len()..prefix.len() + length)
+}
+
+fn is_token_byte(kind: TokenChars, byte: u8) -> bool {
+    match kind {
+        TokenChars::Alphanumeric | TokenChars::Capitals => byte.is_ascii_alphanumeric(),
+        TokenChars::Word | TokenChars::StrictWord => is_word_byte(byte),
+        TokenChars::Dots => is_word_byte(byte) || byte == b'.',
+    }
+}
+
 fn match_token(
     rest: &str,
     &(prefix, min_length, kind): &(&str, usize, TokenChars),
@@ -62,11 +83,7 @@ fn match_token(
         return None;
     }
     let suffix = &rest[prefix.len()..];
-    let is_token_byte = |byte: u8| match kind {
-        TokenChars::Alphanumeric | TokenChars::Capitals => byte.is_ascii_alphanumeric(),
-        TokenChars::Word | TokenChars::StrictWord => is_word_byte(byte),
-        TokenChars::Dots => is_word_byte(byte) || byte == b'.',
-    };
+    let is_token_byte = |byte: u8| is_token_byte(kind, byte);
     // Decide by a limited number of bytes, so that a long word that is no token is not read to its end.
     let length = prefix_length(&suffix[..suffix.floor_char_boundary(MAX_TOKEN_BYTES)], is_token_byte);
     let value = &suffix[..length];

@@ -2,8 +2,8 @@
 //! over several rows, and its beginning may be outside the screen.
 
 use crate::text::known_secrets::KnownSecrets;
-use crate::text::redaction::find_secret_ranges;
-use ratatui::buffer::Buffer;
+use crate::text::redaction::{find_secret_ranges, find_token_beginnings};
+use ratatui::buffer::{Buffer, Cell, CellWidth};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
@@ -14,6 +14,13 @@ const PIECE_CHARS: usize = 8;
 const RANDOM_CHARS: usize = 32;
 /// Minimum number of capital letters, of small letters and of digits in it.
 const RANDOM_KINDS: usize = 3;
+/// The same for a run with slashes, which a path has too.
+const RANDOM_CHARS_WITH_SLASHES: usize = 48;
+const RANDOM_KINDS_WITH_SLASHES: usize = 6;
+/// Mark before a row that goes on with the one above.
+const CONTINUATION: &str = "↪";
+/// Columns at the end of a full row: a blank, the border, and one for a wide glyph that did not fit.
+const MAX_MARGIN: usize = 3;
 /// What a masked cell shows.
 const MASK: &str = "*";
 
@@ -54,7 +61,15 @@ impl FrameMasker {
     /// Finds the secrets of a text that may be shown later, perhaps without the beginning that gives them away.
     pub fn learn(&mut self, text: &str) {
         for range in find_secret_ranges(text) {
-            text[range].lines().for_each(|line| self.add_pieces(line.trim()));
+            text[range].lines().for_each(|line| self.remember(line.trim()));
+        }
+    }
+
+    /// Masks a secret of the session from now on, also where its form does not show. A shorter one than a piece could be a part of
+    /// ordinary words, or the beginning of a secret that is being typed.
+    pub fn remember(&mut self, secret: &str) {
+        if secret.chars().filter(|c| !c.is_whitespace()).count() >= PIECE_CHARS {
+            self.add_pieces(secret);
         }
     }
 
@@ -63,7 +78,7 @@ impl FrameMasker {
         self.update_known();
         let mut cells = CellText::default();
         text.char_indices().for_each(|(offset, c)| cells.push(c.encode_utf8(&mut [0; 4]), Some(offset)));
-        let masked = self.find_masked(&cells);
+        let masked = self.find_masked(&cells, false);
         text.char_indices().map(|(offset, c)| if masked.contains(&offset) { '*' } else { c }).collect()
     }
 
@@ -72,9 +87,9 @@ impl FrameMasker {
         self.update_known();
         let mut masked = HashSet::new();
         for (lines, joined) in read_columns(buffer) {
-            for text in [lines, joined] {
-                masked.extend(self.find_masked(&text));
-            }
+            masked.extend(self.find_masked(&lines, true));
+            // Rows that do not belong together may make a secret of ordinary words.
+            masked.extend(self.find_masked(&joined, false));
         }
         for cell in masked {
             buffer.content[cell].set_symbol(MASK);
@@ -101,15 +116,14 @@ impl FrameMasker {
         }
     }
 
-    /// Returns the cells of the secrets in a text, and learns those that are found by their form.
-    fn find_masked(&mut self, text: &CellText) -> HashSet<usize> {
-        let mut masked = HashSet::new();
-        for range in find_secret_ranges(&text.text) {
-            self.add_pieces(&text.text[range.clone()]);
-            masked
-                .extend(text.places.iter().filter(|(offset, _)| range.contains(offset)).filter_map(|(_, cell)| *cell));
+    /// Returns the cells of the secrets in a text, and remembers those that are found by their form if `learns`.
+    fn find_masked(&mut self, text: &CellText, learns: bool) -> HashSet<usize> {
+        let secrets = find_secret_ranges(&text.text);
+        if learns {
+            secrets.iter().for_each(|range| self.remember(&text.text[range.clone()]));
         }
-        for range in find_random_runs(&text.text) {
+        let mut masked = HashSet::new();
+        for range in secrets.into_iter().chain(find_token_beginnings(&text.text)).chain(find_random_runs(&text.text)) {
             masked
                 .extend(text.places.iter().filter(|(offset, _)| range.contains(offset)).filter_map(|(_, cell)| *cell));
         }
@@ -136,12 +150,21 @@ impl FrameMasker {
 
 /// Finds the runs of letters and digits that look random.
 fn find_random_runs(text: &str) -> Vec<Range<usize>> {
+    let is_in_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '_');
+    let mut runs = find_runs(text, is_in_run, RANDOM_CHARS, RANDOM_KINDS);
+    let with_slashes = |c: char| is_in_run(c) || c == '/';
+    runs.extend(find_runs(text, with_slashes, RANDOM_CHARS_WITH_SLASHES, RANDOM_KINDS_WITH_SLASHES));
+    runs
+}
+
+/// Finds runs of these characters with this length and number of capital letters, small letters and digits.
+fn find_runs(text: &str, is_in_run: impl Fn(char) -> bool, min_chars: usize, min_kinds: usize) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut start = 0;
-    for run in text.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '_')) {
+    for run in text.split(|c: char| !is_in_run(c)) {
         let count = |is_kind: fn(&u8) -> bool| run.bytes().filter(is_kind).count();
         let kinds = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit].map(count);
-        if run.len() >= RANDOM_CHARS && kinds.iter().all(|kind| *kind >= RANDOM_KINDS) {
+        if run.len() >= min_chars && kinds.iter().all(|kind| *kind >= min_kinds) {
             runs.push(start..start + run.len());
         }
         start += run.len() + text[start + run.len()..].chars().next().map_or(0, char::len_utf8);
@@ -152,6 +175,8 @@ fn find_random_runs(text: &str) -> Vec<Range<usize>> {
 /// Reads the text between the borders, one column after the other: with its line breaks, and as if each row went on in the next one.
 fn read_columns(buffer: &Buffer) -> Vec<(CellText, CellText)> {
     let mut columns: BTreeMap<usize, (CellText, CellText)> = BTreeMap::new();
+    // Where the text of the row before begins in each column.
+    let mut indents: BTreeMap<usize, usize> = BTreeMap::new();
     let width = usize::from(buffer.area.width);
     for (y, row) in buffer.content.chunks(width.max(1)).enumerate() {
         let mut start = 0;
@@ -159,17 +184,38 @@ fn read_columns(buffer: &Buffer) -> Vec<(CellText, CellText)> {
             let (lines, joined) = columns.entry(start).or_default();
             let first_cell = y * width + start;
             start += segment.len();
-            let is_text = |symbol: &str| symbol != " " && !is_border(symbol);
+            let is_text = |symbol: &str| symbol != " " && symbol != CONTINUATION && !is_border(symbol);
+            let column = first_cell - y * width;
             let Some(first) = segment.iter().position(|cell| is_text(cell.symbol())) else { continue };
             let last = segment.iter().rposition(|cell| is_text(cell.symbol())).unwrap_or(first);
+            let first = first + line_number_length(&segment[first..=last]);
+            if indents.insert(column, first).is_some_and(|before| first > before) {
+                joined.push(" ", None);
+            }
+            let mut covered = 0;
             for (index, cell) in segment.iter().enumerate().take(last + 1).skip(first) {
+                if covered > 0 {
+                    covered -= 1;
+                    continue;
+                }
+                covered = cell.symbol().cell_width().saturating_sub(1);
                 lines.push(cell.symbol(), Some(first_cell + index));
                 joined.push(cell.symbol(), Some(first_cell + index));
             }
             lines.push("\n", None);
+            if last + MAX_MARGIN < segment.len() {
+                joined.push(" ", None);
+            }
         }
     }
     columns.into_values().collect()
+}
+
+/// Returns the number of cells of a line number and the blank after it.
+fn line_number_length(cells: &[Cell]) -> usize {
+    let digits = cells.iter().take_while(|cell| cell.symbol().bytes().all(|byte| byte.is_ascii_digit())).count();
+    let is_number = digits > 0 && cells.get(digits).is_some_and(|cell| cell.symbol() == " ");
+    if is_number { digits + 1 } else { 0 }
 }
 
 /// Returns whether a cell is a line, a bar or a block.
