@@ -48,7 +48,10 @@ impl Screen {
                 let file = self.state.settings.folder.join(expand_home(file));
                 self.start_recording(&file, START_DELAY)?;
                 let seconds = START_DELAY.as_secs();
-                self.send_info(format!("Recording to {} in {seconds} seconds · /record stops it", file.display()));
+                self.send_info(format!(
+                    "The recording starts in {seconds} seconds · /record stops it · {}",
+                    file.display()
+                ));
             }
             (Some(_), "") => {
                 if let Some(Recorded { file, failure }) = self.finish_recording() {
