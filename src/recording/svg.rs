@@ -54,8 +54,9 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
         "<style>rect{{shape-rendering:crispEdges}}text{{font:{FONT_SIZE}px {FONTS};white-space:pre;direction:ltr;unicode-bidi:bidi-override}}{}</style>",
         animation(&played, (width, height))
     );
-    let radius = if options.has_window { 8 } else { 0 };
-    let _ = writeln!(svg, "<rect width=\"100%\" height=\"100%\" rx=\"{radius}\" fill=\"{}\"/>", hex(background));
+    // On a page of the same colour, the edge of the window is a line.
+    let window = if options.has_window { " rx=\"8\" stroke=\"#808080\" stroke-opacity=\".4\"" } else { "" };
+    let _ = writeln!(svg, "<rect width=\"100%\" height=\"100%\" fill=\"{}\"{window}/>", hex(background));
     if options.has_window {
         draw_window(&mut svg, title, full_width, &recording.theme.text);
     }
