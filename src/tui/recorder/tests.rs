@@ -3,6 +3,8 @@
 use super::*;
 use crate::chat::Chunk;
 use crate::tui::event::Event;
+use crate::tui::parts::line_cache::LineCache;
+use crate::tui::popup::{Popup, Reader, ReaderBody};
 use crate::tui::tests::{Screen, buffer_text, command_intent, reply_entry, turn_end, user_message};
 use std::path::PathBuf;
 
@@ -146,4 +148,32 @@ fn a_session_that_is_opened_later_is_searched_for_secrets_too() {
     recorded.record_frame();
     let all: String = recorded.finish().into_iter().map(|(.., data)| data).collect();
     assert!(!all.contains(&secret[14..26]), "{all}");
+}
+
+#[test]
+fn each_page_is_searched_also_if_it_is_as_long_as_the_one_before() {
+    let mut recorded = RecordedScreen::new(Screen::new(), &[]);
+    let mut all_rows = Vec::new();
+    for seed in [3_u128, 5] {
+        let rows: Vec<String> =
+            (1..60_u128).map(|row| format!("{:032x}", row * seed * 0x1234_5678_9abc_def1)).collect();
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", rows.join("\n"));
+        recorded.screen.state.viewport.popups.clear();
+        let reader = Reader {
+            title: "Key".into(),
+            text: key.into(),
+            body: ReaderBody::Plain,
+            whole_text: None,
+            search: None,
+            top: Default::default(),
+            layout: LineCache::default(),
+        };
+        recorded.screen.state.viewport.popups.push(Popup::Reader(reader));
+        recorded.screen.press_key("end");
+        let shown = recorded.record_frame();
+        assert!(shown.contains(&rows[58]) && !shown.contains("BEGIN"), "{shown}");
+        all_rows.extend(rows);
+    }
+    let all: String = recorded.finish().into_iter().map(|(.., data)| data).collect();
+    assert!(all_rows.iter().all(|row| !all.contains(&row[16..])), "{all}");
 }
