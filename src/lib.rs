@@ -77,6 +77,8 @@
 //! - `tui` reads and writes the terminal itself: a closed terminal must end the program, an unfinished paste must not
 //!   block the keyboard, and scrolling moves rows instead of redrawing, unless pictures are drawn in strips. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
+//! - A recording draws each frame again, on a canvas of its own, after its secrets were masked. What the user's terminal receives
+//!   is never written to a file.
 //! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,
 //!   the user is asked. The model reviewer sees no reply and no tool result, except in the arguments of the call and the
 //!   files that these reference.
