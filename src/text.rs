@@ -14,6 +14,7 @@ pub mod link;
 pub mod percent_encoding;
 pub mod redaction;
 pub mod reveal;
+pub mod terminal_palette;
 pub mod tokens;
 pub mod truncation;
 pub mod unique_keys;

@@ -79,8 +79,8 @@ pub struct Field {
 }
 
 /// Keywords whose values are fields of their own, or no constraint.
-const NOT_COMPARED: [&str; 10] =
-    ["description", "title", "properties", "items", "required", "anyOf", "oneOf", "allOf", "$schema", "type"];
+const NOT_COMPARED: [&str; 9] =
+    ["description", "title", "properties", "items", "required", "anyOf", "oneOf", "allOf", "$schema"];
 /// Keywords that limit a value.
 const LIMITS: [&str; 11] = [
     "minimum",
@@ -119,10 +119,14 @@ fn push_fields(schema: &Value, path: &str, fields: &mut Vec<Field>) {
     }
 }
 
+/// Returns the type and the keywords of a schema.
+fn read_keywords(schema: &Value) -> Map<String, Value> {
+    let keywords = schema.as_object().into_iter().flatten().filter(|(key, _)| !NOT_COMPARED.contains(&key.as_str()));
+    keywords.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
 fn push_field(schema: &Value, path: String, is_required: bool, fields: &mut Vec<Field>) {
-    let keywords = schema.as_object().into_iter().flatten();
-    let keywords = keywords.filter(|(key, _)| *key == "type" || !NOT_COMPARED.contains(&key.as_str()));
-    let keywords = keywords.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let keywords = read_keywords(schema);
     let description = schema["description"].as_str().unwrap_or_default().to_owned();
     fields.push(Field { path: path.clone(), description, keywords, is_required });
     push_fields(schema, &path, fields);
@@ -167,9 +171,7 @@ fn is_part(path: &str, of: &str) -> bool {
 
 /// Returns the keywords of the whole object, such as `additionalProperties`.
 fn root_keywords(parameters: &Value) -> Map<String, Value> {
-    let keywords = parameters.as_object().into_iter().flatten();
-    let keywords = keywords.filter(|(key, _)| *key == "type" || !NOT_COMPARED.contains(&key.as_str()));
-    keywords.map(|(key, value)| (key.clone(), value.clone())).collect()
+    read_keywords(parameters)
 }
 
 impl Field {

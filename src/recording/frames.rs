@@ -1,6 +1,7 @@
 //! Frames of a recording: what a terminal shows after its events.
 
 use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
+use crate::text::terminal_palette::palette_rgb;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +15,6 @@ const END_TIME: Duration = Duration::from_secs(3);
 const MAX_FRAMES: usize = 20_000;
 /// Maximum bytes of the rows that differ from those of the frame before.
 const MAX_ROW_BYTES: usize = 128 << 20;
-/// Levels of the colours in the cube of the 256 colours.
-const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
 /// The frames of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frames {
@@ -201,11 +199,7 @@ impl Colours {
             Color::Default => None,
             Color::Rgb(red, green, blue) => Some([red, green, blue]),
             Color::Idx(index @ 0..16) => self.palette.get(usize::from(index)).copied(),
-            Color::Idx(index @ 16..232) => {
-                let index = index - 16;
-                Some([index / 36, index / 6 % 6, index % 6].map(|level| CUBE_LEVELS[usize::from(level)]))
-            }
-            Color::Idx(index) => Some([8 + (index - 232) * 10; 3]),
+            Color::Idx(index) => Some(palette_rgb(index)),
         }
     }
 }

@@ -25,7 +25,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("runtime", &["text", "chat", "policy", "agent", "project", "documents", "llm", "store", "workspace", "tools"]),
     ("print", &["text", "chat", "agent", "runtime"]),
     ("manual", &[]),
-    ("recording", &[]),
+    ("recording", &["text"]),
     ("tui", &["text", "chat", "policy", "agent", "runtime", "config", "manual", "recording"]),
     ("cli", &["chat", "config", "manual", "recording"]),
     (

@@ -5,8 +5,8 @@ use crate::agent::{ContextKind, ContextPart, ContextUsage};
 use crate::chat::Usage;
 use crate::chat::turn_usage::{Price, TurnUsage};
 use crate::text::clean::clean_line;
-use crate::text::width::{cut_to_width, fit_start, text_width};
-use crate::tui::text::wrap::wrap_plain;
+use crate::text::width::{fit_start, text_width};
+use crate::tui::text::wrap::{cut_line, wrap_plain};
 use crate::tui::theme::{ColourDepth, Theme};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -76,7 +76,9 @@ impl ContextPage {
             }
         }
         lines.extend(self.turn_lines(width, theme));
-        lines.into_iter().map(|line| cut_line(line, width)).collect()
+        // Only on very narrow screens a line is wider than the page.
+        lines.iter_mut().for_each(|line| cut_line(line, width));
+        lines
     }
 
     fn tokens_of(&self, kind: ContextKind) -> u64 {
@@ -97,7 +99,7 @@ impl ContextPage {
     /// Says what was counted and what is estimated.
     fn accuracy(&self) -> &'static str {
         match self.usage.is_estimated {
-            true => "Estimated, in total and by part, and corrected by what the provider has counted so far.",
+            true => "The total and its parts are estimated.",
             false => "The total is the provider's count. The shares of the parts are estimated.",
         }
     }
@@ -177,7 +179,7 @@ impl ContextPage {
         lines
     }
 
-    /// Returns the usage and the cost of each turn, the newest last, where the end of the page shows it.
+    /// Returns the usage and the cost of each turn, the oldest first.
     fn turn_lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         if self.turns.is_empty() || self.total.total() == 0 {
             return Vec::new();
@@ -204,20 +206,6 @@ impl ContextPage {
         }
         lines
     }
-}
-
-/// Cuts a line that is wider than the page, which happens only on very narrow screens.
-fn cut_line(line: Line<'static>, width: usize) -> Line<'static> {
-    if line.width() <= width {
-        return line;
-    }
-    let mut room = width;
-    let cut_span = |span: Span<'static>| {
-        let text = cut_to_width(&span.content, room).to_owned();
-        room -= text_width(&text);
-        Span::styled(text, span.style)
-    };
-    Line::from(line.spans.into_iter().map(cut_span).collect::<Vec<_>>())
 }
 
 /// Returns the cell of a kind in the bar: a letter if the theme has no colours.

@@ -2,6 +2,7 @@
 
 use crate::agent::WaitingCall;
 use crate::chat::{CallId, Entry, SessionId};
+use crate::text::truncation::truncate_end;
 use crate::tui::parts::call_action::{PlannedCall, describe_call};
 use crate::tui::state::State;
 
@@ -57,8 +58,5 @@ fn name_prompt(state: &State) -> String {
 /// Returns the beginning of the first line.
 fn shorten(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    match line.char_indices().nth(MAX_NAME_CHARS) {
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-        None => line.to_owned(),
-    }
+    truncate_end(line, MAX_NAME_CHARS)
 }

@@ -335,5 +335,17 @@ fn trimmed_length(graphemes: &[Grapheme]) -> usize {
     graphemes.iter().rposition(|grapheme| grapheme.kind != BreakClass::Blank).map_or(0, |index| index + 1)
 }
 
+/// Cuts a line to this width.
+pub fn cut_line(line: &mut Line<'static>, mut cells: usize) {
+    for span in &mut line.spans {
+        let kept = width::cut_to_width(&span.content, cells).to_owned();
+        cells -= width::text_width(&kept).min(cells);
+        // Nothing follows a text that was cut, also if the next one would fit.
+        cells = if kept.len() < span.content.len() { 0 } else { cells };
+        span.content = kept.into();
+    }
+    line.spans.retain(|span| !span.content.is_empty());
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Colour support of the terminal, and its palette of 256 colours.
 
+use crate::text::terminal_palette::{STEPS, palette_rgb};
 use ratatui::style::Color;
 
 /// Colour support of the terminal.
@@ -31,9 +32,6 @@ impl ColourDepth {
     }
 }
 
-/// Steps of the colour cube in the palette of 256.
-const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
 /// Greys after the colour cube.
 const GREYS: std::ops::RangeInclusive<u8> = 232..=255;
 
@@ -50,14 +48,6 @@ pub(super) fn nearest_palette_colour(colour: Color) -> Color {
     let in_cube = 16 + 36 * nearest_step(red) + 6 * nearest_step(green) + nearest_step(blue);
     let nearest = std::iter::once(in_cube).chain(GREYS).min_by_key(|index| distance(palette_rgb(*index)));
     nearest.map_or(colour, Color::Indexed)
-}
-
-/// Returns the RGB value of a colour in the palette's cube or greys.
-pub(super) fn palette_rgb(index: u8) -> [u8; 3] {
-    match index.saturating_sub(16) {
-        cube @ 0..216 => [cube / 36, cube / 6 % 6, cube % 6].map(|step| STEPS[usize::from(step)]),
-        grey => [8 + 10 * (grey - 216); 3],
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Maps the colours of command output to colours that are readable in the theme.
 
-use super::depth::{nearest_palette_colour, palette_rgb};
+use super::depth::nearest_palette_colour;
 use super::{ColourDepth, Theme};
+use crate::text::terminal_palette::palette_rgb;
 use ratatui::style::{Color, Modifier, Style};
 
 /// Minimum contrast, the same as for every role of a bundled theme.

@@ -3,6 +3,7 @@
 use super::catalog::BUNDLED_THEMES;
 use super::output_colours::contrast_ratio;
 use super::*;
+use crate::text::terminal_palette::palette_rgb;
 use crate::tui::parts::frame::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,7 +16,7 @@ const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
 fn rgb(colour: Color) -> [u8; 3] {
     match colour {
         Color::Rgb(red, green, blue) => [red, green, blue],
-        Color::Indexed(index @ 16..) => depth::palette_rgb(index),
+        Color::Indexed(index @ 16..) => palette_rgb(index),
         other => panic!("{other:?} has no known RGB value"),
     }
 }

@@ -11,6 +11,7 @@ use crate::tui::parts::audit_page;
 use crate::tui::parts::scope_choice::ChoiceLine;
 use crate::tui::parts::sub_agent_name::origin_line;
 use crate::tui::text::pieces::revealed_links;
+use crate::tui::text::wrap::cut_line;
 use crate::tui::text::wrap::{self, Piece, Shape};
 use crate::tui::text::{Page, diff, revealed_pieces};
 use crate::tui::theme::Theme;
@@ -43,18 +44,6 @@ fn explain_missing_grant(plan: &Plan) -> Option<String> {
     let is_missing = matches!(plan.access, Access::Run(_)) && plan.grant.is_none() && !is_shown;
     // The reason does not depend on the tool's name, which is left empty.
     if is_missing { explain_no_scopes("", plan) } else { None }
-}
-
-/// Cuts a line to this width.
-fn cut_line(line: &mut Line<'static>, mut cells: usize) {
-    for span in &mut line.spans {
-        let kept = width::cut_to_width(&span.content, cells).to_owned();
-        cells -= width::text_width(&kept).min(cells);
-        // Nothing follows a text that was cut, also if the next one would fit.
-        cells = if kept.len() < span.content.len() { 0 } else { cells };
-        span.content = kept.into();
-    }
-    line.spans.retain(|span| !span.content.is_empty());
 }
 
 /// Returns whether this is the last row of a preview that goes on.
