@@ -22,7 +22,7 @@ pub enum TokensCommand {
     Show(ReportOptions),
     /// Compare two sets of tools: tokens, changed words, and what is no longer stated
     Compare {
-        /// File of aye tokens --json or of schemas, tool profile such as core, or commit
+        /// File of aye tokens --json or of schemas, tool set such as core, or commit
         #[arg(value_name = "A")]
         old: String,
         /// The newer one, of the same kinds

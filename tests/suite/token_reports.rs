@@ -56,9 +56,9 @@ fn the_report_has_measured_and_estimated_parts_and_their_sum() {
     assert!(find(&report, "bash_exec")["cl100k"].is_u64(), "the default settings were measured");
     let tokens = |row: &Value| row["o200k"].as_u64().or(row["estimate"].as_u64()).unwrap();
     let sum: u64 = report.iter().filter(|row| row["sent"] == true).map(tokens).sum();
-    let together = report.last().unwrap();
-    assert_eq!((together["part"].as_str(), tokens(together)), (Some("together"), sum));
-    assert_eq!(together["is_estimated"], true);
+    let total_row = report.last().unwrap();
+    assert_eq!((total_row["part"].as_str(), tokens(total_row)), (Some("total"), sum));
+    assert_eq!(total_row["is_estimated"], true);
 
     let (out, _, _) = user.run_headless(&["tokens"]);
     for expected in
@@ -104,7 +104,7 @@ fn profiles_and_files_of_the_report_are_compared() {
     );
     let (_, errors, code) = user.run_headless(&["tokens", "compare", "core", "nothing"]);
     assert_eq!(code, 2);
-    assert!(errors.contains("neither a file nor a tool profile nor a commit"), "{errors}");
+    assert!(errors.contains("neither a file nor a tool set nor a commit"), "{errors}");
 }
 
 /// Runs git in a folder, without the settings of the machine.
@@ -164,8 +164,11 @@ fn a_trim_by_28_percent_is_named_with_every_planted_loss() {
         }
     }
     let compared = json_output(&user, &["tokens", "compare", "before.jsonl", "after.jsonl", "--json"]);
-    let together = compared.last().unwrap();
-    assert_eq!((together["percent"]["cl100k"].as_i64(), together["percent"]["o200k"].as_i64()), (Some(-28), Some(-28)));
+    let total_row = compared.last().unwrap();
+    assert_eq!(
+        (total_row["percent"]["cl100k"].as_i64(), total_row["percent"]["o200k"].as_i64()),
+        (Some(-28), Some(-28))
+    );
     assert_eq!(find(&compared, "run_block")["a"]["cl100k"], 246);
     let planted = rows(&read("planted"));
     assert!(planted.len() >= 25);

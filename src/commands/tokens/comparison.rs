@@ -70,8 +70,8 @@ impl Comparison {
         ];
         let sum_row =
             |name: &str, old: u64, new: u64| format!("{name:name_width$} {}", row(Some(old), Some(new), false));
-        lines.push(sum_row("together (cl100k)", old.cl100k, new.cl100k));
-        lines.push(sum_row("together (o200k)", old.o200k, new.o200k));
+        lines.push(sum_row("total (cl100k)", old.cl100k, new.cl100k));
+        lines.push(sum_row("total (o200k)", old.o200k, new.o200k));
         for tool in &tools {
             let counts = |tool: Option<&CountedTool>| tool.map(|tool| tool.counts.cl100k);
             let is_estimated = [tool.old, tool.new].into_iter().flatten().any(|tool| tool.is_estimated);
@@ -124,7 +124,7 @@ impl Comparison {
         }
         let (old, new) = (sum(&self.old), sum(&self.new));
         rows.push(json!({
-            "part": "together",
+            "part": "total",
             "a": { "source": self.old.source, "cl100k": old.cl100k, "o200k": old.o200k },
             "b": { "source": self.new.source, "cl100k": new.cl100k, "o200k": new.o200k },
             "percent": { "cl100k": percent(old.cl100k, new.cl100k), "o200k": percent(old.o200k, new.o200k) },

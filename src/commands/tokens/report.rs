@@ -209,7 +209,7 @@ impl Report {
         let mut lines = vec![
             clean_line(&self.title).into_owned(),
             format!("{:name_width$} {:>8} {:>8}", "", "cl100k", "o200k"),
-            row("together", total, &share),
+            row("total", total, &share),
         ];
         for is_sent in [true, false] {
             if !is_sent {
@@ -273,12 +273,12 @@ impl Report {
         }
         for (name, profile) in &self.budgets.profiles {
             lines.push(json_line(&json!({
-                "part": "tool_profile", "name": name, "groups": profile.groups, "cl100k": profile.cl100k, "o200k": profile.o200k,
+                "part": "tool_set", "name": name, "groups": profile.groups, "cl100k": profile.cl100k, "o200k": profile.o200k,
             })));
         }
         let total = self.total();
         lines.push(json_line(&json!({
-            "part": "together", "cl100k": total.counts.cl100k, "o200k": total.counts.o200k,
+            "part": "total", "cl100k": total.counts.cl100k, "o200k": total.counts.o200k,
             "is_estimated": total.is_estimated, "context_window": self.context_window,
         })));
         lines

@@ -1,4 +1,4 @@
-//! Reads a set of tools to compare: from a file, a tool profile, or a commit of aye.
+//! Reads a set of tools to compare: from a file, a tool set, or a commit of aye.
 
 use crate::chat::message_tokens::estimate_tools;
 use crate::chat::schema_diff::ToolText;
@@ -33,7 +33,7 @@ pub(super) struct CountedTool {
 
 /// A set of tools and where it is from.
 pub(super) struct SchemaSet {
-    /// Where it is from: `tool profile core`.
+    /// Where it is from: `tool set core`.
     pub(super) source: String,
     pub(super) tools: Vec<CountedTool>,
 }
@@ -50,7 +50,7 @@ impl SchemaSet {
     }
 }
 
-/// Reads the set that a name means: a file if one has this name, else a tool profile, else a commit of the repository in
+/// Reads the set that a name means: a file if one has this name, else a tool set, else a commit of the repository in
 /// `folder`.
 pub(super) fn load(name: &str, folder: &Path) -> Result<SchemaSet, UsageError> {
     let failed = |reason: String| UsageError(format!("Cannot compare {name:?}: {reason}."));
@@ -65,14 +65,14 @@ pub(super) fn load(name: &str, folder: &Path) -> Result<SchemaSet, UsageError> {
         let groups =
             Toolbox::spec_groups().into_iter().filter(|(group, _)| profile.groups.iter().any(|name| name == group));
         let tools = groups.flat_map(|(_, specs)| specs).map(|spec| count_tool(spec, &budgets)).collect();
-        return Ok(SchemaSet { source: format!("tool profile {name}"), tools });
+        return Ok(SchemaSet { source: format!("tool set {name}"), tools });
     }
     let Some(commit) =
         run_git(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")])
     else {
         let profiles: Vec<&str> = budgets.profiles.keys().map(String::as_str).collect();
         return Err(failed(format!(
-            "it is neither a file nor a tool profile nor a commit of the repository in this folder. Use a file of aye tokens --json, one of {}, or a commit of aye",
+            "it is neither a file nor a tool set nor a commit of the repository in this folder. Use a file of aye tokens --json, one of {}, or a commit of aye",
             profiles.join(", ")
         )));
     };
@@ -171,7 +171,7 @@ mod tests {
             format!(r#"{{"tools":[{{"name":"a","description":"D","inputSchema":{schema}}}]}}"#),
             format!("{{\"name\":\"a\",\"description\":\"D\",\"input_schema\":{schema}}}\n\n"),
             format!(
-                "{{\"part\":\"tool\",\"name\":\"a\",\"description\":\"D\",\"parameters\":{schema},\"sent\":true}}\n{{\"part\":\"together\"}}\n"
+                "{{\"part\":\"tool\",\"name\":\"a\",\"description\":\"D\",\"parameters\":{schema},\"sent\":true}}\n{{\"part\":\"total\"}}\n"
             ),
         ] {
             let tools = parse_tools(&text).unwrap();
