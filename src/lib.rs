@@ -77,8 +77,10 @@
 //! - `tui` reads and writes the terminal itself: a closed terminal must end the program, an unfinished paste must not
 //!   block the keyboard, and scrolling moves rows instead of redrawing, unless pictures are drawn in strips. The terminal is asked not to reorder
 //!   bidirectional text; the transcript orders Hebrew and Arabic itself, so no text can rearrange a prompt.
-//! - A recording draws each frame again, on a canvas of its own, after its secrets were masked. What the user's terminal receives
-//!   is never written to a file.
+//! - A recording draws each frame again, on a canvas of its own, after its secrets were masked. The bytes for the user's
+//!   terminal are never copied. Secrets are searched in whole entries, previews and pages, because a frame may show only the end of one.
+//! - With `AYE_COMPLETE` set, `main` answers the completion script of a shell before it parses arguments. It only reads files, and
+//!   ignores all errors.
 //! - Reviewers (hooks and a model reviewer) are asked between verdict and run. They cannot lift a denial; if one fails,
 //!   the user is asked. The model reviewer sees no reply and no tool result, except in the arguments of the call and the
 //!   files that these reference.
@@ -118,7 +120,8 @@
 //! - Above a limit of tokens the tools of files and MCP servers are deferred. A call of `run_tool` becomes the call inside it
 //!   when the reply is complete, so verdict, prompt and record are those of a direct call; a request shows it as `run_tool`.
 //! - The program contains no tokenizer. `budgets.toml` has the measured tokens of the system prompt and the built-in tools, which
-//!   tests compare with real tokenizers; every other text, and one of these that the settings changed, is estimated.
+//!   tests compare with real tokenizers; a text that differs from the measured one, also because of a setting, is
+//!   estimated.
 //! - A form of an MCP server is shown only while one of its calls runs. The answers go to the server, not to the model. A request for
 //!   the model is no call: the user decides before it is sent and before the server gets the answer, and no rule can. The screen records each
 //!   decision before the host acts on it.

@@ -1,4 +1,4 @@
-//! What the next request consists of, part by part, with tokens that add up to the use of the context window.
+//! Parts of the next request, with tokens that add up to the use of the context window.
 
 use super::State;
 use crate::chat::attachments::{list_attachments, own_text};
@@ -54,8 +54,8 @@ impl PartList {
 
 impl State {
     /// Returns the parts of the next request, largest first within their kinds. Their sum is
-    /// [`super::ContextUsage::tokens`]: where the provider has counted more or less than was estimated, all parts are
-    /// scaled. Counts all texts, so only a page calls it.
+    /// [`super::ContextUsage::tokens`]: if the count of the provider differs from the estimate, all parts are
+    /// scaled to it. Reads the whole conversation, so it is not for every frame.
     pub fn context_parts(&self) -> Vec<ContextPart> {
         let mut parts = PartList::default();
         self.add_fixed_parts(&mut parts);
@@ -142,7 +142,7 @@ impl State {
     }
 }
 
-/// Scales the tokens so that their sum is `total`. The largest part takes what rounding leaves.
+/// Scales the tokens so that their sum is `total`. What rounding leaves is added to the largest part.
 fn scale_tokens(parts: &mut [ContextPart], total: u64) {
     let sum: u64 = parts.iter().map(|part| part.tokens).sum();
     if sum == 0 || sum == total {

@@ -1,5 +1,5 @@
-//! Decides what may stand at the cursor of an unfinished command line. Names that are known only at run time, such as
-//! those of sessions, are left to the caller.
+//! Completes an unfinished command line: commands, options and fixed values. Names that are known only at run time, such as
+//! session IDs, are added by the caller.
 
 use super::Cli;
 use crate::manual;
@@ -35,7 +35,7 @@ pub enum Values {
     Credentials,
 }
 
-/// A word that may stand at the cursor, with a description, which may be empty.
+/// A possible completion. The description may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     pub value: String,
@@ -49,7 +49,7 @@ impl Candidate {
     }
 }
 
-/// What may stand at the cursor.
+/// Possible completions of the word at the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
     /// Start of the word that is not part of the value: `--profile=`, otherwise empty.
@@ -106,8 +106,9 @@ struct Line<'a> {
     pending: Option<&'a Arg>,
     /// Positional arguments of the command so far.
     positionals: Vec<String>,
-    /// Whether the words are for the model: after `--`, or with `--print`.
+    /// Whether `--print` was given, so that words are the prompt.
     is_prompt: bool,
+    /// Whether `--` was given, so that words are no commands or options.
     is_escaped: bool,
     profile: Option<String>,
 }
@@ -126,7 +127,7 @@ impl<'a> Line<'a> {
         if let Some(option) = self.pending.take()
             && !word.starts_with('-')
         {
-            self.note_value(option, word);
+            self.apply_value(option, word);
             return;
         }
         match word {
@@ -135,7 +136,7 @@ impl<'a> Line<'a> {
             _ if word.starts_with("--") => {
                 let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
                 let option = self.find_option(|option| option.get_long() == name.strip_prefix("--"));
-                self.note_option(option, value);
+                self.apply_option(option, value);
             }
             _ if word.len() > 1 && word.starts_with('-') => self.read_short_options(&word[1..]),
             _ => match self.find_subcommand(word) {
@@ -145,29 +146,29 @@ impl<'a> Line<'a> {
         }
     }
 
-    fn read_short_options(&mut self, letters: &str) {
-        for (index, letter) in letters.char_indices() {
-            let option = self.find_option(|option| option.get_short() == Some(letter));
-            let value = &letters[index + letter.len_utf8()..];
+    fn read_short_options(&mut self, options: &str) {
+        for (index, short) in options.char_indices() {
+            let option = self.find_option(|option| option.get_short() == Some(short));
+            let value = &options[index + short.len_utf8()..];
             let value = (!value.is_empty()).then_some(value);
             if option.is_some_and(|option| option.get_action().takes_values()) {
-                return self.note_option(option, value);
+                return self.apply_option(option, value);
             }
-            self.note_option(option, None);
+            self.apply_option(option, None);
         }
     }
 
-    fn note_option(&mut self, option: Option<&'a Arg>, value: Option<&str>) {
+    fn apply_option(&mut self, option: Option<&'a Arg>, value: Option<&str>) {
         let Some(option) = option else { return };
         self.is_prompt |= option.get_id() == "print";
         match value {
-            Some(value) => self.note_value(option, value),
+            Some(value) => self.apply_value(option, value),
             None if option.get_action().takes_values() => self.pending = Some(option),
             None => {}
         }
     }
 
-    fn note_value(&mut self, option: &Arg, value: &str) {
+    fn apply_value(&mut self, option: &Arg, value: &str) {
         if option.get_id() == "profile" {
             self.profile = Some(value.to_owned());
         }

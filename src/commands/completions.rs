@@ -1,7 +1,7 @@
 //! `aye completions`: scripts for shells, and the answers that they ask this program for while the user types.
 //!
 //! A script calls the program with [`VARIABLE`] and the words up to the cursor. The answer is a line that says whether
-//! the shell adds files, folders or nothing, and a line for each word that may stand at the cursor. The scripts are not
+//! the shell adds files, folders or nothing, and a line for each candidate. The scripts are not
 //! those of clap_complete: its script for PowerShell evaluates the typed line, the one for bash inserts names without
 //! quotes, and its parser finds commands inside prompts.
 
@@ -116,7 +116,7 @@ fn split_words(mut words: Vec<String>) -> Option<(Vec<String>, String)> {
     Some((words.split_off(program + 1), current))
 }
 
-/// Returns what the shell adds, and the whole words that may stand at the cursor, fit for one line each.
+/// Returns what the shell adds itself, and the candidates as whole words, one line each.
 fn find_candidates(before: &[String], current: &str) -> (&'static str, Vec<Candidate>) {
     let completion = complete_words(before, current);
     let names = known_names::list_names(&completion);

@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Width and height of a cell and size of the font, in pixels.
 const CELL: (f64, f64) = (8.4, 18.0);
 const FONT_SIZE: f64 = 14.0;
-/// Distance from the top of a cell to the line on which its text stands.
+/// Distance from the top of a cell to the baseline of its text.
 const BASELINE: f64 = 13.5;
 /// Space around the terminal.
 const PADDING: f64 = 14.0;
@@ -20,7 +20,7 @@ const TITLE_HEIGHT: f64 = 34.0;
 /// Fonts, the first one that the viewer has.
 const FONTS: &str = "ui-monospace,'JetBrains Mono','Cascadia Code','SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace";
 
-/// Frames in a row. Frames stand in a grid, so that no distance is so large that browsers round it.
+/// Frames per row of the grid. A grid keeps offsets small; browsers round large ones.
 const FRAMES_PER_ROW: usize = 64;
 /// Space between the frames of the grid, which is never visible.
 const FRAME_GAP: f64 = 20.0;
@@ -64,7 +64,7 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
     let mut rows = String::new();
     let mut frames = String::new();
     for (index, frame) in played.frames.iter().enumerate() {
-        let (x, y) = frame_place(index, (width, height));
+        let (x, y) = frame_position(index, (width, height));
         let _ = write!(frames, "<g transform=\"translate({x:.1} {y:.1})\">");
         for (y, row) in frame.rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let count = row_ids.len();
@@ -87,8 +87,8 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
     Ok(svg)
 }
 
-/// Returns where a frame stands in the grid.
-fn frame_place(index: usize, (width, height): (f64, f64)) -> (f64, f64) {
+/// Returns the position of a frame in the grid.
+fn frame_position(index: usize, (width, height): (f64, f64)) -> (f64, f64) {
     let (column, row) = (index % FRAMES_PER_ROW, index / FRAMES_PER_ROW);
     (column as f64 * (width + FRAME_GAP), row as f64 * (height + FRAME_GAP))
 }
@@ -102,7 +102,7 @@ fn animation(played: &Frames, size: (f64, f64)) -> String {
     let mut style = format!(".f{{animation:f {total:.3}s steps(1,end) infinite}}@keyframes f{{");
     for (index, frame) in played.frames.iter().enumerate() {
         let percent = frame.time.as_secs_f64() / total * 100.0;
-        let (x, y) = frame_place(index, size);
+        let (x, y) = frame_position(index, size);
         let _ = write!(style, "{percent:.4}%{{transform:translate(-{x:.1}px,-{y:.1}px)}}");
     }
     style.push('}');
@@ -146,10 +146,10 @@ fn draw_run(svg: &mut String, run: &Run) {
     for grapheme in unicode_segmentation::UnicodeSegmentation::graphemes(run.text.as_str(), true) {
         let cells = if ratatui::buffer::CellWidth::cell_width(grapheme) > 1 { 2.0 } else { 1.0 };
         let glyph_width = cells * CELL.0;
-        match glyph_shapes::shape(grapheme, column, CELL) {
+        match glyph_shapes::find_shape(grapheme, column, CELL) {
             Some(shape) => {
                 draw_text(svg, run, &piece);
-                let _ = write!(svg, "{}", shape.colour(&hex(run.style.colour), run.style.is_dim));
+                let _ = write!(svg, "{}", shape.to_element(&hex(run.style.colour), run.style.is_dim));
                 piece = (column + glyph_width, String::new(), 0.0);
             }
             // A wide glyph gets its own piece, because a font may give it another width.
@@ -183,16 +183,19 @@ fn draw_text(svg: &mut String, run: &Run, (x, text, width): &(f64, String, f64))
         (style.is_bold, " font-weight=\"bold\""),
         (style.is_italic, " font-style=\"italic\""),
         (style.is_underlined, " text-decoration=\"underline\""),
-        (style.is_dim, " opacity=\".6\""),
     ] {
         if is_set {
             svg.push_str(attribute);
         }
     }
+    if style.is_dim {
+        let _ = write!(svg, " opacity=\"{}\"", glyph_shapes::DIM_OPACITY);
+    }
     let _ = write!(svg, ">{}</text>", escape(text));
 }
 
-/// Escapes a text, and leaves out what XML cannot contain.
+/// Escapes a text for XML. Removes control characters, characters that XML forbids, and bidirectional controls, which would
+/// reorder the cells.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

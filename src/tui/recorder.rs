@@ -1,5 +1,5 @@
-//! Records what the screen shows. A recording has a canvas of its own, so that it begins with a whole frame, holds no secret and
-//! none of the sequences that are meant for the user's terminal: links, titles, the clipboard.
+//! Records the screen. Each frame is copied, its secrets are masked, and it is drawn on a separate canvas: a recording begins with a
+//! whole frame, and has no links, window titles or clipboard contents.
 
 mod chapters;
 mod masking;
@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Debug, Clone, Default)]
 pub struct RecordingOptions {
     pub version: CastVersion,
-    /// Secrets that it must not hold, also those that are added later.
+    /// Secrets to mask, also those that are added during the recording.
     pub secrets: KnownSecrets,
 }
 
@@ -81,7 +81,7 @@ impl Recorder {
     /// Records a frame that shows this state, at this time since program start.
     ///
     /// # Errors
-    /// Why the recording ended. Later frames are not recorded, without an error.
+    /// If an earlier line could not be written. The error is returned once; later calls do nothing.
     pub fn record_frame(
         &mut self,
         state: &State,

@@ -19,7 +19,7 @@ pub struct Fact {
     pub sentence: String,
 }
 
-/// Words that make a sentence a rule. Those in a row mean the same.
+/// Words that make a sentence a rule. Replacing one by another word of its row is not a loss.
 const RULES: &[&[&str]] = &[
     &["only", "just", "solely"],
     &["must", "required", "requires", "has to", "have to"],
@@ -35,7 +35,7 @@ const RULES: &[&[&str]] = &[
 ];
 /// Words before a list of examples.
 const EXAMPLE_MARKS: [&str; 6] = ["e.g.", "such as", "for example", "for instance", "including", "like "];
-/// Pairs of quotes. An apostrophe is a quote only before and after other characters than letters.
+/// Pairs of quotes. A `'` after a letter or digit is an apostrophe and opens no quote.
 const QUOTES: [(char, char); 4] = [('“', '”'), ('"', '"'), ('`', '`'), ('\'', '\'')];
 /// Units, each with its short form.
 const UNITS: [(&str, &str); 24] = [
@@ -99,7 +99,7 @@ const FILLERS: [&str; 32] = [
     "here",
     "there",
 ];
-/// Share of the words of a sentence that must be left, in percent.
+/// Minimum percentage of the content words of a sentence that the new texts must contain.
 const MIN_KEPT_PERCENT: usize = 34;
 
 /// Finds the facts of a text.
@@ -155,7 +155,7 @@ pub fn is_stated(kind: FactKind, fact: &str, sentence: &str, texts: &[&str]) -> 
     }
 }
 
-/// Returns whether a text contains a value: the text itself at word boundaries, or one of its content words.
+/// Returns whether a text contains a value: the value itself at word boundaries, or all of its content words.
 pub fn states_value(text: &str, value: &str) -> bool {
     let wanted = content_words(value);
     has_phrase(text, value.trim()) || {
@@ -164,7 +164,8 @@ pub fn states_value(text: &str, value: &str) -> bool {
     }
 }
 
-/// Splits a text after sentences, semicolons and line breaks. A period inside a word or after `e.g` ends nothing.
+/// Splits a text into sentences, also at semicolons and line breaks. A period inside a word, or after `e.g`, `i.e` or `etc`, does
+/// not end a sentence.
 fn split_sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -237,7 +238,7 @@ fn find_quoted(sentence: &str) -> Vec<String> {
     quoted
 }
 
-/// Finds the items after words such as `e.g.`, up to a parenthesis or the end of the sentence.
+/// Finds the items after the first occurrence of each phrase such as `e.g.`, up to `)`, `:` or the end of the sentence.
 fn find_listed_examples(sentence: &str) -> Vec<String> {
     let lower = sentence.to_ascii_lowercase();
     let mut examples = Vec::new();

@@ -1,5 +1,5 @@
-//! Names for completions: those of sessions, and those in the settings and next to them. Nothing is contacted, no key
-//! is read, and files that cannot be read have no names.
+//! Names for completions: those of sessions, and those in the settings and next to them. Nothing is contacted,
+//! no secret is returned, and a file that cannot be read has no names.
 
 use crate::chat::SessionId;
 use crate::cli::line_completion::{Candidate, Completion, Values};

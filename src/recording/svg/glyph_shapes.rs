@@ -1,9 +1,12 @@
-//! Shapes of the characters for lines and blocks, which have to reach the edges of their cells.
+//! Shapes of light lines, round corners and rectangular blocks, which must reach the edges of their cells. Fonts draw all other
+//! characters.
 
 use std::fmt::Write;
 
 /// Width of a light line in pixels.
 const LINE_WIDTH: f64 = 1.0;
+/// Opacity of dim text.
+pub(super) const DIM_OPACITY: f64 = 0.6;
 /// Radius of a round corner.
 const RADIUS: f64 = 4.0;
 
@@ -17,9 +20,9 @@ pub(super) struct GlyphShape {
 }
 
 impl GlyphShape {
-    /// Returns the element in this colour.
-    pub(super) fn colour(&self, colour: &str, is_dim: bool) -> String {
-        let opacity = self.opacity * if is_dim { 0.6 } else { 1.0 };
+    /// Returns the SVG element in this colour.
+    pub(super) fn to_element(&self, colour: &str, is_dim: bool) -> String {
+        let opacity = self.opacity * if is_dim { DIM_OPACITY } else { 1.0 };
         let opacity = if opacity < 1.0 { format!(" opacity=\"{opacity:.2}\"") } else { String::new() };
         match self.is_filled {
             true => {
@@ -34,14 +37,14 @@ impl GlyphShape {
 }
 
 /// Returns the shape of a grapheme whose cell begins at `x` and has this width and height; `None` if a font draws it.
-pub(super) fn shape(grapheme: &str, x: f64, cell: (f64, f64)) -> Option<GlyphShape> {
+pub(super) fn find_shape(grapheme: &str, x: f64, cell: (f64, f64)) -> Option<GlyphShape> {
     let mut chars = grapheme.chars();
     let (c, None) = (chars.next()?, chars.next()) else { return None };
-    block(c, x, cell).or_else(|| line(c, x, cell))
+    block_shape(c, x, cell).or_else(|| line_shape(c, x, cell))
 }
 
 /// Returns the shape of a block. Each is a rectangle in eighths of the cell: left, top, right, bottom.
-fn block(c: char, x: f64, (width, height): (f64, f64)) -> Option<GlyphShape> {
+fn block_shape(c: char, x: f64, (width, height): (f64, f64)) -> Option<GlyphShape> {
     let code = u32::from(c);
     let (left, top, right, bottom, opacity) = match c {
         '▀' => (0, 0, 8, 4, 1.0),
@@ -62,7 +65,7 @@ fn block(c: char, x: f64, (width, height): (f64, f64)) -> Option<GlyphShape> {
 }
 
 /// Returns the shape of a light line.
-fn line(c: char, x: f64, (width, height): (f64, f64)) -> Option<GlyphShape> {
+fn line_shape(c: char, x: f64, (width, height): (f64, f64)) -> Option<GlyphShape> {
     let (middle_x, middle_y, right) = (x + width / 2.0, height / 2.0, x + width);
     // Whether the line reaches the left, right, upper and lower edge.
     let edges = match c {
@@ -114,19 +117,22 @@ mod tests {
             ('▐', "M12.00 0.00H16.00V16.00H12.00Z"),
             ('▏', "M8.00 0.00H9.00V16.00H8.00Z"),
         ] {
-            assert_eq!(shape(&c.to_string(), 8.0, CELL).unwrap().path, path, "{c}");
+            assert_eq!(find_shape(&c.to_string(), 8.0, CELL).unwrap().path, path, "{c}");
         }
         assert_eq!(
-            shape("▒", 0.0, CELL).unwrap().colour("#fff", true),
+            find_shape("▒", 0.0, CELL).unwrap().to_element("#fff", true),
             "<path d=\"M0.00 0.00H8.00V16.00H0.00Z\" fill=\"#fff\" shape-rendering=\"crispEdges\" opacity=\"0.30\"/>"
         );
     }
 
     #[test]
     fn lines_join_in_the_middle() {
-        assert_eq!(shape("─", 0.0, CELL).unwrap().path, "M4.00 8.00L0.00 8.00M4.00 8.00L8.00 8.00");
-        assert_eq!(shape("┌", 0.0, CELL).unwrap().path, "M4.00 8.00L8.00 8.00M4.00 8.00L4.00 16.00");
-        assert_eq!(shape("╯", 0.0, CELL).unwrap().path, "M0.00 8.00H0.00Q4.00 8.00 4.00 4.00V0.00");
-        assert_eq!((shape("a", 0.0, CELL), shape("日本", 0.0, CELL), shape("─\u{301}", 0.0, CELL)), (None, None, None));
+        assert_eq!(find_shape("─", 0.0, CELL).unwrap().path, "M4.00 8.00L0.00 8.00M4.00 8.00L8.00 8.00");
+        assert_eq!(find_shape("┌", 0.0, CELL).unwrap().path, "M4.00 8.00L8.00 8.00M4.00 8.00L4.00 16.00");
+        assert_eq!(find_shape("╯", 0.0, CELL).unwrap().path, "M0.00 8.00H0.00Q4.00 8.00 4.00 4.00V0.00");
+        assert_eq!(
+            (find_shape("a", 0.0, CELL), find_shape("日本", 0.0, CELL), find_shape("─\u{301}", 0.0, CELL)),
+            (None, None, None)
+        );
     }
 }

@@ -32,7 +32,7 @@ fn a_single_frame_is_not_animated_and_the_window_can_be_left_out() {
         draw("[0, \"o\", \"\\u001b[3;4;2;38;2;1;2;3mx\\u001b[0m│日\\u001b[1mb\"]", SvgOptions { has_window: false });
     assert!(!svg.contains("animation") && !svg.contains("<circle"), "{svg}");
     assert!(
-        svg.contains("fill=\"#010203\" font-style=\"italic\" text-decoration=\"underline\" opacity=\".6\">x</text>"),
+        svg.contains("fill=\"#010203\" font-style=\"italic\" text-decoration=\"underline\" opacity=\"0.6\">x</text>"),
         "{svg}"
     );
     assert!(svg.contains("<path d=\"M") && svg.contains("textLength=\"16.8\"") && svg.contains(">日</text>"), "{svg}");

@@ -7,7 +7,7 @@ use ratatui::buffer::{Buffer, Cell, CellWidth};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// Characters of a secret that are enough to mask them. A shorter secret is masked as a whole.
+/// Length of the parts of a secret that are masked wherever they are. A shorter secret is masked only as a whole.
 const PIECE_CHARS: usize = 8;
 /// Length of a run of letters and digits that is masked if it looks random: a part of a key whose beginning is not on the screen. A
 /// digest in hexadecimal has no capital letters.
@@ -28,8 +28,9 @@ const MASK: &str = "*";
 #[derive(Debug, Default)]
 pub struct FrameMasker {
     known: KnownSecrets,
-    /// Pieces of the known secrets, whose number is `known_count`, and of those that were found by their form.
+    /// Parts of `PIECE_CHARS` characters of all secrets, known or found by their form.
     pieces: HashSet<Vec<char>>,
+    /// Number of known secrets whose parts are in `pieces`.
     known_count: usize,
     /// Lengths of the pieces.
     lengths: Vec<usize>,
@@ -65,8 +66,8 @@ impl FrameMasker {
         }
     }
 
-    /// Masks a secret of the session from now on, also where its form does not show. A shorter one than a piece could be a part of
-    /// ordinary words, or the beginning of a secret that is being typed.
+    /// Masks a secret from now on, also without the context that gave it away. A secret shorter than `PIECE_CHARS` is ignored: it may
+    /// be a part of ordinary words, or the beginning of one that is being typed.
     pub fn remember(&mut self, secret: &str) {
         if secret.chars().filter(|c| !c.is_whitespace()).count() >= PIECE_CHARS {
             self.add_pieces(secret);
