@@ -95,7 +95,7 @@ fn draw_with_links(state: &State, cache: &mut LayoutCache, buffer: &mut Buffer) 
         links.append(&mut prompt.links);
     }
     let toasts = layout::toast_area(state);
-    let popup = popups::draw_popup(state, buffer);
+    let popup = popups::draw_popup(state, &links, buffer);
     state.notices.toasts.draw(toasts, buffer, &state.theme);
     if let Some(popup) = popup {
         drawn.cursor = popup.cursor;

@@ -83,6 +83,18 @@ impl LinkHints {
         Self { links, toast_rows, ..Self::default() }
     }
 
+    /// Returns the same hints at the cells that their links have now: text may have moved since they were shown. A link that is not on
+    /// the screen any more has no cells.
+    pub fn relocated(&self, cells: Vec<PlacedLink>) -> Self {
+        let mut now: Vec<HintedLink> = Self::new(cells, self.toast_rows).links;
+        let mut relocated = self.clone();
+        for link in &mut relocated.links {
+            let found = now.iter().position(|other| other.target == link.target);
+            link.areas = found.map(|index| now.remove(index).areas).unwrap_or_default();
+        }
+        relocated
+    }
+
     /// Returns the links that can be chosen and whose hints go on with what was typed. A web address has no preview.
     pub fn matching_links(&self) -> impl Iterator<Item = &HintedLink> {
         let links = self.links.iter().filter(|link| !self.is_preview || link.has_preview());

@@ -5,6 +5,7 @@ use crate::text::link::LinkTarget;
 use crate::tui::LinkStatus;
 use crate::tui::effect::Effect;
 use crate::tui::host::{HostReply, HostRequest, WorkspaceRequest};
+use crate::tui::popup::Popup;
 use crate::tui::workspace_data::{FilePreview, NumberedLines, PreviewContent};
 use ratatui::style::Modifier;
 
@@ -186,7 +187,7 @@ fn hints_leave_their_links_readable_and_a_preview_has_none_for_web_addresses() {
     screen.press_key("ctrl-o");
     screen.press_key("ctrl-o");
     let bar = screen.screen_text().lines().last().unwrap_or_default().to_owned();
-    assert!(bar.contains(" OPEN   type the letters") && bar.contains("p preview  shift-letter copy"), "{bar}");
+    assert!(bar.contains(" OPEN   type the letters") && bar.contains("p preview  A-Z copy  esc back"), "{bar}");
 }
 
 #[test]
@@ -347,4 +348,25 @@ fn a_page_is_searched_with_the_key_that_searches_the_transcript() {
     screen.press_key("esc");
     assert!(!screen.screen_text().contains("ctrl-f search"));
     assert!(screen.state.viewport.popups.is_empty());
+}
+
+#[test]
+fn hints_follow_their_links_while_a_reply_moves_them() {
+    let mut screen = Screen::with_turn();
+    screen.receive_chunk(Chunk::Text("start\n\n".repeat(6) + "See https://docs.rs/y for it.\n\n"));
+    screen.draw_frame();
+    screen.press_key("ctrl-o");
+    let hinted_row =
+        |screen: &mut Screen| screen.screen_text().lines().position(|line| line.contains("Seeahttps://docs.rs/y"));
+    let first_row = hinted_row(&mut screen).unwrap();
+    screen.receive_chunk(Chunk::Text("line\n\n".repeat(6)));
+    let moved_row = hinted_row(&mut screen).unwrap();
+    assert!(moved_row < first_row, "{}", screen.screen_text());
+    screen.receive_chunk(Chunk::Text("line\n\n".repeat(40)));
+    let text = screen.screen_text();
+    assert!(!text.contains("docs.rs/y for it") && text.contains(" OPEN "), "the hint has no cell: {text}");
+    screen.press_key("a");
+    assert!(
+        matches!(screen.state.viewport.popups.last(), Some(Popup::Links(hints)) if hints.pending_address.is_some())
+    );
 }

@@ -34,10 +34,18 @@ pub struct DrawnPopup {
     pub strips: Vec<PlacedStrip>,
 }
 
-/// Draws the popup in front, if any. The hints of links are drawn over the page that has the links.
-pub fn draw_popup(state: &State, buffer: &mut Buffer) -> Option<DrawnPopup> {
+/// Draws the popup in front, if any. The hints of links are drawn over the page that has the links, or over the screen, which has
+/// `links`.
+pub fn draw_popup(state: &State, links: &[PlacedLink], buffer: &mut Buffer) -> Option<DrawnPopup> {
     let (front, below) = state.viewport.popups.split_last()?;
     match (front, below.last()) {
+        (Popup::Links(hints), page) if hints.pending_address.is_none() => {
+            let nothing = DrawnPopup { area: Rect::default(), cursor: None, links: Vec::new(), strips: Vec::new() };
+            let drawn = page.map_or(nothing, |page| draw_one_popup(state, page, buffer));
+            let links = if page.is_some() { &drawn.links } else { links };
+            draw_hints(state, &hints.relocated(links.to_vec()), buffer);
+            Some(DrawnPopup { cursor: None, ..drawn })
+        }
         (Popup::Links(_), Some(page)) => {
             let drawn = draw_one_popup(state, page, buffer);
             draw_one_popup(state, front, buffer);
@@ -67,10 +75,8 @@ fn draw_one_popup(state: &State, popup: &Popup, buffer: &mut Buffer) -> DrawnPop
             confirmation.draw(&PromptContext { listening, keys: &state.keys, theme, message: "" }, area, buffer);
         }
         Popup::Links(LinkHints { pending_address: Some(address), .. }) => draw_address(state, address, area, buffer),
-        Popup::Links(hints) => {
-            draw_hints(state, hints, buffer);
-            drawn.area = Rect::default();
-        }
+        // Drawn with the links of what is below.
+        Popup::Links(_) => {}
     }
     drawn
 }
@@ -283,9 +289,9 @@ fn draw_hints(state: &State, hints: &LinkHints, buffer: &mut Buffer) {
     bar.push_left(title, style, 0);
     bar.push_left(instruction, role, 0).shrink_last();
     if hints.has_previews() {
-        bar.push_right(other, theme.dim, 1);
+        bar.push_right(other, theme.dim, 2);
     }
-    bar.push_right("shift-letter copy", theme.dim, 2);
-    bar.push_right("esc back", theme.dim, 3);
+    bar.push_right("A-Z copy", theme.dim, 3);
+    bar.push_right("esc back", theme.dim, 1);
     bar.draw(row, buffer);
 }
