@@ -25,6 +25,9 @@ const FRAMES_PER_ROW: usize = 64;
 /// Space between the frames of the grid, which is never visible.
 const FRAME_GAP: f64 = 20.0;
 
+/// The character of horizontal lines.
+const LINE: &str = "─";
+
 /// How a recording is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SvgOptions {
@@ -51,7 +54,7 @@ pub fn draw_svg(recording: &Recording, options: SvgOptions) -> Result<String, St
     );
     let _ = writeln!(
         svg,
-        "<style>rect{{shape-rendering:crispEdges}}text{{font:{FONT_SIZE}px {FONTS};white-space:pre;direction:ltr;unicode-bidi:bidi-override}}{}</style>",
+        "<style>g rect{{shape-rendering:crispEdges}}text{{font-family:{FONTS};font-size:{FONT_SIZE}px;white-space:pre;direction:ltr;unicode-bidi:bidi-override}}{}</style>",
         animation(&played, (width, height))
     );
     // On a page of the same colour, the edge of the window is a line.
@@ -143,10 +146,16 @@ fn draw_run(svg: &mut String, run: &Run) {
     // The part of the text that is drawn by the font, in pieces without shapes.
     let mut piece = (x, String::new(), 0.0);
     let mut column = x;
-    for grapheme in unicode_segmentation::UnicodeSegmentation::graphemes(run.text.as_str(), true) {
+    let mut graphemes = unicode_segmentation::UnicodeSegmentation::graphemes(run.text.as_str(), true).peekable();
+    while let Some(grapheme) = graphemes.next() {
+        // A line is one shape, so that it has no seams.
+        let mut repeats = 1.0;
+        while grapheme == LINE && graphemes.next_if_eq(&grapheme).is_some() {
+            repeats += 1.0;
+        }
         let cells = if ratatui::buffer::CellWidth::cell_width(grapheme) > 1 { 2.0 } else { 1.0 };
-        let glyph_width = cells * CELL.0;
-        match glyph_shapes::find_shape(grapheme, column, CELL) {
+        let glyph_width = cells * repeats * CELL.0;
+        match glyph_shapes::find_shape(grapheme, column, (glyph_width, CELL.1)) {
             Some(shape) => {
                 draw_text(svg, run, &piece);
                 let _ = write!(svg, "{}", shape.to_element(&hex(run.style.colour), run.style.is_dim));

@@ -37,6 +37,7 @@ fn a_single_frame_is_not_animated_and_the_window_can_be_left_out() {
     );
     assert!(svg.contains("<path d=\"M") && svg.contains("textLength=\"16.8\"") && svg.contains(">日</text>"), "{svg}");
     assert!(svg.contains("font-weight=\"bold\">b</text>"), "{svg}");
+    assert!(!svg.contains("font:"), "it would replace the weight of each text: {svg}");
 }
 
 #[test]
