@@ -78,6 +78,11 @@ impl Recorder {
         self.writer.path()
     }
 
+    /// Returns whether frames are recorded at this time since program start.
+    pub fn has_begun(&self, now: Duration) -> bool {
+        now >= self.start
+    }
+
     /// Records a frame that shows this state, at this time since program start.
     ///
     /// # Errors

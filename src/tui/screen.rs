@@ -27,7 +27,7 @@ use rustix::process::{getpid, kill_process};
 use signals::Signals;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::mpsc;
 use urgency::Urgency;
 
@@ -119,7 +119,7 @@ impl Screen {
         screen.canvas.invalidate();
         screen.update_size();
         if let Some(file) = start.record_to {
-            screen.start_recording(&file, Duration::ZERO)?;
+            screen.start_recording(&file, screen.started_at.elapsed())?;
         }
         screen.draw_frame();
         let mut parser = Parser::default();
@@ -339,7 +339,7 @@ impl Screen {
         self.urgency = Urgency::NotNeeded;
         self.last_frame = Some(Instant::now());
         self.send_pictures();
-        self.record_frame(&buffer, frame.cursor);
+        self.record_frame(&mut buffer, frame.cursor);
         let bytes = self.canvas.encode_frame_with_strips(buffer, &frame.links, &frame.strips, frame.cursor);
         if !bytes.is_empty() && terminal::write_bytes(bytes).is_err() {
             // The terminal is closed.

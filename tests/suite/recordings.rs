@@ -56,7 +56,10 @@ fn a_killed_program_leaves_a_recording_that_plays_to_its_last_frame() {
     submit_message(&mut program, "again");
     program.until("touch made.txt");
     program.wait_ms(700);
-    let shown = program.screen();
+    // The mark of a recording is not recorded.
+    let marked = program.screen();
+    assert_eq!(marked.matches(" ● REC ").count(), 1, "{marked}");
+    let shown = marked.replace(" ● REC ", &"─".repeat(7));
     let file = program.project().join("demo.cast");
     program.signal(Signal::KILL);
     program.wait_ms(200);
@@ -76,7 +79,12 @@ fn a_recording_is_started_and_stopped_by_a_command_and_follows_the_size() {
     submit_message(&mut program, "/record demo.cast");
     program.until("starts in 4 seconds");
     let file = program.project().join("demo.cast");
-    program.until_condition("frames are recorded", |_| read_recording(&file).1.len() > 1);
+    program.until(" ● REC ");
+    program.until_condition("the first frame is written", |_| !read_recording(&file).1.is_empty());
+    let (_, events) = read_recording(&file);
+    let first = events.first().map(|(.., data)| data.as_str()).unwrap_or_default();
+    assert!(first.contains("Messages go to"), "the recording begins with what is on the screen: {events:?}");
+    assert!(!first.contains("starts in"), "{events:?}");
     submit_message(&mut program, "one");
     program.until_idle("First.");
     program.resize(100, 15);
@@ -89,7 +97,8 @@ fn a_recording_is_started_and_stopped_by_a_command_and_follows_the_size() {
     assert_eq!((&header["version"], &header["width"], &header["height"]), (&2.into(), &80.into(), &24.into()));
     assert!(events.windows(2).all(|pair| pair[0].0 <= pair[1].0), "times are absolute");
     assert!(events.iter().any(|(_, code, data)| code == "r" && data == "100x15"), "{events:?}");
-    assert!(play(&file).contains("First."));
+    let played = play(&file);
+    assert!(played.contains("First.") && !played.contains("REC"), "{played}");
     let length = std::fs::metadata(&file).unwrap().len();
     submit_message(&mut program, "two");
     program.until_idle("Second.");

@@ -4,8 +4,10 @@ use super::Screen;
 use crate::tui::event::Event;
 use crate::tui::host::HostReply;
 use crate::tui::parts::pictures::Protocol;
+use crate::tui::parts::toast::Kind;
 use crate::tui::recorder::{Recorded, Recorder};
 use crate::tui::screen::external_program::expand_home;
+use crate::tui::view::layout::compute_areas;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 use std::io;
@@ -15,12 +17,15 @@ use std::time::Duration;
 /// Delay after which `/record` begins, so that its own notice is not recorded.
 const START_DELAY: Duration = Duration::from_secs(4);
 
+/// Mark on the line below the header while the screen is recorded.
+const MARK: &str = " ● REC ";
+const MARK_ASCII: &str = " * REC ";
+
 impl Screen {
-    /// Starts a recording after `delay`. Pictures are drawn as cells from now on, which every player shows.
-    pub(super) fn start_recording(&mut self, file: &Path, delay: Duration) -> io::Result<()> {
-        let start = self.started_at.elapsed() + delay;
+    /// Starts a recording at this time since program start. Pictures are drawn as cells from now on, which every player shows.
+    pub(super) fn start_recording(&mut self, file: &Path, start: Duration) -> io::Result<()> {
         let recorder = Recorder::start(file, &self.recording_options, &self.state, start).map_err(|error| {
-            let name = file.display();
+            let name = self.name_file(file);
             match error.kind() {
                 io::ErrorKind::AlreadyExists => io::Error::new(
                     error.kind(),
@@ -45,24 +50,25 @@ impl Screen {
         match (&self.recorder, file) {
             (None, "") => self.send_info(usage.to_owned()),
             (None, file) => {
-                let file = self.state.settings.folder.join(expand_home(file));
-                self.start_recording(&file, START_DELAY)?;
+                let path = self.state.settings.folder.join(expand_home(file));
+                let now = self.started_at.elapsed();
+                self.start_recording(&path, now + START_DELAY)?;
                 let seconds = START_DELAY.as_secs();
-                self.send_info(format!(
-                    "The recording starts in {seconds} seconds · /record stops it · {}",
-                    file.display()
-                ));
+                let text =
+                    format!("The recording starts in {seconds} seconds · /record stops it · {}", self.name_file(&path));
+                // It disappears with the first frame that is recorded.
+                self.state.notices.toasts.push_until(Kind::Info, &text, now + START_DELAY, now);
             }
             (Some(_), "") => {
                 if let Some(Recorded { file, failure }) = self.finish_recording() {
                     match failure {
-                        None => self.send_info(format!("Recorded: {}", file.display())),
+                        None => self.send_info(format!("Recorded: {}", self.name_file(&file))),
                         Some(failure) => self.send_notice(describe_failure(&file, &failure)),
                     }
                 }
             }
             (Some(recorder), _) => {
-                let file = recorder.path().display();
+                let file = self.name_file(recorder.path());
                 return Err(io::Error::other(format!(
                     "Cannot record: the screen is being recorded to {file}. /record stops that."
                 )));
@@ -71,14 +77,26 @@ impl Screen {
         Ok(())
     }
 
-    /// Records a frame, if there is a recording. A failure ends it.
-    pub(super) fn record_frame(&mut self, frame: &Buffer, cursor: Option<Position>) {
+    /// Records a frame, if there is a recording, and then marks it for the user, which is not recorded. A failure ends the recording.
+    pub(super) fn record_frame(&mut self, frame: &mut Buffer, cursor: Option<Position>) {
+        let now = self.started_at.elapsed();
         let Some(recorder) = &mut self.recorder else { return };
-        if let Err(error) = recorder.record_frame(&self.state, frame, cursor, self.started_at.elapsed()) {
+        if let Err(error) = recorder.record_frame(&self.state, frame, cursor, now) {
             let notice = describe_failure(recorder.path(), &error.to_string());
             self.recorder = None;
-            self.send_notice(notice);
+            return self.send_notice(notice);
         }
+        let line = compute_areas(&self.state).header_line;
+        let columns = MARK.chars().count() as u16;
+        if recorder.has_begun(now) && !line.is_empty() && line.width > 2 * columns {
+            let mark = if self.state.settings.is_ascii { MARK_ASCII } else { MARK };
+            frame.set_string(line.right() - columns - 1, line.y, mark, self.state.theme.danger);
+        }
+    }
+
+    /// Returns the path of a file in the folder of the session, or the whole path of another one.
+    fn name_file(&self, file: &Path) -> String {
+        file.strip_prefix(&self.state.settings.folder).unwrap_or(file).display().to_string()
     }
 
     /// Ends the recording, if there is one, and waits until it is written.
