@@ -90,7 +90,7 @@ pub struct ChatOptions {
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 
-    /// Record the screen to this file, an asciicast for asciinema
+    /// Record the screen to this file, for asciinema
     ///
     /// Secrets are masked. The file must not exist.
     #[arg(long, value_name = "FILE", conflicts_with = "print")]

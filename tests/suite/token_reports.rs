@@ -99,7 +99,7 @@ fn profiles_and_files_of_the_report_are_compared() {
     let (out, _, code) = user.run_headless(&["tokens", "compare", "core", "everything"]);
     assert_eq!(code, 0);
     assert!(
-        out.contains("profile core ·") && out.contains("browser_act") && out.contains("no loss of meaning"),
+        out.contains("tool set core ·") && out.contains("browser_act") && out.contains("no lost words, limits"),
         "{out}"
     );
     let (_, errors, code) = user.run_headless(&["tokens", "compare", "core", "nothing"]);

@@ -10,7 +10,7 @@ const COLUMNS: usize = 80;
 
 /// Options of the program that `-h` shows.
 const MAIN_OPTIONS: [&str; 10] =
-    ["print", "continue_last", "resume", "dry_run", "model", "profile", "mode", "folder", "help", "version"];
+    ["tour", "print", "continue_last", "resume", "dry_run", "model", "mode", "record", "help", "version"];
 
 /// Shortens a page of the built tree until it fits on a screen: first the examples are left out, then the arguments of
 /// the subcommand that runs if none is given. The page of the program lists its commands without descriptions.

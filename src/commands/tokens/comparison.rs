@@ -94,7 +94,7 @@ impl Comparison {
             lines.push(format!("only in A: {}", removed.join(", ")));
         }
         lines.push(match losses {
-            0 => "no loss of meaning found".to_owned(),
+            0 => "no lost words, limits or defaults found".to_owned(),
             1 => "1 loss of meaning".to_owned(),
             losses => format!("{losses} losses of meaning"),
         });

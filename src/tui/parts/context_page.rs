@@ -92,7 +92,7 @@ impl ContextPage {
             (Some(window), Some(percent)) => {
                 format!("The next request has {mark}{tokens} of {} tokens, {percent} %", format_tokens(window))
             }
-            _ => format!("The next request has {mark}{tokens} tokens. The context window is not known"),
+            _ => format!("The next request has {mark}{tokens} tokens. How many fit is not known"),
         }
     }
 
@@ -109,15 +109,23 @@ impl ContextPage {
         let used: u64 = self.usage.tokens;
         let whole = self.usage.context_window.unwrap_or(used).max(used).max(1);
         let mut spans = Vec::new();
-        let mut remaining = width;
+        let (mut remaining, mut last_mark) = (width, FREE_MARK);
         for (kind, _, letter) in KINDS {
             let tokens = self.tokens_of(kind);
             let cells = (tokens as f64 / whole as f64 * width as f64).round() as usize;
             let cells = cells.max(usize::from(tokens > 0)).min(remaining);
             remaining -= cells;
+            if cells == 0 {
+                continue;
+            }
+            last_mark = mark_text(letter, theme);
             spans.push(Span::styled(mark_text(letter, theme).repeat(cells), kind_style(kind, theme)));
         }
-        spans.push(Span::styled(FREE_MARK.repeat(remaining), theme.dim));
+        match spans.last_mut().filter(|_| self.usage.context_window.is_none()) {
+            // All cells are shares of the request; rounding may leave some.
+            Some(last) => last.content = format!("{}{}", last.content, last_mark.repeat(remaining)).into(),
+            None => spans.push(Span::styled(FREE_MARK.repeat(remaining), theme.dim)),
+        }
         spans.retain(|span| !span.content.is_empty());
         Line::from(spans)
     }
