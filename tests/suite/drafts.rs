@@ -23,10 +23,15 @@ fn drafts(program: &Program) -> PathBuf {
     program.root.path().join("home/aye/data/drafts")
 }
 
+/// The draft files, without the temporary ones that a kill can leave behind.
+fn draft_files(program: &Program) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(drafts(program)).into_iter().flatten().flatten();
+    files.filter(|file| !file.file_name().as_encoded_bytes().starts_with(b".")).map(|file| file.path()).collect()
+}
+
 /// The content of all draft files.
 fn read_drafts(program: &Program) -> String {
-    let files = std::fs::read_dir(drafts(program)).into_iter().flatten().flatten();
-    files.map(|file| std::fs::read_to_string(file.path()).unwrap_or_default()).collect()
+    draft_files(program).iter().map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect()
 }
 
 fn kill(program: &mut Program) {
@@ -52,8 +57,8 @@ fn two_programs_in_one_folder_keep_a_draft_each_and_get_it_back_after_a_kill() {
         let text = read_drafts(program);
         text.contains("the first draft") && text.contains("the second draft")
     });
-    for file in std::fs::read_dir(drafts(&first_program)).unwrap() {
-        assert_eq!(file.unwrap().metadata().unwrap().mode() & 0o777, 0o600);
+    for file in draft_files(&first_program) {
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
     }
     kill(&mut first_program);
     kill(&mut second_program);
@@ -106,7 +111,7 @@ fn damaged_draft_is_reported_and_the_session_continues_without_it() {
     program.type_text("more");
     program.until_condition("the draft is saved", |program| read_drafts(program).contains("more"));
     kill(&mut program);
-    let file = std::fs::read_dir(drafts(&program)).unwrap().next().unwrap().unwrap().path();
+    let file = draft_files(&program).remove(0);
     std::fs::write(&file, "{\"draft\": [{\"typed").unwrap();
     let mut program = Setup::with_home(&root, &[&flags[..], &["--continue"]].concat()).size(110, 30).start();
     let screen = program.until("Cannot read the unsent draft");
