@@ -355,3 +355,24 @@ fn r17_headless_question_of_a_sub_agent_is_answered_in_a_later_run() {
         tool_results(&service, "go")
     );
 }
+
+#[test]
+fn a_sub_agent_and_its_session_share_the_files_of_the_workspace() {
+    let call = |name: &str, arguments: Value| calls_answer_after(Duration::ZERO, &[(name, arguments)]);
+    let write = call("write_workspace_file", json!({ "path": "report.md", "content": "from the sub-agent" }));
+    let read = call("read_workspace_file", json!({ "path": "report.md" }));
+    let (_runtime, service, mut program) = start_program(
+        vec![
+            ("do notes", vec![write, text_answer("report.md is written.")]),
+            ("go", vec![delegate_to(&["notes"]), read, text_answer("All is done.")]),
+        ],
+        (100, 30),
+        &["--mode", "auto"],
+    );
+    submit_message(&mut program, "go");
+    program.until("All is done.");
+    let results = tool_results(&service, "go");
+    assert!(results.len() == 2 && results[1].contains("from the sub-agent"), "{results:?}");
+    let (files, _, code) = Setup::with_home(&program.root, &["files"]).run_piped("");
+    assert!(code == 0 && files.contains("report.md"), "{files}");
+}
