@@ -27,7 +27,7 @@
 //!                                         files; files of a workspace; settings; recordings of the screen
 //!  ── pure below: no input or output, no clock, no async ──
 //!   3   agent                             state machine of a turn
-//!   2   policy                            verdicts on calls
+//!   2   policy · demo                     verdicts on calls; demo scripts
 //!   1   chat                              data types of a session
 //!   0   text · manual                     cleans, redacts, measures and reads text; pages of the manual
 //! ```
@@ -138,6 +138,7 @@ pub mod chat;
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod demo;
 pub mod documents;
 pub mod llm;
 pub mod manual;

@@ -2,9 +2,10 @@
 
 use crate::chat::Request;
 use crate::config::{self, Connection, Key, Origin};
+use crate::demo::{self, Script};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
-use crate::llm::tour::Tour;
+use crate::llm::scripted::ScriptedModel;
 use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, ReplyStream, Secret, Settings, timeouts};
 use crate::project::guard::own_program;
 use crate::runtime::Runtime;
@@ -37,16 +38,23 @@ pub(crate) struct ConnectedModel {
 }
 
 impl ConnectedModel {
-    /// Returns the scripted model, at a readable pace if a user watches.
+    /// Returns the model of the tour, at a readable pace if a user watches.
     pub(crate) fn tour(is_watched: bool) -> Self {
+        let mut model = Self::scripted(Arc::new(demo::tour()), is_watched);
+        model.connection_info.is_tour = true;
+        model.name = "tour".to_owned();
+        model
+    }
+
+    /// Returns the model of a script, at the pace of the script if a user watches.
+    pub(crate) fn scripted(script: Arc<Script>, is_watched: bool) -> Self {
         let connection_info = host::Connection {
-            model: "the tour".to_owned(),
+            model: script.model.clone(),
             source: "a script, no model".to_owned(),
-            is_tour: true,
             ..host::Connection::default()
         };
-        let tour = if is_watched { Tour::new() } else { Tour::without_pacing() };
-        Self { name: "tour".to_owned(), ..Self::without_provider(Arc::new(tour), connection_info) }
+        let name = script.model.clone();
+        Self { name, ..Self::without_provider(Arc::new(ScriptedModel::new(script, is_watched)), connection_info) }
     }
 
     /// Returns a model for a session that is opened although no provider is configured: every request fails.

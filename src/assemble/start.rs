@@ -19,7 +19,7 @@ use crate::cli::commands::ApplyRehearsal;
 use crate::cli::{ChatOptions, UsageError, bail_usage, resolve_folder};
 use crate::config::tool_credentials::ToolCredentials;
 use crate::config::{self, Config, Credentials};
-use crate::llm::tour;
+use crate::demo::{self, Script};
 use crate::mcp::connection::ConnectionContext;
 use crate::mcp::form_prompts::FormPrompts;
 use crate::mcp::sampling_prompts::Sampler;
@@ -29,9 +29,13 @@ use crate::store::{Journal, Places};
 use crate::text::clean::clean_text;
 use crate::text::known_secrets::KnownSecrets;
 use anyhow::Result;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Names the folder of a demo to the process that plays it. No command sees it.
+pub(crate) const DEMO_VARIABLE: &str = "AYE_DEMO_FOLDER";
 
 /// Everything this run was started with.
 pub(crate) struct Start {
@@ -80,30 +84,47 @@ pub(crate) fn known_secrets(
     secrets
 }
 
-/// Resets the tour's project, and returns its folder with links resolved.
-fn create_tour(folder: &Path) -> Result<PathBuf> {
-    tour::write_files(folder).map_err(|(path, error)| {
-        anyhow::anyhow!(
-            "Cannot write the project of the tour: {}: {error}. Set AYE_HOME to a writable folder.",
-            path.display()
-        )
-    })?;
+/// Writes the files of a script over earlier versions of them, and returns the folder with links resolved.
+pub(crate) fn write_script_files(script: &Script, folder: &Path) -> Result<PathBuf> {
+    let write_error = |path: &Path, error: std::io::Error| {
+        let path = path.display();
+        anyhow::anyhow!("Cannot write the project of the script: {path}: {error}. Set AYE_HOME to a writable folder.")
+    };
+    fs::create_dir_all(folder).map_err(|error| write_error(folder, error))?;
+    for (path, text) in &script.files {
+        let path = folder.join(path);
+        let created = path.parent().map_or(Ok(()), fs::create_dir_all);
+        created.and_then(|()| fs::write(&path, text)).map_err(|error| write_error(&path, error))?;
+    }
     Ok(folder.canonicalize()?)
 }
 
+/// Where the replies of a run come from.
+#[derive(Clone)]
+enum ReplySource {
+    /// The configured provider, or the tour.
+    Provider,
+    /// Nowhere: the calls come from another program.
+    Nowhere,
+    Script(Arc<Script>),
+}
+
 pub(crate) fn prepare_start(options: ChatOptions, apply: Option<ApplyRehearsal>) -> Result<Start> {
-    let needs_model = true;
-    prepare_parts(options, apply, needs_model)
+    prepare_parts(options, apply, &ReplySource::Provider)
+}
+
+/// Prepares a run in which a script replies.
+pub(crate) fn prepare_scripted_start(options: ChatOptions, script: Arc<Script>) -> Result<Start> {
+    prepare_parts(options, None, &ReplySource::Script(script))
 }
 
 /// Prepares a run whose calls come from another program. It needs no provider, and contacts none but that of a model
 /// reviewer.
 pub(crate) fn prepare_served_start(options: ChatOptions) -> Result<Start> {
-    let needs_model = false;
-    prepare_parts(options, None, needs_model)
+    prepare_parts(options, None, &ReplySource::Nowhere)
 }
 
-fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_model: bool) -> Result<Start> {
+fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &ReplySource) -> Result<Start> {
     let places = Places::find(std::env::var_os("AYE_HOME"))?;
     let mut notices = Vec::new();
     if let Err(error) = places.prepare() {
@@ -124,18 +145,27 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     let connector =
         Connector { settings, credentials, flags, dry_run: options.dry_run, is_interactive: !options.print };
     let opens_stored_session = options.continue_last || options.resume.is_some() || apply.is_some();
-    let connection = match options.tour || !needs_model {
-        true => None,
-        false => connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?,
+    let connection = match source {
+        _ if options.tour => None,
+        ReplySource::Nowhere | ReplySource::Script(_) => None,
+        ReplySource::Provider => {
+            connector.configured_connection().inspect_err(|error| report_problems(&connector.settings, error))?
+        }
     };
-    let model = match connection {
-        Some(connection) => connector.connect_model(&connection),
-        None if !needs_model || opens_stored_session && !options.tour => ConnectedModel::unconfigured(),
-        None => ConnectedModel::tour(!options.print),
+    let model = match (connection, source) {
+        (Some(connection), _) => connector.connect_model(&connection),
+        (None, ReplySource::Script(script)) => ConnectedModel::scripted(script.clone(), false),
+        (None, ReplySource::Nowhere) => ConnectedModel::unconfigured(),
+        (None, ReplySource::Provider) if opens_stored_session && !options.tour => ConnectedModel::unconfigured(),
+        (None, ReplySource::Provider) => ConnectedModel::tour(!options.print),
     };
     notices.extend(model.warnings.clone());
     let real_folder = resolve_folder(options.folder.as_deref())?;
-    let folder = if model.connection_info.is_tour { create_tour(&places.tour())? } else { real_folder.clone() };
+    let folder = if model.connection_info.is_tour {
+        write_script_files(&demo::tour(), &places.tour())?
+    } else {
+        real_folder.clone()
+    };
     let shell = &connector.settings.config.shell;
     let sandbox = sandbox_setup::setup_sandbox(shell, &places);
     notices.extend(sandbox.notices);
@@ -158,7 +188,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
     notices.extend(reviewer_notices);
     let journal = Journal::new(places.journal(), options.debug_content, secrets);
     let commands = Shell::new(own_program())
-        .without_variables(key_variables)
+        .without_variables(key_variables.into_iter().chain([DEMO_VARIABLE.to_owned()]).collect())
         .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let server_forms = Arc::new(ServerForms::new());
@@ -191,7 +221,7 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, needs_mode
         checkpoint_bytes: connector.settings.config.undo.max_mb << 20,
         workspace_limits: sandbox_setup::workspace_limits(&connector.settings.config),
         is_interactive: !options.print,
-        is_served: !needs_model,
+        is_served: matches!(source, ReplySource::Nowhere),
     };
     Ok(Start { options, apply, session_builder, model, connector, real_folder, notices })
 }

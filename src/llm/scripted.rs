@@ -1,53 +1,51 @@
-//! The tour: a scripted model for the first run, without a key or a network. It runs the real tools in a directory
-//! created for it, and tells the user that it is a script.
-
-mod call_result;
-mod files;
-mod scene;
-mod texts;
-
-pub use files::write_files;
+//! A model that plays the replies of a demo script, without a key or a network.
 
 use super::{Error, Llm, ReplyStream};
 use crate::chat::{Chunk, FinishReason, Request};
+use crate::demo::Script;
+use crate::demo::conversation::next_reply;
 use futures::stream::{self, StreamExt};
+use std::sync::Arc;
 use std::time::Duration;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Speed of the replies in graphemes per second.
-const SPEED: u32 = 150;
 /// Number of graphemes in a piece of a paced reply.
 const PIECE_GRAPHEMES: usize = 6;
 
 /// The scripted model. It has no state: the next reply depends only on the conversation, so a stopped or resumed
 /// session continues at the same point.
 #[derive(Debug, Clone)]
-pub struct Tour {
-    speed: Option<u32>,
+pub struct ScriptedModel {
+    script: Arc<Script>,
+    is_paced: bool,
 }
 
-impl Tour {
-    /// Creates a tour that streams at reading speed.
-    pub fn new() -> Self {
-        Self { speed: Some(SPEED) }
-    }
-
-    /// Creates a tour that replies at once, for headless runs.
-    pub fn without_pacing() -> Self {
-        Self { speed: None }
+impl ScriptedModel {
+    /// Creates a model that streams at the speed of the script, or replies at once if it is not paced.
+    pub fn new(script: Arc<Script>, is_paced: bool) -> Self {
+        Self { script, is_paced }
     }
 }
 
-impl Default for Tour {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Llm for Tour {
+impl Llm for ScriptedModel {
     fn stream(&self, request: Request) -> ReplyStream {
-        let chunks = scene::next_reply(&request.messages).into_iter().chain([Chunk::Done(FinishReason::Stop)]);
-        play_items(chunks.map(Ok).collect(), self.speed)
+        let Some(reply) = next_reply(&self.script, &request.messages) else {
+            let reason = "Cannot answer: the script has no further reply";
+            return stream::iter([Err(Error::InvalidAddress(reason.to_owned()))]).boxed();
+        };
+        let mut items = Vec::new();
+        if !reply.reasoning.is_empty() {
+            items.push(Ok(Chunk::Reasoning(reply.reasoning)));
+        }
+        if !reply.text.is_empty() {
+            items.push(Ok(Chunk::Text(reply.text)));
+        }
+        items.extend(reply.calls.into_iter().map(|call| Ok(Chunk::Call(call))));
+        items.push(match reply.error {
+            Some(error) => Err(Error::InvalidAddress(error)),
+            None => Ok(Chunk::Done(FinishReason::Stop)),
+        });
+        play_items(items, self.is_paced.then_some(reply.speed))
     }
 }
 

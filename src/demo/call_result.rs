@@ -43,29 +43,12 @@ pub fn classify_result(text: &str) -> CallResult<'_> {
     }
 }
 
-/// The user's answer to the tour's question, which clock a test should use.
-#[derive(Debug, PartialEq)]
-pub enum Choice {
-    /// One of the three options, counted from 0.
-    Option(usize),
-    /// An answer in the user's own words.
-    OwnWords,
-    /// No answer: skipped, postponed or declined.
-    None,
-}
-
-/// Parses the answer from the result of the question.
-pub fn parse_choice(text: &str, labels: &[&str]) -> Choice {
-    let Ok(result) = serde_json::from_str::<Value>(text) else { return Choice::None };
-    let answers = result.get("answers").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let Some(answer) = answers.iter().find_map(|answer| answer.get("answer")?.as_str()) else {
-        return Choice::None;
-    };
-    match labels.iter().position(|label| *label == answer) {
-        Some(index) => Choice::Option(index),
-        None if answer.trim().is_empty() => Choice::None,
-        None => Choice::OwnWords,
-    }
+/// Returns the answer to the first answered question, from the result of the call; `None` if none was answered.
+pub fn find_answer(text: &str) -> Option<String> {
+    let result = serde_json::from_str::<Value>(text).ok()?;
+    let answers = result.get("answers")?.as_array()?;
+    let answer = answers.iter().find_map(|answer| answer.get("answer")?.as_str())?;
+    (!answer.trim().is_empty()).then(|| answer.to_owned())
 }
 
 /// Returns the first note that the user added to an option, from the result of the question.
@@ -107,11 +90,11 @@ mod tests {
                 r#"{{"type":"question_answers","status":"answered","answers":[{{"keyword":"clock","answer":{answer}}}]}}"#
             )
         };
-        let check = |text: &str, expected: Choice| assert_eq!(parse_choice(text, &["a", "b"]), expected, "{text}");
-        check(&answer(r#""b""#), Choice::Option(1));
-        check(&answer(r#""a sundial""#), Choice::OwnWords);
-        check(&answer("null"), Choice::None);
-        check(r#"{"type":"question_answers","status":"declined","answers":[]}"#, Choice::None);
-        check("The person said no.", Choice::None);
+        let check = |text: &str, expected: Option<&str>| assert_eq!(find_answer(text).as_deref(), expected, "{text}");
+        check(&answer(r#""b""#), Some("b"));
+        check(&answer(r#"" ""#), None);
+        check(&answer("null"), None);
+        check(r#"{"type":"question_answers","status":"declined","answers":[]}"#, None);
+        check("The person said no.", None);
     }
 }
