@@ -1,5 +1,6 @@
 //! Sessions on disk, and other data kept between runs: drafts and message history.
 
+pub mod clock;
 pub mod draft;
 mod error;
 pub mod fork;

@@ -1,10 +1,10 @@
 //! Splits long lines of a session's file into parts, and joins them when reading.
 
+use super::clock;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::time::SystemTime;
 
 /// Longest line written, in bytes. About a tenth of the longest line that is read.
 pub const LONGEST_WRITTEN: usize = 6 << 20;
@@ -31,8 +31,7 @@ pub(super) struct Line<E> {
 impl<E> Line<E> {
     /// Creates a line with the current time.
     pub(super) fn now(seq: u64, entry: E) -> Self {
-        let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        Self { seq, at: u64::try_from(time.as_millis()).unwrap_or(0), entry, number: 0 }
+        Self { seq, at: clock::now_ms(), entry, number: 0 }
     }
 }
 

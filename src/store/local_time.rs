@@ -1,10 +1,12 @@
 //! Times of sessions and entries as text, in local time.
 
+use super::clock;
+
 /// Formats the time of an entry in local time: `14:02:11` today, `3 Nov 14:02:11`, `3 Nov 2025 14:02:11`. Empty if the
 /// time is unknown.
 pub fn format_entry_time(time_ms: u64) -> String {
     let Some(time) = to_timestamp(time_ms) else { return String::new() };
-    let now = jiff::Zoned::now();
+    let now = clock::now().to_zoned(jiff::tz::TimeZone::system());
     let time = time.to_zoned(now.time_zone().clone());
     let format = match (time.date() == now.date(), time.year() == now.year()) {
         (true, _) => "%H:%M:%S",
@@ -31,7 +33,7 @@ fn to_timestamp(time_ms: u64) -> Option<jiff::Timestamp> {
 }
 
 fn format_timestamp(time: jiff::Timestamp) -> String {
-    let now = jiff::Zoned::now();
+    let now = clock::now().to_zoned(jiff::tz::TimeZone::system());
     let time = time.to_zoned(now.time_zone().clone());
     let is_yesterday = now.date().yesterday().is_ok_and(|day| day == time.date());
     let format = match (time.date() == now.date(), is_yesterday, time.year() == now.year()) {

@@ -152,6 +152,11 @@ impl Places {
         self.tour.clone()
     }
 
+    /// Returns the folder of the demos that were played. Created by the first one.
+    pub fn demos(&self) -> PathBuf {
+        self.tour.with_file_name("demos")
+    }
+
     /// Returns the file of the accepted tools of MCP servers, which need not exist.
     pub fn mcp_catalogue(&self) -> PathBuf {
         self.data.join("mcp.json")

@@ -1,5 +1,6 @@
 //! First line of a session file, and the name of the file.
 
+use super::clock;
 use crate::chat::SessionId;
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ impl Header {
 
 /// Returns the current time in the header's format.
 pub(super) fn current_time() -> String {
-    jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
+    clock::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
 }
 
 fn serialize_lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,7 +65,7 @@ fn serialize_lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S
 
 /// Creates an ID. IDs sort by creation time.
 pub fn new_id() -> SessionId {
-    SessionId(ulid::Ulid::new().to_string())
+    SessionId(clock::new_ulid().to_string())
 }
 
 /// Returns the path of a session's file.

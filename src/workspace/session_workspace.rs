@@ -9,13 +9,12 @@ use super::index_files::{Cursor, IndexFiles};
 use super::index_line::{Change, Content, IndexLine, Origin};
 use super::{Error, Limits, detect_media_type};
 use crate::chat::SessionId;
-use crate::store::{Places, private_files};
+use crate::store::{Places, clock, private_files};
 use crate::text::workspace_address::{AddressTarget, PathPrefix, ScopedPath, WorkspacePath, is_id};
 pub use opened_copies::ChangedCopy;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 /// The workspace of a session. Creates and reads nothing before the first use. All methods may block.
 pub struct Workspace {
@@ -250,7 +249,7 @@ impl Workspace {
         }
         let (id, version) = match known {
             Some((id, Some(record))) => (id, record.versions.last().map_or(1, |last| last.number + 1)),
-            Some(_) | None => (ulid::Ulid::new().to_string(), 1),
+            Some(_) | None => (clock::new_ulid().to_string(), 1),
         };
         let line = IndexLine {
             id: id.clone(),
@@ -365,8 +364,7 @@ fn find_record<'a>(index: &'a Index, target: &AddressTarget) -> Result<(&'a Stri
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    let elapsed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(elapsed.as_millis()).unwrap_or_default()
+    clock::now_ms()
 }
 
 #[cfg(test)]

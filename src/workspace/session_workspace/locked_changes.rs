@@ -2,7 +2,7 @@
 
 use super::{LoadedIndex, Step, Workspace, now};
 use crate::chat::Digest;
-use crate::store::private_files;
+use crate::store::{clock, private_files};
 use crate::workspace::Error;
 use crate::workspace::contents::PreparedContent;
 use crate::workspace::index::{Index, Version};
@@ -83,7 +83,7 @@ impl Workspace {
             let path = format!("{RECOVERED}/{}.{}", &digest.as_str()[..DIGEST_DIGITS], extension_for(media_type));
             let content = Content { size: bytes.len() as u64, sha256: digest, media_type: media_type.to_owned() };
             let origin = Origin { untrusted_source: Some(LOST_SOURCE.to_owned()), ..Origin::default() };
-            let (id, change, time) = (ulid::Ulid::new().to_string(), Change::Stored, now());
+            let (id, change, time) = (clock::new_ulid().to_string(), Change::Stored, now());
             Some(IndexLine { id, version: 1, change, path, time, content: Some(content), origin })
         };
         let unnamed = self.contents.list().into_iter().filter(|digest| !index.keeps_content(digest));

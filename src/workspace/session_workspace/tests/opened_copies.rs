@@ -2,7 +2,7 @@
 
 use super::*;
 use std::os::unix::fs::symlink;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 fn latest(workspace: &Workspace, path: &str) -> (u64, Vec<u8>) {
     let file = workspace.find(&target(path)).unwrap();
