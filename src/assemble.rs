@@ -14,6 +14,7 @@ pub(crate) mod sandbox_setup;
 mod screen;
 mod screen_host;
 mod screen_requests;
+pub(crate) mod scripted_screen;
 mod server_forms;
 mod server_samplings;
 pub(crate) mod session;
@@ -27,4 +28,4 @@ pub(crate) mod undo;
 mod web_search;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{Start, known_secrets, prepare_served_start, prepare_start};
+pub(crate) use start::{DEMO_VARIABLE, Start, known_secrets, prepare_served_start, prepare_start, write_script_files};

@@ -14,6 +14,7 @@ pub mod input;
 pub mod keys;
 pub mod open_session;
 pub mod parts;
+pub mod player;
 pub mod popup;
 pub mod prompts;
 mod recorder;

@@ -5,8 +5,9 @@ use super::session::{Session, connect_runtime};
 use super::start::Start;
 use crate::config::{DrawnPictures, Links, Screen};
 use crate::project::folder_facts;
+use crate::store::Journal;
 use crate::tui::graphics::answers::PictureSupport;
-use crate::tui::host::HostReply;
+use crate::tui::host::{AgentLink, HostReply};
 use crate::tui::input::startup;
 use crate::tui::keys::Keymap;
 use crate::tui::parts::pictures::Protocol;
@@ -58,9 +59,64 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         if start.options.fork { PickedAction::Fork(start.options.fork_mode()) } else { PickedAction::Open };
     let shows_picker = doubt.is_some() || start.options.resume.as_ref().is_some_and(String::is_empty);
     let session_picker = shows_picker.then_some(picked_action);
+    let screen_config = &start.connector.settings.config.screen;
+    let pictures = draws_pictures(screen_config, depth)
+        .then(|| picture_protocol(startup_input.picture_support, terminal::cell_pixels()));
+    let (first_message, record_to) = (start.options.prompt(), start.options.record.clone());
+    let doubt = doubt.map(|doubt| format!("No session was continued: {doubt}"));
+    let built = build_screen(start, session, doubt, &TerminalLook { depth, is_light: light, pictures });
+    if let Some(notice) = copy_notice {
+        built.host.send(HostReply::Done(notice));
+    }
+    let journal = built.journal;
+    let screen_run = tui::run_screen(tui::Start {
+        state: built.state,
+        link: built.link,
+        host: Box::new(built.host),
+        replies: built.replies,
+        startup_input,
+        first_message: if apply_request.is_some() { String::new() } else { first_message },
+        approvals: apply_request,
+        session_picker,
+        record_to,
+        recording_options: built.recording_options,
+        is_panic_caught: crate::tools::panic_guard::is_panic_caught,
+    });
+    let exit = tokio::select! {
+        exit = screen_run => exit?,
+        never = test_panic() => match never {},
+    };
+    if let Some(signal) = exit.exit_signal {
+        journal.note(format_args!("ended by signal {signal}"));
+    }
+    Ok(exit)
+}
+
+/// What the screen needs to know of the terminal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TerminalLook {
+    pub(super) depth: ColourDepth,
+    /// True if its background is light; `None` if unknown.
+    pub(super) is_light: Option<bool>,
+    /// How pictures are drawn; `None` if they are not.
+    pub(super) pictures: Option<Protocol>,
+}
+
+/// The parts of a screen before it is shown.
+pub(super) struct BuiltScreen {
+    pub(super) state: tui::State,
+    pub(super) link: AgentLink,
+    pub(super) host: ScreenHost,
+    pub(super) replies: mpsc::Receiver<HostReply>,
+    pub(super) recording_options: RecordingOptions,
+    pub(super) journal: Journal,
+}
+
+/// Builds the screen of a session, whose runtime starts to work.
+pub(super) fn build_screen(start: Start, session: Session, notice: Option<String>, look: &TerminalLook) -> BuiltScreen {
     let Start { options, apply: _, mut session_builder, model: _, connector, real_folder, mut notices } = start;
     let model = session.model;
-    notices.extend(doubt.map(|doubt| format!("No session was continued: {doubt}")));
+    notices.extend(notice);
     notices.extend(session.notices);
     session_builder.folder.clone_from(&session.folder);
     let journal = session_builder.journal.clone();
@@ -73,8 +129,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     notices.extend(key_problems);
     let themes = Themes::with_folder(&session_builder.places.themes());
     notices.extend(themes.warnings.iter().map(ToString::to_string));
-    let themes = themes.adapted_to_terminal(depth, light);
-    let (theme, theme_problem) = themes.choose_configured(&screen, light);
+    let themes = themes.adapted_to_terminal(look.depth, look.is_light);
+    let (theme, theme_problem) = themes.choose_configured(&screen, look.is_light);
     notices.extend(theme_problem);
 
     let (replies, from_host) = mpsc::channel(MAX_REPLIES);
@@ -83,9 +139,8 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     session_builder.server_samplings.set_screen(replies.clone());
     let has_entries = !session.state.session.entries().is_empty();
     let settings = tui::Settings {
-        auto_theme: themes.resolve_name(screen.auto_theme(light), light).to_owned(),
-        pictures: draws_pictures(&screen, depth)
-            .then(|| picture_protocol(startup_input.picture_support, terminal::cell_pixels())),
+        auto_theme: themes.resolve_name(screen.auto_theme(look.is_light), look.is_light).to_owned(),
+        pictures: look.pictures,
         ..screen_settings(&screen, &session.folder)
     };
     let connection = model.connection_info.clone();
@@ -99,8 +154,9 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
     let recording_options = RecordingOptions {
         version: options.record_version.unwrap_or_default(),
         secrets: session_builder.credentials.known_secrets(),
+        timestamp: None,
     };
-    let screen_host = ScreenHost::new(
+    let host = ScreenHost::new(
         session_builder,
         real_folder,
         model,
@@ -109,36 +165,13 @@ pub(crate) async fn run_screen(start: Start, open_session: impl Fn(&Start) -> Re
         runtime,
         replies,
     );
-    screen_host.send_offers();
-    if let Some(notice) = copy_notice {
-        screen_host.send(HostReply::Done(notice));
-    }
-    let (unsent, draft_notices) = screen_host.load_draft();
+    host.send_offers();
+    let (unsent, draft_notices) = host.load_draft();
     notices.extend(draft_notices);
-    let history = screen_host.load_history();
+    let history = host.load_history();
     let state =
         tui::State::new(session.state, session.id, connection, themes, theme, keys, settings, unsent, history, notices);
-    let screen_run = tui::run_screen(tui::Start {
-        state,
-        link,
-        host: Box::new(screen_host),
-        replies: from_host,
-        startup_input,
-        first_message: if apply_request.is_some() { String::new() } else { options.prompt() },
-        approvals: apply_request,
-        session_picker,
-        record_to: options.record,
-        recording_options,
-        is_panic_caught: crate::tools::panic_guard::is_panic_caught,
-    });
-    let exit = tokio::select! {
-        exit = screen_run => exit?,
-        never = test_panic() => match never {},
-    };
-    if let Some(signal) = exit.exit_signal {
-        journal.note(format_args!("ended by signal {signal}"));
-    }
-    Ok(exit)
+    BuiltScreen { state, link, host, replies: from_host, recording_options, journal }
 }
 
 /// Returns the color depth of the terminal.

@@ -8,6 +8,7 @@ mod strips;
 #[cfg(test)]
 mod tests;
 
+use crate::text::width::text_width;
 use crate::tui::view::LinkedCells;
 use crate::tui::view::pictures::PlacedStrip;
 use cell_row::CellRow;
@@ -211,4 +212,22 @@ fn row_cells<'a>(buffer: &'a Buffer, links: &'a [u32], y: usize) -> (&'a [Cell],
     let width = usize::from(buffer.area.width);
     let cells = y * width..(y + 1) * width;
     (&buffer.content[cells.clone()], &links[cells])
+}
+
+/// Returns a rendered buffer as text; the second cell of a wide character is skipped.
+pub fn buffer_text(buffer: &Buffer) -> String {
+    let mut lines = Vec::new();
+    for row in buffer.content.chunks(usize::from(buffer.area.width.max(1))) {
+        let (mut line, mut skip) = (String::new(), 0);
+        for cell in row {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            line.push_str(cell.symbol());
+            skip = text_width(cell.symbol()).saturating_sub(1);
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.join("\n")
 }

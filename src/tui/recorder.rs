@@ -24,6 +24,8 @@ pub struct RecordingOptions {
     pub version: CastVersion,
     /// Secrets to mask, also those that are added during the recording.
     pub secrets: KnownSecrets,
+    /// Start in seconds since 1970; `None` for now.
+    pub timestamp: Option<u64>,
 }
 
 /// The recording of a closed screen.
@@ -57,7 +59,9 @@ impl Recorder {
         let header = CastHeader {
             version: options.version,
             size: state.viewport.size,
-            timestamp: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
+            timestamp: options.timestamp.unwrap_or_else(|| {
+                SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+            }),
             title: state.agent.session.title().map(|title| secrets.masker.mask_text(title)),
             colours: state.theme.default_colours(),
         };
@@ -113,6 +117,23 @@ impl Recorder {
             return Ok(());
         }
         self.writer.write(time, CastEvent::Output(&String::from_utf8_lossy(bytes)))
+    }
+
+    /// Marks a chapter at this time since program start.
+    ///
+    /// # Errors
+    /// As [`Self::record_frame`].
+    pub fn mark(&mut self, name: &str, now: Duration) -> io::Result<()> {
+        let name = self.secrets.masker.mask_text(name);
+        self.writer.write(now.saturating_sub(self.start), CastEvent::Marker(&name))
+    }
+
+    /// Lets the recording last until this time since program start.
+    ///
+    /// # Errors
+    /// As [`Self::record_frame`].
+    pub fn record_end(&mut self, now: Duration) -> io::Result<()> {
+        self.writer.write(now.saturating_sub(self.start), CastEvent::Output(""))
     }
 
     /// Waits up to 2 seconds until everything is written.

@@ -45,6 +45,7 @@ mod unplanned_calls;
 mod unsaved_exit;
 mod user_commands;
 
+pub use super::canvas::buffer_text;
 use super::effect::Effect;
 use super::host::Connection;
 use super::keys::Keymap;
@@ -260,24 +261,6 @@ pub fn with_prompt_facts<R>(listening: Listening, now: Duration, run: impl FnOnc
     let context = PromptContext { listening, keys: &keys, theme: &theme, message: "" };
     let (folder, home) = (Path::new("/home/a/src/app"), Some(Path::new("/home/a")));
     run(&PromptFacts { agent: &agent, folder, home, sandbox_note: "", context, now, lookups: &Default::default() })
-}
-
-/// Returns a rendered buffer as text; the second cell of a wide character is skipped.
-pub fn buffer_text(buffer: &Buffer) -> String {
-    let mut lines = Vec::new();
-    for row in buffer.content.chunks(usize::from(buffer.area.width.max(1))) {
-        let (mut line, mut skip) = (String::new(), 0);
-        for cell in row {
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            line.push_str(cell.symbol());
-            skip = crate::text::width::text_width(cell.symbol()).saturating_sub(1);
-        }
-        lines.push(line.trim_end().to_owned());
-    }
-    lines.join("\n")
 }
 
 /// Returns the key press of a chord such as `ctrl-c`, `page-up` or `y`.

@@ -76,6 +76,11 @@ impl Chord {
         if is_shifted { character.to_uppercase().next().unwrap_or(character) } else { character }
     }
 
+    /// Returns the key press that a terminal reports for this chord.
+    pub fn to_key_event(self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
+
     /// Returns the character this chord types, if it is a character without modifiers.
     pub fn typed_character(self) -> Option<char> {
         match self.code {

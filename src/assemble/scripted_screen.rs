@@ -1,0 +1,78 @@
+//! The screen of a demo script.
+
+use super::screen::{BuiltScreen, TerminalLook, build_screen};
+use super::start::prepare_scripted_start;
+use crate::cli::ChatOptions;
+use crate::demo::Script;
+use crate::recording::cast::CastVersion;
+use crate::store::clock;
+use crate::tui::parts::pictures::Protocol;
+use crate::tui::player::{PlayStart, ViewerOptions};
+use crate::tui::theme::depth::ColourDepth;
+use crate::tui::{RecordingOptions, Settings};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How a script is played.
+pub(crate) struct ScriptRun {
+    pub(crate) script: Arc<Script>,
+    /// Folder of the project.
+    pub(crate) folder: PathBuf,
+    /// Columns and rows of the screen.
+    pub(crate) size: (u16, u16),
+    pub(crate) viewer: Option<ViewerOptions>,
+    pub(crate) record_to: Option<PathBuf>,
+    pub(crate) record_version: CastVersion,
+}
+
+/// Builds the screen on which a script is played. It does not depend on the terminal, so that every play shows the same.
+///
+/// # Errors
+/// If the project or the session cannot be opened.
+pub(crate) fn build_scripted_screen(run: ScriptRun) -> Result<PlayStart> {
+    let ScriptRun { script, folder, size, viewer, record_to, record_version } = run;
+    let options = ChatOptions {
+        folder: Some(folder),
+        mode: Some(script.mode.as_str().to_owned()),
+        theme: script.theme.clone(),
+        dry_run: script.is_dry_run,
+        record_version: Some(record_version),
+        ..ChatOptions::default()
+    };
+    clock::start_demo();
+    let start = prepare_scripted_start(options, script.clone())?;
+    let session = start.open_session()?;
+    let look = TerminalLook {
+        depth: ColourDepth::True,
+        is_light: Some(false),
+        pictures: cfg!(feature = "images").then_some(Protocol::Blocks),
+    };
+    let BuiltScreen { mut state, link, host, replies, recording_options, journal: _ } =
+        build_screen(start, session, None, &look);
+    state.settings = Settings {
+        has_mouse: false,
+        is_ascii: false,
+        has_links: false,
+        terminal_reorders: false,
+        is_remote: false,
+        has_bell: false,
+        reads_terminal_clipboard: false,
+        host_name: String::new(),
+        ..state.settings
+    };
+    // The time of a recording is no part of a demo.
+    let recording_options = RecordingOptions { timestamp: Some(0), ..recording_options };
+    Ok(PlayStart {
+        state,
+        link,
+        host: Box::new(host),
+        replies,
+        script,
+        size,
+        viewer,
+        record_to,
+        recording_options,
+        set_time: clock::set_demo_time,
+    })
+}

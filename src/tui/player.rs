@@ -1,0 +1,437 @@
+//! Plays a demo script in the screen, with real tools and a clock of its own: time passes only when nothing is left to do, so two
+//! plays show the same frames at the same times, whatever the speed of the machine.
+
+mod awaited;
+mod clock;
+mod effects;
+mod script_position;
+mod viewer;
+
+use super::canvas::buffer_text;
+use super::event::Event;
+use super::host::{AgentLink, Host, HostReply};
+use super::keys::Chord;
+use super::parts::transcript::layout_cache::LayoutCache;
+use super::recorder::{Recorded, Recorder, RecordingOptions};
+use super::state::State;
+use super::{update, view};
+use crate::agent;
+use crate::demo::Script;
+use crate::demo::script::{Action, UserAct};
+use awaited::Awaited;
+use clock::Schedule;
+use crossterm::event::{KeyEvent, KeyEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use script_position::ScriptPosition;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+pub use viewer::ViewerOptions;
+use viewer::{Viewed, Viewer};
+
+/// Longest time to wait for a tool or the rest of the program, in real time.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest time for which a script waits for a text, in its own time.
+const TEXT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Everything needed to play a script.
+pub struct PlayStart {
+    /// The screen before the first event.
+    pub state: State,
+    pub link: AgentLink,
+    pub host: Box<dyn Host>,
+    pub replies: mpsc::Receiver<HostReply>,
+    pub script: Arc<Script>,
+    /// Columns and rows.
+    pub size: (u16, u16),
+    /// Shows the demo on the terminal; `None` only records or checks it.
+    pub viewer: Option<ViewerOptions>,
+    /// File of the recording.
+    pub record_to: Option<PathBuf>,
+    pub recording_options: RecordingOptions,
+    /// Sets the clock of the rest of the program to this time since the start.
+    pub set_time: fn(Duration),
+}
+
+/// The end of a demo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Played {
+    /// Its length in its own time.
+    pub duration: Duration,
+    pub recorded: Option<Recorded>,
+    /// True if the viewer left before the end.
+    pub is_left: bool,
+}
+
+/// Why a script does not fit what happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Line of the step, from 1.
+    pub line: usize,
+    /// One sentence without a full stop.
+    pub message: String,
+    /// What was on the screen; empty if there was none.
+    pub screen: String,
+}
+
+/// Why a demo ended early.
+#[derive(Debug)]
+pub enum PlayError {
+    Mismatch(Mismatch),
+    /// The terminal or the recording failed.
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for PlayError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Plays a script to its end.
+///
+/// # Errors
+/// [`PlayError::Mismatch`] if the script does not fit what happens.
+pub async fn play_script(start: PlayStart) -> Result<Played, PlayError> {
+    let mut player = Player::open(start)?;
+    let played = player.run().await;
+    player.leave();
+    let recorded = player.finish_recording();
+    let is_left = played? == End::Left;
+    Ok(Played { duration: player.now, recorded, is_left })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    /// All steps were played.
+    Over,
+    /// The viewer left.
+    Left,
+}
+
+struct Player {
+    state: State,
+    cache: LayoutCache,
+    link: AgentLink,
+    host: Box<dyn Host>,
+    replies: mpsc::Receiver<HostReply>,
+    script: Arc<Script>,
+    /// Time of the script.
+    now: Duration,
+    /// Time at which something of the program happened last.
+    last_activity: Duration,
+    schedule: Schedule,
+    awaited: Awaited,
+    position: ScriptPosition,
+    recorder: Option<Box<Recorder>>,
+    viewer: Option<Viewer>,
+    /// Text of the last frame.
+    screen: String,
+    is_outdated: bool,
+    has_quit: bool,
+    set_time: fn(Duration),
+    /// First thing that did not fit the script.
+    mismatch: Option<(usize, String)>,
+}
+
+impl Player {
+    fn open(start: PlayStart) -> Result<Self, PlayError> {
+        let mut state = start.state;
+        let initial_effects = state.take_effects();
+        let position = ScriptPosition::new(&start.script)
+            .map_err(|(line, message)| PlayError::Mismatch(Mismatch { line, message, screen: String::new() }))?;
+        let viewer = start.viewer.map(|options| Viewer::open(options, start.size)).transpose()?;
+        let mut player = Self {
+            state,
+            cache: LayoutCache::default(),
+            link: start.link,
+            host: start.host,
+            replies: start.replies,
+            script: start.script,
+            now: Duration::ZERO,
+            last_activity: Duration::ZERO,
+            schedule: Schedule::default(),
+            awaited: Awaited::default(),
+            position,
+            recorder: None,
+            viewer,
+            screen: String::new(),
+            is_outdated: true,
+            has_quit: false,
+            set_time: start.set_time,
+            mismatch: None,
+        };
+        player.handle_event(Event::Resized(start.size.0, start.size.1));
+        if let Some(file) = start.record_to {
+            let recorder = Recorder::start(&file, &start.recording_options, &player.state, Duration::ZERO)?;
+            player.recorder = Some(Box::new(recorder));
+        }
+        player.run_effects(initial_effects);
+        let effects = update::apply_start_options(&mut player.state, String::new(), None, None);
+        player.run_effects(effects);
+        Ok(player)
+    }
+
+    async fn run(&mut self) -> Result<End, PlayError> {
+        loop {
+            self.settle().await?;
+            self.draw_frame()?;
+            // A frame may ask for links and pictures, and start what a prompt counts.
+            if self.is_outdated || !self.awaited.is_empty() {
+                self.settle().await?;
+                self.draw_frame()?;
+            }
+            if let Some((line, message)) = self.mismatch.take() {
+                return Err(self.mismatch_at(line, message));
+            }
+            if self.has_quit {
+                return self.check_end();
+            }
+            let is_at_rest = self.is_at_rest();
+            if let Err((line, message)) = self.position.advance(&self.script, is_at_rest, &self.screen, self.now) {
+                return Err(self.mismatch_at(line, message));
+            }
+            let rest_since = is_at_rest.then_some(self.last_activity);
+            if self.position.is_overdue(&self.script, self.now) {
+                let (line, message) = self.position.describe_wait(&self.script);
+                return Err(self.mismatch_at(line, message));
+            }
+            let user_time = self.position.due_time(&self.script, rest_since);
+            if self.position.is_over(&self.script)
+                && let Some(rest_since) = rest_since
+            {
+                let end = rest_since.max(self.position.last_act()) + self.script.pace.end;
+                if self.wait_until(end).await? == Viewed::Left {
+                    return Ok(End::Left);
+                }
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.record_end(end)?;
+                }
+                return self.check_end();
+            }
+            let own_time = self.state.next_change().map(|time| time.max(self.now + Duration::from_millis(1)));
+            let next = self.schedule.next_time().into_iter().chain(user_time).chain(own_time).min();
+            let Some(next) = next else {
+                let (line, message) = self.position.describe_wait(&self.script);
+                return Err(self.mismatch_at(line, message));
+            };
+            let is_of_user = user_time == Some(next) && self.schedule.next_time().is_none_or(|time| time > next);
+            if self.wait_until(next).await? == Viewed::Left {
+                return Ok(End::Left);
+            }
+            if is_of_user && self.position.begins_step() && self.wait_for_viewer().await? == Viewed::Left {
+                return Ok(End::Left);
+            }
+            self.handle_event(Event::Tick(self.now));
+            while let Some(event) = self.schedule.take_due(self.now) {
+                self.last_activity = self.now;
+                self.handle_event(Event::Agent(event));
+            }
+            // A key that could be the beginning of a paste is one key press.
+            if self.state.held_key_deadline().is_some_and(|deadline| deadline <= self.now) {
+                self.handle_event(Event::InputIdle);
+            }
+            if is_of_user {
+                self.act()?;
+            }
+        }
+    }
+
+    /// Returns whether the program waits for the user and nothing is on its way.
+    fn is_at_rest(&self) -> bool {
+        self.schedule.next_time().is_none() && self.awaited.is_empty() && self.state.held_key_deadline().is_none()
+    }
+
+    /// Lets time pass, for a viewer at the speed of the demo.
+    async fn wait_until(&mut self, time: Duration) -> Result<Viewed, PlayError> {
+        let pause = time.saturating_sub(self.now);
+        self.now = time.max(self.now);
+        (self.set_time)(self.now);
+        match &mut self.viewer {
+            Some(viewer) => Ok(viewer.wait(pause).await?),
+            None => Ok(Viewed::Goes),
+        }
+    }
+
+    async fn wait_for_viewer(&mut self) -> Result<Viewed, PlayError> {
+        match &mut self.viewer {
+            Some(viewer) => Ok(viewer.wait_for_step().await?),
+            None => Ok(Viewed::Goes),
+        }
+    }
+
+    /// Does the next part of the user's step.
+    fn act(&mut self) -> Result<(), PlayError> {
+        let Some((act, part)) = self.position.take_part(&self.script, self.now) else { return Ok(()) };
+        match act {
+            UserAct::Type(text, _) => {
+                if let Some(c) = text.chars().nth(part) {
+                    let chord = if c == '\n' { "alt-enter".to_owned() } else { key_name(c) };
+                    self.press(&chord);
+                }
+            }
+            UserAct::Press(keys) => self.press(&keys[part]),
+            UserAct::Paste(text) => self.handle_event(Event::Pasted(text)),
+            UserAct::Mark(name) => {
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.mark(&name, self.now)?;
+                }
+            }
+            UserAct::Resize(columns, rows) => {
+                if let Some(viewer) = &mut self.viewer {
+                    viewer.check_size((columns, rows))?;
+                }
+                self.handle_event(Event::Resized(columns, rows));
+            }
+            UserAct::Pause | UserAct::WaitFor(_) | UserAct::WaitGone(_) => {}
+        }
+        Ok(())
+    }
+
+    fn press(&mut self, chord: &str) {
+        let Ok(chord) = chord.parse::<Chord>() else { return };
+        let key = chord.to_key_event();
+        self.handle_event(Event::Key(key));
+        self.handle_event(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key }));
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        let event = match event {
+            Event::Host(HostReply::Opened(mut opened)) => {
+                let effects = update::interrupt_turn(&mut self.state);
+                self.run_effects(effects);
+                self.awaited.forget_session();
+                self.schedule.clear();
+                std::mem::swap(&mut self.link, &mut opened.link);
+                Event::Host(HostReply::Opened(opened))
+            }
+            event => event,
+        };
+        self.is_outdated |= !matches!(event, Event::Tick(_));
+        let effects = update::update(&mut self.state, &mut self.cache, event);
+        self.is_outdated |= std::mem::take(&mut self.state.timing.is_changed_by_time);
+        self.run_effects(effects);
+        self.request_lookups();
+    }
+
+    /// Waits until nothing of the program runs, and handles what came of it in an order that does not depend on its speed.
+    async fn settle(&mut self) -> Result<(), PlayError> {
+        while !self.awaited.is_empty() {
+            let mut arrived: Vec<(u64, Event)> = Vec::new();
+            while !self.awaited.is_empty() {
+                let received = tokio::time::timeout(PATIENCE, async {
+                    tokio::select! {
+                        Some(event) = self.link.events.recv() => Some(Event::Agent(event)),
+                        Some(reply) = self.replies.recv() => Some(Event::Host(reply)),
+                        else => None,
+                    }
+                });
+                let Ok(Some(event)) = received.await else {
+                    let (line, _) = self.position.describe_wait(&self.script);
+                    return Err(self.mismatch_at(line, format!("{} did not end", self.awaited.describe())));
+                };
+                let order = self.awaited.settle_by(&event);
+                arrived.push((order, event));
+            }
+            arrived.sort_by_key(|(order, _)| *order);
+            for (_, event) in arrived {
+                self.last_activity = self.now;
+                self.take_result(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles what the program sent, at its time in the script.
+    fn take_result(&mut self, event: Event) {
+        let Event::Agent(event) = event else { return self.handle_event(event) };
+        self.check_result(&event);
+        match event {
+            // Its time depends on the speed of the machine, and the outcome holds all of it.
+            agent::Event::CallProgressed { .. }
+            | agent::Event::UserCommandProgressed { .. }
+            | agent::Event::ReplySaveDue { .. }
+            | agent::Event::OutputSaveDue { .. } => {}
+            agent::Event::CallFinished { turn, call, outcome, result_source, .. } => {
+                let duration = self.script.find_call(&call.0).map_or(self.script.pace.call, |call| call.duration);
+                let event = agent::Event::CallFinished { turn, call, outcome, result_source, duration };
+                self.schedule.add(self.now + duration, event);
+            }
+            agent::Event::UserCommandFinished { turn, output, status, .. } => {
+                let duration = self.script.pace.call;
+                let event = agent::Event::UserCommandFinished { turn, output, status, duration };
+                self.schedule.add(self.now + duration, event);
+            }
+            event => self.handle_event(Event::Agent(event)),
+        }
+    }
+
+    /// Notes the first call of the script that failed although the script does not say so.
+    fn check_result(&mut self, event: &agent::Event) {
+        let (call, problem) = match event {
+            agent::Event::CallPlanned { call, intent: Err(problem), .. } => (call, problem),
+            agent::Event::CallFinished { call, outcome: crate::chat::Outcome::Failed(problem), .. } => (call, problem),
+            _ => return,
+        };
+        let Some(scripted) = self.script.find_call(&call.0) else { return };
+        if !scripted.may_fail && scripted.outcome.is_none() {
+            let line = self.script.steps.iter().find_map(|step| match &step.action {
+                Action::Reply(reply) => reply.calls.contains(scripted).then_some(step.line),
+                Action::User(_) => None,
+            });
+            let message = format!("the call of {} failed: {}", scripted.tool, problem.trim_end_matches('.'));
+            self.mismatch.get_or_insert((line.unwrap_or(1), message));
+        }
+    }
+
+    fn draw_frame(&mut self) -> Result<(), PlayError> {
+        if !self.is_outdated {
+            return Ok(());
+        }
+        self.is_outdated = false;
+        let (width, height) = self.state.viewport.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let frame = view::draw_screen(&self.state, &mut self.cache, &mut buffer);
+        self.state.lookups.pictures.take_unsent();
+        self.screen = buffer_text(&buffer);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record_frame(&self.state, &buffer, frame.cursor, self.now)?;
+        }
+        if let Some(viewer) = &mut self.viewer {
+            viewer.show(&buffer, frame.cursor)?;
+        }
+        self.is_outdated = update::record_frame(&mut self.state, self.now, frame.prompt);
+        self.request_lookups();
+        Ok(())
+    }
+
+    fn mismatch_at(&self, line: usize, message: String) -> PlayError {
+        PlayError::Mismatch(Mismatch { line, message, screen: self.screen.clone() })
+    }
+
+    /// Checks at the end that all steps were played.
+    fn check_end(&self) -> Result<End, PlayError> {
+        match self.position.find_unplayed(&self.script) {
+            Some((line, message)) => Err(self.mismatch_at(line, message)),
+            None => Ok(End::Over),
+        }
+    }
+
+    fn finish_recording(&mut self) -> Option<Recorded> {
+        let recorder = self.recorder.take()?;
+        let file = recorder.path().to_owned();
+        Some(Recorded { file, failure: recorder.finish().err().map(|error| error.to_string()) })
+    }
+}
+
+/// Returns the name of the key that types a character.
+fn key_name(c: char) -> String {
+    match c {
+        ' ' => "space".to_owned(),
+        '-' => "minus".to_owned(),
+        '\t' => "tab".to_owned(),
+        c => c.to_string(),
+    }
+}
