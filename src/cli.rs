@@ -3,6 +3,7 @@
 pub mod commands;
 pub mod completions;
 pub mod credentials;
+pub mod demo;
 mod examples;
 pub mod export;
 pub mod files;

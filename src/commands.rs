@@ -5,6 +5,7 @@ mod chat;
 mod checkpoints;
 pub mod completions;
 mod credentials;
+mod demo;
 mod doctor;
 mod export;
 mod export_file;
@@ -61,6 +62,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
             ignore_closed_pipe(files::run(arguments.command.unwrap_or(list)))
         }
         Command::Open(arguments) => open::run(&arguments),
+        Command::Demo(arguments) => demo::run(arguments.command).await,
         Command::Export(arguments) => export::run(&arguments.format),
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),

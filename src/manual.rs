@@ -59,6 +59,7 @@ pub const TOPICS: &[Topic] = &[
     topic("shell", &["commands", "!", "terminal"], include_str!("../docs/shell.md")),
     topic("sessions", &["session", "resume", "export"], include_str!("../docs/sessions.md")),
     topic("recording", &["record", "recordings", "asciinema"], include_str!("../docs/recording.md")),
+    topic("demos", &["demo"], include_str!("../docs/demos.md")),
     topic("files", &["workspace", "file"], include_str!("../docs/files.md")),
     topic("references", &["reference", "@@file"], include_str!("../docs/references.md")),
     topic("headless", &["print", "scripts", "json", "ci"], include_str!("../docs/headless.md")),

@@ -2,6 +2,7 @@
 
 use super::completions::Completions;
 use super::credentials::Credentials;
+use super::demo::Demo;
 use super::export::Export;
 use super::files::{Files, SessionPlace};
 use super::man::Man;
@@ -48,6 +49,8 @@ pub enum Command {
     Credentials(Credentials),
     /// Offer tools to other programs: read the project, ask the user
     Serve(Serve),
+    /// Play, check and write demo scripts
+    Demo(Demo),
     /// Draw a recording of the screen as a picture
     Export(Export),
     /// List the provider's models

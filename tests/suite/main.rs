@@ -40,6 +40,7 @@ mod damaged_sessions;
 mod decision_counts;
 mod deep_nesting;
 mod deferred_tools;
+mod demos;
 #[cfg(target_os = "linux")]
 mod discarded_rehearsals;
 mod disclosure;

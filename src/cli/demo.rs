@@ -1,0 +1,82 @@
+//! `aye demo`: scripts that play a session.
+
+use crate::recording::cast::CastVersion;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `aye demo`.
+#[derive(Debug, Clone, Args)]
+#[command(subcommand_value_name = "COMMAND", disable_help_subcommand = true)]
+pub struct Demo {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: DemoCommand,
+}
+
+/// Subcommand of `aye demo`.
+#[derive(Debug, Clone, Subcommand)]
+pub enum DemoCommand {
+    /// Play a script with real tools in a project of its own, and record it
+    Play(PlayDemo),
+    /// Play scripts without a screen, and report what does not fit
+    Check(CheckDemos),
+    /// Write a script to start from, or the script of a session
+    New(NewDemo),
+}
+
+/// `aye demo play`.
+#[derive(Debug, Clone, Args)]
+pub struct PlayDemo {
+    /// Script (.toml or .md), or tour
+    #[arg(value_name = "SCRIPT")]
+    pub script: PathBuf,
+    /// Record to this file, which must not exist unless --force is given. Needs no terminal
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Version of the recording's format [default: 3]
+    #[arg(long, value_name = "VERSION")]
+    pub record_version: Option<CastVersion>,
+    /// Overwrite an existing recording
+    #[arg(long, requires = "record")]
+    pub force: bool,
+    /// Factor of the speed, from 0.1 to 1000. A recording is the same at every speed
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub speed: f64,
+    /// Columns and rows, such as 100x30 [default: those of the script, else of the terminal]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Wait for a key before each step of the user
+    #[arg(long)]
+    pub step: bool,
+    /// Play again and again
+    #[arg(long = "loop", conflicts_with = "record")]
+    pub repeat: bool,
+    /// Show nothing while it is recorded
+    #[arg(long, requires = "record", conflicts_with = "step")]
+    pub hidden: bool,
+    /// Work in this folder, as it is, instead of a new project with the files of the script
+    #[arg(short = 'C', long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+}
+
+/// `aye demo check`.
+#[derive(Debug, Clone, Args)]
+pub struct CheckDemos {
+    /// Scripts (.toml or .md), or tour
+    #[arg(value_name = "SCRIPT", required = true)]
+    pub scripts: Vec<PathBuf>,
+}
+
+/// `aye demo new`.
+#[derive(Debug, Clone, Args)]
+pub struct NewDemo {
+    /// File to write (.toml)
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the script of this session: its ID or its beginning. Its results are kept, secrets are masked
+    #[arg(long, value_name = "ID")]
+    pub from: Option<String>,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub force: bool,
+}

@@ -1,0 +1,192 @@
+//! `aye demo`: plays, checks and writes demo scripts.
+
+mod isolation;
+mod new_script;
+
+use super::export_file::check_target;
+use crate::assemble::scripted_screen::{ScriptRun, build_scripted_screen};
+use crate::assemble::write_script_files;
+use crate::cli::demo::{CheckDemos, DemoCommand, PlayDemo};
+use crate::cli::{UsageError, bail_usage, resolve_folder};
+use crate::demo::Script;
+use crate::demo::script_checks::parse_size;
+use crate::text::clean::{clean_line, clean_text};
+use crate::tui::Recorded;
+use crate::tui::player::{Mismatch, PlayError, Played, ViewerOptions, play_script};
+use anyhow::{Context, Result};
+use isolation::Isolation;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Maximum bytes of a script.
+const MAX_BYTES: u64 = 4 << 20;
+/// Columns and rows if neither the script nor a terminal has any.
+const STANDARD_SIZE: (u16, u16) = (100, 30);
+/// Name of the built-in script.
+const TOUR: &str = "tour";
+
+/// Runs the command.
+pub(super) async fn run(command: DemoCommand) -> Result<ExitCode> {
+    match command {
+        DemoCommand::Play(play) => run_play(play).await,
+        DemoCommand::Check(check) => run_check(check).await,
+        DemoCommand::New(new) => new_script::run(&new),
+    }
+}
+
+async fn run_play(play: PlayDemo) -> Result<ExitCode> {
+    if !(0.1..=1000.0).contains(&play.speed) {
+        bail_usage!("Cannot use --speed {}: it is a factor from 0.1 to 1000.", play.speed);
+    }
+    let size = play.size.as_deref().map(read_size).transpose()?;
+    let script = Arc::new(read_script(&play.script)?);
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !is_terminal && play.record.is_none() {
+        bail_usage!(
+            "Cannot show the demo: standard input and output are not a terminal. Record it with --record FILE, or check it \
+             with aye demo check."
+        );
+    }
+    if let Some(file) = &play.record {
+        check_target(file, play.force, "Name another file, or overwrite it with --force.")?;
+    }
+    let Some(isolation) = Isolation::enter(&play.script)? else { return isolation::restart(&play.script) };
+    let viewer = (is_terminal && !play.hidden).then_some(ViewerOptions {
+        speed: play.speed,
+        is_stepped: play.step,
+        is_panic_caught: crate::tools::panic_guard::is_panic_caught,
+    });
+    let terminal_size = || viewer.and_then(|_| crossterm::terminal::size().ok()).filter(|(width, _)| *width > 0);
+    let size = size.or(script.size).or_else(terminal_size).unwrap_or(STANDARD_SIZE);
+    if let Some(file) = play.record.as_ref().filter(|file| play.force && file.exists()) {
+        std::fs::remove_file(file).with_context(|| format!("Cannot overwrite {}", file.display()))?;
+    }
+    loop {
+        let folder = match &play.folder {
+            Some(folder) => resolve_folder(Some(folder))?,
+            None => isolation.create_project(&script)?,
+        };
+        let run = ScriptRun {
+            script: script.clone(),
+            folder,
+            size,
+            viewer,
+            record_to: play.record.clone(),
+            record_version: play.record_version.unwrap_or_default(),
+        };
+        match play_script(build_scripted_screen(run)?).await {
+            Ok(played) if played.is_left || !play.repeat => return Ok(report_played(&played)),
+            Ok(_) => {}
+            Err(error) => return report_error(&play.script, error),
+        }
+    }
+}
+
+async fn run_check(check: CheckDemos) -> Result<ExitCode> {
+    let [file] = &check.scripts[..] else { return isolation::check_each(&check.scripts) };
+    let script = Arc::new(read_script(file)?);
+    let Some(isolation) = Isolation::enter(file)? else { return isolation::restart(file) };
+    let run = ScriptRun {
+        folder: isolation.create_project(&script)?,
+        size: script.size.unwrap_or(STANDARD_SIZE),
+        script: script.clone(),
+        viewer: None,
+        record_to: None,
+        record_version: Default::default(),
+    };
+    match play_script(build_scripted_screen(run)?).await {
+        Ok(played) => {
+            let seconds = played.duration.as_secs_f64();
+            let _ = writeln!(std::io::stdout(), "{}: ok, {seconds:.1} s", name_of(file));
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => report_error(file, error),
+    }
+}
+
+impl Isolation {
+    /// Creates the project of a script anew, in an empty home folder.
+    fn create_project(&self, script: &Script) -> Result<PathBuf> {
+        self.clear()?;
+        write_script_files(script, &self.home().join(&script.folder))
+    }
+}
+
+fn report_played(played: &Played) -> ExitCode {
+    let Some(Recorded { file, failure }) = &played.recorded else { return ExitCode::SUCCESS };
+    let (name, seconds) = (name_of(file), played.duration.as_secs_f64());
+    match failure {
+        None => {
+            let _ = writeln!(std::io::stdout(), "Recorded: {name}, {seconds:.1} s");
+            ExitCode::SUCCESS
+        }
+        Some(failure) => {
+            let _ = writeln!(std::io::stderr(), "aye: the end of the recording {name} is missing: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what did not fit, with the line of the script and what was on the screen.
+fn report_error(file: &Path, error: PlayError) -> Result<ExitCode> {
+    let Mismatch { line, message, screen } = match error {
+        PlayError::Mismatch(mismatch) => mismatch,
+        PlayError::Io(error) => bail_usage!("Cannot play {}: {error}.", name_of(file)),
+    };
+    let mut report = format!("aye: {}:{line}: {}.\n", name_of(file), clean_text(&message));
+    if !screen.trim().is_empty() {
+        report.push_str("The screen showed:\n");
+        for row in screen.trim_end().lines() {
+            report.push_str(&format!("  | {}\n", clean_line(row)));
+        }
+    }
+    let _ = std::io::stderr().write_all(report.as_bytes());
+    Ok(ExitCode::FAILURE)
+}
+
+fn read_size(text: &str) -> Result<(u16, u16)> {
+    let Some(size) = parse_size(text) else {
+        bail_usage!(
+            "Cannot use --size {}: it is columns and rows such as 100x30, from 20x6 to 500x200.",
+            clean_line(text)
+        );
+    };
+    Ok(size)
+}
+
+/// Reads a script; `tour` is the built-in one unless there is a file of that name.
+fn read_script(path: &Path) -> Result<Script> {
+    if path == Path::new(TOUR) && !path.exists() {
+        return Ok(crate::demo::tour());
+    }
+    let name = name_of(path);
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    if let Err(error) = read {
+        bail_usage!("Cannot read {name}: {error}. Name a demo script, or write one with aye demo new FILE.");
+    }
+    if text.len() as u64 > MAX_BYTES {
+        bail_usage!("Cannot read {name}: a script has at most 4 MB.");
+    }
+    let id = script_name(path);
+    let is_markdown = path.extension().is_some_and(|ending| ending == "md");
+    let parsed = if is_markdown { Script::parse_markdown(&id, &text) } else { Script::parse(&id, &text) };
+    match parsed {
+        Ok(script) if script.steps.is_empty() => bail_usage!("Cannot use {name}: the script has no steps."),
+        Ok(script) => Ok(script),
+        Err(error) => Err(UsageError(format!("{name}:{}: {}.", error.line, clean_line(&error.message))).into()),
+    }
+}
+
+/// Returns the name of a script, from that of its file.
+fn script_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
+    if name.is_empty() { "demo".to_owned() } else { name }
+}
+
+fn name_of(path: &Path) -> String {
+    clean_line(&path.display().to_string()).into_owned()
+}

@@ -1,0 +1,115 @@
+//! A demo runs in a process with an environment, a home folder and settings of its own, so that nothing of the user's is shown,
+//! changed or needed, and every play is the same.
+
+use super::{name_of, script_name};
+use crate::assemble::DEMO_VARIABLE;
+use crate::cli::bail_usage;
+use crate::project::guard::own_program;
+use crate::store::{Places, private_files};
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, TryLockError};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Variables that are kept: where programs are, and what the terminal can do.
+const KEPT: [&str; 6] = ["PATH", "TERM", "COLORTERM", "TERM_PROGRAM", "USER", "LOGNAME"];
+/// Variables that are the same in every demo. A commit gets the same id in each play.
+const FIXED: [(&str, &str); 10] = [
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TZ", "UTC"),
+    ("SHELL", "/bin/sh"),
+    ("GIT_AUTHOR_NAME", "Demo"),
+    ("GIT_AUTHOR_EMAIL", "demo@example.com"),
+    ("GIT_AUTHOR_DATE", "2026-01-01T12:00:00Z"),
+    ("GIT_COMMITTER_NAME", "Demo"),
+    ("GIT_COMMITTER_EMAIL", "demo@example.com"),
+    ("GIT_COMMITTER_DATE", "2026-01-01T12:00:00Z"),
+];
+
+/// The folder of a demo while it is played by this process.
+pub(super) struct Isolation {
+    folder: PathBuf,
+    /// Locked while the demo is played.
+    _lock: File,
+}
+
+impl Isolation {
+    /// Returns the folder of the demo if this process was started to play it; otherwise `None`.
+    ///
+    /// # Errors
+    /// A `UsageError` if another process plays the same demo.
+    pub(super) fn enter(script: &Path) -> Result<Option<Self>> {
+        let Some(folder) = std::env::var_os(DEMO_VARIABLE).map(PathBuf::from) else { return Ok(None) };
+        private_files::create_folder(&folder).with_context(|| format!("Cannot create {}", folder.display()))?;
+        let path = folder.join("lock");
+        let lock = File::create(&path).with_context(|| format!("Cannot create {}", path.display()))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            bail_usage!("Cannot play {}: another aye is playing it.", name_of(script));
+        }
+        Ok(Some(Self { folder, _lock: lock }))
+    }
+
+    /// Returns the home folder of the demo.
+    pub(super) fn home(&self) -> PathBuf {
+        home(&self.folder)
+    }
+
+    /// Removes what an earlier play left.
+    pub(super) fn clear(&self) -> Result<()> {
+        let home = self.home();
+        match fs::remove_dir_all(&home) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("Cannot remove {}", home.display()))
+            }
+            Ok(()) | Err(_) => {
+                private_files::create_folder(&home).with_context(|| format!("Cannot create {}", home.display()))
+            }
+        }
+    }
+}
+
+fn home(folder: &Path) -> PathBuf {
+    folder.join("home")
+}
+
+/// Replaces this process by one that plays the demo with the same arguments. Returns only if that fails.
+pub(super) fn restart(script: &Path) -> Result<ExitCode> {
+    let mut command = isolated_command(script)?;
+    command.args(std::env::args_os().skip(1));
+    Err(command.exec()).context("Cannot start the demo")
+}
+
+/// Checks each script by a process of its own. The exit code is the highest of them.
+pub(super) fn check_each(scripts: &[PathBuf]) -> Result<ExitCode> {
+    let mut highest = 0;
+    for script in scripts {
+        let status = isolated_command(script)?.args(["demo", "check", "--"]).arg(script).status();
+        let status = status.with_context(|| format!("Cannot check {}", name_of(script)))?;
+        highest = highest.max(status.code().unwrap_or(1));
+    }
+    Ok(ExitCode::from(u8::try_from(highest).unwrap_or(1)))
+}
+
+/// Returns this program with the environment of a demo.
+fn isolated_command(script: &Path) -> Result<Command> {
+    let folder = demo_folder(script)?;
+    let mut command = Command::new(own_program());
+    command.arg0("aye").env_clear();
+    command.envs(KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.envs(FIXED);
+    command.env("HOME", home(&folder)).env(DEMO_VARIABLE, &folder);
+    Ok(command)
+}
+
+/// Returns the folder of a demo: always the same one for a script, because tools show its path.
+fn demo_folder(script: &Path) -> Result<PathBuf> {
+    let demos = Places::find(std::env::var_os("AYE_HOME"))?.demos();
+    let path = script.canonicalize().unwrap_or_else(|_| script.to_owned());
+    let digest = Sha256::digest(path.as_os_str().as_bytes());
+    let short: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    Ok(demos.join(format!("{}-{short}", script_name(script))))
+}

@@ -1,0 +1,272 @@
+//! `aye demo`: scripts are played in the real program with real tools, and every play is the same.
+
+use crate::support::program::{Program, Setup};
+use crate::support::terminal_session::{calls_answer_after, command_answer, submit_message, text_answer};
+use crate::support::user::User;
+use rustix::process::Signal;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A script with a call that asks, and a command that prints its environment.
+const SCRIPT: &str = r#"
+title = "An approval"
+size = "80x24"
+typing = 50
+folder = "notes"
+
+[[file]]
+path = "notes.txt"
+text = "one\n"
+
+[[step]]
+type = "Add a line"
+[[step]]
+press = "enter"
+[[step]]
+reasoning = "Where is it?"
+reply = "I add it."
+[[step.call]]
+id = "add"
+tool = "bash_exec"
+arguments = { command = "echo two >> notes.txt && cat notes.txt " }
+[[step]]
+wait = "echo two"
+[[step]]
+press = "y"
+[[step]]
+reply = "It has two lines: {{add.first_line}}, two."
+[[step]]
+wait = "one, two."
+"#;
+
+fn write_script(setup: &Setup, name: &str, text: &str) -> PathBuf {
+    let file = setup.root.path().join("project").join(name);
+    fs::write(&file, text).unwrap();
+    file
+}
+
+/// Runs `aye demo` in the project of a user. Returns output, errors and the exit code.
+fn run(setup: &Setup, arguments: &[&str]) -> (String, String, i32) {
+    let arguments = [&["demo"], arguments].concat();
+    Setup::with_home(&setup.root, &arguments).env("OPENAI_API_KEY", KEY).run_piped("")
+}
+
+/// A key of the user, which no demo may show.
+const KEY: &str = "sk-of-the-user-0123456789";
+
+fn project(setup: &Setup) -> PathBuf {
+    setup.root.path().join("project")
+}
+
+fn file_count(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn two_recordings_of_a_demo_are_equal_whatever_the_speed_and_show_nothing_of_the_user() {
+    let setup = Setup::new(&[]);
+    let command = "env | grep -E 'sk-of|AYE_' || echo nothing; echo $LC_ALL $HOME; date +%s > notes.txt";
+    let text =
+        SCRIPT.replace("echo two >> notes.txt && cat notes.txt ", command).replace("wait = \"echo two", "wait = \"env");
+    write_script(&setup, "a.toml", &text.replace("one, two.", "nothing, two."));
+    let (out, error, code) = run(&setup, &["play", "a.toml", "--record", "1.cast"]);
+    assert!(code == 0 && out.starts_with("Recorded: 1.cast, "), "{out}{error}");
+    let (_, error, code) = run(&setup, &["play", "a.toml", "--record", "2.cast", "--speed", "7", "--hidden"]);
+    assert_eq!(code, 0, "{error}");
+    let read = |name: &str| fs::read_to_string(project(&setup).join(name)).unwrap();
+    let recording = read("1.cast");
+    assert_eq!(recording, read("2.cast"));
+    for hidden in [KEY, "AYE_HOME", &*project(&setup).to_string_lossy()] {
+        assert!(!recording.contains(hidden), "{hidden}");
+    }
+    assert!(!project(&setup).join("notes.txt").exists(), "the demo has a project of its own");
+}
+
+#[test]
+fn a_script_that_does_not_fit_stops_with_its_line_and_the_screen() {
+    let setup = Setup::new(&[]);
+    let with = |from: &str, to: &str| SCRIPT.replace(from, to);
+    let cases = [
+        (
+            with("wait = \"one, two.\"", "wait = \"three\""),
+            "wait = \"three",
+            "the screen does not show \"three\"",
+            "one, two.",
+        ),
+        (with("press = \"y\"", "press = \"n\"\n[[step]]\ngone = \"I add it\""), "gone = ", "still shows", "I add it."),
+        (
+            with("press = \"enter\"", "press = \"esc\""),
+            "reply = \"I add",
+            "the model was not asked for this reply",
+            "Add a line",
+        ),
+        (with("bash_exec", "no_such_tool"), "reply = \"I add", "no_such_tool failed", "I add it."),
+        (
+            with("[[step]]\nreply = \"It has", "[[file]]\npath = \"x\"\ntext = \"\"\n#"),
+            "wait = \"one",
+            "no further reply",
+            "I add it.",
+        ),
+        (with("press = \"y\"", "press = \"ctrl-nonsense\""), "press = \"ctrl", "is not a key", ""),
+    ];
+    for (text, step, part, shown) in cases {
+        let before = &text[..text.find(step).unwrap()];
+        let line = before[..before.rfind("[[step]]").unwrap()].lines().count() + 1;
+        write_script(&setup, "a.toml", &text);
+        let (out, error, code) = run(&setup, &["check", "a.toml"]);
+        let expected = format!("aye: a.toml:{line}: ");
+        assert!(
+            code == 1 && error.starts_with(&expected) && error.contains(part) && error.contains(shown),
+            "{out}{error}"
+        );
+    }
+    write_script(&setup, "b.toml", "[[step]]\ntipe = \"a\"\n");
+    let (_, error, code) = run(&setup, &["check", "b.toml"]);
+    assert!(code == 2 && error.contains("b.toml:2: unknown field `tipe`"), "{error}");
+    let (_, error, code) = run(&setup, &["check", "missing.toml"]);
+    assert!(code == 2 && error.contains("Cannot read missing.toml") && error.contains("aye demo new"), "{error}");
+}
+
+#[test]
+fn the_starter_and_the_tour_are_checked_together() {
+    let setup = Setup::new(&[]);
+    let (out, error, code) = run(&setup, &["new", "first.toml"]);
+    assert!(code == 0 && out.contains("aye demo play first.toml"), "{out}{error}");
+    let (_, error, code) = run(&setup, &["new", "first.toml"]);
+    assert!(code == 2 && error.contains("already exists"), "{error}");
+    let (out, error, code) = run(&setup, &["check", "first.toml", "tour"]);
+    assert!(code == 0 && out.contains("first.toml: ok") && out.contains("tour: ok"), "{out}{error}");
+    write_script(&setup, "bad.toml", "[[step]]\nwait = \"nothing shows this\"\n");
+    let (out, error, code) = run(&setup, &["check", "bad.toml", "first.toml"]);
+    assert!(code == 1 && error.contains("bad.toml:1: ") && out.contains("first.toml: ok"), "{out}{error}");
+}
+
+#[test]
+fn nothing_is_overwritten_and_a_terminal_is_needed_to_show_a_demo() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    fs::write(project(&setup).join("mine.cast"), "mine").unwrap();
+    let (_, error, code) = run(&setup, &["play", "a.toml", "--record", "mine.cast"]);
+    assert!(code == 2 && error.contains("already exists"), "{error}");
+    assert_eq!(fs::read_to_string(project(&setup).join("mine.cast")).unwrap(), "mine");
+    let (_, error, code) = run(&setup, &["play", "a.toml", "--record", "mine.cast", "--force"]);
+    assert_eq!(code, 0, "{error}");
+    let (_, error, code) = run(&setup, &["play", "a.toml"]);
+    assert!(code == 2 && error.contains("not a terminal") && error.contains("--record"), "{error}");
+    for (option, value) in [("--speed", "0"), ("--speed", "fast"), ("--size", "5x5")] {
+        let (_, error, code) = run(&setup, &["play", "a.toml", "--record", "b.cast", option, value]);
+        assert!(code == 2 && error.contains(value), "{error}");
+    }
+}
+
+fn start(setup: &Setup, arguments: &[&str]) -> Program {
+    Setup::with_home(&setup.root, &[&["demo", "play"], arguments].concat()).size(100, 30).start()
+}
+
+#[test]
+fn a_demo_is_shown_in_the_terminal_paused_stepped_and_left() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    let mut program = start(&setup, &["a.toml", "--step"]);
+    program.until("Write a message");
+    program.press_keys("x");
+    program.until("Add a line");
+    program.press_keys("xx");
+    program.until("echo two");
+    program.press_keys("x");
+    program.until("one, two.");
+    assert_eq!(program.wait_for_exit(), 0);
+
+    let mut program = start(&setup, &["a.toml", "--speed", "0.1"]);
+    program.until("Write a message");
+    program.press_keys("q");
+    assert_eq!(program.wait_for_exit(), 0);
+
+    let mut program = Setup::with_home(&setup.root, &["demo", "play", "a.toml"]).size(60, 15).start();
+    program.until("the demo needs 80x24 and the terminal has 60x15");
+    assert_eq!(program.wait_for_exit(), 2);
+}
+
+#[test]
+fn a_demo_is_not_played_twice_at_a_time_and_leaves_a_recording_if_it_is_killed() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    let mut program = start(&setup, &["a.toml", "--record", "slow.cast", "--speed", "0.5"]);
+    program.until("Add a");
+    let (_, error, code) = run(&setup, &["check", "a.toml"]);
+    assert!(code == 2 && error.contains("another aye is playing it"), "{error}");
+    program.signal(Signal::KILL);
+    program.wait_for_exit();
+    let recording = fs::read_to_string(project(&setup).join("slow.cast")).unwrap();
+    assert!(recording.lines().count() > 3 && recording.starts_with("{\"version\":3"), "{recording}");
+    let (_, error, code) = run(&setup, &["check", "a.toml"]);
+    assert_eq!(code, 0, "what the killed one left does not matter: {error}");
+}
+
+#[test]
+fn a_result_in_the_script_replaces_the_run_but_not_the_approval() {
+    let setup = Setup::new(&[]);
+    let text =
+        SCRIPT.replace("[[step]]\nwait = \"echo two\"", "result = \"from the script\"\n[[step]]\nwait = \"echo two\"");
+    write_script(&setup, "a.toml", &text.replace("\"one, two.\"", "\"from the script, two.\""));
+    let (out, error, code) = run(&setup, &["check", "a.toml"]);
+    assert!(code == 0, "{out}{error}");
+    let folder = setup.root.path().join("home/aye/demos");
+    let demo = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::read_to_string(demo.join("home/notes/notes.txt")).unwrap(), "one\n", "{}", file_count(&demo));
+}
+
+#[test]
+fn a_named_folder_is_used_as_it_is() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    let folder = project(&setup).join("work");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("notes.txt"), "mine\n").unwrap();
+    let text = SCRIPT.replace("one, two.", "mine, two.").replace("has two", "has {{add.first_line}} two");
+    write_script(&setup, "b.toml", &text);
+    let (_, error, code) = run(&setup, &["play", "b.toml", "--folder", "work", "--record", "b.cast"]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(fs::read_to_string(folder.join("notes.txt")).unwrap(), "mine\ntwo\n");
+}
+
+#[test]
+fn the_script_of_a_session_plays_it_without_its_files_or_a_model_and_without_its_secrets() {
+    let question = json!({ "questions": [{ "question": "Which one?", "keyword": "which", "options": [
+        { "label": "red" }, { "label": "blue" }
+    ] }] });
+    let user = User::new(vec![
+        calls_answer_after(Duration::ZERO, &[("ask_question", question)]),
+        command_answer("cat notes.txt; echo token=ghp_0123456789abcdefghij0123456789abcdef; touch made.txt"),
+        text_answer("The {{notes}} are read."),
+    ])
+    .with_project_file("notes.txt", "one\n");
+    let mut program = user.setup(&[]).size(100, 30).start();
+    program.until("Messages go to");
+    submit_message(&mut program, "read it");
+    program.until("Which one?");
+    program.press_until("2", "2 ✓ blue");
+    program.press_keys("\r");
+    program.until_prompt("touch made.txt");
+    program.press_keys("y");
+    program.until_idle("are read.");
+    program.press_keys("\x04");
+    program.wait_for_exit();
+    let sessions = fs::read_dir(user.path("home/aye/data/sessions")).unwrap();
+    let session = sessions.flatten().next().unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+    let demo = |arguments: &[&str]| Setup::with_home(&user.root, &[&["demo"], arguments].concat()).run_piped("");
+    let (out, error, code) = demo(&["new", "s.toml", "--from", &session]);
+    assert!(code == 0 && error.contains("possible secret"), "{out}{error}");
+    let script = fs::read_to_string(user.project().join("s.toml")).unwrap();
+    assert!(!script.contains("ghp_0123456789") && script.contains("Which one?"), "{script}");
+    fs::remove_file(user.project().join("made.txt")).unwrap();
+    let (out, error, code) = demo(&["check", "s.toml"]);
+    assert!(code == 0 && out.contains("s.toml: ok"), "{out}{error}\n{script}");
+    let (_, error, code) = demo(&["play", "s.toml", "--record", "s.cast"]);
+    assert_eq!(code, 0, "{error}");
+    let recording = fs::read_to_string(user.project().join("s.cast")).unwrap();
+    assert!(recording.contains("made.txt") && !recording.contains("ghp_0123456789"), "{recording}");
+    assert!(!user.project().join("made.txt").exists(), "nothing runs again");
+}
