@@ -13,6 +13,7 @@ pub mod session_script;
 mod text_template;
 
 pub use script::Script;
+use script::ScriptError;
 
 /// The script of the tour.
 const TOUR: &str = include_str!("demo/tour.toml");
@@ -20,7 +21,25 @@ const TOUR: &str = include_str!("demo/tour.toml");
 /// Returns the tour.
 pub fn tour() -> Script {
     // A test reads the file, so this cannot fail.
-    Script::parse("tour", TOUR).unwrap_or_default()
+    parse_script("tour", TOUR).unwrap_or_default()
+}
+
+/// Reads a script from TOML.
+///
+/// # Errors
+/// The first line that cannot be used, and what was expected.
+pub fn parse_script(name: &str, text: &str) -> Result<Script, ScriptError> {
+    script_file::parse(name, text, Vec::new())
+}
+
+/// Reads a script from Markdown: its blocks that are marked `toml`, in their order. A block marked with a language and
+/// `file=PATH` is a file of the project. Everything else is for the reader.
+///
+/// # Errors
+/// As [`parse_script`]; a document without such a block is an error too.
+pub fn parse_markdown(name: &str, text: &str) -> Result<Script, ScriptError> {
+    let (toml, files) = markdown::extract(text)?;
+    script_file::parse(name, &toml, files)
 }
 
 #[cfg(test)]

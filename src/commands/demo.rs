@@ -8,8 +8,8 @@ use crate::assemble::scripted_screen::{ScriptRun, build_scripted_screen};
 use crate::assemble::write_script_files;
 use crate::cli::demo::{CheckDemos, DemoCommand, PlayDemo};
 use crate::cli::{UsageError, bail_usage, resolve_folder};
-use crate::demo::Script;
 use crate::demo::script_checks::parse_size;
+use crate::demo::{Script, parse_markdown, parse_script};
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::Recorded;
 use crate::tui::player::{Mismatch, PlayError, Played, ViewerOptions, play_script};
@@ -172,7 +172,7 @@ fn read_script(path: &Path) -> Result<Script> {
     }
     let id = script_name(path);
     let is_markdown = path.extension().is_some_and(|ending| ending == "md");
-    let parsed = if is_markdown { Script::parse_markdown(&id, &text) } else { Script::parse(&id, &text) };
+    let parsed = if is_markdown { parse_markdown(&id, &text) } else { parse_script(&id, &text) };
     match parsed {
         Ok(script) if script.steps.is_empty() => bail_usage!("Cannot use {name}: the script has no steps."),
         Ok(script) => Ok(script),

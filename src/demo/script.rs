@@ -1,6 +1,5 @@
 //! A demo script after it was checked.
 
-use super::{markdown, script_file};
 use crate::chat::{Access, Outcome, Plan, Preview, Work};
 use crate::policy::Mode;
 use serde::{Deserialize, Serialize};
@@ -210,24 +209,6 @@ pub struct ScriptError {
 }
 
 impl Script {
-    /// Reads a script from TOML.
-    ///
-    /// # Errors
-    /// The first line that cannot be used, and what was expected.
-    pub fn parse(name: &str, text: &str) -> Result<Self, ScriptError> {
-        script_file::parse(name, text, Vec::new())
-    }
-
-    /// Reads a script from Markdown: its blocks that are marked `toml`, in their order. A block marked with a language and
-    /// `file=PATH` is a file of the project. Everything else is for the reader.
-    ///
-    /// # Errors
-    /// As [`Script::parse`]; a document without such a block is an error too.
-    pub fn parse_markdown(name: &str, text: &str) -> Result<Self, ScriptError> {
-        let (toml, files) = markdown::extract(text)?;
-        script_file::parse(name, &toml, files)
-    }
-
     /// Returns the replies with their indices among the steps.
     pub fn replies(&self) -> impl DoubleEndedIterator<Item = (usize, &Reply)> {
         self.steps.iter().enumerate().filter_map(|(index, step)| match &step.action {

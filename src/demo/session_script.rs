@@ -157,7 +157,7 @@ impl Writer<'_> {
     }
 
     fn leave_out(&mut self, what: &str) {
-        let notice = format!("Left out: {what}.");
+        let notice = format!("Omitted: {what}.");
         if !self.notices.contains(&notice) {
             self.notices.push(notice);
         }

@@ -1,17 +1,20 @@
+//! Scripts are read with the lines of their problems, and reply by the conversation alone.
+
 use super::conversation::next_reply;
 use super::script::{Action, Script, UserAct};
+use super::{parse_markdown, parse_script};
 use crate::chat::{Message, ToolCall};
 use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
 
 fn parse(text: &str) -> Script {
-    Script::parse("a", text).unwrap()
+    parse_script("a", text).unwrap()
 }
 
 /// The line and the message of a script that cannot be used.
 fn problem(text: &str) -> (usize, String) {
-    let error = Script::parse("a", text).unwrap_err();
+    let error = parse_script("a", text).unwrap_err();
     (error.line, error.message)
 }
 
@@ -36,7 +39,7 @@ fn user(text: &str) -> Message {
 fn the_tour_is_a_valid_script() {
     let tour = super::tour();
     assert!(tour.steps.len() > 20 && tour.files.len() == 8, "{}", tour.steps.len());
-    assert_eq!(Script::parse("tour", super::TOUR), Ok(tour));
+    assert_eq!(parse_script("tour", super::TOUR), Ok(tour));
 }
 
 #[test]
@@ -97,13 +100,13 @@ fn what_cannot_be_used_is_named_with_its_line() {
 fn markdown_has_the_script_and_files_in_its_blocks() {
     let text = "# A demo\n\n```toml\ntitle = \"a\"\n```\n\ntext `with` marks\n\n````python file=src/a.py\n```\nx\n````\n\n\
                 ```sh\nrm -rf /\n```\n\n```toml\n[[step]]\ntype = \"hi\"\n```\n";
-    let script = Script::parse_markdown("a", text).unwrap();
+    let script = parse_markdown("a", text).unwrap();
     assert_eq!(script.title.as_deref(), Some("a"));
     assert_eq!(script.files, [("src/a.py".to_owned(), "```\nx\n".to_owned())]);
     assert_eq!((script.steps.len(), script.steps[0].line), (1, 19));
-    let open = Script::parse_markdown("a", "a\n\n```toml\ntitle = \"a\"\n").unwrap_err();
+    let open = parse_markdown("a", "a\n\n```toml\ntitle = \"a\"\n").unwrap_err();
     assert_eq!((open.line, open.message.as_str()), (3, "this block has no end"));
-    assert!(Script::parse_markdown("a", "nothing").unwrap_err().message.contains("```toml"));
+    assert!(parse_markdown("a", "nothing").unwrap_err().message.contains("```toml"));
 }
 
 const BRANCHES: &str = r#"
@@ -167,10 +170,10 @@ fn a_reply_that_was_stopped_is_played_again_and_says_so() {
 proptest! {
     #[test]
     fn any_text_is_a_script_or_an_error_within_it(text in "(\\[\\[(step|file|step\\.call|step\\.text)\\]\\]\n|(type|press|reply|when|path|text|size|pause) = (\"[a-z{}.x0-9]*\"|[0-9.]{1,4}|\\{ call = \"a\" \\})\n|.{0,5}\n){0,12}") {
-        match Script::parse("a", &text) {
+        match parse_script("a", &text) {
             Ok(script) => prop_assert!(script.steps.windows(2).all(|pair| pair[0].line <= pair[1].line)),
             Err(error) => prop_assert!(error.line >= 1 && error.line <= text.lines().count() + 1, "{}", error.line),
         }
-        let _ = Script::parse_markdown("a", &text);
+        let _ = parse_markdown("a", &text);
     }
 }

@@ -1,6 +1,7 @@
 //! Plays a demo script in the screen, with real tools and a clock of its own: time passes only when nothing is left to do, so two
 //! plays show the same frames at the same times, whatever the speed of the machine.
 
+mod acts;
 mod awaited;
 mod clock;
 mod effects;
@@ -10,17 +11,15 @@ mod viewer;
 use super::canvas::buffer_text;
 use super::event::Event;
 use super::host::{AgentLink, Host, HostReply};
-use super::keys::Chord;
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::recorder::{Recorded, Recorder, RecordingOptions};
 use super::state::State;
 use super::{update, view};
 use crate::agent;
 use crate::demo::Script;
-use crate::demo::script::{Action, UserAct};
+use crate::demo::script::Action;
 use awaited::Awaited;
 use clock::Schedule;
-use crossterm::event::{KeyEvent, KeyEventKind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use script_position::ScriptPosition;
@@ -262,41 +261,6 @@ impl Player {
         }
     }
 
-    /// Does the next part of the user's step.
-    fn act(&mut self) -> Result<(), PlayError> {
-        let Some((act, part)) = self.position.take_part(&self.script, self.now) else { return Ok(()) };
-        match act {
-            UserAct::Type(text, _) => {
-                if let Some(c) = text.chars().nth(part) {
-                    let chord = if c == '\n' { "alt-enter".to_owned() } else { key_name(c) };
-                    self.press(&chord);
-                }
-            }
-            UserAct::Press(keys) => self.press(&keys[part]),
-            UserAct::Paste(text) => self.handle_event(Event::Pasted(text)),
-            UserAct::Mark(name) => {
-                if let Some(recorder) = &mut self.recorder {
-                    recorder.mark(&name, self.now)?;
-                }
-            }
-            UserAct::Resize(columns, rows) => {
-                if let Some(viewer) = &mut self.viewer {
-                    viewer.check_size((columns, rows))?;
-                }
-                self.handle_event(Event::Resized(columns, rows));
-            }
-            UserAct::Pause | UserAct::WaitFor(_) | UserAct::WaitGone(_) => {}
-        }
-        Ok(())
-    }
-
-    fn press(&mut self, chord: &str) {
-        let Ok(chord) = chord.parse::<Chord>() else { return };
-        let key = chord.to_key_event();
-        self.handle_event(Event::Key(key));
-        self.handle_event(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key }));
-    }
-
     fn handle_event(&mut self, event: Event) {
         let event = match event {
             Event::Host(HostReply::Opened(mut opened)) => {
@@ -423,15 +387,5 @@ impl Player {
         let recorder = self.recorder.take()?;
         let file = recorder.path().to_owned();
         Some(Recorded { file, failure: recorder.finish().err().map(|error| error.to_string()) })
-    }
-}
-
-/// Returns the name of the key that types a character.
-fn key_name(c: char) -> String {
-    match c {
-        ' ' => "space".to_owned(),
-        '-' => "minus".to_owned(),
-        '\t' => "tab".to_owned(),
-        c => c.to_string(),
     }
 }

@@ -67,7 +67,7 @@ fn file_count(folder: &Path) -> usize {
 #[test]
 fn two_recordings_of_a_demo_are_equal_whatever_the_speed_and_show_nothing_of_the_user() {
     let setup = Setup::new(&[]);
-    let command = "env | grep -E 'sk-of|AYE_' || echo nothing; echo $LC_ALL $HOME; date +%s > notes.txt";
+    let command = "env | grep -E 'sk-of|AYE_' || echo nothing; echo $LC_ALL $HOME; date +%s >> notes.txt";
     let text =
         SCRIPT.replace("echo two >> notes.txt && cat notes.txt ", command).replace("wait = \"echo two", "wait = \"env");
     write_script(&setup, "a.toml", &text.replace("one, two.", "nothing, two."));

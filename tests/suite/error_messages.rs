@@ -250,7 +250,7 @@ const SESSIONS: &[Mistake] = &[
     wrong_file(
         &["-p", "--tour", "x"],
         &[("home/aye", "")],
-        "Cannot write the project of the tour",
+        "Cannot write the project of the script",
         "Not a dir",
         "Set AYE_HOME",
     ),

@@ -288,6 +288,16 @@ fn every_example_of_settings_loads_without_a_problem() {
 }
 
 #[test]
+fn the_demo_scripts_of_the_manual_are_scripts() {
+    let examples: Vec<String> = pages().iter().flat_map(|page| blocks(&text(page), "toml demo")).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let parsed = aye::demo::parse_script("example", &example);
+        assert!(parsed.is_ok(), "{parsed:?}: {example}");
+    }
+}
+
+#[test]
 fn the_tool_files_of_the_manual_define_tools() {
     let examples: Vec<String> = pages().iter().flat_map(|page| blocks(&text(page), "toml tool")).collect();
     assert!(examples.len() >= 5, "{examples:?}");
