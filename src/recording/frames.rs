@@ -2,9 +2,11 @@
 
 use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
 use crate::text::terminal_palette::palette_rgb;
+use ratatui::buffer::CellWidth;
 use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::Duration;
+use unicode_segmentation::UnicodeSegmentation;
 use vt100::{Cell, Color};
 
 /// Time between two frames. Events within it make one frame.
@@ -15,6 +17,7 @@ const END_TIME: Duration = Duration::from_secs(3);
 const MAX_FRAMES: usize = 20_000;
 /// Maximum bytes of the rows that differ from those of the frame before.
 const MAX_ROW_BYTES: usize = 128 << 20;
+
 /// The frames of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frames {
@@ -43,6 +46,8 @@ pub struct Run {
     /// Number of cells.
     pub width: u16,
     pub text: String,
+    /// Whether the text is that of one cell, whatever its characters.
+    pub is_one_glyph: bool,
     pub style: RunStyle,
 }
 
@@ -103,6 +108,30 @@ impl Frames {
     }
 }
 
+impl Run {
+    /// Returns the column, the width in cells and the text of each glyph.
+    pub fn glyphs(&self) -> impl Iterator<Item = (u16, u16, &str)> {
+        let whole = self.is_one_glyph.then_some((self.column, self.width, self.text.as_str()));
+        let text = if self.is_one_glyph { "" } else { self.text.as_str() };
+        let mut column = self.column;
+        whole.into_iter().chain(text.graphemes(true).map(move |grapheme| {
+            let (start, width) = (column, CellWidth::cell_width(grapheme));
+            column += width;
+            (start, width, grapheme)
+        }))
+    }
+}
+
+/// Returns whether a cell of this width has one character whose width is certain and that joins no other: the text of such cells can
+/// be divided into them again.
+fn is_divisible(text: &str, width: u16) -> bool {
+    let mut chars = text.chars();
+    let (Some(c), None) = (chars.next(), chars.next()) else { return false };
+    // Regional indicators and parts of Korean syllables join their neighbours.
+    let joins = matches!(c, '\u{1f1e6}'..='\u{1f1ff}' | '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{d7b0}'..='\u{d7ff}');
+    c.is_ascii() || !joins && CellWidth::cell_width(text) == width && text.graphemes(true).count() == 1
+}
+
 /// Returns the columns of the terminal. One column has no room for a wide glyph.
 fn column_count(columns: u16) -> NonZeroU16 {
     cell_count(columns.max(2))
@@ -152,13 +181,19 @@ fn read_row<'a>(cells: impl Iterator<Item = (u16, &'a Cell)>, colours: &Colours)
             continue;
         }
         let width = if cell.is_wide() { 2 } else { 1 };
+        let is_one_glyph = !is_divisible(text, width);
         match runs.last_mut() {
-            Some(run) if run.style == style && run.column + run.width + blanks == column => {
+            Some(run)
+                if run.style == style
+                    && !is_one_glyph
+                    && !run.is_one_glyph
+                    && run.column + run.width + blanks == column =>
+            {
                 run.text.push_str(&" ".repeat(usize::from(blanks)));
                 run.text.push_str(text);
                 run.width += blanks + width;
             }
-            _ => runs.push(Run { column, width, text: text.to_owned(), style }),
+            _ => runs.push(Run { column, width, text: text.to_owned(), is_one_glyph, style }),
         }
         blanks = 0;
     }
@@ -251,6 +286,30 @@ mod tests {
         assert_eq!((inverse.colour, inverse.background), ([0, 0, 0], Some([0xe5; 3])));
         assert_eq!((frame.rows[1][0].style.background, frame.rows[1][1].style.colour), (Some([255, 0, 0]), [128; 3]));
         assert_eq!(frame.cursor, Some((3, 1)));
+    }
+
+    #[test]
+    fn glyphs_keep_their_columns_whatever_their_characters() {
+        for (text, expected) in [
+            ("a日b", &[(0, 1, "a"), (1, 2, "日"), (3, 1, "b")][..]),
+            ("e\u{301}x", &[(0, 1, "e\u{301}"), (1, 1, "x")]),
+            ("a\u{202e}b", &[(0, 1, "a\u{202e}"), (1, 1, "b")]),
+            ("\u{1100}\u{1161}", &[(0, 2, "\u{1100}\u{1161}")]),
+        ] {
+            let played = play(&[(0, text)]);
+            let glyphs: Vec<_> = played.frames[0].rows[0].iter().flat_map(Run::glyphs).collect();
+            assert_eq!(glyphs, expected, "{text:?}");
+        }
+        // The terminal decides which columns these have; nothing after them moves.
+        for text in ["⚠\u{fe0f}", "👩\u{200d}🚀", "🇩🇪", "e\u{200d}"] {
+            let played = play(&[(0, &format!("{text}\u{1b}[1;8Hend"))]);
+            let glyphs: Vec<_> = played.frames[0].rows[0].iter().flat_map(Run::glyphs).collect();
+            assert_eq!(glyphs[glyphs.len() - 3..], [(7, 1, "e"), (8, 1, "n"), (9, 1, "d")], "{text:?}");
+            let adjacent = play(&[(0, &format!("{text}end\r\n{text}"))]);
+            let end = adjacent.frames[0].cursor.unwrap().0;
+            let glyphs: Vec<_> = adjacent.frames[0].rows[0].iter().flat_map(Run::glyphs).collect();
+            assert_eq!(glyphs[glyphs.len() - 3..], [(end, 1, "e"), (end + 1, 1, "n"), (end + 2, 1, "d")], "{text:?}");
+        }
     }
 
     #[test]

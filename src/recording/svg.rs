@@ -146,15 +146,14 @@ fn draw_run(svg: &mut String, run: &Run) {
     // The part of the text that is drawn by the font, in pieces without shapes.
     let mut piece = (x, String::new(), 0.0);
     let mut column = x;
-    let mut graphemes = unicode_segmentation::UnicodeSegmentation::graphemes(run.text.as_str(), true).peekable();
-    while let Some(grapheme) = graphemes.next() {
+    let mut glyphs = run.glyphs().peekable();
+    while let Some((_, cells, grapheme)) = glyphs.next() {
         // A line is one shape, so that it has no seams.
         let mut repeats = 1.0;
-        while grapheme == LINE && graphemes.next_if_eq(&grapheme).is_some() {
+        while grapheme == LINE && glyphs.next_if(|(.., next)| *next == grapheme).is_some() {
             repeats += 1.0;
         }
-        let cells = if ratatui::buffer::CellWidth::cell_width(grapheme) > 1 { 2.0 } else { 1.0 };
-        let glyph_width = cells * repeats * CELL.0;
+        let glyph_width = f64::from(cells) * repeats * CELL.0;
         match glyph_shapes::find_shape(grapheme, column, (glyph_width, CELL.1)) {
             Some(shape) => {
                 draw_text(svg, run, &piece);
@@ -162,7 +161,7 @@ fn draw_run(svg: &mut String, run: &Run) {
                 piece = (column + glyph_width, String::new(), 0.0);
             }
             // A wide glyph gets its own piece, because a font may give it another width.
-            None if cells > 1.0 => {
+            None if cells > 1 => {
                 draw_text(svg, run, &piece);
                 draw_text(svg, run, &(column, grapheme.to_owned(), glyph_width));
                 piece = (column + glyph_width, String::new(), 0.0);
