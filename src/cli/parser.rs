@@ -66,10 +66,10 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = OsString>) -> Result<
     if words.is_prompt {
         return parse_chat(&arguments);
     }
-    // If the line is a command without its options, the error is about an option.
+    // If the line is a command without its options, the error is about an option. So is one about a value of an option.
     let line = words.before_escape.iter().map(OsString::from).collect();
     if let Some(Some(error)) = command_error
-        && parse_command(line).is_ok()
+        && (names_option_value(&error) || parse_command(line).is_ok())
     {
         return Err(explain_option(&tree, &words.before_escape, error));
     }
@@ -203,6 +203,13 @@ fn with_all_options(tree: &clap::Command) -> clap::Command {
         }
     }
     combined
+}
+
+/// Returns whether the error is about a value of an option. Commands with required options do not parse without them.
+fn names_option_value(error: &clap::Error) -> bool {
+    let is_option = |argument: &ContextValue| matches!(argument, ContextValue::String(name) if name.starts_with('-'));
+    matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation)
+        && error.get(ContextKind::InvalidArg).is_some_and(is_option)
 }
 
 /// Says which commands an option belongs to, if it is unknown here and known elsewhere. Other errors stay as they are.
