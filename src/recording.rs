@@ -4,4 +4,10 @@ pub mod cast;
 pub mod cast_reader;
 pub mod cast_writer;
 pub mod frames;
+#[cfg(feature = "recording-images")]
+pub mod gif;
+#[cfg(feature = "recording-images")]
+pub mod png;
+#[cfg(feature = "recording-images")]
+pub mod raster;
 pub mod svg;

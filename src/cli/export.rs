@@ -1,7 +1,13 @@
-//! `aye export`: pictures of recordings.
+//! `aye export`: recordings in other formats.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+#[cfg(feature = "recording-images")]
+use std::time::Duration;
+
+#[cfg(feature = "recording-images")]
+/// Longest time in seconds that an option accepts: a year.
+const MAX_SECONDS: f64 = 366.0 * 24.0 * 60.0 * 60.0;
 
 /// `aye export`.
 #[derive(Debug, Clone, Args)]
@@ -17,21 +23,120 @@ pub struct Export {
 pub enum ExportedFormat {
     /// Draw a recording as an animated SVG picture, whose text can be selected
     Svg(ExportSvg),
+    /// Draw one frame of a recording as a PNG picture
+    #[cfg(feature = "recording-images")]
+    Png(ExportPng),
+    /// Draw a recording as an animated GIF picture
+    #[cfg(feature = "recording-images")]
+    Gif(ExportGif),
 }
 
-/// `aye export svg`.
+/// Input and output of an export.
 #[derive(Debug, Clone, Args)]
-pub struct ExportSvg {
+pub struct ExportFiles {
     /// Recording: an asciicast of version 2 or 3
     #[arg(value_name = "RECORDING")]
     pub input: PathBuf,
     /// Write to this file, which must not exist unless --force is given
     #[arg(long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Draw no window around the terminal
-    #[arg(long)]
-    pub no_window: bool,
     /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
+}
+
+/// `aye export svg`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportSvg {
+    /// Input and output.
+    #[command(flatten)]
+    pub files: ExportFiles,
+    /// Draw no window around the terminal
+    #[arg(long)]
+    pub no_window: bool,
+}
+
+/// How pixels are drawn.
+#[cfg(feature = "recording-images")]
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PictureOptions {
+    /// Draw no window around the terminal
+    #[arg(long)]
+    pub no_window: bool,
+    /// Size: 1 or 2 pixels per pixel
+    #[arg(long, value_name = "SCALE", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub scale: u8,
+}
+
+/// `aye export png`.
+#[cfg(feature = "recording-images")]
+#[derive(Debug, Clone, Args)]
+pub struct ExportPng {
+    /// Input and output.
+    #[command(flatten)]
+    pub files: ExportFiles,
+    /// Draw the frame at this time in seconds, or the last one [default: last]
+    #[arg(long, value_name = "SECONDS|last", value_parser = parse_frame_time)]
+    pub at: Option<FrameTime>,
+    /// Window and size.
+    #[command(flatten)]
+    pub picture: PictureOptions,
+}
+
+/// `aye export gif`.
+#[cfg(feature = "recording-images")]
+#[derive(Debug, Clone, Args)]
+pub struct ExportGif {
+    /// Input and output.
+    #[command(flatten)]
+    pub files: ExportFiles,
+    /// Window and size.
+    #[command(flatten)]
+    pub picture: PictureOptions,
+}
+
+/// A frame of a recording.
+#[cfg(feature = "recording-images")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameTime {
+    At(Duration),
+    Last,
+}
+
+#[cfg(feature = "recording-images")]
+fn parse_frame_time(text: &str) -> Result<FrameTime, String> {
+    match text {
+        "last" => Ok(FrameTime::Last),
+        _ => parse_seconds(text).map(FrameTime::At).map_err(|error| format!("{error}, or `last`")),
+    }
+}
+
+#[cfg(feature = "recording-images")]
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a number of seconds, such as 1.5".to_owned())
+}
+
+#[cfg(all(test, feature = "recording-images"))]
+mod tests {
+    use super::*;
+
+    #[cfg(feature = "recording-images")]
+    #[test]
+    fn times_are_numbers_of_seconds() {
+        assert_eq!(parse_seconds("1.5"), Ok(Duration::from_millis(1_500)));
+        for wrong in ["", "-1", "NaN", "inf", "1e30", "2s", "last"] {
+            assert!(parse_seconds(wrong).unwrap_err().contains("such as 1.5"), "{wrong}");
+        }
+    }
+
+    #[cfg(feature = "recording-images")]
+    #[test]
+    fn a_frame_is_named_by_its_time_or_as_the_last() {
+        assert_eq!(parse_frame_time("last"), Ok(FrameTime::Last));
+        assert_eq!(parse_frame_time("0"), Ok(FrameTime::At(Duration::ZERO)));
+        assert!(parse_frame_time("first").unwrap_err().contains("or `last`"));
+    }
 }

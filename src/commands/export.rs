@@ -1,10 +1,14 @@
-//! `aye export`: draws recordings.
+//! `aye export`: writes recordings in other formats.
 
 use super::export_file::{check_target, write_file};
 use crate::cli::bail_usage;
-use crate::cli::export::{ExportSvg, ExportedFormat};
+use crate::cli::export::{ExportFiles, ExportedFormat};
+#[cfg(feature = "recording-images")]
+use crate::cli::export::{FrameTime, PictureOptions};
 use crate::recording::cast_reader::Recording;
 use crate::recording::svg::{SvgOptions, draw_svg};
+#[cfg(feature = "recording-images")]
+use crate::recording::{gif::draw_gif, png::draw_png, raster::RasterOptions};
 use crate::text::byte_size::format_bytes;
 use crate::text::clean::clean_line;
 use anyhow::Result;
@@ -17,17 +21,50 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Runs the command.
 pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
-    let ExportedFormat::Svg(ExportSvg { input, output, no_window, force }) = format;
+    match format {
+        ExportedFormat::Svg(svg) => {
+            let options = SvgOptions { has_window: !svg.no_window };
+            export_recording(&svg.files, |recording| draw_svg(recording, options))
+        }
+        #[cfg(feature = "recording-images")]
+        ExportedFormat::Png(png) => {
+            let time = png.at.and_then(|at| match at {
+                FrameTime::At(time) => Some(time),
+                FrameTime::Last => None,
+            });
+            export_recording(&png.files, |recording| draw_png(recording, time, raster_options(png.picture)))
+        }
+        #[cfg(feature = "recording-images")]
+        ExportedFormat::Gif(gif) => {
+            export_recording(&gif.files, |recording| draw_gif(recording, raster_options(gif.picture)))
+        }
+    }
+}
+
+#[cfg(feature = "recording-images")]
+fn raster_options(options: PictureOptions) -> RasterOptions {
+    RasterOptions { has_window: !options.no_window, scale: options.scale }
+}
+
+/// Reads a recording, and writes what `make` makes of it. Nothing is written if it fails.
+fn export_recording<T: AsRef<[u8]>>(
+    files: &ExportFiles,
+    make: impl FnOnce(&Recording) -> Result<T, String>,
+) -> Result<ExitCode> {
+    let ExportFiles { input, output, force } = files;
     check_target(output, *force, "Name another file, or overwrite it with --force.")?;
     let recording = read_recording(input)?;
-    let svg = match draw_svg(&recording, SvgOptions { has_window: !no_window }) {
-        Ok(svg) => svg,
+    match make(&recording) {
+        Ok(content) => write_file(output, content, *force)?,
         Err(error) => bail_usage!("Cannot draw {}: {error}.", clean_line(&input.display().to_string())),
-    };
-    write_file(output, svg, *force)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Reads a recording of at most 256 MB.
+///
+/// # Errors
+/// A `UsageError` that names the file and what is wrong with it.
 fn read_recording(path: &Path) -> Result<Recording> {
     let mut bytes = Vec::new();
     let name = clean_line(&path.display().to_string()).into_owned();

@@ -106,6 +106,11 @@ impl Frames {
         let end = events.last().map_or(Duration::ZERO, |(time, _)| *time);
         Ok(Self { size, frames, duration: end + END_TIME })
     }
+
+    /// Returns the index of the frame that is shown at a time.
+    pub fn index_at(&self, time: Duration) -> usize {
+        self.frames.partition_point(|frame| frame.time <= time).saturating_sub(1)
+    }
 }
 
 impl Run {
@@ -326,6 +331,10 @@ mod tests {
         let played = Frames::play(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap()).unwrap();
         let times: Vec<u128> = played.frames.iter().map(|frame| frame.time.as_millis()).collect();
         assert_eq!(times, [0, 1_000, 3_000]);
+        assert_eq!(
+            [0, 999, 1_000, 2_999, 9_000].map(|millis| played.index_at(Duration::from_millis(millis))),
+            [0, 0, 1, 1, 2]
+        );
         assert!(Arc::ptr_eq(&played.frames[0].rows[1], &played.frames[2].rows[1]), "equal rows are kept once");
     }
 
