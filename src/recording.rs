@@ -6,6 +6,8 @@ pub mod cast_writer;
 pub mod frames;
 #[cfg(feature = "recording-images")]
 pub mod gif;
+mod glyph_shapes;
+pub mod html;
 #[cfg(feature = "recording-images")]
 pub mod png;
 #[cfg(feature = "recording-images")]

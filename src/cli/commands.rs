@@ -51,7 +51,7 @@ pub enum Command {
     Serve(Serve),
     /// Play, check and write demo scripts
     Demo(Demo),
-    /// Draw a recording of the screen as a picture
+    /// Draw a recording of the screen as a picture or a page
     Export(Export),
     /// List the provider's models
     Models(Models),

@@ -29,6 +29,8 @@ pub enum ExportedFormat {
     /// Draw a recording as an animated GIF picture
     #[cfg(feature = "recording-images")]
     Gif(ExportGif),
+    /// Write a recording as an HTML page with a player
+    Html(ExportHtml),
 }
 
 /// Input and output of an export.
@@ -93,6 +95,14 @@ pub struct ExportGif {
     /// Window and size.
     #[command(flatten)]
     pub picture: PictureOptions,
+}
+
+/// `aye export html`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportHtml {
+    /// Input and output.
+    #[command(flatten)]
+    pub files: ExportFiles,
 }
 
 /// A frame of a recording.

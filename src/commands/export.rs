@@ -6,6 +6,7 @@ use crate::cli::export::{ExportFiles, ExportedFormat};
 #[cfg(feature = "recording-images")]
 use crate::cli::export::{FrameTime, PictureOptions};
 use crate::recording::cast_reader::Recording;
+use crate::recording::html::draw_html;
 use crate::recording::svg::{SvgOptions, draw_svg};
 #[cfg(feature = "recording-images")]
 use crate::recording::{gif::draw_gif, png::draw_png, raster::RasterOptions};
@@ -38,6 +39,7 @@ pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
         ExportedFormat::Gif(gif) => {
             export_recording(&gif.files, |recording| draw_gif(recording, raster_options(gif.picture)))
         }
+        ExportedFormat::Html(html) => export_recording(&html.files, draw_html),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Frames of a recording: what a terminal shows after its events.
 
 use super::cast_reader::{RecordedEvent, Recording, RecordingTheme};
+use crate::text::clean::clean_line;
 use crate::text::terminal_palette::palette_rgb;
 use ratatui::buffer::CellWidth;
 use std::num::NonZeroU16;
@@ -27,6 +28,8 @@ pub struct Frames {
     pub frames: Vec<Frame>,
     /// Time at which the last frame ends.
     pub duration: Duration,
+    /// Markers: their times and names.
+    pub chapters: Vec<(Duration, String)>,
 }
 
 /// One frame. It differs from the one before.
@@ -74,6 +77,7 @@ impl Frames {
         let mut size = recording.size;
         let mut frames: Vec<Frame> = Vec::new();
         let events = recording.shortened_events();
+        let mut chapters = Vec::new();
         let (mut start, mut row_bytes) = (Duration::ZERO, 0);
         for (index, (time, event)) in events.iter().enumerate() {
             if index == 0 || *time >= start + FRAME_TIME {
@@ -85,7 +89,7 @@ impl Frames {
                     size = (size.0.max(*columns), size.1.max(*rows));
                     terminal.screen_mut().set_size(cell_count(*rows), column_count(*columns));
                 }
-                RecordedEvent::Marker(_) => {}
+                RecordedEvent::Marker(name) => chapters.push((*time, clean_line(name).into_owned())),
             }
             if events.get(index + 1).is_none_or(|(next, _)| *next >= start + FRAME_TIME) {
                 let frame = read_frame(terminal.screen(), &colours, start, frames.last(), &mut row_bytes);
@@ -104,7 +108,7 @@ impl Frames {
             None => frames.push(read_frame(terminal.screen(), &colours, Duration::ZERO, None, &mut row_bytes)),
         }
         let end = events.last().map_or(Duration::ZERO, |(time, _)| *time);
-        Ok(Self { size, frames, duration: end + END_TIME })
+        Ok(Self { size, frames, duration: end + END_TIME, chapters })
     }
 
     /// Returns the index of the frame that is shown at a time.
@@ -331,6 +335,7 @@ mod tests {
         let played = Frames::play(&Recording::parse(&format!("{header}\n{lines}\n")).unwrap()).unwrap();
         let times: Vec<u128> = played.frames.iter().map(|frame| frame.time.as_millis()).collect();
         assert_eq!(times, [0, 1_000, 3_000]);
+        assert_eq!(played.chapters, [(Duration::from_millis(1_010), "chapter".to_owned())]);
         assert_eq!(
             [0, 999, 1_000, 2_999, 9_000].map(|millis| played.index_at(Duration::from_millis(millis))),
             [0, 0, 1, 1, 2]

@@ -1,15 +1,14 @@
 //! Draws a recording as an animated SVG picture, whose text can be selected. It needs no script and no font of its own.
 
-mod glyph_shapes;
-
 use super::cast::hex_colour as hex;
 use super::cast_reader::Recording;
 use super::frames::{Frame, Frames, Run, parse_colour};
+use super::glyph_shapes;
 use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Width and height of a cell and size of the font, in pixels.
-const CELL: (f64, f64) = (8.4, 18.0);
+pub(super) const CELL: (f64, f64) = (8.4, 18.0);
 const FONT_SIZE: f64 = 14.0;
 /// Distance from the top of a cell to the baseline of its text.
 const BASELINE: f64 = 13.5;
@@ -202,23 +201,24 @@ fn draw_text(svg: &mut String, run: &Run, (x, text, width): &(f64, String, f64))
     let _ = write!(svg, ">{}</text>", escape(text));
 }
 
-/// Escapes a text for XML. Removes control characters, characters that XML forbids, and bidirectional controls, which would
-/// reorder the cells.
-fn escape(text: &str) -> String {
+/// Escapes a text for XML and HTML, without the characters that are not drawn.
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in text.chars().filter(|c| is_drawable(*c)) {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => {}
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            c if c.is_control() => {}
             c => escaped.push(c),
         }
     }
     escaped
+}
+
+/// Returns false for control characters, characters that XML forbids, and bidirectional controls, which would reorder the cells.
+pub(super) fn is_drawable(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -128,7 +128,6 @@ mod questions;
 #[cfg(target_os = "linux")]
 mod read_only_sandbox;
 mod real_server;
-#[cfg(all(feature = "recording-images", feature = "images"))]
 mod recording_exports;
 mod recordings;
 mod redaction;

@@ -1,7 +1,9 @@
-//! `aye export`: recordings as PNG and GIF. The pictures are decoded.
+//! `aye export`: recordings as PNG, GIF and HTML. The pictures are decoded; the page runs in Chromium.
 
+use crate::support::browser::{dump_page, installed_browser, run_in_turn};
 use crate::support::program::Setup;
 use serde_json::json;
+use std::path::PathBuf;
 
 /// Colours of text and background.
 const THEME: &str = r##""theme":{"fg":"#ffffff","bg":"#102030","palette":""}"##;
@@ -35,6 +37,7 @@ fn setup() -> Setup {
     Setup::new(&[]).with_file("demo.cast", &demo())
 }
 
+#[cfg(all(feature = "recording-images", feature = "images"))]
 mod pictures {
     use super::*;
     use image::codecs::gif::GifDecoder;
@@ -106,4 +109,83 @@ mod pictures {
         let large = Setup::new(&[]).with_file("demo.cast", large);
         assert!(export(&large, "gif", &[]).unwrap_err().contains("is too large"));
     }
+}
+
+#[test]
+fn a_page_plays_in_a_browser_and_shows_text_as_text() {
+    let setup = setup();
+    let page = String::from_utf8(export(&setup, "html", &[]).unwrap()).unwrap();
+    assert!(page.contains("default-src 'none'") && page.contains("<title>&lt;b&gt;demo&lt;/b&gt;</title>"), "{page}");
+    let Some(browser) = installed_browser() else { return };
+    let file: PathBuf = setup.root.path().join("project/out.html");
+    run_in_turn(|| {
+        let shown = dump_page(&browser, &format!("file://{}", file.display()));
+        assert!(shown.contains("<title>&lt;b&gt;demo&lt;/b&gt;</title>"), "{shown}");
+        // The script ran: it made a line for each row, and an option for the chapter.
+        assert_eq!(shown.matches("class=\"line\"").count(), 4, "{shown}");
+        assert!(
+            shown.contains("0:01 Chapter &lt;/script&gt;&lt;script&gt;document.title='broken'&lt;/script&gt;</option>"),
+            "{shown}"
+        );
+        assert!(shown.contains("0:00 / 0:07") || shown.contains("0:01 / 0:07"), "{shown}");
+        assert!(shown.contains("<path d=\"M") && shown.contains(">日</span>"), "{shown}");
+        // Nothing was added to the page by the text of the recording.
+        assert_eq!(shown.matches("<script").count(), 2, "{shown}");
+    });
+}
+
+/// Presses keys of the page, and puts what it shows into its title.
+const DRIVER: &str = "<script>addEventListener('load', () => {
+  const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }));
+  const find = (id) => document.getElementById(id);
+  const results = [];
+  const note = () => {
+    getSelection().selectAllChildren(find('screen'));
+    const text = getSelection().toString().split('\\n').map((line) => line.trimEnd()).join('|');
+    results.push(`${find('play').textContent} ${find('time').textContent} ${find('speed').value} ${text}`);
+  };
+  press('0'); if (find('play').textContent === 'Pause') press(' ');
+  note(); press('.'); note(); press(']'); press('+'); note(); press('End'); note(); press('ArrowLeft'); note(); press(' ');
+  results.push(find('play').textContent);
+  document.title = `RESULTS ${results.join(' / ')} END`;
+});</script>";
+
+#[test]
+fn keys_of_a_page_play_and_its_policy_stops_other_scripts() {
+    let setup = setup();
+    let page = String::from_utf8(export(&setup, "html", &[]).unwrap()).unwrap();
+    let Some(browser) = installed_browser() else { return };
+    let start = page.find("<meta http-equiv").unwrap();
+    let end = start + page[start..].find('>').unwrap() + 1;
+    let folder = setup.root.path().join("project");
+    let show = |name: &str, text: String| {
+        std::fs::write(folder.join(name), text).unwrap();
+        dump_page(&browser, &format!("file://{}", folder.join(name).display()))
+    };
+    run_in_turn(|| {
+        let guarded = show("guarded.html", page.replace("</body>", &format!("{DRIVER}</body>")));
+        assert!(!guarded.contains("<title>RESULTS"), "{guarded}");
+        let free = format!("{}{}", &page[..start], &page[end..]);
+        let driven = show("driven.html", free.replace("</body>", &format!("{DRIVER}</body>")));
+        let title = driven.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+        let first = "╭──╮|│ 日│";
+        let second = format!("{first}&lt;script&gt;");
+        let last = "|||last frame";
+        let expected = [
+            format!("Play 0:00 / 0:07 1 {first}"),
+            format!("Play 0:01 / 0:07 1 {second}"),
+            format!("Play 0:01 / 0:07 1.5 {second}"),
+            format!("Play 0:07 / 0:07 1.5 {last}"),
+            format!("Play 0:02 / 0:07 1.5 {second}"),
+            "Pause".to_owned(),
+        ];
+        let trimmed = |text: &str| {
+            text.split(" / ").map(|part| part.trim_end_matches('|').to_owned()).collect::<Vec<_>>().join(" / ")
+        };
+        assert_eq!(
+            trimmed(title.trim_start_matches("RESULTS ").trim_end_matches(" END")),
+            trimmed(&expected.join(" / ")),
+            "{driven}"
+        );
+    });
 }

@@ -13,16 +13,22 @@ const RADIUS: f64 = 4.0;
 /// The shape of a character: the data of a path, filled or drawn as a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GlyphShape {
-    path: String,
-    is_filled: bool,
+    /// Data of an SVG path.
+    pub path: String,
+    pub is_filled: bool,
     /// Opacity of the shades; 1 otherwise.
     opacity: f64,
 }
 
 impl GlyphShape {
+    /// Returns the opacity of normal or dim text.
+    pub(super) fn opacity_of(&self, is_dim: bool) -> f64 {
+        self.opacity * if is_dim { DIM_OPACITY } else { 1.0 }
+    }
+
     /// Returns the SVG element in this colour.
     pub(super) fn to_element(&self, colour: &str, is_dim: bool) -> String {
-        let opacity = self.opacity * if is_dim { DIM_OPACITY } else { 1.0 };
+        let opacity = self.opacity_of(is_dim);
         let opacity = if opacity < 1.0 { format!(" opacity=\"{opacity:.2}\"") } else { String::new() };
         match self.is_filled {
             true => {
