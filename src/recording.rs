@@ -2,6 +2,7 @@
 
 pub mod cast;
 pub mod cast_reader;
+pub mod cast_rewriter;
 pub mod cast_writer;
 pub mod frames;
 #[cfg(feature = "recording-images")]

@@ -51,7 +51,7 @@ pub enum Command {
     Serve(Serve),
     /// Play, check and write demo scripts
     Demo(Demo),
-    /// Draw a recording of the screen as a picture or a page
+    /// Draw a recording of the screen as a picture or a page, or convert it
     Export(Export),
     /// List the provider's models
     Models(Models),

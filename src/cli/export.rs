@@ -1,11 +1,10 @@
 //! `aye export`: recordings in other formats.
 
+use crate::recording::cast::CastVersion;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
-#[cfg(feature = "recording-images")]
 use std::time::Duration;
 
-#[cfg(feature = "recording-images")]
 /// Longest time in seconds that an option accepts: a year.
 const MAX_SECONDS: f64 = 366.0 * 24.0 * 60.0 * 60.0;
 
@@ -31,6 +30,8 @@ pub enum ExportedFormat {
     Gif(ExportGif),
     /// Write a recording as an HTML page with a player
     Html(ExportHtml),
+    /// Rewrite a recording: convert its version, shorten its pauses
+    Cast(ExportCast),
 }
 
 /// Input and output of an export.
@@ -105,6 +106,20 @@ pub struct ExportHtml {
     pub files: ExportFiles,
 }
 
+/// `aye export cast`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportCast {
+    /// Input and output.
+    #[command(flatten)]
+    pub files: ExportFiles,
+    /// Version of the format [default: that of the recording]
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<CastVersion>,
+    /// Shorten pauses to this time in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub idle: Option<Duration>,
+}
+
 /// A frame of a recording.
 #[cfg(feature = "recording-images")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +136,6 @@ fn parse_frame_time(text: &str) -> Result<FrameTime, String> {
     }
 }
 
-#[cfg(feature = "recording-images")]
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds
@@ -129,11 +143,10 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a number of seconds, such as 1.5".to_owned())
 }
 
-#[cfg(all(test, feature = "recording-images"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "recording-images")]
     #[test]
     fn times_are_numbers_of_seconds() {
         assert_eq!(parse_seconds("1.5"), Ok(Duration::from_millis(1_500)));

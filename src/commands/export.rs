@@ -6,6 +6,7 @@ use crate::cli::export::{ExportFiles, ExportedFormat};
 #[cfg(feature = "recording-images")]
 use crate::cli::export::{FrameTime, PictureOptions};
 use crate::recording::cast_reader::Recording;
+use crate::recording::cast_rewriter::{RewriteOptions, rewrite_cast};
 use crate::recording::html::draw_html;
 use crate::recording::svg::{SvgOptions, draw_svg};
 #[cfg(feature = "recording-images")]
@@ -40,6 +41,10 @@ pub(super) fn run(format: &ExportedFormat) -> Result<ExitCode> {
             export_recording(&gif.files, |recording| draw_gif(recording, raster_options(gif.picture)))
         }
         ExportedFormat::Html(html) => export_recording(&html.files, draw_html),
+        ExportedFormat::Cast(cast) => {
+            let options = RewriteOptions { version: cast.version, idle_limit: cast.idle };
+            export_recording(&cast.files, |recording| Ok(rewrite_cast(recording, options)))
+        }
     }
 }
 

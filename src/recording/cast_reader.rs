@@ -1,6 +1,6 @@
 //! Reads recordings: asciicasts of version 2 and 3, also those of other programs.
 
-use super::cast::PALETTE;
+use super::cast::{CastVersion, PALETTE};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -12,12 +12,19 @@ const MAX_SIZE: u16 = 1000;
 /// A recording that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
+    /// Version of the file.
+    pub version: CastVersion,
     /// Columns and rows at the start.
     pub size: (u16, u16),
     pub title: Option<String>,
+    /// Start in seconds since 1970.
+    pub timestamp: Option<u64>,
     /// Longest pause that is shown.
     pub idle_limit: Option<Duration>,
+    /// The theme of the file, or else a usual one.
     pub theme: RecordingTheme,
+    /// Whether the file has a theme.
+    pub has_theme: bool,
     /// Events in the order of their times since the start.
     pub events: Vec<(Duration, RecordedEvent)>,
 }
@@ -47,6 +54,7 @@ struct Header {
     height: Option<u16>,
     term: Option<Terminal>,
     title: Option<String>,
+    timestamp: Option<f64>,
     idle_time_limit: Option<f64>,
     theme: Option<Theme>,
 }
@@ -75,9 +83,9 @@ impl Recording {
         let (_, first) = lines.first().ok_or("it is empty; expected an asciicast")?;
         let mut header: Header = serde_json::from_str(first)
             .map_err(|error| format!("line 1 is not the header of an asciicast: {error}"))?;
-        let is_relative = match header.version {
-            2 => false,
-            3 => true,
+        let version = match header.version {
+            2 => CastVersion::V2,
+            3 => CastVersion::V3,
             version => return Err(format!("it is an asciicast of version {version}; expected version 2 or 3")),
         };
         let terminal = header.term.take();
@@ -88,14 +96,27 @@ impl Recording {
         };
         check_size(size).map_err(|error| format!("line 1: {error}"))?;
         let theme = terminal.and_then(|terminal| terminal.theme).or(header.theme);
-        let events = parse_events(&lines[1..], text.ends_with('\n'), is_relative)?;
+        let events = parse_events(&lines[1..], text.ends_with('\n'), version == CastVersion::V3)?;
         let idle_limit = header.idle_time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        Ok(Self { size, title: header.title, idle_limit, theme: RecordingTheme::new(theme), events })
+        Ok(Self {
+            version,
+            size,
+            title: header.title,
+            timestamp: header.timestamp.map(|seconds| seconds as u64),
+            idle_limit,
+            has_theme: theme.is_some(),
+            theme: RecordingTheme::new(theme),
+            events,
+        })
     }
 
-    /// Returns the events with pauses shortened to the limit.
+    /// Returns the events with pauses shortened to the limit of the file.
     pub fn shortened_events(&self) -> Vec<(Duration, &RecordedEvent)> {
-        let limit = self.idle_limit.unwrap_or(Duration::MAX);
+        self.events_with_limit(self.idle_limit.unwrap_or(Duration::MAX))
+    }
+
+    /// Returns the events with pauses shortened to this limit.
+    pub fn events_with_limit(&self, limit: Duration) -> Vec<(Duration, &RecordedEvent)> {
         let (mut last, mut shown) = (Duration::ZERO, Duration::ZERO);
         let mut events = Vec::with_capacity(self.events.len());
         for (time, event) in &self.events {

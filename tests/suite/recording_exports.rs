@@ -1,8 +1,8 @@
-//! `aye export`: recordings as PNG, GIF and HTML. The pictures are decoded; the page runs in Chromium.
+//! `aye export`: recordings as PNG, GIF and HTML, and rewritten ones. The pictures are decoded; the page runs in Chromium.
 
 use crate::support::browser::{dump_page, installed_browser, run_in_turn};
 use crate::support::program::Setup;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Colours of text and background.
@@ -109,6 +109,22 @@ mod pictures {
         let large = Setup::new(&[]).with_file("demo.cast", large);
         assert!(export(&large, "gif", &[]).unwrap_err().contains("is too large"));
     }
+}
+
+#[test]
+fn a_recording_is_rewritten_in_the_other_version_with_shorter_pauses() {
+    let setup = setup();
+    let text = String::from_utf8(export(&setup, "cast", &["--version", "3", "--idle", "0.5"]).unwrap()).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["version"], &lines[0]["term"]["cols"]), (&json!(3), &json!(20)));
+    let times: Vec<f64> = lines[1..].iter().map(|line| line[0].as_f64().unwrap()).collect();
+    assert_eq!(times, [0.0, 0.5, 0.5, 0.5]);
+    let error = export(&setup, "cast", &["--force", "--idle", "never"]).unwrap_err();
+    assert!(error.contains("--idle") && error.contains("such as 1.5"), "{error}");
+    let error = export(&setup, "cast", &["--force", "--version", "1"]).unwrap_err();
+    assert!(error.contains("--version") && error.contains("2, 3"), "{error}");
+    let same = export(&setup, "cast", &["--force"]).unwrap();
+    assert!(String::from_utf8(same).unwrap().starts_with("{\"version\":2,\"width\":20,\"height\":4,"));
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn a_mistyped_line_is_explained() {
         (&["help", "sessions", "lst"], "Did you mean `aye help sessions list`?"),
         (&["hlep"], "Did you mean `aye help`?"),
         (&["doctor", "--bundle", "--json"], "cannot be used with"),
+        (&["export", "cast", "a.cast", "--output", "b", "--idle", "soon"], "expected a number of seconds"),
         (&["--nonsense"], "--nonsense"),
         (&["sessions", "--nonsense"], "--nonsense"),
     ] {
