@@ -18,6 +18,7 @@ mod models;
 mod open;
 mod output;
 mod rehearsal;
+mod replay;
 mod rules;
 mod serve;
 mod sessions;
@@ -64,6 +65,7 @@ pub async fn run(command: Command) -> Result<ExitCode> {
         Command::Open(arguments) => open::run(&arguments),
         Command::Demo(arguments) => demo::run(arguments.command).await,
         Command::Export(arguments) => export::run(&arguments.format),
+        Command::Replay(arguments) => replay::run(&arguments).await,
         Command::Rules(arguments) => match arguments.command {
             Some(command) => rules::run(&command),
             None => rules::run(&RulesCommand::List(arguments.list)),

@@ -18,6 +18,7 @@ pub mod player;
 pub mod popup;
 pub mod prompts;
 mod recorder;
+pub mod replay;
 mod screen;
 pub mod session_saving;
 pub mod slash_command;

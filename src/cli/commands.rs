@@ -53,6 +53,8 @@ pub enum Command {
     Demo(Demo),
     /// Draw a recording of the screen as a picture or a page, or convert it
     Export(Export),
+    /// Play a recording of the screen in the terminal
+    Replay(ReplayRecording),
     /// List the provider's models
     Models(Models),
     /// Check settings, keys, model, terminal and sandbox, and suggest fixes
@@ -340,6 +342,14 @@ pub struct Serve {
     /// Use this folder instead of the current one
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
+}
+
+/// `aye replay`.
+#[derive(Debug, Clone, Args)]
+pub struct ReplayRecording {
+    /// Recording: an asciicast of version 2 or 3
+    #[arg(value_name = "RECORDING")]
+    pub file: PathBuf,
 }
 
 /// `aye models`.

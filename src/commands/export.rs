@@ -72,7 +72,7 @@ fn export_recording<T: AsRef<[u8]>>(
 ///
 /// # Errors
 /// A `UsageError` that names the file and what is wrong with it.
-fn read_recording(path: &Path) -> Result<Recording> {
+pub(super) fn read_recording(path: &Path) -> Result<Recording> {
     let mut bytes = Vec::new();
     let name = clean_line(&path.display().to_string()).into_owned();
     let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));

@@ -97,9 +97,7 @@ impl Frames {
                     frames.push(frame);
                 }
                 if frames.len() > MAX_FRAMES || row_bytes > MAX_ROW_BYTES {
-                    return Err(
-                        "it has too many frames or too much text for a picture; record a shorter part".to_owned()
-                    );
+                    return Err("it has too many frames or too much text; record a shorter part".to_owned());
                 }
             }
         }
@@ -249,7 +247,7 @@ impl Colours {
 }
 
 /// Reads `#rrggbb`; black if it is something else.
-pub(super) fn parse_colour(text: &str) -> [u8; 3] {
+pub fn parse_colour(text: &str) -> [u8; 3] {
     let value = text.strip_prefix('#').and_then(|hex| u32::from_str_radix(hex, 16).ok()).unwrap_or_default();
     let [_, red, green, blue] = value.to_be_bytes();
     [red, green, blue]

@@ -6,6 +6,7 @@ pub mod depth;
 mod no_colour;
 mod output_colours;
 pub mod picture_colours;
+pub mod recorded_style;
 pub mod terminal_background;
 mod theme_source;
 

@@ -138,6 +138,7 @@ mod rehearsal_apply_groups;
 #[cfg(target_os = "linux")]
 mod rehearsal_patches;
 mod rehearsals;
+mod replays;
 mod retries;
 mod rewinds;
 mod rules;

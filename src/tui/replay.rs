@@ -1,0 +1,212 @@
+//! Replays a recording in the terminal. Its frames are drawn cell by cell; no byte of the recording reaches the terminal.
+
+mod frame_search;
+mod player;
+mod player_view;
+
+use super::canvas::Canvas;
+use super::event::Event;
+use super::input::Input;
+use super::input::parse::Parser;
+use super::terminal::{self, Terminal};
+use super::theme::Theme;
+use crate::recording::cast_reader::RecordingTheme;
+use crate::recording::frames::Frames;
+use player::{Player, PlayerAction};
+use player_view::PlayerView;
+use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
+use std::io;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+/// SIGHUP, for a terminal that is gone.
+const HANGUP: i32 = 1;
+/// Time for a terminal that accepts no output, after a signal that ends the program.
+const EXIT_GRACE: Duration = Duration::from_millis(1500);
+
+/// What is replayed, and how.
+pub struct Replay<'a> {
+    pub frames: Frames,
+    /// Colours of the recording.
+    pub colours: &'a RecordingTheme,
+    /// Theme of the bar.
+    pub theme: Theme,
+    /// Title or file name, shown while no chapter has begun.
+    pub title: &'a str,
+}
+
+/// Signals that a replay waits for.
+struct ReplaySignals {
+    resized: Signal,
+    suspend: Signal,
+    resume: Signal,
+    terminate: Signal,
+    hangup: Signal,
+    interrupt: Signal,
+    quit: Signal,
+}
+
+/// Why the loop woke up.
+enum WakeReason {
+    Input(Box<Event>),
+    Changed,
+    Resized,
+    Suspend,
+    Ended(SignalKind),
+}
+
+/// Replays a recording until the user quits. Returns the signal that ended it, if one did. The terminal is restored when this
+/// returns, also on an error. Needs a tokio runtime.
+///
+/// # Errors
+/// If the terminal cannot be taken over.
+pub async fn run_replay(replay: Replay<'_>) -> io::Result<Option<i32>> {
+    let mut signals = ReplaySignals::new()?;
+    let terminal = Terminal::take_over(false, || false)?;
+    let watchdog = tokio::spawn(watch_for_end());
+    let result = ReplayScreen::open(replay, terminal)?.run_loop(&mut signals).await;
+    watchdog.abort();
+    result
+}
+
+/// Ends the program after a signal if the terminal accepts no output any more.
+async fn watch_for_end() -> io::Result<()> {
+    let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
+    let kind = tokio::select! {
+        _ = terminate.recv() => SignalKind::terminate(),
+        _ = hangup.recv() => SignalKind::hangup(),
+    };
+    tokio::time::sleep(EXIT_GRACE).await;
+    terminal::exit_now(128 + kind.as_raw_value());
+    Ok(())
+}
+
+impl ReplaySignals {
+    fn new() -> io::Result<Self> {
+        let from_raw = |signal: ProcessSignal| SignalKind::from_raw(signal.as_raw());
+        Ok(Self {
+            resized: signal(SignalKind::window_change())?,
+            suspend: signal(from_raw(ProcessSignal::TSTP))?,
+            resume: signal(from_raw(ProcessSignal::CONT))?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+        })
+    }
+}
+
+/// The terminal with a replay.
+struct ReplayScreen {
+    player: Player,
+    view: PlayerView,
+    canvas: Canvas,
+    terminal: Terminal,
+    /// Reader of the keys; `None` while the program is suspended.
+    input: Option<Input>,
+    events: mpsc::UnboundedReceiver<Event>,
+    sender: mpsc::UnboundedSender<Event>,
+    /// When the player was moved on last.
+    last_advance: Instant,
+}
+
+impl ReplayScreen {
+    fn open(replay: Replay<'_>, terminal: Terminal) -> io::Result<Self> {
+        let (sender, events) = mpsc::unbounded_channel();
+        Ok(Self {
+            player: Player::new(replay.frames),
+            view: PlayerView::new(replay.colours, replay.theme, replay.title),
+            canvas: Canvas::new(false),
+            terminal,
+            input: Some(Input::start(sender.clone(), Parser::default())?),
+            events,
+            sender,
+            last_advance: Instant::now(),
+        })
+    }
+
+    async fn run_loop(mut self, signals: &mut ReplaySignals) -> io::Result<Option<i32>> {
+        loop {
+            if self.draw().is_err() {
+                return Ok(Some(HANGUP));
+            }
+            let reason = self.wait_for_wake(signals).await;
+            self.advance();
+            let action = match reason {
+                WakeReason::Changed => None,
+                WakeReason::Input(event) => match *event {
+                    Event::Key(key) => self.player.handle_key(key),
+                    Event::Pasted(text) | Event::TypedEarly(text) => {
+                        self.player.paste(&text);
+                        None
+                    }
+                    Event::TerminalLost => return Ok(Some(HANGUP)),
+                    _ => None,
+                },
+                WakeReason::Resized => Some(PlayerAction::Redraw),
+                WakeReason::Suspend => Some(PlayerAction::Suspend),
+                WakeReason::Ended(kind) => return Ok(Some(kind.as_raw_value())),
+            };
+            match action {
+                Some(PlayerAction::Quit) => return Ok(None),
+                Some(PlayerAction::Redraw) => self.canvas.invalidate(),
+                Some(PlayerAction::Suspend) => self.suspend(signals).await?,
+                None => {}
+            }
+        }
+    }
+
+    /// Moves the player on by the time since the last call.
+    fn advance(&mut self) {
+        let now = Instant::now();
+        self.player.advance(now - self.last_advance);
+        self.last_advance = now;
+    }
+
+    async fn wait_for_wake(&mut self, signals: &mut ReplaySignals) -> WakeReason {
+        let next_change = self.player.next_change();
+        let timer = async move {
+            match next_change {
+                Some(time) => tokio::time::sleep(time).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = signals.terminate.recv() => WakeReason::Ended(SignalKind::terminate()),
+            _ = signals.hangup.recv() => WakeReason::Ended(SignalKind::hangup()),
+            _ = signals.interrupt.recv() => WakeReason::Ended(SignalKind::interrupt()),
+            _ = signals.quit.recv() => WakeReason::Ended(SignalKind::quit()),
+            event = self.events.recv() => WakeReason::Input(Box::new(event.unwrap_or(Event::TerminalLost))),
+            _ = signals.suspend.recv() => WakeReason::Suspend,
+            _ = signals.resized.recv() => WakeReason::Resized,
+            () = timer => WakeReason::Changed,
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        // Some terminals report 0 if they do not know their size.
+        let (width, height) = match crossterm::terminal::size() {
+            Ok((width, height)) if width > 0 && height > 0 => (width, height),
+            Ok(_) | Err(_) => (80, 24),
+        };
+        let mut buffer = self.canvas.empty_buffer(width, height);
+        let cursor = self.view.draw(&self.player, &mut buffer);
+        let bytes = self.canvas.encode_frame(buffer, &[], cursor);
+        if bytes.is_empty() { Ok(()) } else { terminal::write_bytes(bytes) }
+    }
+
+    /// Suspends the program as the terminal's suspend key does, and goes on when the shell resumes it. Meanwhile the replay stands.
+    async fn suspend(&mut self, signals: &mut ReplaySignals) -> io::Result<()> {
+        self.input = None;
+        self.terminal.release();
+        kill_current_process_group(ProcessSignal::STOP)?;
+        signals.resume.recv().await;
+        self.terminal.retake()?;
+        self.input = Some(Input::start(self.sender.clone(), Parser::default())?);
+        self.canvas.invalidate();
+        self.last_advance = Instant::now();
+        Ok(())
+    }
+}
