@@ -154,6 +154,7 @@ pub(super) fn build_screen(start: Start, session: Session, notice: Option<String
     let recording_options = RecordingOptions {
         version: options.record_version.unwrap_or_default(),
         secrets: session_builder.credentials.known_secrets(),
+        title: None,
         timestamp: None,
     };
     let host = ScreenHost::new(

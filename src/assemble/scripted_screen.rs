@@ -62,7 +62,7 @@ pub(crate) fn build_scripted_screen(run: ScriptRun) -> Result<PlayStart> {
         ..state.settings
     };
     // The time of a recording is no part of a demo.
-    let recording_options = RecordingOptions { timestamp: Some(0), ..recording_options };
+    let recording_options = RecordingOptions { title: script.title.clone(), timestamp: Some(0), ..recording_options };
     Ok(PlayStart {
         state,
         link,

@@ -37,7 +37,7 @@ pub enum ExportedFormat {
 /// Input and output of an export.
 #[derive(Debug, Clone, Args)]
 pub struct ExportFiles {
-    /// Recording: an asciicast of version 2 or 3
+    /// Recording (asciicast of version 2 or 3), or demo script, which is recorded first
     #[arg(value_name = "RECORDING")]
     pub input: PathBuf,
     /// Write to this file, which must not exist unless --force is given

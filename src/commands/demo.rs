@@ -2,6 +2,7 @@
 
 mod isolation;
 mod new_script;
+pub(super) mod recorded_script;
 
 use super::export_file::check_target;
 use crate::assemble::scripted_screen::{ScriptRun, build_scripted_screen};
@@ -156,9 +157,14 @@ fn read_size(text: &str) -> Result<(u16, u16)> {
     Ok(size)
 }
 
+/// Returns whether a path is the name of the built-in script.
+fn is_tour(path: &Path) -> bool {
+    path == Path::new(TOUR) && !path.exists()
+}
+
 /// Reads a script; `tour` is the built-in one unless there is a file of that name.
 fn read_script(path: &Path) -> Result<Script> {
-    if path == Path::new(TOUR) && !path.exists() {
+    if is_tour(path) {
         return Ok(crate::demo::tour());
     }
     let name = name_of(path);

@@ -1,5 +1,6 @@
 //! `aye export`: writes recordings in other formats.
 
+use super::demo::recorded_script::{is_script, record_script};
 use super::export_file::{check_target, write_file};
 use crate::cli::bail_usage;
 use crate::cli::export::{ExportFiles, ExportedFormat};
@@ -68,16 +69,19 @@ fn export_recording<T: AsRef<[u8]>>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a recording of at most 256 MB.
+/// Reads a recording of at most 256 MB, or records a demo script.
 ///
 /// # Errors
 /// A `UsageError` that names the file and what is wrong with it.
 pub(super) fn read_recording(path: &Path) -> Result<Recording> {
+    if is_script(path) {
+        return record_script(path);
+    }
     let mut bytes = Vec::new();
     let name = clean_line(&path.display().to_string()).into_owned();
     let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
-        bail_usage!("Cannot read {name}: {error}. Name a recording, such as one of aye --record.");
+        bail_usage!("Cannot read {name}: {error}. Name a recording or a demo script, such as one of aye --record.");
     }
     if bytes.len() as u64 > MAX_BYTES {
         bail_usage!("Cannot read {name}: it has more than {}.", format_bytes(MAX_BYTES));

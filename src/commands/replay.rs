@@ -1,16 +1,19 @@
-//! `aye replay`: plays a recording in the terminal.
+//! `aye replay`: plays a recording, a demo script or a session in the terminal.
 
+use super::demo::recorded_script::record_session;
 use super::export::read_recording;
+use crate::chat::SessionId;
 use crate::cli::bail_usage;
 use crate::cli::commands::ReplayRecording;
 use crate::config::settings::{Overrides, Settings};
 use crate::recording::frames::Frames;
-use crate::store::Places;
+use crate::store::{Places, Sessions};
 use crate::text::clean::clean_line;
 use crate::tui::replay::{Replay, run_replay};
 use crate::tui::theme::{ColourDepth, Theme, Themes};
 use anyhow::Result;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the command.
@@ -22,7 +25,10 @@ pub(super) async fn run(arguments: &ReplayRecording) -> Result<ExitCode> {
              export html."
         );
     }
-    let recording = read_recording(&arguments.file)?;
+    let recording = match find_session(&arguments.file) {
+        Some(id) => record_session(&id)?,
+        None => read_recording(&arguments.file)?,
+    };
     let frames = match Frames::play(&recording) {
         Ok(frames) => frames,
         Err(error) => bail_usage!("Cannot replay {name}: {error}."),
@@ -31,6 +37,13 @@ pub(super) async fn run(arguments: &ReplayRecording) -> Result<ExitCode> {
     let replay = Replay { frames, colours: &recording.theme, theme: choose_theme(), title };
     let signal = run_replay(replay).await?;
     Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))))
+}
+
+/// Returns the session that the argument names, unless there is a file of that name.
+fn find_session(named: &Path) -> Option<SessionId> {
+    let name = named.to_str().filter(|_| !named.exists())?;
+    let sessions = Sessions::new(Places::find(std::env::var_os("AYE_HOME")).ok()?.sessions());
+    sessions.find_id(name).ok()
 }
 
 /// Returns the theme of the settings for this terminal. Problems in the settings do not keep a recording from playing.

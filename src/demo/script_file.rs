@@ -141,6 +141,12 @@ impl Reader<'_> {
                 if is_empty {
                     return Err(self.error(span, "the value of the step is empty"));
                 }
+                let is_control = |c: char| c.is_control() && c != '\n';
+                if matches!(&acts[0], UserAct::Type(text, _) if text.contains(is_control)) {
+                    return Err(
+                        self.error(span, "`type` has a control character: use `press` for keys, `paste` for text")
+                    );
+                }
                 if raw.reasoning.is_some() || raw.when.is_some() || raw.repeat || raw.delay.is_some() {
                     let message = "`reasoning`, `when`, `repeat` and `delay` are of a reply of the model";
                     return Err(self.error(span, message));

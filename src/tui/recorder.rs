@@ -24,6 +24,8 @@ pub struct RecordingOptions {
     pub version: CastVersion,
     /// Secrets to mask, also those that are added during the recording.
     pub secrets: KnownSecrets,
+    /// Title; `None` for that of the session.
+    pub title: Option<String>,
     /// Start in seconds since 1970; `None` for now.
     pub timestamp: Option<u64>,
 }
@@ -56,13 +58,14 @@ impl Recorder {
         let mut secrets = SessionSecrets::new(options.secrets.clone());
         // The title is the cut beginning of a message.
         secrets.learn(state);
+        let title = options.title.as_deref().or(state.agent.session.title());
         let header = CastHeader {
             version: options.version,
             size: state.viewport.size,
             timestamp: options.timestamp.unwrap_or_else(|| {
                 SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
             }),
-            title: state.agent.session.title().map(|title| secrets.masker.mask_text(title)),
+            title: title.map(|title| secrets.masker.mask_text(title)),
             colours: state.theme.default_colours(),
         };
         let writer = CastWriter::create(path, &header)?;

@@ -109,6 +109,13 @@ fn a_script_that_does_not_fit_stops_with_its_line_and_the_screen() {
             "no further reply",
             "I add it.",
         ),
+        (
+            with("echo two >> notes.txt && cat notes.txt", "cat notes.txt")
+                .replace("wait = \"echo two\"", "wait = \"cat\""),
+            "press = \"y",
+            "the model went on before this step",
+            "one, two.",
+        ),
         (with("press = \"y\"", "press = \"ctrl-nonsense\""), "press = \"ctrl", "is not a key", ""),
     ];
     for (text, step, part, shown) in cases {
@@ -141,6 +148,21 @@ fn the_starter_and_the_tour_are_checked_together() {
     write_script(&setup, "bad.toml", "[[step]]\nwait = \"nothing shows this\"\n");
     let (out, error, code) = run(&setup, &["check", "bad.toml", "first.toml"]);
     assert!(code == 1 && error.contains("bad.toml:1: ") && out.contains("first.toml: ok"), "{out}{error}");
+}
+
+#[test]
+fn the_demos_of_the_manual_play_and_their_pictures_exist() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/demos");
+    let files = fs::read_dir(&folder).unwrap().flatten().map(|file| file.path());
+    let scripts: Vec<PathBuf> = files.filter(|file| file.extension().is_some_and(|ending| ending == "toml")).collect();
+    let names: Vec<&str> = scripts.iter().map(|script| script.to_str().unwrap()).collect();
+    assert!(names.len() >= 2, "{names:?}");
+    let (out, error, code) = run(&Setup::new(&[]), &[&["check"], &names[..]].concat());
+    assert_eq!(code, 0, "{out}{error}");
+    for script in &scripts {
+        let picture = folder.join("../pictures").join(script.with_extension("svg").file_name().unwrap());
+        assert!(picture.is_file(), "{} is missing: run docs/demos/draw", picture.display());
+    }
 }
 
 #[test]
@@ -269,4 +291,29 @@ fn the_script_of_a_session_plays_it_without_its_files_or_a_model_and_without_its
     let recording = fs::read_to_string(user.project().join("s.cast")).unwrap();
     assert!(recording.contains("made.txt") && !recording.contains("ghp_0123456789"), "{recording}");
     assert!(!user.project().join("made.txt").exists(), "nothing runs again");
+    let mut program = Setup::with_home(&user.root, &["replay", &session]).size(100, 31).start();
+    program.until("are read.");
+    program.press_keys("q");
+    assert_eq!(program.wait_for_exit(), 0);
+    let left = fs::read_dir(user.path("home/aye/demos")).unwrap().flatten();
+    let left: Vec<_> = left.map(|folder| folder.file_name()).collect();
+    assert!(left.iter().all(|name| name.to_string_lossy().starts_with("s-")), "{left:?}");
+}
+
+#[test]
+fn a_script_is_exported_and_replayed_without_a_recording_of_its_own() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    let export = |arguments: &[&str]| Setup::with_home(&setup.root, &[&["export"], arguments].concat()).run_piped("");
+    let (out, error, code) = export(&["svg", "a.toml", "--output", "a.svg"]);
+    assert!(code == 0 && out.is_empty(), "{out}{error}");
+    assert!(fs::read_to_string(project(&setup).join("a.svg")).unwrap().contains("one, two."));
+    write_script(&setup, "bad.toml", &SCRIPT.replace("one, two.", "three"));
+    let (_, error, code) = export(&["svg", "bad.toml", "--output", "bad.svg"]);
+    assert!(code == 2 && error.contains("bad.toml:") && error.contains("does not fit"), "{error}");
+    assert!(!project(&setup).join("bad.svg").exists());
+    let mut program = Setup::with_home(&setup.root, &["replay", "a.toml"]).size(80, 25).start();
+    program.until("one, two.");
+    program.press_keys("q");
+    assert_eq!(program.wait_for_exit(), 0);
 }

@@ -12,7 +12,7 @@ use std::fs::{self, File, TryLockError};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 /// Variables that are kept: where programs are, and what the terminal can do.
 const KEPT: [&str; 6] = ["PATH", "TERM", "COLORTERM", "TERM_PROGRAM", "USER", "LOGNAME"];
@@ -92,6 +92,25 @@ pub(super) fn check_each(scripts: &[PathBuf]) -> Result<ExitCode> {
         highest = highest.max(status.code().unwrap_or(1));
     }
     Ok(ExitCode::from(u8::try_from(highest).unwrap_or(1)))
+}
+
+/// Removes what a demo that is not played again left.
+pub(super) fn remove(script: &Path) -> Result<()> {
+    let folder = demo_folder(script)?;
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("Cannot remove {}", folder.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Records a script by a process of its own, which prints only what does not fit.
+pub(super) fn record(script: &Path, file: &Path) -> Result<ExitStatus> {
+    let mut command = isolated_command(script)?;
+    command.args(["demo", "play", "--hidden", "--record"]).arg(file).arg("--").arg(script);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.status().with_context(|| format!("Cannot record {}", name_of(script)))
 }
 
 /// Returns this program with the environment of a demo.

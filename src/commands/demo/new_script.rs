@@ -1,6 +1,7 @@
 //! `aye demo new`: writes a script to start from, or that of a session.
 
 use super::{name_of, script_name};
+use crate::chat::{SessionId, pluralize};
 use crate::cli::UsageError;
 use crate::cli::demo::NewDemo;
 use crate::commands::export_file::{check_target, write_file};
@@ -11,6 +12,7 @@ use crate::store::{Places, Sessions, StoredSession};
 use crate::text::redaction::redact;
 use anyhow::Result;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A script with one of each: a question, an approval and a dry run.
@@ -19,34 +21,45 @@ const STARTER: &str = include_str!("starter.toml");
 /// Runs the command.
 pub(super) fn run(new: &NewDemo) -> Result<ExitCode> {
     check_target(&new.file, new.force, "Name another file, or overwrite it with --force.")?;
-    let text = match &new.from {
-        None => STARTER.to_owned(),
-        Some(id) => session_text(new, id)?,
-    };
-    write_file(&new.file, text, new.force)?;
+    match &new.from {
+        None => write_file(&new.file, STARTER, new.force)?,
+        Some(id) => {
+            let id = open_sessions()?.find_id(id).map_err(UsageError::from_error)?;
+            let (text, notices) = session_text(&new.file, &id)?;
+            write_file(&new.file, text, new.force)?;
+            for notice in notices {
+                print_notice(&notice)?;
+            }
+        }
+    }
     let name = name_of(&new.file);
     let _ = writeln!(std::io::stdout(), "Written: {name}\nPlay it: aye demo play {name}");
     Ok(ExitCode::SUCCESS)
 }
 
-fn session_text(new: &NewDemo, id: &str) -> Result<String> {
-    let sessions = Sessions::new(Places::find(std::env::var_os("AYE_HOME"))?.sessions());
-    let id = sessions.find_id(id).map_err(UsageError::from_error)?;
-    let stored = sessions.read(&id).map_err(UsageError::from_error)?;
-    let (script, notices) = script_of_session(&script_name(&new.file), session_facts(&stored), &stored.entries);
+/// Writes the script of a session to a new file.
+pub(super) fn write_session(file: &Path, id: &SessionId) -> Result<()> {
+    write_file(file, session_text(file, id)?.0, false)
+}
+
+fn open_sessions() -> Result<Sessions> {
+    Ok(Sessions::new(Places::find(std::env::var_os("AYE_HOME"))?.sessions()))
+}
+
+/// Returns the script of a session for this file, and notices about it.
+fn session_text(file: &Path, id: &SessionId) -> Result<(String, Vec<String>)> {
+    let stored = open_sessions()?.read(id).map_err(UsageError::from_error)?;
+    let (script, mut notices) = script_of_session(&script_name(file), session_facts(&stored), &stored.entries);
     let mut redacted = 0;
     let text = write_script(&script, &mut |text| {
         let (shown, count) = redact(text);
         redacted += count;
         shown.into_owned()
     });
-    for notice in notices {
-        print_notice(&notice)?;
-    }
     if redacted > 0 {
-        print_notice(&format!("{redacted} possible secrets are masked"))?;
+        notices.push(format!("{} masked", pluralize(redacted, "possible secret")));
     }
-    Ok(text)
+    Ok((text, notices))
 }
 
 /// Returns what a script says about the whole session.

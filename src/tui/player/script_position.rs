@@ -62,6 +62,15 @@ impl ScriptPosition {
                     is_passed || is_at_rest
                 }
                 Action::User(user) => {
+                    let waits_for_text = matches!(user.act, UserAct::WaitFor(_) | UserAct::WaitGone(_));
+                    if is_at_rest
+                        && !user.is_early
+                        && !waits_for_text
+                        && self.played.range(self.step..).next().is_some()
+                    {
+                        let message = "the model went on before this step: nothing waited for the user";
+                        return Err((step.line, message.to_owned()));
+                    }
                     let is_shown = |text: &str| contains_text(screen, text);
                     let is_seen = match &user.act {
                         UserAct::WaitFor(text) => is_shown(text),

@@ -19,8 +19,12 @@ struct RecordedScreen {
 impl RecordedScreen {
     fn new(screen: Screen, secrets: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options =
-            RecordingOptions { version: CastVersion::V3, secrets: secrets.iter().copied().collect(), timestamp: None };
+        let options = RecordingOptions {
+            version: CastVersion::V3,
+            secrets: secrets.iter().copied().collect(),
+            timestamp: None,
+            title: None,
+        };
         let recorder = Recorder::start(&folder.path().join("a.cast"), &options, &screen.state, Duration::ZERO).unwrap();
         Self { screen, recorder, folder, now: Duration::ZERO }
     }
