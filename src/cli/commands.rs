@@ -53,7 +53,7 @@ pub enum Command {
     Demo(Demo),
     /// Draw a recording of the screen as a picture or a page, or convert it
     Export(Export),
-    /// Play a recording, a demo script or a session in the terminal
+    /// Play a recording or a session in the terminal
     Replay(ReplayRecording),
     /// List the provider's models
     Models(Models),
@@ -347,7 +347,7 @@ pub struct Serve {
 /// `aye replay`.
 #[derive(Debug, Clone, Args)]
 pub struct ReplayRecording {
-    /// Recording (asciicast of version 2 or 3), demo script, or session ID or its beginning
+    /// Recording (asciicast of version 2 or 3), or session ID or its beginning
     #[arg(value_name = "RECORDING")]
     pub file: PathBuf,
 }

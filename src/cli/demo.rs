@@ -28,24 +28,32 @@ pub enum DemoCommand {
 #[derive(Debug, Clone, Args)]
 pub struct PlayDemo {
     /// Script (.toml or .md), or tour
+    ///
+    /// A script is a program: it makes calls and approves them. Play only scripts that you trust.
     #[arg(value_name = "SCRIPT")]
     pub script: PathBuf,
-    /// Record to this file, which must not exist unless --force is given. Needs no terminal
+    /// Record to this file; needs no terminal
+    ///
+    /// The file must not exist unless --force is given.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Version of the recording's format [default: 3]
-    #[arg(long, value_name = "VERSION")]
-    pub record_version: Option<CastVersion>,
+    /// Version of its format, 2 or 3
+    #[arg(long, value_name = "VERSION", default_value = "3", hide_default_value = true, hide_possible_values = true)]
+    pub record_version: CastVersion,
     /// Overwrite an existing recording
     #[arg(long, requires = "record")]
     pub force: bool,
-    /// Factor of the speed, from 0.1 to 1000. A recording is the same at every speed
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    /// Factor of the speed, from 0.1 to 1000
+    ///
+    /// A recording is the same at every speed.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, hide_default_value = true)]
     pub speed: f64,
-    /// Columns and rows, such as 100x30 [default: those of the script, else of the terminal]
+    /// Columns and rows, such as 100x30
+    ///
+    /// By default those of the script, else of the terminal.
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Wait for a key before each step of the user
+    /// Wait for a key before each of your steps
     #[arg(long)]
     pub step: bool,
     /// Play again and again
@@ -54,7 +62,9 @@ pub struct PlayDemo {
     /// Show nothing while it is recorded
     #[arg(long, requires = "record", conflicts_with = "step")]
     pub hidden: bool,
-    /// Work in this folder, as it is, instead of a new project with the files of the script
+    /// Work in this folder, not in a project of its own
+    ///
+    /// The files of the script are not written then.
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }

@@ -52,6 +52,9 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
     }
     if let Some(file) = &play.record {
         check_target(file, play.force, "Name another file, or overwrite it with --force.")?;
+        if file.canonicalize().is_ok_and(|file| play.script.canonicalize().is_ok_and(|script| script == file)) {
+            bail_usage!("Cannot record to {}: it is the script. Name another file.", name_of(file));
+        }
     }
     let Some(isolation) = Isolation::enter(&play.script)? else { return isolation::restart(&play.script) };
     let viewer = (is_terminal && !play.hidden).then_some(ViewerOptions {
@@ -61,10 +64,10 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
     });
     let terminal_size = || viewer.and_then(|_| crossterm::terminal::size().ok()).filter(|(width, _)| *width > 0);
     let size = size.or(script.size).or_else(terminal_size).unwrap_or(STANDARD_SIZE);
-    if let Some(file) = play.record.as_ref().filter(|file| play.force && file.exists()) {
-        std::fs::remove_file(file).with_context(|| format!("Cannot overwrite {}", file.display()))?;
-    }
+    // An existing recording is replaced by a whole one only.
+    let record_to = play.record.as_deref().map(|file| if play.force { unfinished(file) } else { file.to_owned() });
     loop {
+        isolation.clear()?;
         let folder = match &play.folder {
             Some(folder) => resolve_folder(Some(folder))?,
             None => isolation.create_project(&script)?,
@@ -74,13 +77,24 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
             folder,
             size,
             viewer,
-            record_to: play.record.clone(),
-            record_version: play.record_version.unwrap_or_default(),
+            record_to: record_to.clone(),
+            record_version: play.record_version,
         };
         match play_script(build_scripted_screen(run)?).await {
-            Ok(played) if played.is_left || !play.repeat => return Ok(report_played(&played)),
+            Ok(played) if played.is_left || !play.repeat => {
+                if let (Some(made), Some(file)) = (&record_to, &play.record) {
+                    std::fs::rename(made, file).with_context(|| format!("Cannot write {}", file.display()))?;
+                }
+                return Ok(report_played(&played, play.record.as_deref()));
+            }
             Ok(_) => {}
-            Err(error) => return report_error(&play.script, error),
+            Err(error) => {
+                if let Some(made) = &record_to {
+                    // It shows what did not fit, and would be in the way of the next try.
+                    let _ = std::fs::remove_file(made);
+                }
+                return report_error(&play.script, error);
+            }
         }
     }
 }
@@ -89,6 +103,7 @@ async fn run_check(check: CheckDemos) -> Result<ExitCode> {
     let [file] = &check.scripts[..] else { return isolation::check_each(&check.scripts) };
     let script = Arc::new(read_script(file)?);
     let Some(isolation) = Isolation::enter(file)? else { return isolation::restart(file) };
+    isolation.clear()?;
     let run = ScriptRun {
         folder: isolation.create_project(&script)?,
         size: script.size.unwrap_or(STANDARD_SIZE),
@@ -108,15 +123,20 @@ async fn run_check(check: CheckDemos) -> Result<ExitCode> {
 }
 
 impl Isolation {
-    /// Creates the project of a script anew, in an empty home folder.
+    /// Creates the project of a script in an empty home folder.
     fn create_project(&self, script: &Script) -> Result<PathBuf> {
-        self.clear()?;
         write_script_files(script, &self.home().join(&script.folder))
     }
 }
 
-fn report_played(played: &Played) -> ExitCode {
-    let Some(Recorded { file, failure }) = &played.recorded else { return ExitCode::SUCCESS };
+/// Returns the name of a recording while it is made in place of another.
+fn unfinished(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!(".{name}.{}.half", std::process::id()))
+}
+
+fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
+    let (Some(Recorded { failure, .. }), Some(file)) = (&played.recorded, file) else { return ExitCode::SUCCESS };
     let (name, seconds) = (name_of(file), played.duration.as_secs_f64());
     match failure {
         None => {
@@ -168,6 +188,9 @@ fn read_script(path: &Path) -> Result<Script> {
         return Ok(crate::demo::tour());
     }
     let name = name_of(path);
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        bail_usage!("Cannot read {name}: it is not a file. A script is read twice, so it cannot come from a pipe.");
+    }
     let mut text = String::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
     if let Err(error) = read {

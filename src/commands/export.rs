@@ -61,6 +61,12 @@ fn export_recording<T: AsRef<[u8]>>(
 ) -> Result<ExitCode> {
     let ExportFiles { input, output, force } = files;
     check_target(output, *force, "Name another file, or overwrite it with --force.")?;
+    if output.canonicalize().is_ok_and(|output| input.canonicalize().is_ok_and(|input| input == output)) {
+        bail_usage!(
+            "Cannot write {}: it is the recording. Name another file.",
+            clean_line(&output.display().to_string())
+        );
+    }
     let recording = read_recording(input)?;
     match make(&recording) {
         Ok(content) => write_file(output, content, *force)?,

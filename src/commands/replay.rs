@@ -1,6 +1,6 @@
-//! `aye replay`: plays a recording, a demo script or a session in the terminal.
+//! `aye replay`: plays a recording or a session in the terminal. Nothing runs.
 
-use super::demo::recorded_script::record_session;
+use super::demo::recorded_script::{is_script, record_session};
 use super::export::read_recording;
 use crate::chat::SessionId;
 use crate::cli::bail_usage;
@@ -24,6 +24,9 @@ pub(super) async fn run(arguments: &ReplayRecording) -> Result<ExitCode> {
             "Cannot replay {name}: standard input and output are not a terminal. Run it in a terminal, or write a page with aye \
              export html."
         );
+    }
+    if is_script(&arguments.file) {
+        bail_usage!("Cannot replay {name}: it is a demo script, which runs tools. Play it with: aye demo play {name}");
     }
     let recording = match find_session(&arguments.file) {
         Some(id) => record_session(&id)?,

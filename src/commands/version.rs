@@ -5,10 +5,11 @@ use anyhow::Result;
 use std::process::ExitCode;
 
 /// Optional features of the build, each with whether it is on.
-const FEATURES: [(&str, bool); 3] = [
+const FEATURES: [(&str, bool); 4] = [
     ("keyring", cfg!(feature = "keyring")),
     ("images", cfg!(feature = "images")),
     ("clipboard", cfg!(feature = "clipboard")),
+    ("recording-images", cfg!(feature = "recording-images")),
 ];
 
 /// Prints version, commit, target, profile and features, one per line.

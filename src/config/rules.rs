@@ -16,7 +16,7 @@ pub use rules_file::{PROJECT_RULES_FILE, read_rules_text};
 use super::tool_files::DescribeTool;
 use super::{Problem, project_text, trust};
 use crate::policy::{Rule, RuleScope, Rules};
-use crate::store::Places;
+use crate::store::{Places, clock};
 use crate::text::truncation::abbreviate_home;
 use rules_parser::ParsedRules;
 use std::io;
@@ -78,14 +78,18 @@ pub enum ProjectRules {
 /// Days until a rule saved from a prompt expires.
 const RULE_DAYS: i64 = 90;
 
+fn today() -> jiff::civil::Date {
+    clock::now().to_zoned(jiff::tz::TimeZone::system()).date()
+}
+
 /// Returns the local date as `2026-11-22`.
 pub fn today_date() -> String {
-    jiff::Zoned::now().date().to_string()
+    today().to_string()
 }
 
 /// Returns the last day of a rule that is saved today.
 pub fn expiry_date() -> String {
-    let today = jiff::Zoned::now().date();
+    let today = today();
     today.checked_add(jiff::ToSpan::days(RULE_DAYS)).unwrap_or(today).to_string()
 }
 

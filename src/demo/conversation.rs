@@ -23,8 +23,13 @@ pub struct NextReply {
 
 /// Returns the next reply; `None` if the script has no more. A reply that was stopped before its calls were made is played again.
 pub fn next_reply(script: &Script, messages: &[Message]) -> Option<NextReply> {
+    next_reply_after(script, messages, None)
+}
+
+/// Like [`next_reply`], for a player that has played this step: the conversation does not hold replies that were errors.
+pub fn next_reply_after(script: &Script, messages: &[Message], played: Option<usize>) -> Option<NextReply> {
     let conversation = Conversation { script, messages };
-    let position = conversation.position();
+    let position = conversation.position().max(played);
     let (step, reply) = conversation.find_next(position)?;
     let mut text = conversation.text_of(reply);
     if let Some(interrupted) = script.interrupted.as_deref().filter(|_| conversation.is_interrupted(position, step)) {

@@ -72,6 +72,9 @@ impl Writer<'_> {
         let text: String = reply.text.iter().map(|part| part.text.replace("{{", "{ {")).collect();
         self.text("reply", &text);
         self.seconds("delay", reply.delay);
+        if reply.speed > 0 {
+            self.line(&format!("speed = {}", reply.speed.min(100_000)));
+        }
         if let Some(error) = &reply.error {
             self.text("error", error);
         }

@@ -1,7 +1,7 @@
 //! The script of a session: what was said and done in it, with its results, so that nothing needs to run again.
 
 use super::script::{Action, Pace, Reply, Script, ScriptedCall, ScriptedPlan, Step, TextPart, UserAct, UserStep};
-use crate::chat::{Access, Answer, AnswerValue, CallId, Decider, Decision, Entry, Outcome, ToolCall};
+use crate::chat::{Access, Answer, AnswerValue, CallId, Decider, Decision, Ending, Entry, Outcome, ToolCall};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -62,7 +62,8 @@ impl Writer<'_> {
                         .into_iter()
                         .collect(),
                     calls: calls.iter().map(|call| self.scripted_call(call)).collect(),
-                    speed: pace.reply,
+                    // A long reply takes at most some seconds.
+                    speed: pace.reply.max(u32::try_from(text.chars().count() / 6).unwrap_or(u32::MAX)),
                     delay: Duration::from_millis(*thought_ms).clamp(pace.delay / 2, MAX_PAUSE),
                     error: incomplete.clone(),
                     ..Reply::default()
@@ -78,6 +79,13 @@ impl Writer<'_> {
                 Some(keys) => keys.into_iter().for_each(|key| self.press(&key, MIN_PAUSE)),
                 None => self.leave_out(&format!("the answer to the question {call}: press its keys instead")),
             },
+            Entry::Ended { ending: Ending::Failed(reason) } => {
+                let is_said = matches!(self.steps.last(), Some(Step { action: Action::Reply(reply), .. }) if reply.error.is_some());
+                if !is_said {
+                    let reply = Reply { error: Some(reason.clone()), speed: Pace::default().reply, ..Reply::default() };
+                    self.add(Action::Reply(Box::new(reply)));
+                }
+            }
             Entry::UserCommand(_) => self.leave_out("commands that you ran yourself"),
             Entry::SubAgent { .. } => self.leave_out("what sub-agents did, apart from their results"),
             Entry::Compacted { .. } => self.leave_out("summaries"),

@@ -5,6 +5,7 @@ mod acts;
 mod awaited;
 mod clock;
 mod effects;
+mod results;
 mod script_position;
 mod viewer;
 
@@ -15,9 +16,7 @@ use super::parts::transcript::layout_cache::LayoutCache;
 use super::recorder::{Recorded, Recorder, RecordingOptions};
 use super::state::State;
 use super::{update, view};
-use crate::agent;
 use crate::demo::Script;
-use crate::demo::script::Action;
 use awaited::Awaited;
 use clock::Schedule;
 use ratatui::buffer::Buffer;
@@ -30,8 +29,8 @@ use tokio::sync::mpsc;
 pub use viewer::ViewerOptions;
 use viewer::{Viewed, Viewer};
 
-/// Longest time to wait for a tool or the rest of the program, in real time.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest time to wait for a tool or the rest of the program, in real time: longer than any command may run.
+const PATIENCE: Duration = Duration::from_secs(660);
 /// Longest time for which a script waits for a text, in its own time.
 const TEXT_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -175,11 +174,15 @@ impl Player {
 
     async fn run(&mut self) -> Result<End, PlayError> {
         loop {
-            self.settle().await?;
+            if self.settle().await? == Viewed::Left {
+                return Ok(End::Left);
+            }
             self.draw_frame()?;
             // A frame may ask for links and pictures, and start what a prompt counts.
             if self.is_outdated || !self.awaited.is_empty() {
-                self.settle().await?;
+                if self.settle().await? == Viewed::Left {
+                    return Ok(End::Left);
+                }
                 self.draw_frame()?;
             }
             if let Some((line, message)) = self.mismatch.take() {
@@ -281,12 +284,20 @@ impl Player {
     }
 
     /// Waits until nothing of the program runs, and handles what came of it in an order that does not depend on its speed.
-    async fn settle(&mut self) -> Result<(), PlayError> {
+    async fn settle(&mut self) -> Result<Viewed, PlayError> {
         while !self.awaited.is_empty() {
             let mut arrived: Vec<(u64, Event)> = Vec::new();
             while !self.awaited.is_empty() {
+                let viewer = &mut self.viewer;
+                let left = async {
+                    match viewer {
+                        Some(viewer) => viewer.wait_for_leave().await,
+                        None => std::future::pending().await,
+                    }
+                };
                 let received = tokio::time::timeout(PATIENCE, async {
                     tokio::select! {
+                        () = left => Some(Event::TerminalLost),
                         Some(event) = self.link.events.recv() => Some(Event::Agent(event)),
                         Some(reply) = self.replies.recv() => Some(Event::Host(reply)),
                         else => None,
@@ -296,6 +307,9 @@ impl Player {
                     let (line, _) = self.position.describe_wait(&self.script);
                     return Err(self.mismatch_at(line, format!("{} did not end", self.awaited.describe())));
                 };
+                if matches!(event, Event::TerminalLost) {
+                    return Ok(Viewed::Left);
+                }
                 let order = self.awaited.settle_by(&event);
                 arrived.push((order, event));
             }
@@ -305,49 +319,7 @@ impl Player {
                 self.take_result(event);
             }
         }
-        Ok(())
-    }
-
-    /// Handles what the program sent, at its time in the script.
-    fn take_result(&mut self, event: Event) {
-        let Event::Agent(event) = event else { return self.handle_event(event) };
-        self.check_result(&event);
-        match event {
-            // Its time depends on the speed of the machine, and the outcome holds all of it.
-            agent::Event::CallProgressed { .. }
-            | agent::Event::UserCommandProgressed { .. }
-            | agent::Event::ReplySaveDue { .. }
-            | agent::Event::OutputSaveDue { .. } => {}
-            agent::Event::CallFinished { turn, call, outcome, result_source, .. } => {
-                let duration = self.script.find_call(&call.0).map_or(self.script.pace.call, |call| call.duration);
-                let event = agent::Event::CallFinished { turn, call, outcome, result_source, duration };
-                self.schedule.add(self.now + duration, event);
-            }
-            agent::Event::UserCommandFinished { turn, output, status, .. } => {
-                let duration = self.script.pace.call;
-                let event = agent::Event::UserCommandFinished { turn, output, status, duration };
-                self.schedule.add(self.now + duration, event);
-            }
-            event => self.handle_event(Event::Agent(event)),
-        }
-    }
-
-    /// Notes the first call of the script that failed although the script does not say so.
-    fn check_result(&mut self, event: &agent::Event) {
-        let (call, problem) = match event {
-            agent::Event::CallPlanned { call, intent: Err(problem), .. } => (call, problem),
-            agent::Event::CallFinished { call, outcome: crate::chat::Outcome::Failed(problem), .. } => (call, problem),
-            _ => return,
-        };
-        let Some(scripted) = self.script.find_call(&call.0) else { return };
-        if !scripted.may_fail && scripted.outcome.is_none() {
-            let line = self.script.steps.iter().find_map(|step| match &step.action {
-                Action::Reply(reply) => reply.calls.contains(scripted).then_some(step.line),
-                Action::User(_) => None,
-            });
-            let message = format!("the call of {} failed: {}", scripted.tool, problem.trim_end_matches('.'));
-            self.mismatch.get_or_insert((line.unwrap_or(1), message));
-        }
+        Ok(Viewed::Goes)
     }
 
     fn draw_frame(&mut self) -> Result<(), PlayError> {

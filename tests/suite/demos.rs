@@ -116,6 +116,22 @@ fn a_script_that_does_not_fit_stops_with_its_line_and_the_screen() {
             "the model went on before this step",
             "one, two.",
         ),
+        (
+            with("type = \"Add a line\"", "type = \"!touch /tmp/made\""),
+            "reply = \"I add",
+            "no command of the user",
+            "Write a message",
+        ),
+        (
+            with(
+                "bash_exec\"\narguments = { command = \"echo two >> notes.txt && cat notes.txt \" }",
+                "write_file\"\narguments = { path = \"/tmp/aye-outside\", content = \"x\" }",
+            )
+            .replace("wait = \"echo two\"", "wait = \"aye-outside\""),
+            "reply = \"It has",
+            "reaches beyond the project",
+            "I add it.",
+        ),
         (with("press = \"y\"", "press = \"ctrl-nonsense\""), "press = \"ctrl", "is not a key", ""),
     ];
     for (text, step, part, shown) in cases {
@@ -241,12 +257,68 @@ fn a_result_in_the_script_replaces_the_run_but_not_the_approval() {
 }
 
 #[test]
+fn a_recording_is_replaced_by_a_whole_one_only_and_never_the_script() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    write_script(&setup, "bad.toml", &SCRIPT.replace("one, two.", "three"));
+    fs::write(project(&setup).join("old.cast"), "old").unwrap();
+    let (_, error, code) = run(&setup, &["play", "bad.toml", "--record", "old.cast", "--force"]);
+    assert_eq!(code, 1, "{error}");
+    assert_eq!(fs::read_to_string(project(&setup).join("old.cast")).unwrap(), "old");
+    let (_, error, code) = run(&setup, &["play", "bad.toml", "--record", "new.cast"]);
+    assert_eq!((code, file_count(&project(&setup))), (1, 3), "{error}");
+    let (_, error, code) = run(&setup, &["play", "a.toml", "--record", "a.toml", "--force"]);
+    assert!(code == 2 && error.contains("it is the script"), "{error}");
+    assert_eq!(fs::read_to_string(project(&setup).join("a.toml")).unwrap(), SCRIPT);
+    let (_, error, code) = run(&setup, &["check", "/dev/null"]);
+    assert!(code == 2 && error.contains("it is not a file"), "{error}");
+}
+
+#[test]
+fn a_demo_is_left_while_a_tool_runs() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", &SCRIPT.replace("cat notes.txt", "sleep 100"));
+    let mut program = start(&setup, &["a.toml", "--speed", "20"]);
+    program.until("Add a line");
+    program.until("sleep 100");
+    program.until_gone("Run a command?");
+    program.press_keys("q");
+    assert_eq!(program.wait_for_exit(), 0);
+}
+
+#[test]
+fn an_error_of_the_provider_is_followed_by_the_next_reply_and_found_in_a_session() {
+    let setup = Setup::new(&[]);
+    let text = "[[step]]\ntype = \"hi\"\n[[step]]\npress = \"enter\"\n[[step]]\nerror = \"the provider is overloaded\"\n\
+                [[step]]\nwait = \"overloaded\"\n[[step]]\ntype = \"again\u{3000}!\"\n[[step]]\npress = \"enter\"\n[[step]]\nreply = \"Hello.\"\n\
+                [[step]]\nwait = \"again\u{3000}!\"\n";
+    write_script(&setup, "a.toml", text);
+    let (out, error, code) = run(&setup, &["check", "a.toml"]);
+    assert_eq!(code, 0, "{out}{error}");
+}
+
+#[test]
+fn a_foreign_folder_in_the_variable_is_refused_and_kept() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    let folder = project(&setup).join("mine");
+    fs::create_dir_all(folder.join("home")).unwrap();
+    fs::write(folder.join("home/file"), "mine").unwrap();
+    let (_, error, code) = Setup::with_home(&setup.root, &["demo", "check", "a.toml"])
+        .env("AYE_DEMO_FOLDER", &folder.to_string_lossy())
+        .run_piped("");
+    assert!(code == 2 && error.contains("AYE_DEMO_FOLDER is set to another folder"), "{error}");
+    assert_eq!(fs::read_to_string(folder.join("home/file")).unwrap(), "mine");
+}
+
+#[test]
 fn a_named_folder_is_used_as_it_is() {
     let setup = Setup::new(&[]);
     write_script(&setup, "a.toml", SCRIPT);
     let folder = project(&setup).join("work");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("notes.txt"), "mine\n").unwrap();
+    // A play finds nothing of the one before.
     let text = SCRIPT.replace("one, two.", "mine, two.").replace("has two", "has {{add.first_line}} two");
     write_script(&setup, "b.toml", &text);
     let (_, error, code) = run(&setup, &["play", "b.toml", "--folder", "work", "--record", "b.cast"]);
@@ -301,7 +373,7 @@ fn the_script_of_a_session_plays_it_without_its_files_or_a_model_and_without_its
 }
 
 #[test]
-fn a_script_is_exported_and_replayed_without_a_recording_of_its_own() {
+fn a_script_is_exported_without_a_recording_of_its_own_and_not_replayed() {
     let setup = Setup::new(&[]);
     write_script(&setup, "a.toml", SCRIPT);
     let export = |arguments: &[&str]| Setup::with_home(&setup.root, &[&["export"], arguments].concat()).run_piped("");
@@ -312,8 +384,8 @@ fn a_script_is_exported_and_replayed_without_a_recording_of_its_own() {
     let (_, error, code) = export(&["svg", "bad.toml", "--output", "bad.svg"]);
     assert!(code == 2 && error.contains("bad.toml:") && error.contains("does not fit"), "{error}");
     assert!(!project(&setup).join("bad.svg").exists());
-    let mut program = Setup::with_home(&setup.root, &["replay", "a.toml"]).size(80, 25).start();
-    program.until("one, two.");
-    program.press_keys("q");
-    assert_eq!(program.wait_for_exit(), 0);
+    let replay = Setup::with_home(&setup.root, &["replay", "a.toml"]).size(80, 25).start();
+    let mut program = replay;
+    program.until("it is a demo script, which runs tools");
+    assert_eq!(program.wait_for_exit(), 2);
 }

@@ -135,7 +135,7 @@ fn r53_unwritable_home_is_reported_in_one_line() {
     // The error about the missing profile is the only one.
     assert_eq!((code, err.lines().count()), (2, 1), "{err}");
     let (_, err, code) = setup_tour(&["hi"]).env("AYE_HOME", &file.to_string_lossy()).run_piped("");
-    assert!(code == 1 && err.starts_with("aye: Cannot write the project of the tour: "), "{err}");
+    assert!(code == 1 && err.starts_with("aye: Cannot write the project of the script: "), "{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
 }
 

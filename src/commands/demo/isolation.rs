@@ -14,6 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
+/// File that marks the folder of a demo and is locked while it is played.
+const LOCK: &str = "aye-demo.lock";
 /// Variables that are kept: where programs are, and what the terminal can do.
 const KEPT: [&str; 6] = ["PATH", "TERM", "COLORTERM", "TERM_PROGRAM", "USER", "LOGNAME"];
 /// Variables that are the same in every demo. A commit gets the same id in each play.
@@ -44,9 +46,16 @@ impl Isolation {
     /// A `UsageError` if another process plays the same demo.
     pub(super) fn enter(script: &Path) -> Result<Option<Self>> {
         let Some(folder) = std::env::var_os(DEMO_VARIABLE).map(PathBuf::from) else { return Ok(None) };
-        private_files::create_folder(&folder).with_context(|| format!("Cannot create {}", folder.display()))?;
-        let path = folder.join("lock");
-        let lock = File::create(&path).with_context(|| format!("Cannot create {}", path.display()))?;
+        // The home folder in it will be removed. Only the process that started this one makes such a file.
+        let path = folder.join(LOCK);
+        let is_own =
+            std::env::var_os("HOME").is_some_and(|own| Path::new(&own) == home(&folder)) && folder.is_absolute();
+        let Some(lock) = private_files::open_read(&path).ok().filter(|_| is_own) else {
+            bail_usage!(
+                "Cannot play {}: {DEMO_VARIABLE} is set to another folder. Remove the variable.",
+                name_of(script)
+            );
+        };
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             bail_usage!("Cannot play {}: another aye is playing it.", name_of(script));
         }
@@ -116,6 +125,13 @@ pub(super) fn record(script: &Path, file: &Path) -> Result<ExitStatus> {
 /// Returns this program with the environment of a demo.
 fn isolated_command(script: &Path) -> Result<Command> {
     let folder = demo_folder(script)?;
+    private_files::create_folder(&folder).with_context(|| format!("Cannot create {}", folder.display()))?;
+    let lock = folder.join(LOCK);
+    File::options()
+        .append(true)
+        .create(true)
+        .open(&lock)
+        .with_context(|| format!("Cannot create {}", lock.display()))?;
     let mut command = Command::new(own_program());
     command.arg0("aye").env_clear();
     command.envs(KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));

@@ -4,7 +4,7 @@ use super::{PlayError, Player};
 use crate::demo::script::UserAct;
 use crate::tui::event::Event;
 use crate::tui::keys::Chord;
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 impl Player {
     /// Does the next part of the user's step.
@@ -13,8 +13,10 @@ impl Player {
         match act {
             UserAct::Type(text, _) => {
                 if let Some(c) = text.chars().nth(part) {
-                    let chord = if c == '\n' { "alt-enter".to_owned() } else { key_name(c) };
-                    self.press(&chord);
+                    match c {
+                        '\n' => self.press("alt-enter"),
+                        c => self.press_key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)),
+                    }
                 }
             }
             UserAct::Press(keys) => self.press(&keys[part]),
@@ -37,18 +39,11 @@ impl Player {
 
     fn press(&mut self, chord: &str) {
         let Ok(chord) = chord.parse::<Chord>() else { return };
-        let key = chord.to_key_event();
+        self.press_key(chord.to_key_event());
+    }
+
+    fn press_key(&mut self, key: KeyEvent) {
         self.handle_event(Event::Key(key));
         self.handle_event(Event::Key(KeyEvent { kind: KeyEventKind::Release, ..key }));
-    }
-}
-
-/// Returns the name of the key that types a character.
-fn key_name(c: char) -> String {
-    match c {
-        ' ' => "space".to_owned(),
-        '-' => "minus".to_owned(),
-        '\t' => "tab".to_owned(),
-        c => c.to_string(),
     }
 }

@@ -34,7 +34,9 @@ impl Schedule {
             [(&reply.reasoning, Chunk::Reasoning as fn(String) -> Chunk), (&reply.text, Chunk::Text)]
         {
             let graphemes: Vec<&str> = text.graphemes(true).collect();
-            for piece in graphemes.chunks(PIECE_GRAPHEMES) {
+            // At most thirty pieces a second, as many as there are frames.
+            let size = PIECE_GRAPHEMES.max(reply.speed as usize / 30);
+            for piece in graphemes.chunks(size) {
                 add(self, to_chunk(piece.concat()), elapsed);
                 elapsed += Duration::from_secs(piece.len() as u64) / reply.speed.max(1);
             }

@@ -3,8 +3,8 @@
 use super::Player;
 use crate::agent;
 use crate::chat::result_origin::ResultOrigin;
-use crate::chat::{CallId, Intent, Outcome, SimulationSource, TurnId};
-use crate::demo::conversation::next_reply;
+use crate::chat::{Access, CallId, Intent, Outcome, Plan, Reach, SimulationSource, TurnId};
+use crate::demo::conversation::next_reply_after;
 use crate::tui::effect::Effect;
 use crate::tui::host::HostRequest;
 use crate::tui::update;
@@ -70,7 +70,7 @@ impl Player {
     fn answer_by_script(&mut self, effect: &agent::Effect) -> bool {
         match effect {
             agent::Effect::RequestReply { turn, request } => {
-                match next_reply(&self.script, &request.messages) {
+                match next_reply_after(&self.script, &request.messages, self.position.last_error(&self.script)) {
                     Some(reply) => {
                         self.position.note_reply(reply.step);
                         self.schedule.add_reply(self.now, *turn, reply);
@@ -84,6 +84,13 @@ impl Player {
                 true
             }
             agent::Effect::RequestTitle { .. } => true,
+            // Such a command has no sandbox, and no prompt shows it.
+            agent::Effect::RunUserCommand { .. } if !self.state.agent.is_dry_run() => {
+                let (line, _) = self.position.describe_wait(&self.script);
+                let message = "a demo runs no command of the user: let the model call bash_exec".to_owned();
+                self.mismatch.get_or_insert((line, message));
+                true
+            }
             agent::Effect::PlanCall { turn, call, .. } => {
                 let Some(plan) = self.script.find_call(&call.id.0).and_then(|call| call.plan.as_deref()) else {
                     return false;
@@ -93,7 +100,19 @@ impl Player {
                 self.schedule.add(self.now, event);
                 true
             }
-            agent::Effect::RunCall { turn, call, .. } => self.answer_call(*turn, &call.id, false),
+            agent::Effect::RunCall { turn, call, plan, .. } => {
+                let is_answered = self.answer_call(*turn, &call.id, false);
+                if !is_answered && reaches_outside(plan) {
+                    let (line, _) = self.position.describe_wait(&self.script);
+                    let message = format!(
+                        "the call of {} reaches beyond the project of the demo: give it a `result` in the script",
+                        call.name
+                    );
+                    self.mismatch.get_or_insert((line, message));
+                    return true;
+                }
+                is_answered
+            }
             agent::Effect::RehearseCall { turn, call, .. } => self.answer_call(*turn, &call.id, true),
             _ => false,
         }
@@ -135,5 +154,19 @@ impl Player {
                 _ => {}
             }
         }
+    }
+}
+
+/// Returns whether a call may read or change anything beyond the project, or use the network. The keys of a script approve its
+/// calls, so a demo makes no such call.
+fn reaches_outside(plan: &Plan) -> bool {
+    match &plan.access {
+        Access::Nothing | Access::Read(_) | Access::Write(_) | Access::Background(_) | Access::Workspace(_) => false,
+        Access::ReadSensitive(_)
+        | Access::WriteOutside(_)
+        | Access::AyeFiles(_)
+        | Access::Fetch(_)
+        | Access::External(_) => true,
+        Access::Run(command) => command.line.network.is_some() || command.reach == Reach::Outside,
     }
 }

@@ -43,6 +43,14 @@ impl ScriptPosition {
         self.played.insert(step);
     }
 
+    /// Returns the last reply that was an error, which leaves no message in the conversation.
+    pub(super) fn last_error(&self, script: &Script) -> Option<usize> {
+        self.played.last().copied().filter(|step| match &script.steps[*step].action {
+            Action::Reply(reply) => reply.error.is_some(),
+            Action::User(_) => false,
+        })
+    }
+
     /// Moves over the steps that are done: replies that were played or are left out, and texts that are on the screen.
     pub(super) fn advance(
         &mut self,

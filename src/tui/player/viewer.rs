@@ -117,9 +117,25 @@ impl Viewer {
                 Command::Leave => return Ok(Viewed::Left),
                 Command::Pause => self.is_paused = !self.is_paused,
                 Command::Step if self.options.is_stepped => {
-                    self.has_stepped = true;
+                    (self.has_stepped, self.is_paused) = (true, false);
                     return Ok(Viewed::Goes);
                 }
+                Command::Step | Command::None => {}
+            }
+        }
+    }
+
+    /// Waits until the viewer leaves, while a tool runs.
+    pub(super) async fn wait_for_leave(&mut self) {
+        loop {
+            let command = tokio::select! {
+                event = self.keys.recv() => read_command(event.as_ref()),
+                _ = self.terminate.recv() => Command::Leave,
+                _ = self.hangup.recv() => Command::Leave,
+            };
+            match command {
+                Command::Leave => return,
+                Command::Pause => self.is_paused = !self.is_paused,
                 Command::Step | Command::None => {}
             }
         }

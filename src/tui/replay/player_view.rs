@@ -31,6 +31,8 @@ pub(super) struct PlayerView {
     title: String,
     /// First column and row of the recording that are shown, if the terminal is smaller.
     origin: (u16, u16),
+    /// Columns and rows of the terminal in the last frame.
+    shown: (u16, u16),
 }
 
 impl PlayerView {
@@ -43,6 +45,7 @@ impl PlayerView {
             palette: recorded.palette.iter().map(|colour| parse_colour(colour)).collect(),
             title: clean_line(title).into_owned(),
             origin: (0, 0),
+            shown: (0, 0),
         }
     }
 
@@ -72,6 +75,11 @@ impl PlayerView {
 
     /// Moves the shown part so that it has the cursor.
     fn follow_cursor(&mut self, cursor: Option<(u16, u16)>, size: (u16, u16), screen: Rect) {
+        let shown = (screen.width, screen.height);
+        if std::mem::replace(&mut self.shown, shown) != shown {
+            // In another size, the part begins as far left and up as the cursor allows.
+            self.origin = (0, 0);
+        }
         let place = |origin: u16, cursor: Option<u16>, total: u16, shown: u16| {
             let origin = match cursor {
                 Some(cursor) if cursor < origin => cursor,
