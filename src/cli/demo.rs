@@ -62,9 +62,9 @@ pub struct PlayDemo {
     /// Show nothing while it is recorded
     #[arg(long, requires = "record", conflicts_with = "step")]
     pub hidden: bool,
-    /// Work in this folder, not in a project of its own
+    /// Work in this folder, as it is
     ///
-    /// The files of the script are not written then.
+    /// By default in a new project with the files of the script. The files of the script are not written then.
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
 }

@@ -127,6 +127,7 @@ fn a_script_that_does_not_fit_stops_with_its_line_and_the_screen() {
                 "bash_exec\"\narguments = { command = \"echo two >> notes.txt && cat notes.txt \" }",
                 "write_file\"\narguments = { path = \"/tmp/aye-outside\", content = \"x\" }",
             )
+            .replace("press = \"y\"", "press = \"Y\"")
             .replace("wait = \"echo two\"", "wait = \"aye-outside\""),
             "reply = \"It has",
             "reaches beyond the project",
