@@ -70,10 +70,10 @@ impl Writer<'_> {
                 };
                 self.add(Action::Reply(Box::new(reply)));
             }
-            Entry::Decided { call, decision, by: Decider::User { key, after_ms }, .. } if is_plain(decision, key) => {
-                if self.outcome_of(call).is_some() {
-                    self.press(key, Duration::from_millis(*after_ms));
-                }
+            Entry::Decided { call, decision, by: Decider::User { key, after_ms }, .. }
+                if is_plain(decision, key) && self.outcome_of(call).is_some() =>
+            {
+                self.press(key, Duration::from_millis(*after_ms));
             }
             Entry::Answered { call, answer, .. } => match selected_options(answer) {
                 Some(keys) => keys.into_iter().for_each(|key| self.press(&key, MIN_PAUSE)),
