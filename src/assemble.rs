@@ -28,4 +28,7 @@ pub(crate) mod undo;
 mod web_search;
 
 pub(crate) use screen::run_screen;
-pub(crate) use start::{DEMO_VARIABLE, Start, known_secrets, prepare_served_start, prepare_start, write_script_files};
+pub(crate) use start::{
+    DEMO_KEY_FILES, DEMO_OWN_PATHS, DEMO_VARIABLE, Start, known_secrets, prepare_served_start, prepare_start,
+    write_script_files,
+};

@@ -36,6 +36,10 @@ use std::sync::Arc;
 
 /// Names the folder of a demo to the process that plays it. No command sees it.
 pub(crate) const DEMO_VARIABLE: &str = "AYE_DEMO_FOLDER";
+/// Lists the paths of the user's own aye, which no command of a demo may write.
+pub(crate) const DEMO_OWN_PATHS: &str = "AYE_DEMO_OWN_PATHS";
+/// Lists the files with the user's keys, which no command of a demo may read.
+pub(crate) const DEMO_KEY_FILES: &str = "AYE_DEMO_KEY_FILES";
 
 /// Everything this run was started with.
 pub(crate) struct Start {
@@ -82,6 +86,12 @@ pub(crate) fn known_secrets(
         secrets.extend(server.url.iter().filter_map(|url| url.split_once('?')).map(|(_, query)| query.to_owned()));
     }
     secrets
+}
+
+/// Returns the paths in a variable of the environment.
+fn listed_paths(variable: &str) -> Vec<PathBuf> {
+    let list = std::env::var_os(variable).unwrap_or_default();
+    std::env::split_paths(&list).filter(|path| path.is_absolute()).collect()
 }
 
 /// Writes the files of a script over earlier versions of them, and returns the folder with links resolved.
@@ -187,9 +197,13 @@ fn prepare_parts(options: ChatOptions, apply: Option<ApplyRehearsal>, source: &R
     let (reviewers, reviewer_notices) = Reviewers::from_settings(&connector, &key_variables);
     notices.extend(reviewer_notices);
     let journal = Journal::new(places.journal(), options.debug_content, secrets);
+    let demo_variables = [DEMO_VARIABLE, DEMO_OWN_PATHS, DEMO_KEY_FILES].map(str::to_owned);
     let commands = Shell::new(own_program())
-        .without_variables(key_variables.into_iter().chain([DEMO_VARIABLE.to_owned()]).collect())
-        .with_closed_paths(sandbox.write_protected, sandbox.read_protected);
+        .without_variables(key_variables.into_iter().chain(demo_variables).collect())
+        .with_closed_paths(
+            [sandbox.write_protected, listed_paths(DEMO_OWN_PATHS)].concat(),
+            [sandbox.read_protected, listed_paths(DEMO_KEY_FILES)].concat(),
+        );
     let servers = if model.connection_info.is_tour { Vec::new() } else { user_servers(&connector.settings.config) };
     let server_forms = Arc::new(ServerForms::new());
     let form_prompts: Option<Arc<dyn FormPrompts>> = if options.print { None } else { Some(server_forms.clone()) };

@@ -288,6 +288,22 @@ fn a_demo_is_left_while_a_tool_runs() {
 }
 
 #[test]
+fn the_keys_of_the_user_are_closed_to_the_commands_of_a_demo() {
+    let setup = Setup::new(&[]);
+    let keys = setup.root.path().join("home/aye/config/credentials.toml");
+    fs::create_dir_all(keys.parent().unwrap()).unwrap();
+    fs::write(&keys, "[keys]\nx = \"the-key-of-the-user\"\n").unwrap();
+    let command = format!("cat {0} 2>/dev/null || echo closed; echo x >> {0} || echo kept", keys.display());
+    let text = SCRIPT.replace("echo two >> notes.txt && cat notes.txt ", "sh keys.sh").replace("echo two", "keys.sh");
+    let file = format!("[[file]]\npath = \"keys.sh\"\ntext = '{command}'\n\n[[step]]\ntype");
+    let text = text.replacen("[[step]]\ntype", &file, 1).replace("{{add.first_line}}, two.", "{{add.first_line}}");
+    write_script(&setup, "a.toml", &text.replace("wait = \"one, two.\"", "wait = \"lines: closed\""));
+    let (out, error, code) = run(&setup, &["check", "a.toml"]);
+    assert!(code == 0 && !error.contains("the-key-of"), "{out}{error}");
+    assert!(!fs::read_to_string(&keys).unwrap().ends_with("x\n"));
+}
+
+#[test]
 fn an_error_of_the_provider_is_followed_by_the_next_reply_and_found_in_a_session() {
     let setup = Setup::new(&[]);
     let text = "[[step]]\ntype = \"hi\"\n[[step]]\npress = \"enter\"\n[[step]]\nerror = \"the provider is overloaded\"\n\

@@ -2,7 +2,7 @@
 //! changed or needed, and every play is the same.
 
 use super::{name_of, script_name};
-use crate::assemble::DEMO_VARIABLE;
+use crate::assemble::{DEMO_KEY_FILES, DEMO_OWN_PATHS, DEMO_VARIABLE};
 use crate::cli::bail_usage;
 use crate::project::guard::own_program;
 use crate::store::{Places, private_files};
@@ -137,6 +137,11 @@ fn isolated_command(script: &Path) -> Result<Command> {
     command.envs(KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.envs(FIXED);
     command.env("HOME", home(&folder)).env(DEMO_VARIABLE, &folder);
+    let places = Places::find(std::env::var_os("AYE_HOME"))?;
+    for (variable, paths) in [(DEMO_OWN_PATHS, places.own_paths()), (DEMO_KEY_FILES, places.key_files())] {
+        let list = std::env::join_paths(paths).context("Cannot protect the settings of aye from the demo")?;
+        command.env(variable, list);
+    }
     Ok(command)
 }
 
