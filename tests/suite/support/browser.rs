@@ -97,6 +97,8 @@ fn load_page(browser: &Path, address: &str) -> io::Result<Output> {
     let profile = Folder::new();
     let mut command = Command::new(browser);
     command.args(["--headless=new", "--dump-dom", address, "--disable-gpu"]).env("HOME", profile.path());
+    // A page does not play by itself then, so what it shows does not depend on the speed of the machine.
+    command.arg("--force-prefers-reduced-motion");
     command.arg(format!("--user-data-dir={}", profile.path().display()));
     command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
     command.output()
