@@ -276,6 +276,20 @@ fn a_recording_is_replaced_by_a_whole_one_only_and_never_the_script() {
 }
 
 #[test]
+fn a_link_in_place_of_the_home_folder_of_a_demo_is_not_followed() {
+    let setup = Setup::new(&[]);
+    write_script(&setup, "a.toml", SCRIPT);
+    assert_eq!(run(&setup, &["check", "a.toml"]).2, 0);
+    let demos = fs::read_dir(setup.root.path().join("home/aye/demos")).unwrap();
+    let home = demos.flatten().next().unwrap().path().join("home");
+    fs::remove_dir_all(&home).unwrap();
+    std::os::unix::fs::symlink(project(&setup), &home).unwrap();
+    assert_eq!(run(&setup, &["check", "a.toml"]).2, 0);
+    assert_eq!(fs::read_to_string(project(&setup).join("a.toml")).unwrap(), SCRIPT);
+    assert!(!home.is_symlink());
+}
+
+#[test]
 fn a_demo_is_left_while_a_tool_runs() {
     let setup = Setup::new(&[]);
     write_script(&setup, "a.toml", &SCRIPT.replace("cat notes.txt", "sleep 100"));

@@ -5,6 +5,7 @@ use super::{name_of, script_name};
 use crate::assemble::{DEMO_KEY_FILES, DEMO_OWN_PATHS, DEMO_VARIABLE};
 use crate::cli::bail_usage;
 use crate::project::guard::own_program;
+use crate::project::rehearsal;
 use crate::store::{Places, private_files};
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
@@ -70,14 +71,8 @@ impl Isolation {
     /// Removes what an earlier play left.
     pub(super) fn clear(&self) -> Result<()> {
         let home = self.home();
-        match fs::remove_dir_all(&home) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("Cannot remove {}", home.display()))
-            }
-            Ok(()) | Err(_) => {
-                private_files::create_folder(&home).with_context(|| format!("Cannot create {}", home.display()))
-            }
-        }
+        remove_all(&home)?;
+        private_files::create_folder(&home).with_context(|| format!("Cannot create {}", home.display()))
     }
 }
 
@@ -103,15 +98,19 @@ pub(super) fn check_each(scripts: &[PathBuf]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(highest).unwrap_or(1)))
 }
 
+/// Removes a folder, whatever permissions the commands of a demo left in it. A link in its place is removed itself.
+fn remove_all(folder: &Path) -> Result<()> {
+    let removed = match folder.symlink_metadata() {
+        Ok(metadata) if !metadata.is_dir() => fs::remove_file(folder),
+        Ok(_) => rehearsal::remove_folder(folder),
+        Err(_) => Ok(()),
+    };
+    removed.with_context(|| format!("Cannot remove {}", folder.display()))
+}
+
 /// Removes what a demo that is not played again left.
 pub(super) fn remove(script: &Path) -> Result<()> {
-    let folder = demo_folder(script)?;
-    match fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("Cannot remove {}", folder.display()))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    remove_all(&demo_folder(script)?)
 }
 
 /// Records a script by a process of its own, which prints only what does not fit.
