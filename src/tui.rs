@@ -2,8 +2,10 @@
 
 mod agent_link;
 pub mod canvas;
+pub mod demo_player;
 pub mod effect;
 pub mod event;
+mod exit_watchdog;
 pub mod external;
 pub mod file_index;
 pub mod focus;
@@ -14,13 +16,13 @@ pub mod input;
 pub mod keys;
 pub mod open_session;
 pub mod parts;
-pub mod player;
 pub mod popup;
 pub mod prompts;
 mod recorder;
 pub mod replay;
 mod screen;
 pub mod session_saving;
+mod signals;
 pub mod slash_command;
 pub mod state;
 pub mod terminal;

@@ -13,7 +13,7 @@ use crate::demo::script_checks::parse_size;
 use crate::demo::{Script, parse_markdown, parse_script};
 use crate::text::clean::{clean_line, clean_text};
 use crate::tui::Recorded;
-use crate::tui::player::{Mismatch, PlayError, Played, ViewerOptions, play_script};
+use crate::tui::demo_player::{Mismatch, PlayEnd, PlayError, Played, ViewerOptions, play_script};
 use anyhow::{Context, Result};
 use isolation::Isolation;
 use std::io::{IsTerminal, Read, Write};
@@ -81,7 +81,7 @@ async fn run_play(play: PlayDemo) -> Result<ExitCode> {
             record_version: play.record_version,
         };
         match play_script(build_scripted_screen(run)?).await {
-            Ok(played) if played.is_left || !play.repeat => {
+            Ok(played) if played.end != PlayEnd::Over || !play.repeat => {
                 if let (Some(made), Some(file)) = (&record_to, &play.record) {
                     std::fs::rename(made, file).with_context(|| format!("Cannot write {}", file.display()))?;
                 }
@@ -136,17 +136,19 @@ fn unfinished(file: &Path) -> PathBuf {
 }
 
 fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
-    let (Some(Recorded { failure, .. }), Some(file)) = (&played.recorded, file) else { return ExitCode::SUCCESS };
-    let (name, seconds) = (name_of(file), played.duration.as_secs_f64());
-    match failure {
-        None => {
-            let _ = writeln!(std::io::stdout(), "Recorded: {name}, {seconds:.1} s");
-            ExitCode::SUCCESS
+    if let (Some(Recorded { failure, .. }), Some(file)) = (&played.recorded, file) {
+        let (name, seconds) = (name_of(file), played.duration.as_secs_f64());
+        let _ = match failure {
+            None => writeln!(std::io::stdout(), "Recorded: {name}, {seconds:.1} s"),
+            Some(failure) => writeln!(std::io::stderr(), "aye: the end of the recording {name} is missing: {failure}"),
+        };
+        if failure.is_some() {
+            return ExitCode::FAILURE;
         }
-        Some(failure) => {
-            let _ = writeln!(std::io::stderr(), "aye: the end of the recording {name} is missing: {failure}");
-            ExitCode::FAILURE
-        }
+    }
+    match played.end {
+        PlayEnd::Over | PlayEnd::Left(None) => ExitCode::SUCCESS,
+        PlayEnd::Left(Some(signal)) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)),
     }
 }
 
@@ -154,6 +156,7 @@ fn report_played(played: &Played, file: Option<&Path>) -> ExitCode {
 fn report_error(file: &Path, error: PlayError) -> Result<ExitCode> {
     let Mismatch { line, message, screen } = match error {
         PlayError::Mismatch(mismatch) => mismatch,
+        PlayError::Left(_) => return Ok(ExitCode::SUCCESS),
         PlayError::Io(error) => bail_usage!("Cannot play {}: {error}.", name_of(file)),
     };
     let mut report = format!("aye: {}:{line}: {}.\n", name_of(file), clean_text(&message));

@@ -1,30 +1,28 @@
 //! Replays a recording in the terminal. Its frames are drawn cell by cell; no byte of the recording reaches the terminal.
 
 mod frame_search;
-mod player;
-mod player_view;
+mod playback;
+mod replay_view;
 
 use super::canvas::Canvas;
 use super::event::Event;
+use super::exit_watchdog::ExitWatchdog;
 use super::input::Input;
 use super::input::parse::Parser;
+use super::signals::Signals;
 use super::terminal::{self, Terminal};
 use super::theme::Theme;
 use crate::recording::cast_reader::RecordingTheme;
 use crate::recording::frames::Frames;
-use player::{Player, PlayerAction};
-use player_view::PlayerView;
+use playback::{Playback, ReplayAction};
+use replay_view::ReplayView;
 use rustix::process::{Signal as ProcessSignal, kill_current_process_group};
 use std::io;
-use std::time::{Duration, Instant};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// SIGHUP, for a terminal that is gone.
 const HANGUP: i32 = 1;
-/// Time for a terminal that accepts no output, after a signal that ends the program.
-const EXIT_GRACE: Duration = Duration::from_millis(1500);
-
 /// What is replayed, and how.
 pub struct Replay<'a> {
     pub frames: Frames,
@@ -36,24 +34,13 @@ pub struct Replay<'a> {
     pub title: &'a str,
 }
 
-/// Signals that a replay waits for.
-struct ReplaySignals {
-    resized: Signal,
-    suspend: Signal,
-    resume: Signal,
-    terminate: Signal,
-    hangup: Signal,
-    interrupt: Signal,
-    quit: Signal,
-}
-
 /// Why the loop woke up.
 enum WakeReason {
     Input(Box<Event>),
     Changed,
     Resized,
     Suspend,
-    Ended(SignalKind),
+    Ended(i32),
 }
 
 /// Replays a recording until the user quits. Returns the signal that ended it, if one did. The terminal is restored when this
@@ -62,52 +49,23 @@ enum WakeReason {
 /// # Errors
 /// If the terminal cannot be taken over.
 pub async fn run_replay(replay: Replay<'_>) -> io::Result<Option<i32>> {
-    let mut signals = ReplaySignals::new()?;
+    let mut signals = Signals::new()?;
     let terminal = Terminal::take_over(false, || false)?;
-    let watchdog = tokio::spawn(watch_for_end());
-    let result = ReplayScreen::open(replay, terminal)?.run_loop(&mut signals).await;
-    watchdog.abort();
-    result
-}
-
-/// Ends the program after a signal if the terminal accepts no output any more.
-async fn watch_for_end() -> io::Result<()> {
-    let (mut terminate, mut hangup) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
-    let kind = tokio::select! {
-        _ = terminate.recv() => SignalKind::terminate(),
-        _ = hangup.recv() => SignalKind::hangup(),
-    };
-    tokio::time::sleep(EXIT_GRACE).await;
-    terminal::exit_now(128 + kind.as_raw_value());
-    Ok(())
-}
-
-impl ReplaySignals {
-    fn new() -> io::Result<Self> {
-        let from_raw = |signal: ProcessSignal| SignalKind::from_raw(signal.as_raw());
-        Ok(Self {
-            resized: signal(SignalKind::window_change())?,
-            suspend: signal(from_raw(ProcessSignal::TSTP))?,
-            resume: signal(from_raw(ProcessSignal::CONT))?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            quit: signal(SignalKind::quit())?,
-        })
-    }
+    let _watchdog = ExitWatchdog::start_watching()?;
+    ReplayScreen::open(replay, terminal)?.run_loop(&mut signals).await
 }
 
 /// The terminal with a replay.
 struct ReplayScreen {
-    player: Player,
-    view: PlayerView,
+    playback: Playback,
+    view: ReplayView,
     canvas: Canvas,
     terminal: Terminal,
     /// Reader of the keys; `None` while the program is suspended.
     input: Option<Input>,
     events: mpsc::UnboundedReceiver<Event>,
     sender: mpsc::UnboundedSender<Event>,
-    /// When the player was moved on last.
+    /// When the playback was moved on last.
     last_advance: Instant,
 }
 
@@ -115,8 +73,8 @@ impl ReplayScreen {
     fn open(replay: Replay<'_>, terminal: Terminal) -> io::Result<Self> {
         let (sender, events) = mpsc::unbounded_channel();
         Ok(Self {
-            player: Player::new(replay.frames),
-            view: PlayerView::new(replay.colours, replay.theme, replay.title),
+            playback: Playback::new(replay.frames),
+            view: ReplayView::new(replay.colours, replay.theme, replay.title),
             canvas: Canvas::new(false),
             terminal,
             input: Some(Input::start(sender.clone(), Parser::default())?),
@@ -126,7 +84,7 @@ impl ReplayScreen {
         })
     }
 
-    async fn run_loop(mut self, signals: &mut ReplaySignals) -> io::Result<Option<i32>> {
+    async fn run_loop(mut self, signals: &mut Signals) -> io::Result<Option<i32>> {
         loop {
             if self.draw().is_err() {
                 return Ok(Some(HANGUP));
@@ -136,36 +94,36 @@ impl ReplayScreen {
             let action = match reason {
                 WakeReason::Changed => None,
                 WakeReason::Input(event) => match *event {
-                    Event::Key(key) => self.player.handle_key(key),
+                    Event::Key(key) => self.playback.handle_key(key),
                     Event::Pasted(text) | Event::TypedEarly(text) => {
-                        self.player.paste(&text);
+                        self.playback.paste(&text);
                         None
                     }
                     Event::TerminalLost => return Ok(Some(HANGUP)),
                     _ => None,
                 },
-                WakeReason::Resized => Some(PlayerAction::Redraw),
-                WakeReason::Suspend => Some(PlayerAction::Suspend),
-                WakeReason::Ended(kind) => return Ok(Some(kind.as_raw_value())),
+                WakeReason::Resized => Some(ReplayAction::Redraw),
+                WakeReason::Suspend => Some(ReplayAction::Suspend),
+                WakeReason::Ended(signal) => return Ok(Some(signal)),
             };
             match action {
-                Some(PlayerAction::Quit) => return Ok(None),
-                Some(PlayerAction::Redraw) => self.canvas.invalidate(),
-                Some(PlayerAction::Suspend) => self.suspend(signals).await?,
+                Some(ReplayAction::Quit) => return Ok(None),
+                Some(ReplayAction::Redraw) => self.canvas.invalidate(),
+                Some(ReplayAction::Suspend) => self.suspend(signals).await?,
                 None => {}
             }
         }
     }
 
-    /// Moves the player on by the time since the last call.
+    /// Moves the playback on by the time since the last call.
     fn advance(&mut self) {
         let now = Instant::now();
-        self.player.advance(now - self.last_advance);
+        self.playback.advance(now - self.last_advance);
         self.last_advance = now;
     }
 
-    async fn wait_for_wake(&mut self, signals: &mut ReplaySignals) -> WakeReason {
-        let next_change = self.player.next_change();
+    async fn wait_for_wake(&mut self, signals: &mut Signals) -> WakeReason {
+        let next_change = self.playback.next_change();
         let timer = async move {
             match next_change {
                 Some(time) => tokio::time::sleep(time).await,
@@ -174,10 +132,7 @@ impl ReplayScreen {
         };
         tokio::select! {
             biased;
-            _ = signals.terminate.recv() => WakeReason::Ended(SignalKind::terminate()),
-            _ = signals.hangup.recv() => WakeReason::Ended(SignalKind::hangup()),
-            _ = signals.interrupt.recv() => WakeReason::Ended(SignalKind::interrupt()),
-            _ = signals.quit.recv() => WakeReason::Ended(SignalKind::quit()),
+            signal = signals.ending.recv() => WakeReason::Ended(signal),
             event = self.events.recv() => WakeReason::Input(Box::new(event.unwrap_or(Event::TerminalLost))),
             _ = signals.suspend.recv() => WakeReason::Suspend,
             _ = signals.resized.recv() => WakeReason::Resized,
@@ -192,13 +147,13 @@ impl ReplayScreen {
             Ok(_) | Err(_) => (80, 24),
         };
         let mut buffer = self.canvas.empty_buffer(width, height);
-        let cursor = self.view.draw(&self.player, &mut buffer);
+        let cursor = self.view.draw(&self.playback, &mut buffer);
         let bytes = self.canvas.encode_frame(buffer, &[], cursor);
         if bytes.is_empty() { Ok(()) } else { terminal::write_bytes(bytes) }
     }
 
     /// Suspends the program as the terminal's suspend key does, and goes on when the shell resumes it. Meanwhile the replay stands.
-    async fn suspend(&mut self, signals: &mut ReplaySignals) -> io::Result<()> {
+    async fn suspend(&mut self, signals: &mut Signals) -> io::Result<()> {
         self.input = None;
         self.terminal.release();
         kill_current_process_group(ProcessSignal::STOP)?;

@@ -1,10 +1,8 @@
 //! Main loop of the screen: waits for input, the agent or a timer, updates the state, draws a frame.
 
-mod exit_watchdog;
 mod external_program;
 mod recording;
 mod session_file;
-mod signals;
 mod suspension;
 mod terminal_handover;
 mod urgency;
@@ -12,19 +10,19 @@ mod urgency;
 use super::canvas::Canvas;
 use super::effect::Effect;
 use super::event::Event;
+use super::exit_watchdog::ExitWatchdog;
 use super::host::{AgentLink, Host, HostReply};
 use super::input::parse::Parser;
 use super::input::{self, Input};
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::recorder::{Recorder, RecordingOptions};
+use super::signals::Signals;
 use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, terminal_clipboard, update, view};
 use crate::chat::DryRunCounts;
 use crate::chat::result_origin::mark_dry_run;
-use exit_watchdog::ExitWatchdog;
 use rustix::process::{getpid, kill_process};
-use signals::Signals;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -184,14 +182,10 @@ impl Screen {
                 None => std::future::pending().await,
             }
         };
-        let [(terminate, sigterm), (hangup, sighup), (interrupt, sigint), (quit, sigquit)] = &mut self.signals.ending;
         tokio::select! {
             biased;
             event = self.events.recv() => event.map_or(WakeReason::ChannelClosed, |event| WakeReason::Event(Box::new(event))),
-            _ = terminate.recv() => WakeReason::Signal(*sigterm),
-            _ = hangup.recv() => WakeReason::Signal(*sighup),
-            _ = interrupt.recv() => WakeReason::Signal(*sigint),
-            _ = quit.recv() => WakeReason::Signal(*sigquit),
+            signal = self.signals.ending.recv() => WakeReason::Signal(signal),
             _ = self.signals.suspend.recv() => WakeReason::Suspended,
             _ = self.signals.resized.recv() => WakeReason::Resized,
             // A frame that is due comes before more events of the agent.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
 /// A part of DejaVu Sans Mono. Its licence is next to it.
-const REGULAR: &[u8] = include_bytes!("../../../fonts/DejaVuSansMono.ttf");
-const BOLD: &[u8] = include_bytes!("../../../fonts/DejaVuSansMono-Bold.ttf");
+const REGULAR: &[u8] = include_bytes!("fonts/DejaVuSansMono.ttf");
+const BOLD: &[u8] = include_bytes!("fonts/DejaVuSansMono-Bold.ttf");
 /// Width of a glyph of the bundled font in parts of its size.
 const ADVANCE: f32 = 1233.0 / 2048.0;
 /// Distance from the top of a cell to the baseline, in parts of its height.

@@ -23,7 +23,7 @@ impl Screen {
             self.end_by_signal(HANGUP);
             return Ok(());
         }
-        let [(terminate, sigterm), (hangup, sighup), ..] = &mut self.signals.ending;
+        let [(terminate, sigterm), (hangup, sighup), ..] = &mut self.signals.ending.0;
         let mut exit_signal = None;
         let mut is_stopped = || {
             exit_signal = match (terminate.recv().now_or_never(), hangup.recv().now_or_never()) {

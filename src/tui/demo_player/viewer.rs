@@ -1,17 +1,21 @@
 //! Shows a demo on the terminal, at its speed, and reads the keys of the one who watches.
 
+use super::PlayError;
 use crate::tui::canvas::Canvas;
 use crate::tui::event::Event;
 use crate::tui::input::Input;
 use crate::tui::input::parse::Parser;
+use crate::tui::signals::EndingSignals;
 use crate::tui::terminal::{self, Terminal};
 use crossterm::event::{KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
 use std::io;
 use std::time::{Duration, Instant};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
+
+/// SIGHUP, for a terminal that is gone.
+const HANGUP: i32 = 1;
 
 /// How a demo is shown.
 #[derive(Debug, Clone, Copy)]
@@ -24,15 +28,6 @@ pub struct ViewerOptions {
     pub is_panic_caught: fn() -> bool,
 }
 
-/// What the viewer does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Viewed {
-    /// The demo goes on.
-    Goes,
-    /// The viewer leaves.
-    Left,
-}
-
 /// The terminal of the viewer.
 pub(super) struct Viewer {
     options: ViewerOptions,
@@ -41,8 +36,7 @@ pub(super) struct Viewer {
     _terminal: Terminal,
     _input: Input,
     keys: mpsc::UnboundedReceiver<Event>,
-    terminate: Signal,
-    hangup: Signal,
+    signals: EndingSignals,
     is_paused: bool,
     /// True if a key for the next step was pressed before it.
     has_stepped: bool,
@@ -51,10 +45,8 @@ pub(super) struct Viewer {
 /// What a key of the viewer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
-    Leave,
     Pause,
     Step,
-    None,
 }
 
 impl Viewer {
@@ -72,8 +64,7 @@ impl Viewer {
             _terminal: terminal,
             _input: input,
             keys,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+            signals: EndingSignals::new()?,
             is_paused: false,
             has_stepped: false,
         })
@@ -93,11 +84,13 @@ impl Viewer {
     }
 
     /// Waits for this time of the demo, and longer while the viewer pauses it.
-    pub(super) async fn wait(&mut self, pause: Duration) -> io::Result<Viewed> {
+    ///
+    /// # Errors
+    /// [`PlayError::Left`] if the viewer leaves.
+    pub(super) async fn wait(&mut self, pause: Duration) -> Result<(), PlayError> {
         let mut remaining = pause.div_f64(self.options.speed);
         loop {
-            let started = Instant::now();
-            let is_paused = self.is_paused;
+            let (started, is_paused) = (Instant::now(), self.is_paused);
             let timer = async move {
                 match is_paused {
                     true => std::future::pending().await,
@@ -105,60 +98,64 @@ impl Viewer {
                 }
             };
             let command = tokio::select! {
-                event = self.keys.recv() => read_command(event.as_ref()),
-                _ = self.terminate.recv() => Command::Leave,
-                _ = self.hangup.recv() => Command::Leave,
-                () = timer => return Ok(Viewed::Goes),
+                command = self.next_command() => command?,
+                () = timer => return Ok(()),
             };
             if !is_paused {
                 remaining = remaining.saturating_sub(started.elapsed());
             }
             match command {
-                Command::Leave => return Ok(Viewed::Left),
                 Command::Pause => self.is_paused = !self.is_paused,
                 Command::Step if self.options.is_stepped => {
                     (self.has_stepped, self.is_paused) = (true, false);
-                    return Ok(Viewed::Goes);
+                    return Ok(());
                 }
-                Command::Step | Command::None => {}
+                Command::Step => {}
             }
         }
     }
 
     /// Waits until the viewer leaves, while a tool runs.
-    pub(super) async fn wait_for_leave(&mut self) {
+    pub(super) async fn wait_for_leave(&mut self) -> PlayError {
         loop {
-            let command = tokio::select! {
-                event = self.keys.recv() => read_command(event.as_ref()),
-                _ = self.terminate.recv() => Command::Leave,
-                _ = self.hangup.recv() => Command::Leave,
-            };
-            match command {
-                Command::Leave => return,
-                Command::Pause => self.is_paused = !self.is_paused,
-                Command::Step | Command::None => {}
+            match self.next_command().await {
+                Err(left) => return left,
+                Ok(Command::Pause) => self.is_paused = !self.is_paused,
+                Ok(Command::Step) => {}
             }
         }
     }
 
     /// Waits for a key if the demo is stepped.
-    pub(super) async fn wait_for_step(&mut self) -> io::Result<Viewed> {
-        if std::mem::take(&mut self.has_stepped) {
-            return Ok(Viewed::Goes);
+    ///
+    /// # Errors
+    /// [`PlayError::Left`] if the viewer leaves.
+    pub(super) async fn wait_for_step(&mut self) -> Result<(), PlayError> {
+        if self.options.is_stepped && !std::mem::take(&mut self.has_stepped) {
+            self.next_command().await?;
         }
-        while self.options.is_stepped {
-            let command = tokio::select! {
-                event = self.keys.recv() => read_command(event.as_ref()),
-                _ = self.terminate.recv() => Command::Leave,
-                _ = self.hangup.recv() => Command::Leave,
+        Ok(())
+    }
+
+    /// Waits for the next command.
+    async fn next_command(&mut self) -> Result<Command, PlayError> {
+        loop {
+            let event = tokio::select! {
+                event = self.keys.recv() => event,
+                signal = self.signals.recv() => return Err(PlayError::Left(Some(signal))),
             };
-            match command {
-                Command::Leave => return Ok(Viewed::Left),
-                Command::Pause | Command::Step => break,
-                Command::None => {}
-            }
+            let key = match event {
+                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => key,
+                None | Some(Event::TerminalLost) => return Err(PlayError::Left(Some(HANGUP))),
+                Some(_) => continue,
+            };
+            return match (key.code, key.modifiers) {
+                (KeyCode::Char('q') | KeyCode::Esc, KeyModifiers::NONE) => Err(PlayError::Left(None)),
+                (KeyCode::Char('c'), KeyModifiers::CONTROL) => Err(PlayError::Left(None)),
+                (KeyCode::Char(' '), KeyModifiers::NONE) => Ok(Command::Pause),
+                _ => Ok(Command::Step),
+            };
         }
-        Ok(Viewed::Goes)
     }
 }
 
@@ -173,17 +170,4 @@ fn check_terminal((columns, rows): (u16, u16)) -> io::Result<()> {
         )));
     }
     Ok(())
-}
-
-fn read_command(event: Option<&Event>) -> Command {
-    match event {
-        None | Some(Event::TerminalLost) => Command::Leave,
-        Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match (key.code, key.modifiers) {
-            (KeyCode::Char('q') | KeyCode::Esc, KeyModifiers::NONE) => Command::Leave,
-            (KeyCode::Char('c'), KeyModifiers::CONTROL) => Command::Leave,
-            (KeyCode::Char(' '), KeyModifiers::NONE) => Command::Pause,
-            _ => Command::Step,
-        },
-        Some(_) => Command::None,
-    }
 }

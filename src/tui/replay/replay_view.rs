@@ -1,7 +1,7 @@
 //! Draws a frame of a replay cell by cell, and the bar below it.
 
 use super::frame_search::row_text;
-use super::player::Player;
+use super::playback::Playback;
 use crate::recording::cast_reader::RecordingTheme;
 use crate::recording::frames::{Run, RunStyle, parse_colour};
 use crate::text::clean::clean_line;
@@ -23,7 +23,7 @@ const MIN_NAME: usize = 2;
 const GAP: usize = 2;
 
 /// Draws replays.
-pub(super) struct PlayerView {
+pub(super) struct ReplayView {
     theme: Theme,
     text: [u8; 3],
     background: [u8; 3],
@@ -35,7 +35,7 @@ pub(super) struct PlayerView {
     shown: (u16, u16),
 }
 
-impl PlayerView {
+impl ReplayView {
     /// Uses the colours of the recording for its frames, and a theme for the bar.
     pub fn new(recorded: &RecordingTheme, theme: Theme, title: &str) -> Self {
         Self {
@@ -50,22 +50,22 @@ impl PlayerView {
     }
 
     /// Draws the frame and the bar. Returns the place of the cursor, if the recording shows it.
-    pub fn draw(&mut self, player: &Player, buffer: &mut Buffer) -> Option<Position> {
+    pub fn draw(&mut self, playback: &Playback, buffer: &mut Buffer) -> Option<Position> {
         let area = buffer.area;
         // A terminal of one row has no bar.
         let bar_rows = u16::from(area.height > 1);
         let screen = Rect { height: area.height - bar_rows, ..area };
-        let size = player.frames.size;
-        let frame = &player.frames.frames[player.frame_index()];
+        let size = playback.frames.size;
+        let frame = &playback.frames.frames[playback.frame_index()];
         self.follow_cursor(frame.cursor, size, screen);
         buffer.set_style(screen, self.cell_style(None));
         for y in 0..screen.height {
             let Some(runs) = frame.rows.get(usize::from(self.origin.1 + y)) else { break };
-            self.draw_row(runs, player, (screen, screen.y + y), buffer);
+            self.draw_row(runs, playback, (screen, screen.y + y), buffer);
         }
         if bar_rows > 0 {
             let bar = Rect { y: area.bottom() - 1, height: 1, ..area };
-            self.draw_bar(player, screen, bar, buffer);
+            self.draw_bar(playback, screen, bar, buffer);
         }
         let (column, row) = frame.cursor?;
         let place = (column.checked_sub(self.origin.0)?, row.checked_sub(self.origin.1)?);
@@ -117,7 +117,7 @@ impl PlayerView {
         cell
     }
 
-    fn draw_row(&self, runs: &[Run], player: &Player, (screen, y): (Rect, u16), buffer: &mut Buffer) {
+    fn draw_row(&self, runs: &[Run], playback: &Playback, (screen, y): (Rect, u16), buffer: &mut Buffer) {
         let first = self.origin.0;
         for run in runs {
             let style = self.cell_style(Some(&run.style));
@@ -132,7 +132,7 @@ impl PlayerView {
                 }
             }
         }
-        let Some(search) = player.search() else { return };
+        let Some(search) = playback.search() else { return };
         self.mark_matches(&row_text(runs), search.query(), (screen, y), buffer);
     }
 
@@ -148,45 +148,47 @@ impl PlayerView {
         }
     }
 
-    fn draw_bar(&self, player: &Player, screen: Rect, bar: Rect, buffer: &mut Buffer) {
+    fn draw_bar(&self, playback: &Playback, screen: Rect, bar: Rect, buffer: &mut Buffer) {
         let theme = &self.theme;
         buffer.set_style(bar, theme.background.patch(theme.text));
         for x in bar.left()..bar.right() {
             buffer[(x, bar.y)].set_symbol(" ");
         }
         let columns = usize::from(bar.width);
-        if let Some(typed) = player.typed() {
+        if let Some(typed) = playback.typed() {
             let text = format!(" search: {}▏", fit_end(typed, columns.saturating_sub(12)));
             let hints = hint_rows([key_hint(0, "enter", &["find"]), key_hint(1, "esc", &["cancel"])]);
             return self.draw_bar_line(&[Span::styled(text, theme.text)], &hints, bar, buffer);
         }
-        let state = if player.is_playing() { "playing" } else { "paused" };
-        let time = format!("{} / {}", format_time(player.position()), format_time(player.frames.duration));
+        let state = if playback.is_playing() { "playing" } else { "paused" };
+        let time = format!("{} / {}", format_time(playback.position()), format_time(playback.frames.duration));
         let mut spans = vec![
             Span::styled(format!(" {state} "), theme.accent),
             Span::styled(time, theme.text),
-            Span::styled(format!(" · {}×", player.speed()), theme.dim),
+            Span::styled(format!(" · {}×", playback.speed()), theme.dim),
         ];
-        if player.frames.size.0 > screen.width || player.frames.size.1 > screen.height {
-            let (columns, rows) = player.frames.size;
+        if playback.frames.size.0 > screen.width || playback.frames.size.1 > screen.height {
+            let (columns, rows) = playback.frames.size;
             spans.push(Span::styled(format!(" · part of {columns}x{rows}"), theme.warning));
         }
-        let place = match player.chapter() {
-            Some((number, name)) => format!("{number}/{} {}", player.frames.chapters.len(), clean_line(name)),
+        let place = match playback.chapter() {
+            Some((number, name)) => format!("{number}/{} {}", playback.frames.chapters.len(), clean_line(name)),
             None => self.title.clone(),
         };
-        let text = if player.message().is_empty() { place } else { player.message().to_owned() };
+        let text = if playback.message().is_empty() { place } else { playback.message().to_owned() };
         let used: usize = spans.iter().map(|span| text_width(&span.content)).sum();
         // A long name leaves half of the rest to the keys.
         let room = columns.saturating_sub(used + 3);
-        let text =
-            fit_start(&text, if player.message().is_empty() { room.saturating_sub(8).min(room / 2 + 8) } else { room })
-                .into_owned();
-        if text_width(&text) > MIN_NAME || !text.is_empty() && !player.message().is_empty() {
-            let style = if player.message().is_empty() { theme.dim } else { theme.warning };
+        let text = fit_start(
+            &text,
+            if playback.message().is_empty() { room.saturating_sub(8).min(room / 2 + 8) } else { room },
+        )
+        .into_owned();
+        if text_width(&text) > MIN_NAME || !text.is_empty() && !playback.message().is_empty() {
+            let style = if playback.message().is_empty() { theme.dim } else { theme.warning };
             spans.push(Span::styled(format!(" · {text}"), style));
         }
-        self.draw_bar_line(&spans, &player_hints(player), bar, buffer);
+        self.draw_bar_line(&spans, &replay_hints(playback), bar, buffer);
     }
 
     /// Draws the state at the left, and the longest row of keys that fits at the right.
@@ -202,16 +204,16 @@ impl PlayerView {
 }
 
 /// Returns rows of hints, longest first.
-fn player_hints(player: &Player) -> Vec<String> {
-    let has_chapters = !player.frames.chapters.is_empty();
+fn replay_hints(playback: &Playback) -> Vec<String> {
+    let has_chapters = !playback.frames.chapters.is_empty();
     hint_rows([
-        key_hint(1, "space", &[if player.is_playing() { "pause" } else { "play" }]),
+        key_hint(1, "space", &[if playback.is_playing() { "pause" } else { "play" }]),
         key_hint(2, "←→", &["5 s"]),
         key_hint(6, "0-9", &["tenths"]),
         key_hint(5, ".", &["frame"]),
         key_hint(4, "+-", &["speed"]),
         has_chapters.then(|| key_hint(3, "][", &["chapter"])).flatten(),
-        match player.search() {
+        match playback.search() {
             Some(_) => key_hint(2, "n N", &["next"]),
             None => key_hint(4, "/", &["search"]),
         },

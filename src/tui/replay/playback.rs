@@ -19,14 +19,14 @@ const MAX_QUERY: usize = 200;
 
 /// What a key asks of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlayerAction {
+pub enum ReplayAction {
     Quit,
     Suspend,
     Redraw,
 }
 
 /// A recording that is replayed.
-pub struct Player {
+pub struct Playback {
     pub frames: Frames,
     position: Duration,
     is_playing: bool,
@@ -38,7 +38,7 @@ pub struct Player {
     message: String,
 }
 
-impl Player {
+impl Playback {
     /// Starts to play.
     pub fn new(frames: Frames) -> Self {
         Self {
@@ -121,16 +121,16 @@ impl Player {
     }
 
     /// Handles a key.
-    pub fn handle_key(&mut self, key: KeyEvent) -> Option<PlayerAction> {
+    pub fn handle_key(&mut self, key: KeyEvent) -> Option<ReplayAction> {
         if key.kind == KeyEventKind::Release {
             return None;
         }
         self.message.clear();
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
-                KeyCode::Char('c' | 'd') => Some(PlayerAction::Quit),
-                KeyCode::Char('z') => Some(PlayerAction::Suspend),
-                KeyCode::Char('l') => Some(PlayerAction::Redraw),
+                KeyCode::Char('c' | 'd') => Some(ReplayAction::Quit),
+                KeyCode::Char('z') => Some(ReplayAction::Suspend),
+                KeyCode::Char('l') => Some(ReplayAction::Redraw),
                 _ => None,
             };
         }
@@ -139,8 +139,8 @@ impl Player {
             return None;
         }
         match key.code {
-            KeyCode::Char('q') => return Some(PlayerAction::Quit),
-            KeyCode::Esc if self.search.take().is_none() => return Some(PlayerAction::Quit),
+            KeyCode::Char('q') => return Some(ReplayAction::Quit),
+            KeyCode::Esc if self.search.take().is_none() => return Some(ReplayAction::Quit),
             KeyCode::Char(' ') => self.toggle(),
             KeyCode::Left => self.go_to(self.position.saturating_sub(SEEK_STEP)),
             KeyCode::Right => self.go_to(self.position + SEEK_STEP),
@@ -244,13 +244,13 @@ mod tests {
     use super::*;
     use crate::recording::cast_reader::Recording;
 
-    fn player() -> Player {
+    fn playback() -> Playback {
         let header = r#"{"version":2,"width":20,"height":2}"#;
         let lines = "[0, \"o\", \"a\"]\n[4, \"m\", \"One\"]\n[4, \"o\", \"b\"]\n[10, \"o\", \"c\"]\n[12, \"m\", \"Two\"]\n[17, \"o\", \"end\"]\n";
-        Player::new(Frames::play(&Recording::parse(&format!("{header}\n{lines}")).unwrap()).unwrap())
+        Playback::new(Frames::play(&Recording::parse(&format!("{header}\n{lines}")).unwrap()).unwrap())
     }
 
-    fn press(player: &mut Player, keys: &str) -> Vec<PlayerAction> {
+    fn press(playback: &mut Playback, keys: &str) -> Vec<ReplayAction> {
         let code = |c| match c {
             '<' => KeyCode::Left,
             '>' => KeyCode::Right,
@@ -258,37 +258,37 @@ mod tests {
             '\u{1b}' => KeyCode::Esc,
             c => KeyCode::Char(c),
         };
-        keys.chars().filter_map(|c| player.handle_key(KeyEvent::new(code(c), KeyModifiers::NONE))).collect()
+        keys.chars().filter_map(|c| playback.handle_key(KeyEvent::new(code(c), KeyModifiers::NONE))).collect()
     }
 
-    fn seconds(player: &Player) -> f64 {
-        player.position().as_secs_f64()
+    fn seconds(playback: &Playback) -> f64 {
+        playback.position().as_secs_f64()
     }
 
     #[test]
     fn it_plays_at_its_speed_to_the_end_and_from_the_start_again() {
-        let mut player = player();
-        assert_eq!(player.next_change(), Some(Duration::from_secs(1)));
-        player.advance(Duration::from_millis(3_500));
-        assert_eq!(player.next_change(), Some(Duration::from_millis(500)), "the frame at 4 seconds");
-        press(&mut player, "+++");
-        assert_eq!((player.speed(), player.next_change()), (4.0, Some(Duration::from_millis(125))));
-        player.advance(Duration::from_secs(1));
-        assert_eq!((seconds(&player), player.frame_index()), (7.5, 1));
-        player.advance(Duration::from_secs(60));
-        assert_eq!((seconds(&player), player.is_playing(), player.next_change()), (20.0, false, None));
-        press(&mut player, " ");
-        assert_eq!((seconds(&player), player.is_playing()), (0.0, true));
-        press(&mut player, "----------");
-        assert_eq!(player.speed(), 0.25);
-        press(&mut player, " ");
-        player.advance(Duration::from_secs(9));
-        assert_eq!(seconds(&player), 0.0, "it is paused");
+        let mut playback = playback();
+        assert_eq!(playback.next_change(), Some(Duration::from_secs(1)));
+        playback.advance(Duration::from_millis(3_500));
+        assert_eq!(playback.next_change(), Some(Duration::from_millis(500)), "the frame at 4 seconds");
+        press(&mut playback, "+++");
+        assert_eq!((playback.speed(), playback.next_change()), (4.0, Some(Duration::from_millis(125))));
+        playback.advance(Duration::from_secs(1));
+        assert_eq!((seconds(&playback), playback.frame_index()), (7.5, 1));
+        playback.advance(Duration::from_secs(60));
+        assert_eq!((seconds(&playback), playback.is_playing(), playback.next_change()), (20.0, false, None));
+        press(&mut playback, " ");
+        assert_eq!((seconds(&playback), playback.is_playing()), (0.0, true));
+        press(&mut playback, "----------");
+        assert_eq!(playback.speed(), 0.25);
+        press(&mut playback, " ");
+        playback.advance(Duration::from_secs(9));
+        assert_eq!(seconds(&playback), 0.0, "it is paused");
     }
 
     #[test]
     fn keys_seek_by_time_tenths_frames_and_chapters() {
-        let mut player = player();
+        let mut playback = playback();
         for (keys, position) in [
             (">", 5.0),
             ("<<", 0.0),
@@ -307,40 +307,40 @@ mod tests {
             ("[", 0.0),
             ("9[", 12.0),
         ] {
-            press(&mut player, keys);
-            assert_eq!(seconds(&player), position, "{keys}");
+            press(&mut playback, keys);
+            assert_eq!(seconds(&playback), position, "{keys}");
         }
-        assert_eq!(player.chapter(), Some((2, "Two")));
-        press(&mut player, "]");
-        assert_eq!((player.message(), seconds(&player)), ("This is the last chapter", 12.0));
-        assert!(!player.is_playing(), "a step pauses");
+        assert_eq!(playback.chapter(), Some((2, "Two")));
+        press(&mut playback, "]");
+        assert_eq!((playback.message(), seconds(&playback)), ("This is the last chapter", 12.0));
+        assert!(!playback.is_playing(), "a step pauses");
     }
 
     #[test]
     fn a_search_pauses_where_the_text_appears() {
-        let mut player = player();
-        press(&mut player, "/EN");
-        assert_eq!(player.typed(), Some("EN"));
-        player.paste("d");
-        press(&mut player, "\r");
-        assert_eq!((seconds(&player), player.is_playing(), player.typed()), (17.0, false, None));
-        press(&mut player, "0/ab\r");
-        assert_eq!(seconds(&player), 4.0);
-        press(&mut player, "n");
-        assert_eq!(seconds(&player), 4.0, "it appears once");
-        press(&mut player, "/zzz\r");
-        assert_eq!((player.message(), seconds(&player)), ("Not found: zzz", 4.0));
-        press(&mut player, "/");
-        player.paste("\u{1b}]0;x\u{7}\n");
-        assert!(!player.typed().unwrap().contains(char::is_control));
-        press(&mut player, "\u{1b}");
-        assert_eq!(press(&mut player, "/q\u{1b}"), [], "keys are text while a search is typed");
-        assert!(press(&mut player, "\u{1b}").is_empty() && player.search().is_none(), "esc ends the search first");
-        press(&mut player, "N");
-        assert_eq!(player.message(), "No search text · / search");
-        assert_eq!(press(&mut player, "q\u{1b}"), [PlayerAction::Quit; 2]);
+        let mut playback = playback();
+        press(&mut playback, "/EN");
+        assert_eq!(playback.typed(), Some("EN"));
+        playback.paste("d");
+        press(&mut playback, "\r");
+        assert_eq!((seconds(&playback), playback.is_playing(), playback.typed()), (17.0, false, None));
+        press(&mut playback, "0/ab\r");
+        assert_eq!(seconds(&playback), 4.0);
+        press(&mut playback, "n");
+        assert_eq!(seconds(&playback), 4.0, "it appears once");
+        press(&mut playback, "/zzz\r");
+        assert_eq!((playback.message(), seconds(&playback)), ("Not found: zzz", 4.0));
+        press(&mut playback, "/");
+        playback.paste("\u{1b}]0;x\u{7}\n");
+        assert!(!playback.typed().unwrap().contains(char::is_control));
+        press(&mut playback, "\u{1b}");
+        assert_eq!(press(&mut playback, "/q\u{1b}"), [], "keys are text while a search is typed");
+        assert!(press(&mut playback, "\u{1b}").is_empty() && playback.search().is_none(), "esc ends the search first");
+        press(&mut playback, "N");
+        assert_eq!(playback.message(), "No search text · / search");
+        assert_eq!(press(&mut playback, "q\u{1b}"), [ReplayAction::Quit; 2]);
         let control = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-        assert_eq!(player.handle_key(control('c')), Some(PlayerAction::Quit));
-        assert_eq!(player.handle_key(control('z')), Some(PlayerAction::Suspend));
+        assert_eq!(playback.handle_key(control('c')), Some(ReplayAction::Quit));
+        assert_eq!(playback.handle_key(control('z')), Some(ReplayAction::Suspend));
     }
 }

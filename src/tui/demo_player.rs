@@ -26,8 +26,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use viewer::Viewer;
 pub use viewer::ViewerOptions;
-use viewer::{Viewed, Viewer};
 
 /// Longest time to wait for a tool or the rest of the program, in real time: longer than any command may run.
 const PATIENCE: Duration = Duration::from_secs(660);
@@ -59,8 +59,16 @@ pub struct Played {
     /// Its length in its own time.
     pub duration: Duration,
     pub recorded: Option<Recorded>,
-    /// True if the viewer left before the end.
-    pub is_left: bool,
+    pub end: PlayEnd,
+}
+
+/// How a demo ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlayEnd {
+    /// All steps were played.
+    Over,
+    /// The viewer left, or this signal ended it.
+    Left(Option<i32>),
 }
 
 /// Why a script does not fit what happened.
@@ -77,6 +85,8 @@ pub struct Mismatch {
 /// Why a demo ended early.
 #[derive(Debug)]
 pub enum PlayError {
+    /// The viewer left, or this signal ended it. Not returned by [`play_script`].
+    Left(Option<i32>),
     Mismatch(Mismatch),
     /// The terminal or the recording failed.
     Io(std::io::Error),
@@ -97,16 +107,12 @@ pub async fn play_script(start: PlayStart) -> Result<Played, PlayError> {
     let played = player.run().await;
     player.leave();
     let recorded = player.finish_recording();
-    let is_left = played? == End::Left;
-    Ok(Played { duration: player.now, recorded, is_left })
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum End {
-    /// All steps were played.
-    Over,
-    /// The viewer left.
-    Left,
+    let end = match played {
+        Ok(()) => PlayEnd::Over,
+        Err(PlayError::Left(signal)) => PlayEnd::Left(signal),
+        Err(error) => return Err(error),
+    };
+    Ok(Played { duration: player.now, recorded, end })
 }
 
 struct Player {
@@ -172,17 +178,13 @@ impl Player {
         Ok(player)
     }
 
-    async fn run(&mut self) -> Result<End, PlayError> {
+    async fn run(&mut self) -> Result<(), PlayError> {
         loop {
-            if self.settle().await? == Viewed::Left {
-                return Ok(End::Left);
-            }
+            self.settle().await?;
             self.draw_frame()?;
             // A frame may ask for links and pictures, and start what a prompt counts.
             if self.is_outdated || !self.awaited.is_empty() {
-                if self.settle().await? == Viewed::Left {
-                    return Ok(End::Left);
-                }
+                self.settle().await?;
                 self.draw_frame()?;
             }
             if let Some((line, message)) = self.mismatch.take() {
@@ -205,9 +207,7 @@ impl Player {
                 && let Some(rest_since) = rest_since
             {
                 let end = rest_since.max(self.position.last_act()) + self.script.pace.end;
-                if self.wait_until(end).await? == Viewed::Left {
-                    return Ok(End::Left);
-                }
+                self.wait_until(end).await?;
                 if let Some(recorder) = &mut self.recorder {
                     recorder.record_end(end)?;
                 }
@@ -220,11 +220,12 @@ impl Player {
                 return Err(self.mismatch_at(line, message));
             };
             let is_of_user = user_time == Some(next) && self.schedule.next_time().is_none_or(|time| time > next);
-            if self.wait_until(next).await? == Viewed::Left {
-                return Ok(End::Left);
-            }
-            if is_of_user && self.position.begins_step() && self.wait_for_viewer().await? == Viewed::Left {
-                return Ok(End::Left);
+            self.wait_until(next).await?;
+            if is_of_user
+                && self.position.begins_step()
+                && let Some(viewer) = &mut self.viewer
+            {
+                viewer.wait_for_step().await?;
             }
             self.handle_event(Event::Tick(self.now));
             while let Some(event) = self.schedule.take_due(self.now) {
@@ -247,20 +248,13 @@ impl Player {
     }
 
     /// Lets time pass, for a viewer at the speed of the demo.
-    async fn wait_until(&mut self, time: Duration) -> Result<Viewed, PlayError> {
+    async fn wait_until(&mut self, time: Duration) -> Result<(), PlayError> {
         let pause = time.saturating_sub(self.now);
         self.now = time.max(self.now);
         (self.set_time)(self.now);
         match &mut self.viewer {
-            Some(viewer) => Ok(viewer.wait(pause).await?),
-            None => Ok(Viewed::Goes),
-        }
-    }
-
-    async fn wait_for_viewer(&mut self) -> Result<Viewed, PlayError> {
-        match &mut self.viewer {
-            Some(viewer) => Ok(viewer.wait_for_step().await?),
-            None => Ok(Viewed::Goes),
+            Some(viewer) => viewer.wait(pause).await,
+            None => Ok(()),
         }
     }
 
@@ -284,7 +278,7 @@ impl Player {
     }
 
     /// Waits until nothing of the program runs, and handles what came of it in an order that does not depend on its speed.
-    async fn settle(&mut self) -> Result<Viewed, PlayError> {
+    async fn settle(&mut self) -> Result<(), PlayError> {
         while !self.awaited.is_empty() {
             let mut arrived: Vec<(u64, Event)> = Vec::new();
             while !self.awaited.is_empty() {
@@ -297,19 +291,16 @@ impl Player {
                 };
                 let received = tokio::time::timeout(PATIENCE, async {
                     tokio::select! {
-                        () = left => Some(Event::TerminalLost),
-                        Some(event) = self.link.events.recv() => Some(Event::Agent(event)),
-                        Some(reply) = self.replies.recv() => Some(Event::Host(reply)),
-                        else => None,
+                        left = left => Err(left),
+                        Some(event) = self.link.events.recv() => Ok(Some(Event::Agent(event))),
+                        Some(reply) = self.replies.recv() => Ok(Some(Event::Host(reply))),
+                        else => Ok(None),
                     }
                 });
-                let Ok(Some(event)) = received.await else {
+                let Some(event) = received.await.unwrap_or(Ok(None))? else {
                     let (line, _) = self.position.describe_wait(&self.script);
                     return Err(self.mismatch_at(line, format!("{} did not end", self.awaited.describe())));
                 };
-                if matches!(event, Event::TerminalLost) {
-                    return Ok(Viewed::Left);
-                }
                 let order = self.awaited.settle_by(&event);
                 arrived.push((order, event));
             }
@@ -319,7 +310,7 @@ impl Player {
                 self.take_result(event);
             }
         }
-        Ok(Viewed::Goes)
+        Ok(())
     }
 
     fn draw_frame(&mut self) -> Result<(), PlayError> {
@@ -348,10 +339,10 @@ impl Player {
     }
 
     /// Checks at the end that all steps were played.
-    fn check_end(&self) -> Result<End, PlayError> {
+    fn check_end(&self) -> Result<(), PlayError> {
         match self.position.find_unplayed(&self.script) {
             Some((line, message)) => Err(self.mismatch_at(line, message)),
-            None => Ok(End::Over),
+            None => Ok(()),
         }
     }
 
