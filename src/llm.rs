@@ -55,7 +55,7 @@ pub mod responses;
 mod retry;
 mod retry_after;
 mod scheme_error;
-pub mod scripted;
+pub mod scripted_model;
 mod secret;
 mod service;
 mod settings;

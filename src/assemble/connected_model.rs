@@ -5,7 +5,7 @@ use crate::config::{self, Connection, Key, Origin};
 use crate::demo::{self, Script};
 use crate::llm::client::{ConnectionOptions, Proxy};
 use crate::llm::key_command::KeyCommand;
-use crate::llm::scripted::ScriptedModel;
+use crate::llm::scripted_model::ScriptedModel;
 use crate::llm::{Api, AuthProvider, DefaultModel, Error, Llm, Quirks, ReplyStream, Secret, Settings, timeouts};
 use crate::project::guard::own_program;
 use crate::runtime::Runtime;

@@ -87,7 +87,7 @@ pub struct UserStep {
     pub is_early: bool,
 }
 
-/// An act of the user, or of the one who plays the demo.
+/// An act of the user, or of the demo itself (mark, resize).
 #[derive(Debug, Clone, PartialEq)]
 pub enum UserAct {
     /// Types this text, at this number of characters per second.

@@ -128,7 +128,7 @@ impl Reader<'_> {
         match (is_reply, acts.len()) {
             (true, 0) => {
                 if has_pause || raw.early {
-                    return Err(self.error(span, "`pause` and `early` are of a step of the user; a reply has `delay`"));
+                    return Err(self.error(span, "`pause` and `early` belong to a user step; use `delay` in a reply"));
                 }
             }
             (false, 1) => {
@@ -148,7 +148,7 @@ impl Reader<'_> {
                     );
                 }
                 if raw.reasoning.is_some() || raw.when.is_some() || raw.repeat || raw.delay.is_some() {
-                    let message = "`reasoning`, `when`, `repeat` and `delay` are of a reply of the model";
+                    let message = "`reasoning`, `when`, `repeat` and `delay` belong to a reply";
                     return Err(self.error(span, message));
                 }
                 let instant = matches!(acts[0], UserAct::WaitFor(_) | UserAct::WaitGone(_) | UserAct::Mark(_));

@@ -1,4 +1,4 @@
-//! The script of a session: what was said and done in it, with its results, so that nothing needs to run again.
+//! The script of a session: its messages, keys, replies and results, so that nothing needs to run again.
 
 use super::script::{Action, Pace, Reply, Script, ScriptedCall, ScriptedPlan, Step, TextPart, UserAct, UserStep};
 use crate::chat::{Access, Answer, AnswerValue, CallId, Decider, Decision, Ending, Entry, Outcome, ToolCall};

@@ -79,7 +79,7 @@ fn what_cannot_be_used_is_named_with_its_line() {
         (step("type = \"\""), 3, "is empty"),
         (step("press = []"), 3, "is empty"),
         (step("type = \"a\\u001bb\""), 3, "control character"),
-        (step("type = \"a\"\nwhen = { dry_run = true }"), 3, "of a reply"),
+        (step("type = \"a\"\nwhen = { dry_run = true }"), 3, "belong to a reply"),
         (step("reply = \"a\"\npause = 1"), 3, "`delay`"),
         (step("pause = 1000"), 4, "from 0 to 600"),
         (step("reply = \"a\"\nspeed = 0"), 5, "characters per second"),

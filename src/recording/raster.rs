@@ -1,15 +1,15 @@
 //! Draws frames of a recording as pixels, with a bundled font.
 
 pub mod canvas;
-mod cell_shapes;
 mod glyphs;
+mod shape_masks;
 mod system_fonts;
 
 use super::cast_reader::Recording;
 use super::frames::{Frame, Frames, Run, parse_colour};
 use canvas::{Canvas, PixelArea, mix_colours};
-use cell_shapes::CellGeometry;
 use glyphs::{GlyphSource, GlyphStyle};
+use shape_masks::CellGeometry;
 use std::path::PathBuf;
 
 /// Width and height of a cell in pixels at scale 1.

@@ -1,12 +1,12 @@
-//! Plays a demo script in the screen, with real tools and a clock of its own: time passes only when nothing is left to do, so two
+//! Plays a demo script in the screen, with real tools and a clock of its own: time passes only while no work is pending, so two
 //! plays show the same frames at the same times, whatever the speed of the machine.
 
-mod acts;
-mod awaited;
-mod clock;
 mod effects;
+mod pending_work;
 mod results;
+mod schedule;
 mod script_position;
+mod user_acts;
 mod viewer;
 
 use super::canvas::buffer_text;
@@ -17,10 +17,10 @@ use super::recorder::{Recorded, Recorder, RecordingOptions};
 use super::state::State;
 use super::{update, view};
 use crate::demo::Script;
-use awaited::Awaited;
-use clock::Schedule;
+use pending_work::PendingWork;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use schedule::Schedule;
 use script_position::ScriptPosition;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use viewer::Viewer;
 pub use viewer::ViewerOptions;
 
 /// Longest time to wait for a tool or the rest of the program, in real time: longer than any command may run.
-const PATIENCE: Duration = Duration::from_secs(660);
+const WORK_TIMEOUT: Duration = Duration::from_secs(660);
 /// Longest time for which a script waits for a text, in its own time.
-const TEXT_PATIENCE: Duration = Duration::from_secs(60);
+const TEXT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything needed to play a script.
 pub struct PlayStart {
@@ -127,7 +127,7 @@ struct Player {
     /// Time at which something of the program happened last.
     last_activity: Duration,
     schedule: Schedule,
-    awaited: Awaited,
+    pending: PendingWork,
     position: ScriptPosition,
     recorder: Option<Box<Recorder>>,
     viewer: Option<Viewer>,
@@ -157,7 +157,7 @@ impl Player {
             now: Duration::ZERO,
             last_activity: Duration::ZERO,
             schedule: Schedule::default(),
-            awaited: Awaited::default(),
+            pending: PendingWork::default(),
             position,
             recorder: None,
             viewer,
@@ -183,7 +183,7 @@ impl Player {
             self.settle().await?;
             self.draw_frame()?;
             // A frame may ask for links and pictures, and start what a prompt counts.
-            if self.is_outdated || !self.awaited.is_empty() {
+            if self.is_outdated || !self.pending.is_empty() {
                 self.settle().await?;
                 self.draw_frame()?;
             }
@@ -244,7 +244,7 @@ impl Player {
 
     /// Returns whether the program waits for the user and nothing is on its way.
     fn is_at_rest(&self) -> bool {
-        self.schedule.next_time().is_none() && self.awaited.is_empty() && self.state.held_key_deadline().is_none()
+        self.schedule.next_time().is_none() && self.pending.is_empty() && self.state.held_key_deadline().is_none()
     }
 
     /// Lets time pass, for a viewer at the speed of the demo.
@@ -263,7 +263,7 @@ impl Player {
             Event::Host(HostReply::Opened(mut opened)) => {
                 let effects = update::interrupt_turn(&mut self.state);
                 self.run_effects(effects);
-                self.awaited.forget_session();
+                self.pending.forget_session();
                 self.schedule.clear();
                 std::mem::swap(&mut self.link, &mut opened.link);
                 Event::Host(HostReply::Opened(opened))
@@ -277,11 +277,11 @@ impl Player {
         self.request_lookups();
     }
 
-    /// Waits until nothing of the program runs, and handles what came of it in an order that does not depend on its speed.
+    /// Waits until all pending work is finished, then handles the results in the order in which the work was started.
     async fn settle(&mut self) -> Result<(), PlayError> {
-        while !self.awaited.is_empty() {
+        while !self.pending.is_empty() {
             let mut arrived: Vec<(u64, Event)> = Vec::new();
-            while !self.awaited.is_empty() {
+            while !self.pending.is_empty() {
                 let viewer = &mut self.viewer;
                 let left = async {
                     match viewer {
@@ -289,7 +289,7 @@ impl Player {
                         None => std::future::pending().await,
                     }
                 };
-                let received = tokio::time::timeout(PATIENCE, async {
+                let received = tokio::time::timeout(WORK_TIMEOUT, async {
                     tokio::select! {
                         left = left => Err(left),
                         Some(event) = self.link.events.recv() => Ok(Some(Event::Agent(event))),
@@ -299,9 +299,9 @@ impl Player {
                 });
                 let Some(event) = received.await.unwrap_or(Ok(None))? else {
                     let (line, _) = self.position.describe_wait(&self.script);
-                    return Err(self.mismatch_at(line, format!("{} did not end", self.awaited.describe())));
+                    return Err(self.mismatch_at(line, format!("{} did not end", self.pending.describe())));
                 };
-                let order = self.awaited.settle_by(&event);
+                let order = self.pending.settle_by(&event);
                 arrived.push((order, event));
             }
             arrived.sort_by_key(|(order, _)| *order);

@@ -9,7 +9,7 @@ use super::event::Event;
 use super::exit_watchdog::ExitWatchdog;
 use super::input::Input;
 use super::input::parse::Parser;
-use super::signals::Signals;
+use super::signals::{HANGUP, Signals};
 use super::terminal::{self, Terminal};
 use super::theme::Theme;
 use crate::recording::cast_reader::RecordingTheme;
@@ -21,8 +21,6 @@ use std::io;
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// SIGHUP, for a terminal that is gone.
-const HANGUP: i32 = 1;
 /// What is replayed, and how.
 pub struct Replay<'a> {
     pub frames: Frames,
@@ -75,7 +73,7 @@ impl ReplayScreen {
         Ok(Self {
             playback: Playback::new(replay.frames),
             view: ReplayView::new(replay.colours, replay.theme, replay.title),
-            canvas: Canvas::new(false),
+            canvas: Canvas::new(terminal::erase_uses_background()),
             terminal,
             input: Some(Input::start(sender.clone(), Parser::default())?),
             events,

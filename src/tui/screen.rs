@@ -16,7 +16,7 @@ use super::input::parse::Parser;
 use super::input::{self, Input};
 use super::parts::transcript::layout_cache::LayoutCache;
 use super::recorder::{Recorder, RecordingOptions};
-use super::signals::Signals;
+use super::signals::{HANGUP, Signals};
 use super::state::State;
 use super::terminal::{self, Terminal};
 use super::{Exit, Start, external, terminal_clipboard, update, view};
@@ -31,8 +31,6 @@ use urgency::Urgency;
 
 /// Maximum number of waiting events handled before the next frame.
 const MAX_BATCH: usize = 512;
-/// SIGHUP, sent to a program whose terminal is gone.
-const HANGUP: i32 = 1;
 
 /// The running screen: the state and everything with side effects.
 pub struct Screen {
@@ -62,13 +60,6 @@ pub struct Screen {
     saved_to: Option<PathBuf>,
 }
 
-/// Returns whether erasing uses the current background colour. Only GNU screen uses the terminal's default colour
-/// instead; tmux may set the same `TERM`, so `TMUX` is checked first.
-fn erase_uses_background() -> bool {
-    let is_gnu_screen = |term: String| term.starts_with("screen");
-    std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
-}
-
 /// Reason the loop woke up.
 enum WakeReason {
     Event(Box<Event>),
@@ -95,7 +86,7 @@ impl Screen {
         let mut screen = Self {
             state,
             cache: LayoutCache::default(),
-            canvas: Canvas::new(erase_uses_background()),
+            canvas: Canvas::new(terminal::erase_uses_background()),
             terminal,
             input: None,
             events,

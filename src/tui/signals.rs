@@ -5,6 +5,8 @@ use std::io;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// SIGHUP, also for a terminal that is gone.
+pub(in crate::tui) const HANGUP: i32 = 1;
 /// Maximum delay between a signal and its arrival here.
 const LATE_SIGNAL: Duration = Duration::from_millis(500);
 

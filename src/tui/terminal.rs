@@ -163,6 +163,13 @@ pub fn exit_now(code: i32) {
     }
 }
 
+/// Returns whether erasing uses the current background colour. Only GNU screen uses the terminal's default colour
+/// instead; tmux may set the same `TERM`, so `TMUX` is checked first.
+pub(super) fn erase_uses_background() -> bool {
+    let is_gnu_screen = |term: String| term.starts_with("screen");
+    std::env::var_os("TMUX").is_some() || !std::env::var("TERM").is_ok_and(is_gnu_screen)
+}
+
 /// Returns the bytes that set the title of the terminal window.
 pub fn title_bytes(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -41,7 +41,7 @@ pub(super) fn mix_colours(from: [u8; 3], to: [u8; 3], share: u8) -> [u8; 3] {
     [mix(from[0], to[0]), mix(from[1], to[1]), mix(from[2], to[2])]
 }
 
-/// A picture. Everything outside it is left out.
+/// A picture. Drawing outside it is clipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canvas {
     width: usize,

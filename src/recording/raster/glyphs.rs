@@ -1,7 +1,7 @@
 //! Masks of glyphs: shapes of lines and blocks, outlines of the bundled font and of fonts of the system.
 
 use super::canvas::{GlyphMask, quantize_coverage};
-use super::cell_shapes::{CellGeometry, draw_shape};
+use super::shape_masks::{CellGeometry, draw_shape};
 use super::system_fonts::SystemFonts;
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use skrifa::instance::{LocationRef, Size};

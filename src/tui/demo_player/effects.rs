@@ -14,10 +14,10 @@ impl Player {
         for effect in effects {
             match effect {
                 Effect::Agent(effects) => self.run_agent_effects(effects),
-                // Servers of this machine have no place in a demo.
+                // A demo must not depend on the servers of this machine.
                 Effect::Request(HostRequest::FindLocalServers) => {}
                 Effect::Request(request) => {
-                    self.awaited.add_request(&request);
+                    self.pending.add_request(&request);
                     self.host.start_request(request);
                 }
                 Effect::OpenFile { .. } | Effect::OpenWeb(_) | Effect::EditText(_) => {
@@ -40,6 +40,12 @@ impl Player {
         }
     }
 
+    /// Notes that the script does not fit, at the next step of the user, unless something did not fit before.
+    fn note_mismatch(&mut self, message: String) {
+        let (line, _) = self.position.describe_wait(&self.script);
+        self.mismatch.get_or_insert((line, message));
+    }
+
     fn report(&mut self, text: &str) {
         self.state.show_warning(text);
         self.is_outdated = true;
@@ -56,7 +62,7 @@ impl Player {
                 self.last_activity = self.now;
                 continue;
             }
-            self.awaited.add_effect(&effect);
+            self.pending.add_effect(&effect);
             waiting.push(effect);
         }
         if !waiting.is_empty()
@@ -76,9 +82,7 @@ impl Player {
                         self.schedule.add_reply(self.now, *turn, reply);
                     }
                     None => {
-                        let (line, _) = self.position.describe_wait(&self.script);
-                        let message = "the model was asked, and the script has no further reply".to_owned();
-                        self.mismatch.get_or_insert((line, message));
+                        self.note_mismatch("the model was asked, and the script has no further reply".to_owned());
                     }
                 }
                 true
@@ -86,9 +90,7 @@ impl Player {
             agent::Effect::RequestTitle { .. } => true,
             // Such a command has no sandbox, and no prompt shows it.
             agent::Effect::RunUserCommand { .. } if !self.state.agent.is_dry_run() => {
-                let (line, _) = self.position.describe_wait(&self.script);
-                let message = "a demo runs no command of the user: let the model call bash_exec".to_owned();
-                self.mismatch.get_or_insert((line, message));
+                self.note_mismatch("a demo runs no command of the user: let the model call bash_exec".to_owned());
                 true
             }
             agent::Effect::PlanCall { turn, call, .. } => {
@@ -103,12 +105,10 @@ impl Player {
             agent::Effect::RunCall { turn, call, plan, .. } => {
                 let is_answered = self.answer_call(*turn, &call.id, false);
                 if !is_answered && reaches_outside(plan) {
-                    let (line, _) = self.position.describe_wait(&self.script);
-                    let message = format!(
+                    self.note_mismatch(format!(
                         "the call of {} reaches beyond the project of the demo: give it a `result` in the script",
                         call.name
-                    );
-                    self.mismatch.get_or_insert((line, message));
+                    ));
                     return true;
                 }
                 is_answered

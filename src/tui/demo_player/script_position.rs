@@ -1,6 +1,6 @@
 //! Where a script is played: which of its steps is next, and when.
 
-use super::TEXT_PATIENCE;
+use super::TEXT_TIMEOUT;
 use crate::demo::Script;
 use crate::demo::script::{Action, Step, UserAct, UserStep};
 use crate::tui::keys::Chord;
@@ -105,7 +105,7 @@ impl ScriptPosition {
         let Step { action: Action::User(user), .. } = script.steps.get(self.step)? else { return None };
         match &user.act {
             // The wait ends by the text, or by this time.
-            UserAct::WaitFor(_) | UserAct::WaitGone(_) => Some(self.last_act + user.pause + TEXT_PATIENCE),
+            UserAct::WaitFor(_) | UserAct::WaitGone(_) => Some(self.last_act + user.pause + TEXT_TIMEOUT),
             UserAct::Type(_, speed) if self.part > 0 => Some(self.last_act + Duration::from_secs(1) / *speed),
             UserAct::Press(_) if self.part > 0 => Some(self.last_act + KEY_INTERVAL),
             _ if user.is_early => Some(self.last_act + user.pause),
@@ -148,7 +148,7 @@ impl ScriptPosition {
     pub(super) fn is_overdue(&self, script: &Script, now: Duration) -> bool {
         match script.steps.get(self.step).map(|step| &step.action) {
             Some(Action::User(user)) if matches!(user.act, UserAct::WaitFor(_) | UserAct::WaitGone(_)) => {
-                now >= self.last_act + user.pause + TEXT_PATIENCE
+                now >= self.last_act + user.pause + TEXT_TIMEOUT
             }
             Some(_) | None => false,
         }

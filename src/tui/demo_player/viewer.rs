@@ -1,11 +1,11 @@
-//! Shows a demo on the terminal, at its speed, and reads the keys of the one who watches.
+//! Shows a demo on the terminal, at its speed, and reads the keys of the viewer.
 
 use super::PlayError;
 use crate::tui::canvas::Canvas;
 use crate::tui::event::Event;
 use crate::tui::input::Input;
 use crate::tui::input::parse::Parser;
-use crate::tui::signals::EndingSignals;
+use crate::tui::signals::{EndingSignals, HANGUP};
 use crate::tui::terminal::{self, Terminal};
 use crossterm::event::{KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -13,9 +13,6 @@ use ratatui::layout::Position;
 use std::io;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-
-/// SIGHUP, for a terminal that is gone.
-const HANGUP: i32 = 1;
 
 /// How a demo is shown.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +53,7 @@ impl Viewer {
         let terminal = Terminal::take_over(false, options.is_panic_caught)?;
         let (sender, keys) = mpsc::unbounded_channel();
         let input = Input::start(sender, Parser::default())?;
-        let mut canvas = Canvas::new(true);
+        let mut canvas = Canvas::new(terminal::erase_uses_background());
         canvas.invalidate();
         Ok(Self {
             options,

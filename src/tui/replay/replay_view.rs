@@ -17,7 +17,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use std::time::Duration;
 
-/// Columns below which a name says nothing.
+/// A name that has room for at most this many columns is not shown.
 const MIN_NAME: usize = 2;
 /// Minimum columns between the state and the keys.
 const GAP: usize = 2;

@@ -1,7 +1,7 @@
 //! A model with scripted replies.
 
 use aye::chat::{CallId, Chunk, FinishReason, Request, ToolCall};
-use aye::llm::scripted::play_items;
+use aye::llm::scripted_model::play_items;
 use aye::llm::{Error, Llm, ReplyStream};
 use serde_json::Value;
 use std::collections::VecDeque;

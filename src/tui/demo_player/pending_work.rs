@@ -22,12 +22,12 @@ enum Work {
 
 /// All work that is not answered yet, with its number in the order in which it was started.
 #[derive(Debug, Default)]
-pub(super) struct Awaited {
+pub(super) struct PendingWork {
     work: Vec<(u64, Work)>,
     count: u64,
 }
 
-impl Awaited {
+impl PendingWork {
     pub(super) fn is_empty(&self) -> bool {
         self.work.is_empty()
     }
